@@ -11,7 +11,14 @@ TEST_TOOLS := 'pytest>=7.4' 'pytest-xdist>=3.5' 'sortedcontainers>=2.4' 'coverag
 # Tests mostly wait for processes, each of which has a core. Those of a file stay together, as they share what they made.
 SIDE_BY_SIDE := -n 2 --dist loadfile
 
+# The Python tests of `make smoke`: the commands that most people use, and the pages.
+SMOKE := $(addprefix python/tests/test_,check.py replay.py explore.py package.py docstrings.py triage.py regress.py)
+
+# Interpreters for `make soak`, besides the chosen one.
+OTHER_PYTHONS ?= $(shell for v in 9 10 11 12 13 14; do command -v python3.$$v; done)
+
 BIN := .venv/bin
+PYTEST = PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pytest -q $(SIDE_BY_SIDE)
 CHOICE := target/python-choice
 # Files and folders, so that a deleted file counts as a change.
 SOURCES := Cargo.toml Cargo.lock pyproject.toml \
@@ -21,18 +28,26 @@ PYTHON_FILES := python scripts examples docs bench crates/python/src/support.py 
 	crates/capture/src/validate/runner.py crates/capture/src/validate/guard.py crates/capture/src/mutate/run/*.py \
 	crates/capture/src/write/helpers.py crates/readable/src/steps/*.py
 
-# The tests embed the interpreter: it is found at build time by the first, noticed to have changed by the second,
-# and finds its packages by the third (a virtual environment is recognised by the `python3` that is first on PATH).
-EMBED = PYO3_PYTHON="$$(head -1 $(CHOICE))" PYO3_ENVIRONMENT_SIGNATURE="$$(cat $(CHOICE))" PATH="$(CURDIR)/$(BIN):$$PATH"
+# What maturin sets when it builds the extension module, so that cargo's builds and maturin's share what they can.
+# PATH lets an embedded interpreter find the packages of .venv: it looks for the `python3` that is first there.
+EMBED = PYO3_BUILD_EXTENSION_MODULE=1 PYO3_PYTHON="$(CURDIR)/$(BIN)/python" PYTHON_SYS_EXECUTABLE="$(CURDIR)/$(BIN)/python" \
+	PYO3_ENVIRONMENT_SIGNATURE="$$($(BIN)/python -c 'import sys, struct; print("cpython-%d.%d-%dbit" % (sys.version_info[:2] + (8 * struct.calcsize("P"),)))')" \
+	PATH="$(CURDIR)/$(BIN):$$PATH"
+
+# Tests of crates that embed Python are linked to its shared library. Debian's python3 comes without.
+HAS_LIBRARY = $(shell $(BIN)/python -c 'import os, sysconfig as s; v = s.get_config_var; print("yes" if v("Py_ENABLE_SHARED") and os.path.exists(os.path.join(v("LIBDIR"), v("LDLIBRARY"))) else "")')
+WITHOUT_PYTHON := core source lang model capture readable report campaign
+TESTED = $(if $(HAS_LIBRARY),--workspace --exclude testwright-extension,$(addprefix -p testwright-,$(WITHOUT_PYTHON)))
+CARGO_TEST = $(EMBED) cargo test --quiet --no-fail-fast $(TESTED)
 
 .DELETE_ON_ERROR:
-.PHONY: help install demo test test-rust test-python check fix bench fuzz clean FORCE
+.PHONY: help install demo smoke test test-rust test-python soak check fix bench fuzz clean FORCE
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F '\t' '{ printf "  make %-9s %s\n", $$1, $$2 }'
 	@echo; echo '  PYTHON=/path/to/python3.12 after any of them chooses the interpreter (now: $(PYTHON)).'
 
-install: target/installed ## make .venv with the testwright command in it, built in release mode
+install: target/installed-release ## make .venv with the testwright command in it, built in release mode
 
 # Changes only when another Python is chosen than last time.
 $(CHOICE): FORCE
@@ -43,15 +58,18 @@ $(CHOICE): FORCE
 
 .venv/ready: $(CHOICE)
 	rm -rf .venv
+	@# What was built for another interpreter has its paths.
+	@for profile in dev release; do cargo clean --quiet --profile $$profile -p pyo3-build-config 2>/dev/null || true; done
 	"$$(head -1 $(CHOICE))" -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check '$(MATURIN)' $(TEST_TOOLS)
 	@touch $@
 
-# What pip says about itself is of no interest, so its output is dropped; cargo and errors are still heard.
-# Its own target folder, because maturin's and `cargo test`'s builds of pyo3 differ and would replace each other.
-target/installed: .venv/ready $(SOURCES)
+# There is one installed command, built either for use or for tests. The build for tests has no optimisation, line numbers,
+# and checks for overflow; it takes a third of the time, and the tests, which mostly wait for processes, need a tenth more.
+target/installed-release target/installed-dev: target/installed-%: .venv/ready $(SOURCES)
 	@command -v cargo >/dev/null || { echo "Rust is needed to build Testwright: install it with rustup, then try again" >&2; exit 1; }
-	CARGO_TARGET_DIR=target/maturin VIRTUAL_ENV="$(CURDIR)/.venv" $(BIN)/maturin develop --release >/dev/null
+	rm -f target/installed-*
+	VIRTUAL_ENV="$(CURDIR)/.venv" $(BIN)/maturin develop --profile $* >/dev/null
 	@touch $@
 
 demo: install ## run the first example: a failure is found and reduced
@@ -59,38 +77,43 @@ demo: install ## run the first example: a failure is found and reduced
 	if [ $$status -eq 1 ]; then echo; echo "That is what was to be shown: the example has a bug on purpose."; \
 	else echo "The demo was to find a failure (exit status 1), but the exit status is $$status." >&2; exit 1; fi
 
-test: test-rust test-python ## everything: Rust, Python, examples, docs
+smoke: target/installed-dev ## the tests for the inner loop: under a minute once built
+	$(CARGO_TEST) --lib
+	$(if $(HAS_LIBRARY),$(EMBED) cargo test --quiet -p testwright-cli --test integration)
+	$(PYTEST) $(SMOKE)
 
-# The tests of crates that embed Python are linked to its shared library. Debian's python3 comes without.
-test-rust: install
-	@if $(BIN)/python -c 'import os, sysconfig as s; v = s.get_config_var; sys_ok = v("Py_ENABLE_SHARED") and os.path.exists(os.path.join(v("LIBDIR"), v("LDLIBRARY"))); raise SystemExit(not sys_ok)'; then \
-		echo cargo test --no-fail-fast --workspace --exclude testwright-extension; \
-		$(EMBED) cargo test --quiet --no-fail-fast --workspace --exclude testwright-extension; \
-	else \
-		echo "NOTE: this Python has no shared library, so the Rust tests that embed it are left out." >&2; \
-		echo "      To run them too: sudo apt install python3-dev, or choose another PYTHON." >&2; \
-		cargo test --quiet --no-fail-fast -p testwright-core -p testwright-source -p testwright-lang -p testwright-model -p testwright-capture -p testwright-readable -p testwright-report -p testwright-campaign; \
-	fi
+test: test-rust test-python ## what every change must pass: Rust, Python, examples, docs
 
-test-python: install
-	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pytest -q $(SIDE_BY_SIDE)
+test-rust: target/installed-dev
+	$(if $(HAS_LIBRARY),,@echo "NOTE: this Python has no shared library, so the Rust tests that embed it are left out. To run them too: sudo apt install python3-dev, or choose another PYTHON." >&2)
+	$(CARGO_TEST)
 
-check: .venv/ready ## format, lints with warnings denied, promises about dependencies
+test-python: target/installed-dev
+	$(PYTEST)
+
+# Everything at full size, with an optimised build; then the Python tests on the other interpreters that are here.
+soak: install ## the long tests: kills, hostile systems, sweeps, benchmarks, other interpreters (hours)
+	SOAK=1 $(PYTEST)
+	$(MAKE) target/installed-dev
+	SOAK=1 SWEEP=all $(CARGO_TEST)
+	@for python in $(OTHER_PYTHONS); do $(MAKE) test-python PYTHON=$$python || exit 1; done
+
+check: .venv/ready ## format, lints and documentation with warnings denied, promises about dependencies
 	cargo fmt --all --check
 	$(EMBED) cargo clippy --quiet --workspace --all-targets -- -D warnings
+	$(EMBED) RUSTDOCFLAGS="-D warnings" cargo doc --quiet --workspace --no-deps --document-private-items
 	@scripts/check_dependencies
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check '$(RUFF)'
 	$(BIN)/ruff format --check $(PYTHON_FILES)
 	$(BIN)/ruff check $(PYTHON_FILES)
 
-fix: .venv/ready ## format, and accept the output of the expectation tests for you to read in the diff
+fix: target/installed-dev ## format, and accept the output of the expectation tests for you to read in the diff
 	cargo fmt --all
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check '$(RUFF)'
 	$(BIN)/ruff format $(PYTHON_FILES)
 	$(BIN)/ruff check --fix $(PYTHON_FILES)
-	$(EMBED) UPDATE_EXPECT=1 UPDATE_EXPECTATIONS=1 cargo test --quiet --workspace --exclude testwright-extension
-	$(MAKE) install
-	PATH="$(CURDIR)/$(BIN):$$PATH" UPDATE_EXPECTATIONS=1 $(BIN)/python -m pytest -q python/tests/test_examples.py
+	UPDATE_EXPECT=1 UPDATE_EXPECTATIONS=1 $(CARGO_TEST)
+	UPDATE_EXPECTATIONS=1 $(PYTEST) python/tests/test_examples.py
 
 ifdef BENCH_PYTHONS
 bench: ## measure everything against others and write docs/benchmarks.md (QUICK=1: a little of it, BRIEF=1: what depends on the interpreter)

@@ -1,21 +1,13 @@
-//! Lets the crate's own tests find the interpreter they are linked to, not another of the same version.
-//!
-//! pyo3's helper for this works only in crates that depend on pyo3, which this one promises not to do.
+//! Links the crate's own tests to the interpreter that `crates/python` found.
 
 use std::env;
-use std::process::Command;
 
 fn main() {
-    for name in ["PYO3_PYTHON", "PYO3_ENVIRONMENT_SIGNATURE", "PATH"] {
-        println!("cargo::rerun-if-env-changed={name}");
-    }
-    let python = env::var_os("PYO3_PYTHON").unwrap_or_else(|| "python3".into());
-    let script = "import sysconfig; print(sysconfig.get_config_var('LIBDIR') or '')";
-    let Ok(answer) = Command::new(python).args(["-c", script]).output() else {
-        return;
-    };
-    let folder = String::from_utf8_lossy(&answer.stdout).trim().to_owned();
-    if cfg!(unix) && !folder.is_empty() {
+    let folder = env::var("DEP_TESTWRIGHT_PYTHON_FOLDER");
+    let name = env::var("DEP_TESTWRIGHT_PYTHON_NAME");
+    if let (Ok(folder), Ok(name)) = (folder, name) {
+        println!("cargo::rustc-link-arg=-L{folder}");
+        println!("cargo::rustc-link-arg=-l{name}");
         println!("cargo::rustc-link-arg=-Wl,-rpath,{folder}");
     }
 }

@@ -1,7 +1,8 @@
-//! A system written in Rust: implement [`System`] for a type of your own, and everything in `testwright-core` works on
-//! it. No harness, no Python.
+//! A system written in Rust: implement [`System`] for your own type, and everything in
+//! `testwright-core` works on it. No harness, no Python.
 //!
-//! The system is a ring buffer beside a `VecDeque` that does the same; results that differ are failures. Run it with
+//! The system is a ring buffer beside a `VecDeque` that does the same; different results are
+//! failures. Run it with
 //!
 //! ```text
 //! cargo run -p testwright-core --example ring_buffer
@@ -12,17 +13,19 @@ use std::fmt::Write;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use testwright_core::explore::{Explorer, Plan};
-use testwright_core::generate::{Auto, Found, NothingNew, Search, SearchWatcher, search_with};
+use testwright_core::explore::{ExploreOptions, Explorer};
+use testwright_core::generate::{
+    Auto, FailingTest, NothingNew, SearchOptions, SearchWatcher, search_with,
+};
 use testwright_core::shrink::{
     GeneralizeOptions, NormalizeOptions, ReduceOptions, SameFailure, Shrinker,
 };
 use testwright_core::{
-    ActionId, Axis, Catalog, Choice, Classes, Error, Failure, FailureKind, Fingerprint, Likeness,
-    Outcome, Piece, Snapshot, Step, System, Template,
+    ActionClasses, ActionId, Axis, Catalog, ChoiceValues, Equivalence, Error, Failure, FailureKind,
+    Fingerprint, Outcome, Snapshot, Step, System, Template, TemplatePiece,
 };
 
-/// What is tested.
+/// The code under test: a ring buffer with a bug.
 #[derive(Clone, Debug)]
 struct Ring {
     items: [u8; 3],
@@ -36,8 +39,8 @@ impl Ring {
             return false;
         }
         // The bug: it should be `% self.items.len()`.
-        let place = (self.first + self.size) % 4;
-        self.items[place.min(2)] = item;
+        let index = (self.first + self.size) % 4;
+        self.items[index.min(2)] = item;
         self.size += 1;
         true
     }
@@ -66,18 +69,18 @@ const EMPTY: Ring = Ring {
     size: 0,
 };
 
-/// How many different values are pushed.
+/// The number of different values to push.
 const VALUES: u64 = 3;
 
 impl RingAndQueue {
     fn new() -> RingAndQueue {
         // Two kinds of actions: `push(0)` to `push(2)`, and `pop()`.
-        let text = |text: &str| Piece::Text(text.to_owned());
+        let text = |text: &str| TemplatePiece::Text(text.to_owned());
         let push = Template {
             class: String::from("push(<[0..2]>)"),
             line: 1,
-            pieces: vec![text("push("), Piece::Hole(0), text(")")],
-            axes: vec![Axis::Choice(Choice::Integers {
+            pieces: vec![text("push("), TemplatePiece::Hole(0), text(")")],
+            axes: vec![Axis::Choice(ChoiceValues::Integers {
                 first: 0,
                 last: VALUES as i64 - 1,
             })],
@@ -127,7 +130,7 @@ impl System for RingAndQueue {
         Outcome::Failed(Box::new(Failure {
             kind: FailureKind::ReferenceMismatch,
             message: format!("pop() gave {found:?}, the reference {expected:?}"),
-            // What stays the same while a test is reduced.
+            // The identity of the failure, which stays the same while a test is reduced.
             signature: String::from("pop"),
             details: String::new(),
         }))
@@ -138,7 +141,7 @@ impl System for RingAndQueue {
     }
 }
 
-/// With this, exploring goes back by copies instead of by replay.
+/// Lets an exploration return to states by snapshots instead of replay.
 impl Snapshot for RingAndQueue {
     type State = (Ring, VecDeque<u8>);
 
@@ -152,9 +155,9 @@ impl Snapshot for RingAndQueue {
     }
 }
 
-/// With this, exploring knows a state when it sees it again.
+/// Lets an exploration recognise states.
 impl Fingerprint for RingAndQueue {
-    fn fingerprint(&mut self, _likeness: Likeness) -> Result<u128, Error> {
+    fn fingerprint(&mut self, _equivalence: Equivalence) -> Result<u128, Error> {
         let ring = self.ring.items.iter().copied();
         let sizes = [self.ring.first as u8, self.ring.size as u8, 255];
         let all = ring.chain(sizes).chain(self.queue.iter().copied());
@@ -163,17 +166,17 @@ impl Fingerprint for RingAndQueue {
 }
 
 /// Keeps the first failure.
-struct First(Option<Found>);
+struct First(Option<FailingTest>);
 
 impl SearchWatcher<RingAndQueue> for First {
-    fn found(&mut self, _system: &mut RingAndQueue, found: Found) -> ControlFlow<()> {
+    fn failure_found(&mut self, _system: &mut RingAndQueue, found: FailingTest) -> ControlFlow<()> {
         self.0 = Some(found);
         ControlFlow::Break(())
     }
 }
 
-/// Searches, makes what is found simple, tells what else it could be, and looks at every state.
-fn story() -> Result<String, Box<dyn std::error::Error>> {
+/// Searches for a failure, shrinks it, generalises it, and explores all states.
+fn run_example() -> Result<String, Box<dyn std::error::Error>> {
     let mut out = String::new();
     let mut system = RingAndQueue::new();
     let catalog = system.actions.clone();
@@ -182,8 +185,8 @@ fn story() -> Result<String, Box<dyn std::error::Error>> {
         Step::Restart => String::from("<<RESTART>>"),
     };
 
-    let classes = Arc::new(Classes::new(&catalog));
-    let plan = Search {
+    let classes = Arc::new(ActionClasses::new(&catalog));
+    let search = SearchOptions {
         seed: 1,
         tests: Some(100),
         length: 50,
@@ -191,7 +194,7 @@ fn story() -> Result<String, Box<dyn std::error::Error>> {
     };
     let mut first = First(None);
     let mut strategy = Auto::new(&classes, NothingNew);
-    search_with(&mut system, &mut strategy, &plan, &mut first)?;
+    search_with(&mut system, &mut strategy, &search, &mut first)?;
     let found = first.0.ok_or("no failure was found")?;
     writeln!(out, "found: {}", found.failure.message)?;
 
@@ -203,10 +206,12 @@ fn story() -> Result<String, Box<dyn std::error::Error>> {
     let normal = shrinker.normalize(&reduced.test, &NormalizeOptions::default())?;
     let general = shrinker.generalize(&normal.test, &GeneralizeOptions::default())?;
     drop(shrinker);
-    write!(out, "\n{}", general.show(&show))?;
+    write!(out, "\n{}", general.render(&show))?;
 
-    let mut explorer = Explorer::of(&mut system).with_copies().with_fingerprints();
-    let explored = explorer.explore(&Plan::default(), &mut ())?;
+    let mut explorer = Explorer::of(&mut system)
+        .with_snapshots()
+        .with_fingerprints();
+    let explored = explorer.explore(&ExploreOptions::default(), &mut ())?;
     let (shortest, failure) = explored.failures.first().ok_or("no state fails")?;
     writeln!(
         out,
@@ -222,7 +227,7 @@ fn story() -> Result<String, Box<dyn std::error::Error>> {
     reason = "this is a program, not a part of the library"
 )]
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    print!("{}", story()?);
+    print!("{}", run_example()?);
     Ok(())
 }
 
@@ -233,7 +238,7 @@ mod tests {
 
     #[test]
     fn it_prints_what_is_promised() {
-        assert_eq!(story().unwrap(), include_str!("expected.txt"));
+        assert_eq!(run_example().unwrap(), include_str!("expected.txt"));
     }
 
     #[test]

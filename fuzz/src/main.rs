@@ -1,11 +1,13 @@
-//! Throws broken harnesses at the language front end until something breaks: `make fuzz SECONDS=600`.
+//! Fuzzes the language front end with broken harnesses until something breaks:
+//! `make fuzz SECONDS=600`.
 //!
-//! Real harnesses from the tests and examples are mutated with the words of the language. Whatever the text,
-//! parsing must not panic, must not take long, and must keep its promises about ranges and actions. An input that
-//! breaks it is written to `fuzz/broken/`, and `cargo run -p testwright-fuzz -- FILE` tries it again.
+//! Real harnesses from the tests and examples are mutated with pieces of the language. For any
+//! text, parsing must not panic, must not take long, and must keep its promises about ranges and
+//! actions. An input that breaks it is written to `fuzz/broken/`, and
+//! `cargo run -p testwright-fuzz -- FILE` tries it again.
 //!
-//! It runs on stable Rust. The price is that mutations are blind, not guided by coverage; a large dictionary and
-//! a corpus with every feature in it make up for much of that.
+//! It runs on stable Rust. The price is that mutations are blind, not guided by coverage. A large
+//! dictionary and a corpus with every feature in it make up for much of that.
 
 mod mutate;
 mod promises;
@@ -18,8 +20,8 @@ use std::time::{Duration, Instant};
 
 use testwright_core::Random;
 
-/// No harness of this size may take longer, even on a busy machine.
-const TOO_LONG: Duration = Duration::from_secs(5);
+/// Time limit for one harness, generous enough for a busy machine.
+const MAX_TIME: Duration = Duration::from_secs(5);
 
 #[expect(
     clippy::print_stdout,
@@ -32,7 +34,7 @@ fn main() -> ExitCode {
         && Path::new(file).is_file()
     {
         let text = fs::read_to_string(file).expect("a file with text");
-        return match broken(&text) {
+        return match find_failure(&text) {
             None => ExitCode::SUCCESS,
             Some(reason) => {
                 eprintln!("{file}: {reason}");
@@ -40,9 +42,9 @@ fn main() -> ExitCode {
             }
         };
     }
-    let number = |place: usize, usual| {
+    let number = |index: usize, usual| {
         arguments
-            .get(place)
+            .get(index)
             .and_then(|text| text.parse().ok())
             .unwrap_or(usual)
     };
@@ -57,10 +59,10 @@ fn main() -> ExitCode {
     let started = Instant::now();
     let mut inputs: u64 = 0;
     while started.elapsed() < Duration::from_secs(seconds) {
-        let text = mutate::mutated(&corpus, &mut random);
+        let text = mutate::mutate(&corpus, &mut random);
         inputs += 1;
-        if let Some(reason) = broken(&text) {
-            let file = keep(&text, inputs);
+        if let Some(reason) = find_failure(&text) {
+            let file = save_input(&text, inputs);
             eprintln!("{}: {reason}", file.display());
             return ExitCode::FAILURE;
         }
@@ -69,10 +71,10 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Why the front end did not survive a text.
-fn broken(text: &str) -> Option<String> {
+/// Returns the reason if the front end does not survive a text.
+fn find_failure(text: &str) -> Option<String> {
     let started = Instant::now();
-    let outcome = panic::catch_unwind(|| promises::broken(text));
+    let outcome = panic::catch_unwind(|| promises::broken_promise(text));
     let elapsed = started.elapsed();
     match outcome {
         Err(panicked) => {
@@ -85,17 +87,17 @@ fn broken(text: &str) -> Option<String> {
             Some(format!("panicked: {}", words.unwrap_or_default()))
         }
         Ok(Some(promise)) => Some(promise),
-        Ok(None) if elapsed > TOO_LONG => Some(format!("took {elapsed:?}")),
+        Ok(None) if elapsed > MAX_TIME => Some(format!("took {elapsed:?}")),
         Ok(None) => None,
     }
 }
 
-/// All harnesses of the repository.
+/// Returns all harnesses of the repository.
 fn corpus() -> Vec<String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let mut files = Vec::new();
     for folder in ["crates/lang/tests", "crates/cli/tests/bad", "examples"] {
-        collect(&root.join(folder), &mut files);
+        collect_harnesses(&root.join(folder), &mut files);
     }
     files.sort();
     files
@@ -104,13 +106,14 @@ fn corpus() -> Vec<String> {
         .collect()
 }
 
-fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
+/// Adds the harnesses below a folder.
+fn collect_harnesses(folder: &Path, files: &mut Vec<PathBuf>) {
     let Ok(entries) = fs::read_dir(folder) else {
         return;
     };
     for path in entries.flatten().map(|entry| entry.path()) {
         if path.is_dir() {
-            collect(&path, files);
+            collect_harnesses(&path, files);
         } else if path
             .extension()
             .is_some_and(|extension| extension == "tstl")
@@ -120,7 +123,8 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
     }
 }
 
-fn keep(text: &str, number: u64) -> PathBuf {
+/// Saves an input that breaks the front end.
+fn save_input(text: &str, number: u64) -> PathBuf {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("broken");
     let file = folder.join(format!("{number}.tstl"));
     if fs::create_dir_all(&folder)

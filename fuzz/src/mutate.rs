@@ -1,9 +1,9 @@
-//! Broken harnesses from good ones.
+//! Mutation of correct harnesses into broken ones.
 
 use testwright_core::Random;
 
-/// What the language is made of, and what it trips over.
-const WORDS: &[&str] = &[
+/// Pieces of the language, and text that parsers trip over.
+const PIECES: &[&str] = &[
     "pool: <x> 3\n",
     "pool: %Y% 2 REF\n",
     "pool: <x> 3, <y> 2\n",
@@ -153,56 +153,59 @@ const WORDS: &[&str] = &[
     "-1",
 ];
 
-/// Harnesses longer than this only slow the search down.
-const LONGEST: usize = 20_000;
+/// Maximum length of a harness. Longer ones only slow the search down.
+const MAX_LENGTH: usize = 20_000;
 
-/// A harness of the corpus, or two of them, with a few things wrong.
-pub(crate) fn mutated(corpus: &[String], random: &mut Random) -> String {
-    let mut text: Vec<char> = any(corpus, random).chars().collect();
+/// Returns a harness of the corpus with a few random changes.
+pub(crate) fn mutate(corpus: &[String], random: &mut Random) -> String {
+    let mut text: Vec<char> = pick(corpus, random).chars().collect();
     for _ in 0..=random.below(8) {
-        change(&mut text, corpus, random);
-        text.truncate(LONGEST);
+        mutate_once(&mut text, corpus, random);
+        text.truncate(MAX_LENGTH);
     }
     text.into_iter().collect()
 }
 
-fn any<'a>(corpus: &'a [String], random: &mut Random) -> &'a str {
+/// Picks a harness of the corpus.
+fn pick<'a>(corpus: &'a [String], random: &mut Random) -> &'a str {
     corpus
         .get(random.below(corpus.len() as u64) as usize)
         .map_or("", String::as_str)
 }
 
-fn change(text: &mut Vec<char>, corpus: &[String], random: &mut Random) {
-    let place = random.below(text.len() as u64 + 1) as usize;
-    let length = (random.below(12) as usize).min(text.len() - place);
+/// Makes one random change: inserts, removes, repeats or moves text.
+fn mutate_once(text: &mut Vec<char>, corpus: &[String], random: &mut Random) {
+    let position = random.below(text.len() as u64 + 1) as usize;
+    let length = (random.below(12) as usize).min(text.len() - position);
     match random.below(8) {
         0..=2 => insert(
             text,
-            place,
-            WORDS[random.below(WORDS.len() as u64) as usize],
+            position,
+            PIECES[random.below(PIECES.len() as u64) as usize],
         ),
-        3 => drop(text.drain(place..place + length)),
+        3 => drop(text.drain(position..position + length)),
         4 => {
-            let piece: String = text[place..place + length].iter().collect();
-            insert(text, place, &piece);
+            let piece: String = text[position..position + length].iter().collect();
+            insert(text, position, &piece);
         }
         5 => {
             let target = random.below(text.len() as u64 + 1) as usize;
-            let piece: String = text[place..place + length].iter().collect();
+            let piece: String = text[position..position + length].iter().collect();
             insert(text, target, &piece);
         }
         6 => {
-            let lines: Vec<&str> = any(corpus, random).lines().collect();
+            let lines: Vec<&str> = pick(corpus, random).lines().collect();
             let line = lines
                 .get(random.below(lines.len() as u64) as usize)
                 .copied()
                 .unwrap_or_default();
-            insert(text, place, &format!("{line}\n"));
+            insert(text, position, &format!("{line}\n"));
         }
-        _ => text.truncate(place),
+        _ => text.truncate(position),
     }
 }
 
-fn insert(text: &mut Vec<char>, place: usize, piece: &str) {
-    text.splice(place..place, piece.chars());
+/// Inserts text at a position.
+fn insert(text: &mut Vec<char>, position: usize, piece: &str) {
+    text.splice(position..position, piece.chars());
 }

@@ -1,10 +1,10 @@
-//! What holds for every text, however broken.
+//! Promises that hold for every text, however broken.
 
 use testwright_core::{ActionId, TemplateId};
 use testwright_lang::{Severity, parse};
 
-/// The first promise that parsing this text breaks.
-pub(crate) fn broken(text: &str) -> Option<String> {
+/// Returns the first promise that parsing this text breaks.
+pub(crate) fn broken_promise(text: &str) -> Option<String> {
     let (harness, diagnostics) = parse(text);
     for found in &diagnostics {
         let ranges =
@@ -23,7 +23,7 @@ pub(crate) fn broken(text: &str) -> Option<String> {
         let words = [&found.message, &found.label]
             .into_iter()
             .chain(&found.help);
-        // What is written for a slot to have code checked is nobody's business.
+        // The name that is written for a slot while code is checked must not reach the user.
         if let Some(words) = words.into_iter().find(|words| words.contains("tw_hole")) {
             return Some(format!("`{}` says {words:?}", found.name));
         }
@@ -51,16 +51,16 @@ pub(crate) fn broken(text: &str) -> Option<String> {
             ));
         }
     }
-    first_and_last(&harness.catalog)
+    check_texts(&harness.catalog)
 }
 
-/// So many templates are looked at closely.
-const MOST_TEMPLATES: usize = 100;
+/// Maximum number of templates to check.
+const MAX_TEMPLATES: usize = 100;
 
-/// The first and last action of every template have texts that are found again.
-fn first_and_last(catalog: &testwright_core::Catalog) -> Option<String> {
-    // Finding an action looks at every template, so of many templates only some are tried.
-    let stride = catalog.templates().len() / MOST_TEMPLATES + 1;
+/// Checks that the first and last action of every template are found by their texts.
+fn check_texts(catalog: &testwright_core::Catalog) -> Option<String> {
+    // Finding an action visits every template, so only some of many templates are tried.
+    let stride = catalog.templates().len() / MAX_TEMPLATES + 1;
     let mut start = 0;
     for template in (0..catalog.templates().len()).map(TemplateId) {
         let count = catalog.count(template);
@@ -77,7 +77,7 @@ fn first_and_last(catalog: &testwright_core::Catalog) -> Option<String> {
             if text.contains('\n') {
                 return Some(format!("the text {text:?} has more than one line"));
             }
-            let wanted = catalog.without_repeat(action);
+            let wanted = catalog.first_copy(action);
             let found = catalog.find(&text);
             if found.len() < 65_536 && !found.contains(&wanted) {
                 return Some(format!("the action {text:?} is not found by its text"));

@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
+import soak
 
 # A job in the background ignores Ctrl-C, and so would all that it starts.
 if threading.current_thread() is threading.main_thread():
@@ -54,6 +55,19 @@ property: len(<stack>) >= 0
 """
 
 SOUND = BUGGY.replace("<stack>.top()\n", "")
+
+
+def pytest_configure(config):
+    words = "soak(keep): only so many of its cases run, and all of them in `make soak`"
+    config.addinivalue_line("markers", words)
+
+
+def pytest_collection_modifyitems(config, items):
+    kept = soak.sample(items)
+    if len(kept) < len(items):
+        kept_ids = set(map(id, kept))
+        config.hook.pytest_deselected(items=[item for item in items if id(item) not in kept_ids])
+        items[:] = kept
 
 
 class Command:

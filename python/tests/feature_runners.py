@@ -91,16 +91,9 @@ def reader_in_rust():
     if not shutil.which("cargo"):
         return None
     root = Path(__file__).resolve().parents[2]
-    # `cargo test` has built it already, where that was run before.
-    command = [
-        "cargo",
-        "build",
-        "--quiet",
-        "-p",
-        "testwright-readable",
-        "--example",
-        "read_feature",
-    ]
+    # The whole workspace is named, so that what `cargo test` has built is used.
+    workspace = ["--workspace", "--exclude", "testwright-extension"]
+    command = ["cargo", "build", "--quiet", *workspace, "--example", "read_feature"]
     subprocess.run(command, cwd=root, check=True)
     return root / "target" / "debug" / "examples" / "read_feature"
 

@@ -9,6 +9,7 @@ import tarfile
 from pathlib import Path
 
 import pytest
+from soak import SOAK, often
 
 ROOT = Path(__file__).resolve().parents[2]
 BENCH = ROOT / "bench"
@@ -305,6 +306,8 @@ def test_a_quick_run_writes_a_well_formed_page(tmp_path):
     pytest.importorskip("sortedcontainers")
     written = tmp_path / "page.md"
     command = [sys.executable, BENCH / "run.py", "--quick", "--no-install"]
+    if not SOAK:
+        command += ["--only", "models"]
     done = subprocess.run(
         [*command, "--folder", tmp_path, "--page", written],
         capture_output=True,
@@ -312,7 +315,7 @@ def test_a_quick_run_writes_a_well_formed_page(tmp_path):
         timeout=300,
     )
     assert done.returncode == 0, done.stderr
-    well_formed(written.read_text(encoding="utf-8"), 15)
+    well_formed(written.read_text(encoding="utf-8"), often(15, 1))
     assert "PyModel could not be compared with: it is not installed." in done.stdout
     assert done.stdout.strip() in written.read_text(encoding="utf-8")
 

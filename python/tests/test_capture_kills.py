@@ -13,8 +13,9 @@ import time
 
 import pytest
 import testwright
+from soak import often
 
-KILLS = 50
+KILLS = often(50, 12)
 #: So many different functions, because of each only the first calls are sure to be kept.
 FUNCTIONS = 60
 CALLS = 480
@@ -161,8 +162,10 @@ def test_whenever_a_program_is_killed_everything_before_is_on_record(nursery, mo
     assert recorded(whole, monkeypatch, capfd) == (ended, [])
     chance = random.Random(20)
     parts = []
-    for number in range(KILLS):
-        folder, _ = nursery.run(f"killed{number}", chance.uniform(0, seconds))
+    # The moments must be spread: if all were too early or too late, nothing was tried.
+    while len(parts) < KILLS or sum(0 < part < CALLS for part in parts) < KILLS // 4:
+        assert len(parts) < 10 * KILLS, parts
+        folder, _ = nursery.run(f"killed{len(parts)}", chance.uniform(0, seconds))
         begun, ended = noted(folder)
         returned, unfinished = recorded(folder, monkeypatch, capfd)
         lost = ended.keys() - returned.keys()
@@ -175,5 +178,3 @@ def test_whenever_a_program_is_killed_everything_before_is_on_record(nursery, mo
         assert len(returned.keys() - ended.keys()) + len(open_calls) <= 2
         assert set(unfinished) <= set(open_calls)
         parts.append(len(ended))
-    # The moments were spread: if all were too early or too late, nothing was tried.
-    assert sum(0 < part < CALLS for part in parts) >= KILLS // 4, parts

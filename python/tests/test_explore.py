@@ -67,7 +67,7 @@ def test_all_states_of_the_jugs(jugs):
     done = jugs("explore", "jugs.tstl", "--no-check")
     assert last_line(done) == "All 18 states: no failure"
     assert "Explored 18 states, " in done.stdout
-    assert "Going back by copy: a copy leads back to where the same actions do\n" in done.stdout
+    assert "Going back by copy: a copy leads to the same state as a replay\n" in done.stdout
     assert not (jugs.folder / "testwright-out").exists()
 
 
@@ -203,7 +203,7 @@ def test_the_puzzle_cannot_be_solved_without_emptying(jugs):
 
 def test_a_goal_behind_a_failure(jugs):
     done = jugs("explore", "jugs.tstl", "--goal", FOUR, status=1)
-    assert "what would follow a failing step was not looked at" in done.stdout
+    assert "what would follow a failing step was not explored" in done.stdout
     assert last_line(done).startswith("All 16 states: 1 failure")
 
 

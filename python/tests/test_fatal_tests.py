@@ -81,6 +81,7 @@ def test_regress_goes_on_after_them(fragile):
     assert [len(case) for case in suite.iter("testcase")] == [1, 1, 1, 0]
 
 
+@pytest.mark.soak(keep=4)
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("command", ["reduce", "normalize"])
 def test_they_become_shorter(fragile, command, way):

@@ -331,12 +331,12 @@ def test_what_people_do_with_tests_stays(tmp_path):
 
     path.write_text(text.replace("== 4", "== 2 + 2"))
     again = command(tmp_path, "generate", "--force")
-    assert "changed by somebody" in again.stdout
+    assert "edited by hand" in again.stdout
     assert "== 2 + 2" in path.read_text()
 
     path.unlink()
     again = command(tmp_path, "generate", "--force")
-    assert "deleted by somebody" in again.stdout
+    assert "deleted by hand" in again.stdout
     assert not path.exists()
 
 

@@ -143,6 +143,7 @@ ENDINGS = {
 }
 
 
+@pytest.mark.soak(keep=2)
 @pytest.mark.parametrize("kind", ENDINGS)
 def test_bytes_of_a_file_stay(tmp_path, kind):
     project = Project(tmp_path)

@@ -70,6 +70,7 @@ def models(testwright):
     return testwright
 
 
+@pytest.mark.soak(keep=6)
 @pytest.mark.parametrize("ending", ENDS)
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_whatever_a_model_does_is_survived_reduced_and_named(testwright, ending, jobs):
@@ -400,6 +401,7 @@ WRONG = {
 }
 
 
+@pytest.mark.soak(keep=3)
 @pytest.mark.parametrize("what", WRONG)
 def test_where_an_implementation_goes_wrong(testwright, what):
     code, told = WRONG[what]

@@ -137,7 +137,7 @@ def test_a_scenario_that_goes_round_is_not_stuck(models):
     done = models("model", "check", "Switch", "--scenarios", "Never", status=1)
     assert done.stdout == (
         "WRONG  Never: not allowed\n"
-        "       goes round, and never comes to its end, not even after\n"
+        "       loops, and never reaches its end, not even after\n"
         "         On()\n"
         "       Never does not accept its state 1\n"
         "       On(): Switch: the guard `OnEnabled` says no\n"
@@ -222,7 +222,7 @@ def test_formulas(models, name):
 
 def test_formulas_that_cannot_be_answered(models):
     done = models("explore", "Pile", "--ltl", "G {itms}", status=2)
-    assert "error: `itms` cannot be answered: NameError: name 'itms' is not defined" in done.stderr
+    assert "error: `itms` cannot be evaluated: NameError: name 'itms' is not defined" in done.stderr
     assert "= help: it is a Python expression over the state variables of the models" in done.stderr
     done = models("explore", "Pile", "--ltl", "G items ==", status=2)
     assert "error[bad-formula]: `=` means nothing here\n" in done.stderr

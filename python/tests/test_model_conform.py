@@ -153,7 +153,7 @@ error[unreadable-log]: a line should be a JSON object
     ),
     "a word that means nothing": (
         '{"action": "Pop", "rsult": 4}\n',
-        "nobody knows what `rsult` means here",
+        "unknown field `rsult`",
     ),
     "no action": ('{"arguments": []}\n', "there is no `action`, or it is not a text"),
     "arguments that are no list": (

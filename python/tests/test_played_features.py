@@ -76,6 +76,7 @@ class Real:
 """
 
 
+@pytest.mark.soak(keep=3)
 @pytest.mark.parametrize("runner", RUNNERS)
 @pytest.mark.parametrize("kind", HARNESSES)
 def test_a_failing_test_of_a_harness_runs(testwright, kind, runner):
@@ -105,7 +106,7 @@ def test_a_failing_test_of_a_harness_runs(testwright, kind, runner):
     testwright.write("shop.py", SHOP.format(methods=right))
     assert verdicts(folder, runner, "failure-1") == [True]
     done = testwright("feature", test, "--out", "again")
-    assert done.stdout == f"{test}: passes, so there is nothing to tell\n"
+    assert done.stdout == f"{test}: passes, so no feature is written\n"
 
 
 def test_lines_stay_where_they_are(testwright):
@@ -161,6 +162,7 @@ testSuite = [
 """.lstrip()
 
 
+@pytest.mark.soak(keep=1)
 @pytest.mark.parametrize("runner", RUNNERS)
 def test_a_suite_runs(testwright, runner):
     testwright.write("website.py", WEBSITE)
@@ -216,6 +218,7 @@ domains = {Add: {'n': [1, 7]}}
 """.lstrip()
 
 
+@pytest.mark.soak(keep=1)
 @pytest.mark.parametrize("runner", RUNNERS)
 def test_a_run_that_failed_and_a_suite_without_functions(testwright, runner):
     _, wrong, right, _ = HARNESSES["a reference"]
@@ -242,6 +245,7 @@ def test_a_run_that_failed_and_a_suite_without_functions(testwright, runner):
     assert verdicts(folder, runner, "failure_1") == [True]
 
 
+@pytest.mark.soak(keep=1)
 @pytest.mark.parametrize("runner", RUNNERS)
 def test_a_saved_test_of_models_runs(testwright, runner):
     must = "\n\ndef StateInvariant():\n    return total < 8\n"
@@ -265,6 +269,7 @@ def test_a_saved_test_of_models_runs(testwright, runner):
     assert verdicts(folder, runner, "failure-1") == [True]
 
 
+@pytest.mark.soak(keep=1)
 @pytest.mark.parametrize("runner", RUNNERS)
 def test_a_saved_test_of_an_implementation_runs(testwright, runner):
     _, wrong, right, _ = HARNESSES["a reference"]
@@ -308,6 +313,7 @@ accepting = ["open"]
 """.lstrip()
 
 
+@pytest.mark.soak(keep=1)
 @pytest.mark.parametrize("runner", RUNNERS)
 def test_a_dead_end_runs(testwright, runner):
     """A machine beside the model says when there is nothing left to do: the steps follow its states."""
@@ -333,6 +339,7 @@ def test_a_dead_end_runs(testwright, runner):
     assert verdicts(folder, runner, "failure-1") == [True]
 
 
+@pytest.mark.soak(keep=1)
 @pytest.mark.parametrize("runner", RUNNERS)
 def test_an_error_in_the_code_of_a_model_runs(testwright, runner):
     """It shows when the models are asked what is possible after the last step."""
@@ -356,6 +363,7 @@ HANGS = {
 }
 
 
+@pytest.mark.soak(keep=2)
 @pytest.mark.parametrize("runner", RUNNERS)
 @pytest.mark.parametrize("kind", HANGS)
 def test_a_step_without_an_end_runs(testwright, kind, runner):
@@ -380,6 +388,7 @@ def test_a_step_without_an_end_runs(testwright, kind, runner):
     assert verdicts(folder, runner, "failure-1") == [True]
 
 
+@pytest.mark.soak(keep=1)
 @pytest.mark.parametrize("runner", RUNNERS)
 def test_a_run_that_ends_the_process_runs(testwright, runner):
     """Who watches the process tells what was done until then."""
@@ -454,6 +463,7 @@ WIRES = {
 RIGHT = "words = []\n\ndef send(word):\n    words.append(word)\n"
 
 
+@pytest.mark.soak(keep=3)
 @pytest.mark.parametrize("runner", RUNNERS)
 @pytest.mark.parametrize("is_asynchronous", [True, False])
 @pytest.mark.parametrize("kind", WIRES)
@@ -485,6 +495,7 @@ def test_what_an_implementation_does_by_itself_runs(testwright, kind, is_asynchr
     assert verdicts(testwright.folder / "suite", runner, "failure_1") == [True]
 
 
+@pytest.mark.soak(keep=1)
 @pytest.mark.parametrize("runner", RUNNERS)
 def test_what_is_observed_during_a_saved_test_is_told(testwright, runner):
     twice = "words = []\n\ndef send(word):\n    words.extend(word * (1 + (word == 'b')))\n"
@@ -510,6 +521,7 @@ def test_what_is_observed_during_a_saved_test_is_told(testwright, runner):
     assert verdicts(folder, runner, "failure-1") == [True]
 
 
+@pytest.mark.soak(keep=1)
 @pytest.mark.parametrize("runner", RUNNERS)
 def test_a_run_that_may_not_end_runs(testwright, runner):
     testwright.write("shop.py", SHOP.format(methods=HARNESSES["a reference"][2]))
@@ -526,6 +538,7 @@ def test_a_run_that_may_not_end_runs(testwright, runner):
     assert verdicts(folder, runner, "failure_1") == [True]
 
 
+@pytest.mark.soak(keep=1)
 @pytest.mark.parametrize("runner", RUNNERS)
 def test_wrong_answers_of_an_implementation_run(testwright, runner):
     _, wrong, right, _ = HARNESSES["a reference"]
@@ -603,6 +616,7 @@ state.teardown()
 """
 
 
+@pytest.mark.soak(keep=1)
 @pytest.mark.parametrize("runner", RUNNERS)
 def test_a_failed_run_of_a_state_machine_runs(testwright, runner):
     testwright.write("machine.py", MACHINE)

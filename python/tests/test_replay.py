@@ -266,7 +266,7 @@ def test_ctrl_c_while_the_system_is_imported(saved):
 @pytest.mark.parametrize(
     ("fatal", "words"),
     [
-        ("os.abort()", "the process was killed by SIGABRT (it gave itself up)"),
+        ("os.abort()", "the process was killed by SIGABRT (the process aborted itself)"),
         ("os._exit(0)", "the process exited with status 0"),
     ],
 )

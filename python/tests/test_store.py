@@ -199,7 +199,7 @@ def test_export(store, testwright):
 def test_prune(store, testwright):
     store.write()
     done = testwright("campaign", "prune", status=2)
-    assert "it is not said what to drop" in done.stderr
+    assert "no option says what to drop" in done.stderr
     done = testwright("campaign", "prune", "--older-than", "30d", "--dry-run")
     assert done.stdout in {
         "There is nothing to drop.\n",

@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
+from soak import SOAK, often
 
 RACK = Path(__file__).parent / "torture" / "rack.py"
 
@@ -153,6 +154,7 @@ def rack(testwright, tmp_path):
     return Rack(testwright, tmp_path)
 
 
+@pytest.mark.soak(keep=8)
 @pytest.mark.parametrize("action", FATAL)
 def test_it_is_named_and_reduced(rack, action):
     kind, message = FATAL[action]
@@ -165,6 +167,7 @@ def test_it_is_named_and_reduced(rack, action):
     assert (rack.testwright.folder / "testwright-out/rack/test_failure_1.py").is_file()
 
 
+@pytest.mark.soak(keep=4)
 @pytest.mark.parametrize("action", HARMLESS)
 def test_it_does_no_harm(rack, action):
     rack.harness(action, "reseed")
@@ -176,15 +179,19 @@ def test_it_does_no_harm(rack, action):
 
 def test_campaigns_with_all_of_them_run_to_their_end(rack):
     rack.harness(*FATAL, *HARMLESS)
-    plan = ("--jobs", "2", "--keep-going", "--time", "40s", "--length", "8")
+    seconds = often(40, 6)
+    plan = ("--jobs", "2", "--keep-going", "--time", f"{seconds}s", "--length", "8")
     expected = set(FATAL.values())
     # It is chance, and a matter of how fast the machine is, what comes up in that time; what came up in a campaign is
     # known to the next.
     for _ in range(8):
         report = rack.run(*plan, "--strategy", "random", status=1)
-        assert report["seconds"] >= 40
+        assert report["seconds"] >= seconds
         assert not report["interrupted"]
         failures = report["failures"]
+        if not SOAK:
+            assert failures
+            return
         found = [(failure["kind"], failure["message"]) for failure in failures]
         missing = {
             (kind, message)

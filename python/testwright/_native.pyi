@@ -42,9 +42,9 @@ class Action:
         """The name that TSTL gives the action: `self.p_avl[0].insert(self.p_int[1]) `."""
     @property
     def note(self) -> str | None:
-        """What somebody remarked about the step."""
+        """The remark on the step, or `None`."""
     def guard(self) -> bool:
-        """Whether the action is enabled now."""
+        """Returns true if the action is enabled now."""
     def act(self) -> None:
         """Takes the action, enabled or not. What it raises unexpectedly is raised."""
     def __len__(self) -> int: ...
@@ -53,7 +53,7 @@ class Action:
     def __lt__(self, other: Action) -> bool: ...
 
 class State:
-    """What the slots held, which of them were used, and the steps that led there."""
+    """A state: the values of the slots, which of them were used, and the steps that led there."""
 
     def __len__(self) -> int: ...
     def __getitem__(self, index: int) -> Any: ...
@@ -86,12 +86,12 @@ class Sut:
     def safely(self, action: Action) -> bool:
         """Takes an action, enabled or not; whether nothing unexpected was raised."""
     def check(self) -> bool:
-        """Whether all properties hold."""
+        """Returns true if all properties hold."""
     def failure(self) -> _Failure | None:
         """The last failure as `sys.exc_info()` has it, or `None`."""
     @property
     def failure_text(self) -> str | None:
-        """What the last failure is, in words."""
+        """The last failure, in words."""
     def raised(self) -> BaseException | None:
         """The exception that the last action raised: an expected one, or its failure."""
     def ref_raised(self) -> BaseException | None:
@@ -191,7 +191,7 @@ class Sut:
         file: _Path | None = None,
         high_prob: float = 0.9,
     ) -> list[tuple[float, str]]:
-        """The same, where it makes no difference which lines need each other."""
+        """Does the same as `high_low_swarm`, and ignores which lines need each other."""
     def read_prob_file(self, file: _Path, return_list: bool = False) -> Any:
         """Reads a file with a number for each class: a dictionary, or a list of pairs of number and class."""
     def write_prob_file(self, file: _Path, probs: Mapping[str, float]) -> None:
@@ -218,7 +218,7 @@ class Sut:
     def essential_classes(self) -> list[str]:
         """The classes that swarm testing never leaves out."""
     def dependencies(self, class_: str) -> list[list[str]]:
-        """What a class needs: of each list, at least one class."""
+        """Lists the needs of a class: of each list, at least one class."""
     def act_order(self, action: Action) -> int:
         """The place of an action in the harness, from 1; lower ones are simpler."""
     def pretty_print_test(self, test: Iterable[Action], columns: int = 80) -> None:
@@ -252,7 +252,7 @@ class Sut:
     def abstract(self, state: State) -> tuple[Any, ...]:
         """A state in which each value is what its pool's `ABSTRACT` function makes of it."""
     def set_replay_backtrack(self, replay: bool) -> None:
-        """Whether going back to a state means running the test that led there."""
+        """Sets whether `backtrack` runs the test that led to a state instead of restoring a copy."""
     def get_pre_code(self, action: Action | str) -> str | None:
         """The expressions whose values before an action its post-condition asks for, a line each, or `None`."""
     def get_ref_code(self, action: Action | str) -> str | None:
@@ -266,9 +266,9 @@ class Sut:
 
     # Settings.
     def verbose(self, on: bool) -> None:
-        """Whether each step prints what it does, and the values before and after it of the slots that it names."""
+        """Sets whether each step prints what it does, and the values before and after it of the slots that it names."""
     def verbose_opaque(self, on: bool) -> None:
-        """Whether that goes for the values of `OPAQUE` pools, too; at first it does."""
+        """Sets whether `verbose` prints the values of `OPAQUE` pools, too; at first it does."""
     def set_log(self, level: int | str | None) -> None:
         """Sets the level up to which `log:` lines speak: a number, `"All"`, or `None`."""
     def log_all(self) -> None:
@@ -281,9 +281,9 @@ class Sut:
     def log_print(name: str, code: str, value: Any, after: bool) -> None:
         """Prints what a `log:` line says."""
     def set_reload(self, on: bool) -> None:
-        """Whether a restart runs the imported modules again."""
+        """Sets whether a restart runs the imported modules again."""
     def set_debug_safely_mode(self, on: bool) -> None:
-        """Whether `safely` refuses actions that are not enabled, with a warning."""
+        """Sets whether `safely` refuses actions that are not enabled, with a warning."""
     def set_enumerate_enabled(self, b: bool) -> None:
         """For scripts that set it; it makes no difference here."""
     def set_use_dependencies(self, b: bool) -> None:
@@ -320,26 +320,26 @@ class Sut:
     def fails(
         self, test: Iterable[Action], verbose: bool = False, failure: _Failure | None = None
     ) -> bool:
-        """Whether a test fails without its properties; with a failure, whether it fails like that."""
+        """Returns true if a test fails, without checking properties; with a failure, if it fails like that."""
     def fails_check(
         self, test: Iterable[Action], verbose: bool = False, failure: _Failure | None = None
     ) -> bool:
-        """Whether a test fails, properties included; with a failure, whether it fails like that."""
+        """Returns true if a test fails, properties included; with a failure, if it fails like that."""
     def fails_any(
         self, test: Iterable[Action], verbose: bool = False, failure: _Failure | None = None
     ) -> bool:
-        """The same as `fails_check`."""
+        """Does the same as `fails_check`."""
     @staticmethod
     def eq_fail(f1: _Failure | None, f2: _Failure | None) -> bool:
-        """Whether two failures are the same: exceptions of one type with the same text."""
+        """Returns true if two failures are the same: exceptions of one type with the same text."""
     @staticmethod
     def probability(test: Test, pred: _Predicate, samples: int = 10) -> float:
-        """How often, of some runs, a predicate holds for a test: from 0 to 1."""
+        """Returns the fraction of runs for which a predicate holds for a test: from 0 to 1."""
     @staticmethod
     def force_p(
         test: Test, pred: _Predicate, p: float = 0.5, samples: int = 10, replications: int = 1
     ) -> bool:
-        """Whether a predicate holds for a test with at least some probability, each time that this is measured."""
+        """Returns true if a predicate holds for a test with at least this probability, each time it is measured."""
     def trajectory_item(self, pools: list[str] | None = None) -> list[list[Any]]:
         """The values of all pools that are worth showing, copied; with names, of those pools only."""
     def nondeterministic(
@@ -351,7 +351,7 @@ class Sut:
         report_equal_fail: bool = False,
         pools: list[str] | None = None,
     ) -> bool:
-        """Whether the values at the end of a test differ between runs with and without a delay after each step."""
+        """Returns true if the values at the end of a test differ between runs with and without delays."""
     def step_nondeterministic(
         self,
         test: Iterable[Action],
@@ -361,7 +361,7 @@ class Sut:
         report_equal_fail: bool = False,
         pools: list[str] | None = None,
     ) -> bool:
-        """Whether the values after any step differ between runs with and without a delay after each step."""
+        """Returns true if the values after any step differ between runs with and without delays."""
     def find_process_nondeterminism(
         self,
         test: Iterable[Action],
@@ -380,7 +380,7 @@ class Sut:
         delay: float | None = None,
         tries: int = 1,
     ) -> int:
-        """The same for the first step, then for more and more of the test."""
+        """Does the same for the first step, then for more and more of the test."""
     def process_nondeterministic(
         self,
         test: Iterable[Action],
@@ -391,7 +391,7 @@ class Sut:
         delay: float | None = None,
         tries: int = 1,
     ) -> bool:
-        """Whether a test does something else in another process."""
+        """Returns true if a test does something else in another process."""
     def covers_branches(
         self, branches: Iterable[_Branch], catch_uncaught: bool = False, check_prop: bool = False
     ) -> _Predicate:
@@ -483,7 +483,7 @@ class Sut:
         try_fast: bool = True,
         limit: int = 500,
     ) -> tuple[list[tuple[Test, Test]], list[Test]]:
-        """Which steps of a reduced test the original one needs, and which can be made up for by others."""
+        """Finds the steps of a reduced test that the original one needs, and those that others can make up for."""
     def test_candidates(self, test: Iterable[Action], n: int) -> list[Test]:
         """The tests that delta debugging tries next: a test without each of `n` parts in turn."""
     def normalize(
@@ -532,7 +532,7 @@ class Sut:
     def clear_normalization_cache(self) -> None:
         """For scripts that call it; it makes no difference here."""
     def alpha_convert(self, test: Iterable[Action], verbose: object = False) -> Test:
-        """The same test with its slots numbered in order of their first use."""
+        """Returns the test with its slots numbered in order of their first use."""
     def swap_pools(self, test: Iterable[Action], one: str, other: str, after: int = 0) -> Test:
         """A test in which two slots have changed places from some step on."""
     def mutate(
@@ -550,10 +550,10 @@ class Sut:
     def get_enabled(self, test: Iterable[Action], check_enabled: bool) -> dict[int, list[str]]:
         """For each step of a test, by index, the names of the actions that could stand there."""
     def num_reassigns(self, test: Iterable[Action]) -> int:
-        """How many steps of a test fill a slot that was filled before."""
+        """Counts the steps of a test that fill a slot that was filled before."""
     @staticmethod
     def lev_dist(s1: str, s2: str) -> int:
-        """How many characters have to be inserted, deleted or replaced to make one text of another."""
+        """Counts the characters to insert, delete or replace to turn one text into another."""
     def action_replace(self, action: Action, old: str, new: str) -> Action:
         """The action named `new` if this one is named `old`, else itself."""
     def action_modify(self, action: Action, old: str, new: str) -> Action:
@@ -569,7 +569,7 @@ class Sut:
     # Measuring.
     @property
     def measures_coverage(self) -> bool:
-        """Whether coverage is measured."""
+        """True if coverage is measured."""
     def start_coverage(self) -> None:
         """Measures again after `stop_coverage`."""
     def stop_coverage(self) -> None:

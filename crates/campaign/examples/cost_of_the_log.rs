@@ -1,34 +1,35 @@
-//! What it takes to write each step down: the same search with and without a log, alternately, in one process.
+//! Measures the cost of logging each step: the same search with and without a log, alternately, in
+//! one process.
 //!
-//! `bench/workers.py` runs this and compares it with a step of the interpreter. It prints the nanoseconds of a step in
-//! each of the rounds, as JSON.
+//! `bench/workers.py` runs this and compares it with a step of the interpreter. It prints the
+//! nanoseconds of a step in each of the rounds, as JSON.
 #![expect(clippy::print_stdout, reason = "a program for developers")]
 
 use std::ops::ControlFlow;
 use std::time::Instant;
 
-use testwright_campaign::{Log, Logged};
+use testwright_campaign::{LoggedSystem, StepLog};
 use testwright_core::System;
-use testwright_core::generate::{Found, Search, SearchWatcher, search};
+use testwright_core::generate::{FailingTest, SearchOptions, SearchWatcher, search};
 use testwright_core::toys::Safe;
 
-/// As many as the log of a worker has.
+/// The capacity of a worker's log.
 const STEPS_IN_LOG: usize = 1 << 20;
 
 const STEPS_OF_A_TEST: usize = 100;
 
-/// Does nothing, so that nothing but the log differs.
+/// A watcher that does nothing, so that only the log differs.
 struct Unwatched;
 
 impl<S> SearchWatcher<S> for Unwatched {
-    fn found(&mut self, _system: &mut S, _found: Found) -> ControlFlow<()> {
+    fn failure_found(&mut self, _system: &mut S, _found: FailingTest) -> ControlFlow<()> {
         ControlFlow::Break(())
     }
 }
 
-/// Nanoseconds per step.
+/// Returns the nanoseconds per step.
 fn pace<S: System>(system: &mut S, tests: u64) -> f64 {
-    let plan = Search {
+    let plan = SearchOptions {
         seed: 1,
         tests: Some(tests),
         length: STEPS_OF_A_TEST,
@@ -47,13 +48,13 @@ fn main() {
     let mut number = || numbers.next().expect("how many rounds, how many tests");
     let (rounds, tests): (u64, u64) = (number(), number());
     let file = tempfile::tempfile().expect("a file for the log");
-    let log = Log::create(&file, STEPS_IN_LOG).expect("a log");
+    let log = StepLog::create(&file, STEPS_IN_LOG).expect("a log");
     // It has no code, so it never fails.
     let mut safe = Safe::new(9, &[]);
     let (mut without, mut with) = (Vec::new(), Vec::new());
     for _ in 0..rounds {
         without.push(pace(&mut safe, tests));
-        with.push(pace(&mut Logged::new(&mut safe, &log), tests));
+        with.push(pace(&mut LoggedSystem::new(&mut safe, &log), tests));
     }
     println!("{{\"without\": {without:?}, \"with\": {with:?}}}");
 }

@@ -1,4 +1,4 @@
-//! Handing open files to another process.
+//! Passing open files to another process over a Unix socket.
 
 use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
@@ -10,12 +10,16 @@ use rustix::net::{
     SendAncillaryMessage, SendFlags, recvmsg, sendmsg,
 };
 
-/// At most so many at once.
-const MOST: usize = 4;
+/// The maximum number of descriptors in one message.
+const MAX_DESCRIPTORS: usize = 4;
 
-/// Hands descriptors over. They travel with one byte, since nothing travels alone.
-pub(crate) fn hand_over(connection: &UnixStream, descriptors: &[BorrowedFd<'_>]) -> io::Result<()> {
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MOST))];
+/// Sends descriptors to the other process. They travel with one byte, since a socket cannot
+/// transfer descriptors without data.
+pub(crate) fn send_descriptors(
+    connection: &UnixStream,
+    descriptors: &[BorrowedFd<'_>],
+) -> io::Result<()> {
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_DESCRIPTORS))];
     let mut message = SendAncillaryBuffer::new(&mut space);
     if !message.push(SendAncillaryMessage::ScmRights(descriptors)) {
         return Err(io::Error::other("too many files at once"));
@@ -29,11 +33,12 @@ pub(crate) fn hand_over(connection: &UnixStream, descriptors: &[BorrowedFd<'_>])
     Ok(())
 }
 
-/// Takes over as many descriptors as there are to be; programs that this process starts do not inherit them.
-pub(crate) fn take_over<const COUNT: usize>(
+/// Receives exactly `COUNT` descriptors. They are closed on `exec`, so programs that this process
+/// starts do not inherit them.
+pub(crate) fn receive_descriptors<const COUNT: usize>(
     connection: &UnixStream,
 ) -> io::Result<[OwnedFd; COUNT]> {
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MOST))];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_DESCRIPTORS))];
     let mut message = RecvAncillaryBuffer::new(&mut space);
     let mut byte = [0];
     recvmsg(
@@ -65,8 +70,8 @@ mod tests {
     fn what_is_handed_over_is_the_same_file() {
         let (here, there) = UnixStream::pair().unwrap();
         let (mut one, two) = (tempfile::tempfile().unwrap(), tempfile::tempfile().unwrap());
-        hand_over(&here, &[one.as_fd(), two.as_fd()]).unwrap();
-        let [first, _second] = take_over::<2>(&there).unwrap();
+        send_descriptors(&here, &[one.as_fd(), two.as_fd()]).unwrap();
+        let [first, _second] = receive_descriptors::<2>(&there).unwrap();
         File::from(first).write_all(b"hello").unwrap();
         let mut text = String::new();
         one.rewind().unwrap();
@@ -78,9 +83,9 @@ mod tests {
     fn fewer_than_expected_is_an_error() {
         let (here, there) = UnixStream::pair().unwrap();
         let file = tempfile::tempfile().unwrap();
-        hand_over(&here, &[file.as_fd()]).unwrap();
-        assert!(take_over::<2>(&there).is_err());
+        send_descriptors(&here, &[file.as_fd()]).unwrap();
+        assert!(receive_descriptors::<2>(&there).is_err());
         drop(here);
-        assert!(take_over::<1>(&there).is_err(), "nobody is there");
+        assert!(receive_descriptors::<1>(&there).is_err(), "nobody is there");
     }
 }

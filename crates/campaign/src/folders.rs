@@ -1,32 +1,34 @@
-//! Folders that code under test may have done anything to.
+//! Removal and copying of folders whose contents and permissions code under test may have changed.
 
 use std::fs;
 use std::io;
 use std::path::Path;
 
-/// Removes a folder, also where code under test has taken the right to do so away. Whether it is gone.
+/// Removes a folder, even if code under test has removed write permissions in it. Returns true if
+/// it is gone.
 pub fn remove_folder(path: &Path) -> bool {
     if fs::remove_dir_all(path).is_ok() {
         return true;
     }
-    allow_all(path);
+    grant_access(path);
     fs::remove_dir_all(path).is_ok()
 }
 
-fn allow_all(path: &Path) {
+/// Gives the owner full access to a folder and all folders in it, as far as possible.
+fn grant_access(path: &Path) {
     use std::os::unix::fs::PermissionsExt;
     let Ok(kind) = fs::symlink_metadata(path) else {
         return;
     };
     if kind.is_dir() {
-        let _may_be_somebody_elses = fs::set_permissions(path, fs::Permissions::from_mode(0o700));
+        let _may_be_owned_by_others = fs::set_permissions(path, fs::Permissions::from_mode(0o700));
         for entry in fs::read_dir(path).into_iter().flatten().flatten() {
-            allow_all(&entry.path());
+            grant_access(&entry.path());
         }
     }
 }
 
-/// Copies a folder with what is in it.
+/// Copies a folder with its contents.
 pub(crate) fn copy_folder(from: &Path, to: &Path) -> io::Result<()> {
     fs::create_dir_all(to)?;
     for entry in fs::read_dir(from)? {

@@ -1,12 +1,15 @@
-//! A process that has the system loaded, and bears workers.
+//! A process that loads the system once and forks workers from it.
 //!
-//! Starting an interpreter and importing a system takes a good part of a second. A system that crashes needs a new
-//! process after each crash, and reducing a crash takes hundreds of them. So there is a process that does nothing but
-//! load the system once; workers are copies of it, which takes milliseconds. It runs no test itself, so each of its
-//! workers begins with a system that has seen none.
+//! Starting an interpreter and importing a system takes a good part of a second. A system that
+//! crashes needs a new process after each crash, and reducing a crash takes hundreds of them. So
+//! one process does nothing but load the system. Workers are forks of it, which takes milliseconds.
+//! The fork server runs no test itself, so each worker starts with an untouched system.
 //!
-//! It is also the parent of what it bears. Code under test that kills its parent kills nobody who matters; processes
-//! that code under test leaves behind become children of the nursery, which ends them.
+//! The fork server is also the parent of its workers. Code under test that kills its parent kills
+//! only the fork server, not the supervisor. Processes that code under test leaves behind become
+//! children of the fork server, which kills them.
+//!
+//! This file is the supervisor's side; `spawner.rs` is the side of the fork server's own process.
 
 use std::fs::File;
 use std::io;
@@ -21,214 +24,239 @@ use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::descriptors::hand_over;
-use crate::ending::tidy;
-use crate::process::{Process, in_words, words};
+use crate::descriptors::send_descriptors;
+use crate::process::{WorkerProcess, describe_status, read_crash_output};
 use crate::wire::{receive, send};
-use crate::{Connection, Log};
+use crate::worker_end::clean_stack;
+use crate::{Connection, StepLog};
 
-mod attend;
 mod descendants;
+mod spawner;
 
-pub use attend::{Newborn, Place, connect};
+pub use spawner::{WorkerContext, WorkerSpawner, connect};
 
-/// How many steps a log holds: some seconds of the fastest systems, hours of slow ones.
+/// Capacity of a worker's log in steps: some seconds of the fastest systems, hours of slow ones.
 const STEPS_IN_LOG: usize = 1 << 20;
 
-/// What a supervisor asks of a nursery.
+/// A request from the supervisor to its fork server.
 #[derive(Debug, Serialize, Deserialize)]
-enum Order<T> {
-    /// A worker that does this. Its connection, its log and the file for its last words follow.
-    Bear(T),
-    /// The worker has come to its end, or is to, after so many milliseconds at the latest.
-    Bury(u64),
-    /// Are you there?
+enum ServerRequest<T> {
+    /// Fork a worker for this task. Three descriptors follow: its connection, its log and the file
+    /// for its crash output.
+    Spawn(T),
+    /// Wait at most this many milliseconds for the worker to end, then kill and reap it.
+    Reap(u64),
+    /// Answer with `Pong`, to show that the fork server is alive.
     Ping,
 }
 
-/// What a nursery answers.
+/// The fork server's reply to a request.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
-enum Reply<G, R> {
-    /// The system is loaded, and what is to be known of it; or it cannot be, and why.
+enum ServerReply<G, R> {
+    /// The system is loaded, with a description of it, or loading failed with this error.
     Loaded(Result<G, R>),
-    /// The process of the new worker, or why there is none.
-    Born(Result<i32, String>),
-    /// How it ended, as the operating system tells.
-    Buried(i32),
-    Here,
+    /// The process id of the new worker, or the reason why the fork failed.
+    Spawned(Result<i32, String>),
+    /// The worker's raw wait status.
+    Reaped(i32),
+    /// The reply to `Ping`.
+    Pong,
 }
 
-/// Why there is no nursery.
+/// The reason why a fork server could not be started.
 #[derive(Debug)]
-pub enum Stillborn<R> {
-    /// The system cannot be loaded, as the nursery says.
-    Refused(R),
-    /// The process came to its end while it loaded the system; how, and where it was then.
-    Ended { how: String, stack: String },
-    /// It cannot be started.
-    Unstarted(io::Error),
-    /// Somebody does not want to wait any longer.
-    Abandoned,
+pub enum SpawnError<R> {
+    /// The fork server could not load the system; the value is its own error.
+    LoadFailed(R),
+    /// The process ended while it loaded the system: its exit status in words, and its stack.
+    ProcessEnded { description: String, stack: String },
+    /// The process could not be started.
+    NotStarted(io::Error),
+    /// The caller stopped waiting.
+    Cancelled,
 }
 
-/// A nursery, seen from the supervisor. The process ends with this.
+/// The supervisor's handle of a fork server. Dropping it ends the process.
 #[derive(Debug)]
 pub struct ForkServer {
+    /// The process.
     child: Child,
+    /// The connection for requests and replies.
     connection: UnixStream,
-    last_words: File,
-    /// What stands in the environment of all that it starts.
+    /// The file that the process writes its stack to when it crashes.
+    crash_output: File,
+    /// The value of [`MARK_VARIABLE`] in the environment of all processes it starts.
     mark: String,
 }
 
 impl ForkServer {
-    /// Between two looks at whether somebody still waits.
-    const GLANCE: Duration = Duration::from_millis(50);
+    /// Time between two calls of `keep_waiting` while the system is loaded.
+    const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-    /// Starts a nursery and waits until it has loaded the system, as long as `wait` says so.
+    /// Starts a fork server and waits until it has loaded the system, as long as `keep_waiting`
+    /// returns true.
     ///
-    /// The command finds the connection to the supervisor as its standard input, and calls [`connect`]. It is the
-    /// leader of a process group of its own.
+    /// The command gets the connection to the supervisor as its standard input and must call
+    /// [`connect`]. It becomes the leader of its own process group.
     pub fn start<G: DeserializeOwned, R: DeserializeOwned>(
         command: &mut Command,
         setup: &impl Serialize,
-        wait: &mut dyn FnMut() -> bool,
-    ) -> Result<(ForkServer, G), Stillborn<R>> {
-        let mut nursery = ForkServer::spawn(command, setup).map_err(Stillborn::Unstarted)?;
+        keep_waiting: &mut dyn FnMut() -> bool,
+    ) -> Result<(ForkServer, G), SpawnError<R>> {
+        let mut server =
+            ForkServer::start_process(command, setup).map_err(SpawnError::NotStarted)?;
         loop {
-            if !wait() {
-                return Err(Stillborn::Abandoned);
+            if !keep_waiting() {
+                return Err(SpawnError::Cancelled);
             }
-            return match nursery.listen::<G, R>(ForkServer::GLANCE) {
-                Ok(Reply::Loaded(Ok(greeting))) => Ok((nursery, greeting)),
-                Ok(Reply::Loaded(Err(why))) => Err(Stillborn::Refused(why)),
-                Err(error) if is_late(&error) => continue,
+            return match server.receive_reply::<G, R>(ForkServer::POLL_INTERVAL) {
+                Ok(ServerReply::Loaded(Ok(greeting))) => Ok((server, greeting)),
+                Ok(ServerReply::Loaded(Err(reason))) => Err(SpawnError::LoadFailed(reason)),
+                Err(error) if is_timeout(&error) => continue,
                 _ => {
-                    let how = nursery.end();
-                    let stack = words(&mut nursery.last_words).unwrap_or_default();
-                    let stack = tidy(&stack);
-                    Err(Stillborn::Ended { how, stack })
+                    let how = server.stop();
+                    let stack = read_crash_output(&mut server.crash_output).unwrap_or_default();
+                    let stack = clean_stack(&stack);
+                    Err(SpawnError::ProcessEnded {
+                        description: how,
+                        stack,
+                    })
                 }
             };
         }
     }
 
-    fn spawn(command: &mut Command, setup: &impl Serialize) -> io::Result<ForkServer> {
-        let (connection, theirs) = UnixStream::pair()?;
-        let last_words = tempfile::tempfile()?;
+    /// Starts the process and sends it the crash output file and the setup.
+    fn start_process(command: &mut Command, setup: &impl Serialize) -> io::Result<ForkServer> {
+        let (connection, server_end) = UnixStream::pair()?;
+        let crash_output = tempfile::tempfile()?;
         let mark = new_mark();
-        command.stdin(OwnedFd::from(theirs)).process_group(0);
-        command.env(MARK, &mark);
+        command.stdin(OwnedFd::from(server_end)).process_group(0);
+        command.env(MARK_VARIABLE, &mark);
         let child = command.spawn();
-        // The command keeps the other end of the connection open until it is told something else, and then nobody
-        // would notice that the process has ended.
+        // The command would keep the other end of the connection open, and the end of the process
+        // would go unnoticed.
         command.stdin(Stdio::null());
-        let mut nursery = ForkServer {
+        let mut server = ForkServer {
             child: child?,
             connection,
-            last_words,
+            crash_output,
             mark,
         };
-        hand_over(&nursery.connection, &[nursery.last_words.as_fd()])?;
-        send(&mut nursery.connection, &(std::process::id(), setup))?;
-        Ok(nursery)
+        send_descriptors(&server.connection, &[server.crash_output.as_fd()])?;
+        send(&mut server.connection, &(std::process::id(), setup))?;
+        Ok(server)
     }
 
-    /// Bears a worker that does what `task` says.
-    pub fn bear(&mut self, task: &impl Serialize) -> io::Result<Process> {
-        let (connection, theirs) = UnixStream::pair()?;
-        let last_words = tempfile::tempfile()?;
-        let (log, memory) = Log::in_memory(STEPS_IN_LOG)?;
-        self.order(&Order::Bear(task))?;
-        let descriptors = [theirs.as_fd(), memory.as_fd(), last_words.as_fd()];
-        hand_over(&self.connection, &descriptors)?;
-        match self.listen::<(), ()>(ForkServer::PATIENCE)? {
-            Reply::Born(Ok(number)) => Process::new(number, connection, log, last_words),
-            Reply::Born(Err(message)) => Err(io::Error::other(message)),
+    /// Forks a worker for a task.
+    pub fn spawn(&mut self, task: &impl Serialize) -> io::Result<WorkerProcess> {
+        let (connection, server_end) = UnixStream::pair()?;
+        let crash_output = tempfile::tempfile()?;
+        let (log, memory) = StepLog::in_memory(STEPS_IN_LOG)?;
+        self.send_request(&ServerRequest::Spawn(task))?;
+        let descriptors = [server_end.as_fd(), memory.as_fd(), crash_output.as_fd()];
+        send_descriptors(&self.connection, &descriptors)?;
+        match self.receive_reply::<(), ()>(ForkServer::REPLY_TIMEOUT)? {
+            ServerReply::Spawned(Ok(number)) => {
+                WorkerProcess::new(number, connection, log, crash_output)
+            }
+            ServerReply::Spawned(Err(message)) => Err(io::Error::other(message)),
             _ => Err(io::ErrorKind::InvalidData.into()),
         }
     }
 
-    /// For things that take no time.
-    const PATIENCE: Duration = Duration::from_secs(20);
+    /// Time limit for replies that need no work.
+    const REPLY_TIMEOUT: Duration = Duration::from_secs(20);
 
-    /// How its worker came to its end. It has so many milliseconds left.
-    pub(crate) fn bury(&mut self, left: u64) -> io::Result<ExitStatus> {
-        self.order(&Order::<()>::Bury(left))?;
-        match self.listen::<(), ()>(ForkServer::PATIENCE + Duration::from_millis(left))? {
-            Reply::Buried(status) => Ok(ExitStatus::from_raw(status)),
+    /// Waits for the worker to end, kills it after `grace_ms` milliseconds, and returns its exit
+    /// status.
+    pub(crate) fn reap(&mut self, grace_ms: u64) -> io::Result<ExitStatus> {
+        self.send_request(&ServerRequest::<()>::Reap(grace_ms))?;
+        match self
+            .receive_reply::<(), ()>(ForkServer::REPLY_TIMEOUT + Duration::from_millis(grace_ms))?
+        {
+            ServerReply::Reaped(status) => Ok(ExitStatus::from_raw(status)),
             _ => Err(io::ErrorKind::InvalidData.into()),
         }
     }
 
-    /// Whether it is alive. A signal that was sent to it before this is asked has struck before it answers.
-    pub(crate) fn is_well(&mut self) -> bool {
-        self.order(&Order::<()>::Ping).is_ok()
-            && matches!(self.listen::<(), ()>(ForkServer::PATIENCE), Ok(Reply::Here))
+    /// Returns true if the fork server answers. Signals sent to it before this call have taken
+    /// effect by then.
+    pub(crate) fn is_alive(&mut self) -> bool {
+        self.send_request(&ServerRequest::<()>::Ping).is_ok()
+            && matches!(
+                self.receive_reply::<(), ()>(ForkServer::REPLY_TIMEOUT),
+                Ok(ServerReply::Pong)
+            )
     }
 
-    fn order(&mut self, order: &impl Serialize) -> io::Result<()> {
-        if let Some(number) = self.number() {
-            // Code under test may have stopped it.
+    /// Sends a request, after resuming the fork server in case code under test has stopped it.
+    fn send_request(&mut self, request: &impl Serialize) -> io::Result<()> {
+        if let Some(number) = self.pid() {
+            // Code under test may have sent it SIGSTOP.
             let _it_may_be_gone = kill_process(number, Signal::CONT);
         }
-        send(&mut self.connection, order)
+        send(&mut self.connection, request)
     }
 
-    fn number(&self) -> Option<Pid> {
+    fn pid(&self) -> Option<Pid> {
         Pid::from_raw(self.child.id() as i32)
     }
 
-    fn listen<G: DeserializeOwned, R: DeserializeOwned>(
+    /// Waits for a reply, at most for `timeout`.
+    fn receive_reply<G: DeserializeOwned, R: DeserializeOwned>(
         &mut self,
-        patience: Duration,
-    ) -> io::Result<Reply<G, R>> {
-        // A reply is short and comes at once as a whole, so patience can only end before it.
-        self.connection.set_patience(patience)?;
+        timeout: Duration,
+    ) -> io::Result<ServerReply<G, R>> {
+        // A reply is short and arrives as a whole, so a timeout can only occur before its first
+        // byte.
+        self.connection.set_timeout(timeout)?;
         receive(&mut self.connection)
     }
 
-    /// Ends the process, and tells how it ended.
-    pub(crate) fn end(&mut self) -> String {
-        // With the connection gone it tidies up and ends by itself.
+    /// Ends the process and returns its exit status in words.
+    pub(crate) fn stop(&mut self) -> String {
+        // The fork server cleans up and exits when its connection closes.
         let _gone = self.connection.shutdown(std::net::Shutdown::Both);
-        let status = wait_a_little(&mut self.child);
+        let status = wait_briefly(&mut self.child);
         let is_well = status.is_some_and(|status| status.success());
-        if let Some(leader) = self.number() {
+        if let Some(leader) = self.pid() {
             let _it_may_be_gone = kill_process_group(leader, Signal::KILL);
         }
         let status = status.or_else(|| self.child.wait().ok());
         if !is_well {
-            // It could not tidy up.
-            end_strays(&self.mark);
+            // It could not clean up.
+            kill_strays(&self.mark);
         }
-        status.map_or("is gone".to_owned(), in_words)
+        status.map_or("is gone".to_owned(), describe_status)
     }
 }
 
 impl Drop for ForkServer {
     fn drop(&mut self) {
-        self.end();
+        self.stop();
     }
 }
 
-/// The variable by which all processes of a nursery are found, whoever their parent is.
-const MARK: &str = "TESTWRIGHT_NURSERY";
+/// The environment variable that marks all processes of a fork server, so that they can be found
+/// even if their parent is gone.
+const MARK_VARIABLE: &str = "TESTWRIGHT_FORK_SERVER";
 
+/// Returns a mark that no other fork server on this machine has: process id and counter.
 fn new_mark() -> String {
     static STARTED: AtomicU64 = AtomicU64::new(0);
     let number = STARTED.fetch_add(1, Ordering::Relaxed);
     format!("{}-{number}", std::process::id())
 }
 
-/// Ends all processes that carry a mark: those of a nursery that was killed before it could do so.
-pub fn end_strays(mark: &str) {
-    let variable = format!("{MARK}={mark}");
+/// Kills all processes with this mark: those that a killed fork server has left behind.
+pub fn kill_strays(mark: &str) {
+    let variable = format!("{MARK_VARIABLE}={mark}");
     let this = std::process::id();
-    // Those that are started meanwhile are found the next time.
+    // Processes started in the meantime are found in the next round.
     for _ in 0..10 {
         let mut found = false;
-        let numbers = descendants::processes().filter(|number| *number != this as i32);
+        let numbers = descendants::all_pids().filter(|number| *number != this as i32);
         for number in numbers {
             let environment = std::fs::read(format!("/proc/{number}/environ")).unwrap_or_default();
             let mut variables = environment.split(|byte| *byte == 0);
@@ -246,15 +274,16 @@ pub fn end_strays(mark: &str) {
     }
 }
 
-fn is_late(error: &io::Error) -> bool {
+/// Returns true if a read took too long.
+fn is_timeout(error: &io::Error) -> bool {
     matches!(
         error.kind(),
         io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock
     )
 }
 
-/// How a process ended by itself, if it does so soon.
-fn wait_a_little(child: &mut Child) -> Option<ExitStatus> {
+/// Returns the exit status of a process that ends within a second.
+fn wait_briefly(child: &mut Child) -> Option<ExitStatus> {
     for _ in 0..1_000 {
         if let Ok(Some(status)) = child.try_wait() {
             return Some(status);

@@ -1,57 +1,66 @@
-//! Searches that survive what they find.
+//! Campaigns: searches that survive crashes, hangs and exits of the code under test.
 //!
-//! The systems that most need testing crash the interpreter, hang, or exit. So a campaign has two kinds of processes: a
-//! supervisor, which runs no code under test, and workers, which do nothing else. A worker may be gone at any moment, in
-//! the middle of a step. What it did up to then is in its [`Log`], which lives in memory that both share and which
-//! costs a worker a few nanoseconds for each step. What a campaign found and reached is in the project's
-//! [`Store`](store::Store), and there before anybody is told.
+//! A campaign has two kinds of processes. The supervisor runs no code under test. Workers do
+//! nothing else, and a worker may die at any moment, in the middle of a step. The steps it took
+//! until then are in its [`StepLog`], which lives in memory shared with the supervisor and costs a
+//! worker a few nanoseconds per step. Failures and coverage go into the project's
+//! [`Store`](store::Store) before they are shown to the user.
+//!
+//! The parts fit together like this:
+//!
+//! - [`ForkServer`] starts a process that loads the system once and forks workers from it.
+//! - [`supervise()`] gives one worker a task and follows it to its end.
+//! - [`RemoteSystem`] drives a system in a worker as if it were local: crashes become failures.
+//! - [`store`] keeps campaigns, failures, coverage and the corpus between runs.
 
 #[cfg(unix)]
-mod connected;
+mod checked_connection;
 #[cfg(unix)]
 mod descriptors;
-mod ending;
 #[cfg(unix)]
 mod folders;
 #[cfg(unix)]
-mod limits;
-mod log;
-mod logged;
-#[cfg(unix)]
 mod fork_server;
 #[cfg(unix)]
-mod oversee;
+mod limits;
+mod logged_system;
 #[cfg(unix)]
 mod process;
-mod remote;
+mod progress_counters;
+mod remote_system;
+#[cfg(unix)]
+mod report_sender;
 mod sent;
 mod serve;
-mod shared;
+mod shared_words;
+mod step_log;
 mod stopwatch;
 pub mod store;
-mod tally;
 #[cfg(unix)]
-mod voice;
+mod supervise;
 mod wire;
+mod worker_end;
 
 #[cfg(unix)]
-pub use connected::Connected;
-pub use ending::{Ending, WHOLE_TEST};
+pub use checked_connection::CheckedConnection;
 #[cfg(unix)]
 pub use folders::remove_folder;
 #[cfg(unix)]
-pub use limits::{Limits, spare_memory};
-pub use log::{Doing, Log, Recorded};
-pub use logged::Logged;
+pub use fork_server::{ForkServer, SpawnError, WorkerContext, WorkerSpawner, connect, kill_strays};
 #[cfg(unix)]
-pub use fork_server::{Newborn, ForkServer, Place, Stillborn, connect, end_strays};
+pub use limits::{ResourceLimits, available_memory};
+pub use logged_system::LoggedSystem;
 #[cfg(unix)]
-pub use oversee::{Loss, Overseen, Overseer, oversee};
+pub use process::{
+    ForkedWorker, LOST_CONNECTION, ProcessLauncher, WorkerProcess, describe_end, wait_for_child,
+};
+pub use progress_counters::ProgressCounters;
+pub use remote_system::{Connection, Launcher, RemoteSystem, Timeouts, Worker};
 #[cfg(unix)]
-pub use process::{LOST_CONNECTION, Process, Processes, Served, how_it_ended, wait_for};
-pub use remote::{Connection, Launcher, Patience, Remote, Worker};
+pub use report_sender::ReportSender;
 pub use sent::{SentError, SentFailure, SentName, SentTest};
 pub use serve::serve;
-pub use tally::Tally;
+pub use step_log::{Activity, LoggedTest, StepLog};
 #[cfg(unix)]
-pub use voice::Voice;
+pub use supervise::{Supervisor, WorkerLoss, WorkerOutcome, supervise};
+pub use worker_end::{TEST_TIMEOUT_SIGNATURE, WorkerEnd};

@@ -1,21 +1,23 @@
-//! What a process may use up.
+//! Limits on the resources of a worker process.
 
 use rustix::process::{Resource, Rlimit, setrlimit};
 use serde::{Deserialize, Serialize};
 
-/// What a process, and all that it starts, may use up.
+/// Limits on the resources of a process and its children.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Limits {
-    /// Bytes of memory. Who asks for more is refused, which in Python is a `MemoryError`.
+pub struct ResourceLimits {
+    /// Maximum memory in bytes. Allocations beyond it fail, which in Python raises `MemoryError`.
     pub memory: Option<u64>,
-    /// Bytes in one file. Who writes more gets an error.
+    /// Maximum size of one file in bytes. Writes beyond it fail.
     pub file_size: Option<u64>,
 }
 
-impl Limits {
-    /// Limits this process from now on. Where the system has no such limit, there is none.
+impl ResourceLimits {
+    /// Applies the limits to this process and the processes it starts. Limits that the operating
+    /// system does not support are skipped. Core dumps are always disabled.
     pub fn apply(&self) {
-        // Shared libraries and reserved addresses cost nothing, so what counts is data, where that can be counted.
+        // Mapped libraries and reserved addresses take no memory, so only data counts where the
+        // system can limit that.
         #[cfg(target_os = "linux")]
         let memory = Resource::Data;
         #[cfg(not(target_os = "linux"))]
@@ -38,8 +40,8 @@ impl Limits {
     }
 }
 
-/// How much memory the machine has to spare, where it tells.
-pub fn spare_memory() -> Option<u64> {
+/// Returns the available memory of the machine in bytes, if the operating system reports it.
+pub fn available_memory() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/meminfo").ok()?;
     let line = text
         .lines()

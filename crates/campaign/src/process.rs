@@ -1,4 +1,4 @@
-//! Workers that are processes.
+//! Workers that are processes forked by a [`ForkServer`].
 
 use std::cell::RefCell;
 use std::fs::File;
@@ -12,108 +12,114 @@ use std::time::Duration;
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use testwright_core::Error;
 
-use crate::remote::{Connection, Launcher, Worker};
-use crate::{Ending, Log, ForkServer, stopwatch};
+use crate::remote_system::{Connection, Launcher, Worker};
+use crate::{ForkServer, StepLog, WorkerEnd, stopwatch};
 
-/// How much of what a process says about its end is kept.
-const LONGEST_STACK: u64 = 64 << 10;
+/// The maximum number of bytes read from a crash output file.
+const MAX_CRASH_OUTPUT: u64 = 64 << 10;
 
-/// How many milliseconds a process has to end by itself.
-const A_LITTLE: u64 = 1_000;
+/// The time in milliseconds that a process has to end by itself.
+const EXIT_GRACE_MS: u64 = 1_000;
 
-/// The status of a worker that cannot reach its supervisor.
+/// The exit status of a worker that has lost the connection to its supervisor.
 pub const LOST_CONNECTION: i32 = 77;
 
 impl Connection for UnixStream {
-    fn set_patience(&mut self, patience: Duration) -> io::Result<()> {
-        self.set_read_timeout(Some(patience))
+    fn set_timeout(&mut self, timeout: Duration) -> io::Result<()> {
+        self.set_read_timeout(Some(timeout))
     }
 }
 
-/// A worker, seen from the supervisor.
+/// The supervisor's handle of a worker process.
 #[derive(Debug)]
-pub struct Process {
-    number: Pid,
+pub struct WorkerProcess {
+    /// The process id.
+    pid: Pid,
+    /// The supervisor's end of the connection.
     connection: UnixStream,
-    log: Log,
-    last_words: File,
+    /// The log that the worker writes.
+    log: StepLog,
+    /// The file for the worker's stack if it crashes.
+    crash_output: File,
 }
 
-impl Process {
+impl WorkerProcess {
+    /// Wraps a freshly forked process. Fails if the process id is not positive.
     pub(crate) fn new(
-        number: i32,
+        pid: i32,
         connection: UnixStream,
-        log: Log,
-        last_words: File,
-    ) -> io::Result<Process> {
-        Ok(Process {
-            number: Pid::from_raw(number).ok_or(io::ErrorKind::InvalidData)?,
+        log: StepLog,
+        crash_output: File,
+    ) -> io::Result<WorkerProcess> {
+        Ok(WorkerProcess {
+            pid: Pid::from_raw(pid).ok_or(io::ErrorKind::InvalidData)?,
             connection,
             log,
-            last_words,
+            crash_output,
         })
     }
 
-    /// The way to talk to it.
+    /// Returns the connection to the worker.
     pub fn connection(&mut self) -> &mut UnixStream {
         &mut self.connection
     }
 
-    /// What it does.
-    pub fn log(&self) -> &Log {
+    /// Returns the worker's log.
+    pub fn log(&self) -> &StepLog {
         &self.log
     }
 
-    /// How long it has waited for a processor, in all its life.
-    pub(crate) fn starved(&self) -> Duration {
-        stopwatch::starved(self.number.as_raw_nonzero().get())
+    /// Returns the total time the process has waited for a processor since it started.
+    pub(crate) fn cpu_wait(&self) -> Duration {
+        stopwatch::cpu_wait(self.pid.as_raw_nonzero().get())
     }
 
-    /// Ends the process, however well it does.
+    /// Kills the process.
     pub(crate) fn kill(&self) {
-        let _it_may_be_gone = kill_process(self.number, Signal::KILL);
+        let _it_may_be_gone = kill_process(self.pid, Signal::KILL);
     }
 
-    /// Ends the process, and tells how it ended. One that does not hang is about to end by itself; one that does is
-    /// asked for its stack first.
-    pub fn end(&mut self, nursery: &mut ForkServer, hangs: bool) -> Ending {
-        // It may have ended while a child of it kept the connection open, and nobody noticed.
+    /// Ends the process and returns how it ended. A process that does not hang is expected to end
+    /// by itself within a grace period. One that hangs is asked for its stack and then killed.
+    pub fn end(&mut self, server: &mut ForkServer, hangs: bool) -> WorkerEnd {
+        // The process may have ended unnoticed, while a child kept the connection open.
         let hangs = hangs && !self.is_dead();
         if hangs {
-            // Python's `faulthandler` answers this one with the stacks of all threads, also from within C code.
-            let _it_may_be_gone = kill_process(self.number, Signal::ABORT);
+            // Python's `faulthandler` reacts to this signal with the stacks of all threads, even
+            // from within C code.
+            let _it_may_be_gone = kill_process(self.pid, Signal::ABORT);
         }
-        match nursery.bury(A_LITTLE) {
-            Ok(status) if status.code() == Some(LOST_CONNECTION) => Ending {
-                how:
+        match server.reap(EXIT_GRACE_MS) {
+            Ok(status) if status.code() == Some(LOST_CONNECTION) => WorkerEnd {
+                description:
                     "the process was cut off: the code under test closed or changed its open files"
                         .to_owned(),
-                is_late: true,
-                ..Ending::default()
+                is_delayed: true,
+                ..WorkerEnd::default()
             },
-            Ok(status) => Ending {
-                how: format!("the process {}", in_words(status)),
-                stack: words(&mut self.last_words).unwrap_or_default(),
-                hangs,
-                ..Ending::default()
+            Ok(status) => WorkerEnd {
+                description: format!("the process {}", describe_status(status)),
+                stack: read_crash_output(&mut self.crash_output).unwrap_or_default(),
+                is_hang: hangs,
+                ..WorkerEnd::default()
             },
             Err(_) => {
-                let how = nursery.end();
-                let _it_may_be_gone = kill_process_group(self.number, Signal::KILL);
-                Ending {
-                    how: format!("the parent of the process {how}"),
-                    is_late: true,
-                    ..Ending::default()
+                let status = server.stop();
+                let _it_may_be_gone = kill_process_group(self.pid, Signal::KILL);
+                WorkerEnd {
+                    description: format!("the parent of the process {status}"),
+                    is_delayed: true,
+                    ..WorkerEnd::default()
                 }
             }
         }
     }
 
-    /// Whether it has ended, and only waits to be buried.
+    /// Returns true if the process has ended and waits to be reaped.
     pub(crate) fn is_dead(&self) -> bool {
-        let number = self.number.as_raw_nonzero();
-        let stat = std::fs::read_to_string(format!("/proc/{number}/stat"));
-        // The name, in brackets, may hold anything.
+        let pid = self.pid.as_raw_nonzero();
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat"));
+        // The program name in parentheses may contain anything.
         stat.is_ok_and(|stat| {
             stat.rsplit(") ")
                 .next()
@@ -122,108 +128,123 @@ impl Process {
     }
 }
 
-/// Starts nurseries, and workers in them that [serve](crate::serve) their system.
-pub struct Processes<F, T> {
+/// A launcher that starts fork servers, and in them workers that [serve](crate::serve) their
+/// system.
+pub struct ProcessLauncher<F, T> {
+    /// Starts a fork server.
     start: F,
-    /// What the workers are told to do.
+    /// The task of each worker.
     task: T,
-    nursery: Option<Rc<RefCell<ForkServer>>>,
+    /// The fork server of the last worker, used again as long as it lives.
+    server: Option<Rc<RefCell<ForkServer>>>,
 }
 
-impl<F: FnMut() -> Result<ForkServer, Error>, T> Processes<F, T> {
-    /// Starts what `start` starts, and tells each worker to do its task.
-    pub fn new(start: F, task: T) -> Processes<F, T> {
-        Processes {
+impl<F: FnMut() -> Result<ForkServer, Error>, T> ProcessLauncher<F, T> {
+    /// Creates a launcher that starts fork servers with `start` and gives each worker this task.
+    pub fn new(start: F, task: T) -> ProcessLauncher<F, T> {
+        ProcessLauncher {
             start,
             task,
-            nursery: None,
+            server: None,
         }
     }
 }
 
-/// A worker, together with the nursery that it comes from.
+/// A worker together with the fork server it comes from. Dropping it closes the connection.
 #[derive(Debug)]
-pub struct Served {
-    process: Process,
-    nursery: Rc<RefCell<ForkServer>>,
-    ended: Option<Ending>,
+pub struct ForkedWorker {
+    /// The worker itself.
+    process: WorkerProcess,
+    /// Its parent, shared with the launcher.
+    server: Rc<RefCell<ForkServer>>,
+    /// The end of the process, once it has ended.
+    end: Option<WorkerEnd>,
 }
 
-impl<F: FnMut() -> Result<ForkServer, Error>, T: serde::Serialize> Launcher for Processes<F, T> {
-    type Worker = Served;
+impl<F: FnMut() -> Result<ForkServer, Error>, T: serde::Serialize> Launcher
+    for ProcessLauncher<F, T>
+{
+    type Worker = ForkedWorker;
 
-    fn launch(&mut self) -> Result<Served, Error> {
-        // The nursery may be what the last worker has killed.
-        let again = self.nursery.take();
-        let again = again.and_then(|nursery| Served::new(nursery, &self.task).ok());
-        let served = match again {
-            Some(served) => served,
+    fn launch(&mut self) -> Result<ForkedWorker, Error> {
+        // The last worker may have killed the fork server.
+        let reused = self.server.take();
+        let reused = reused.and_then(|server| ForkedWorker::new(server, &self.task).ok());
+        let worker = match reused {
+            Some(worker) => worker,
             None => {
-                let nursery = Rc::new(RefCell::new((self.start)()?));
-                Served::new(nursery, &self.task)
+                let server = Rc::new(RefCell::new((self.start)()?));
+                ForkedWorker::new(server, &self.task)
                     .map_err(|error| Error::new(format!("cannot start another process: {error}")))?
             }
         };
-        self.nursery = Some(served.nursery.clone());
-        Ok(served)
+        self.server = Some(worker.server.clone());
+        Ok(worker)
     }
 }
 
-impl Served {
-    fn new(nursery: Rc<RefCell<ForkServer>>, task: &impl serde::Serialize) -> io::Result<Served> {
-        let process = nursery.borrow_mut().bear(task)?;
-        Ok(Served {
+impl ForkedWorker {
+    /// Forks a worker for a task.
+    fn new(
+        server: Rc<RefCell<ForkServer>>,
+        task: &impl serde::Serialize,
+    ) -> io::Result<ForkedWorker> {
+        let process = server.borrow_mut().spawn(task)?;
+        Ok(ForkedWorker {
             process,
-            nursery,
-            ended: None,
+            server,
+            end: None,
         })
     }
 }
 
-impl Worker for Served {
+impl Worker for ForkedWorker {
     fn connection(&mut self) -> &mut dyn Connection {
         self.process.connection()
     }
 
-    fn is_well(&mut self) -> bool {
-        self.nursery.borrow_mut().is_well()
+    fn is_healthy(&mut self) -> bool {
+        self.server.borrow_mut().is_alive()
     }
 
-    fn starved(&self) -> Duration {
-        self.process.starved()
+    fn cpu_wait(&self) -> Duration {
+        self.process.cpu_wait()
     }
 
-    fn end(&mut self, hangs: bool) -> Ending {
-        if let Some(ending) = &self.ended {
+    fn end(&mut self, hangs: bool) -> WorkerEnd {
+        if let Some(ending) = &self.end {
             return ending.clone();
         }
-        let ending = self.process.end(&mut self.nursery.borrow_mut(), hangs);
-        self.ended = Some(ending.clone());
+        let ending = self.process.end(&mut self.server.borrow_mut(), hangs);
+        self.end = Some(ending.clone());
         ending
     }
 }
 
-impl Drop for Served {
+impl Drop for ForkedWorker {
     fn drop(&mut self) {
-        if self.ended.is_none() {
-            // The nursery ends it, if it does not do so by itself.
+        if self.end.is_none() {
+            // The fork server kills it if it does not exit by itself.
             let _hanging_up = self.process.connection.shutdown(std::net::Shutdown::Both);
         }
     }
 }
 
-/// What a process wrote.
-pub(crate) fn words(file: &mut File) -> io::Result<String> {
+/// Reads the crash output of a process, truncated to [`MAX_CRASH_OUTPUT`] bytes.
+pub(crate) fn read_crash_output(file: &mut File) -> io::Result<String> {
     file.rewind()?;
     let mut bytes = Vec::new();
-    file.take(LONGEST_STACK).read_to_end(&mut bytes)?;
+    file.take(MAX_CRASH_OUTPUT).read_to_end(&mut bytes)?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Waits until a child has ended, and passes signals on to it that `signal` says have come.
-pub fn wait_for(child: i32, mut signal: impl FnMut() -> Option<i32>) -> io::Result<ExitStatus> {
+/// Waits for a child to end. Signals that `signal` returns meanwhile are passed on to it.
+pub fn wait_for_child(
+    child: i32,
+    mut signal: impl FnMut() -> Option<i32>,
+) -> io::Result<ExitStatus> {
     use rustix::process::{WaitOptions, waitpid};
-    const GLANCE: Duration = Duration::from_millis(2);
+    const POLL_INTERVAL: Duration = Duration::from_millis(2);
     let child = Pid::from_raw(child).ok_or(io::ErrorKind::NotFound)?;
     loop {
         if let Some(signal) = signal().and_then(Signal::from_named_raw) {
@@ -231,25 +252,25 @@ pub fn wait_for(child: i32, mut signal: impl FnMut() -> Option<i32>) -> io::Resu
         }
         match waitpid(Some(child), WaitOptions::NOHANG) {
             Ok(Some((_, status))) => return Ok(ExitStatus::from_raw(status.as_raw())),
-            Ok(None) | Err(rustix::io::Errno::INTR) => std::thread::sleep(GLANCE),
+            Ok(None) | Err(rustix::io::Errno::INTR) => std::thread::sleep(POLL_INTERVAL),
             Err(error) => return Err(error.into()),
         }
     }
 }
 
-/// How a process ended that wrote its last words to a file.
-pub fn how_it_ended(status: ExitStatus, mut last_words: File) -> Ending {
-    Ending {
-        how: format!("the process {}", in_words(status)),
-        stack: words(&mut last_words).unwrap_or_default(),
-        ..Ending::default()
+/// Describes the end of a process that wrote its stack to a file.
+pub fn describe_end(status: ExitStatus, mut crash_output: File) -> WorkerEnd {
+    WorkerEnd {
+        description: format!("the process {}", describe_status(status)),
+        stack: read_crash_output(&mut crash_output).unwrap_or_default(),
+        ..WorkerEnd::default()
     }
 }
 
-/// `was killed by SIGSEGV`, `exited with status 3`.
-pub(crate) fn in_words(status: ExitStatus) -> String {
+/// Describes an exit status: `was killed by SIGSEGV`, `exited with status 3`.
+pub(crate) fn describe_status(status: ExitStatus) -> String {
     match (status.signal(), status.code()) {
-        (Some(signal), _) => match name_of(signal) {
+        (Some(signal), _) => match signal_name(signal) {
             Some(name) => format!("was killed by {name}"),
             None => format!("was killed by signal {signal}"),
         },
@@ -258,21 +279,19 @@ pub(crate) fn in_words(status: ExitStatus) -> String {
     }
 }
 
-fn name_of(signal: i32) -> Option<&'static str> {
+/// Returns the name of a signal with its usual cause.
+fn signal_name(signal: i32) -> Option<&'static str> {
     let signal = Signal::from_named_raw(signal)?;
     let names = [
         (
             Signal::SEGV,
             "SIGSEGV (a wild pointer, or the stack is full)",
         ),
-        (Signal::ABORT, "SIGABRT (it gave itself up)"),
+        (Signal::ABORT, "SIGABRT (the process aborted itself)"),
         (Signal::BUS, "SIGBUS (memory that is not there)"),
         (Signal::FPE, "SIGFPE (impossible arithmetic)"),
         (Signal::ILL, "SIGILL (an instruction that does not exist)"),
-        (
-            Signal::KILL,
-            "SIGKILL (from outside, or for want of memory)",
-        ),
+        (Signal::KILL, "SIGKILL (from outside, or out of memory)"),
         (Signal::TERM, "SIGTERM (from outside)"),
         (Signal::INT, "SIGINT"),
         (Signal::HUP, "SIGHUP"),

@@ -1,34 +1,35 @@
-//! Tests and failures as they are sent from one process to another.
+//! Tests, failures and errors in the form that is sent between processes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 use testwright_core::{ActionId, Catalog, Error, Failure, FailureKind, Step, System, Test};
 
-/// A test, on its way. Both sides number the actions alike, or else their names come along.
+/// A test in transit. If the two processes may number actions differently, it carries their names.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SentTest {
-    /// Actions; nothing stands for a restart.
+    /// Action numbers; `None` stands for a restart.
     steps: Vec<Option<u64>>,
+    /// The test's remarks, each with the position of its step.
     remarks: Vec<(usize, String)>,
-    /// The names of those that the other side may know by another number.
+    /// The names of actions that the receiver may number differently.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     names: Vec<SentName>,
 }
 
-/// What an action is called by those who number it otherwise.
+/// The name of an action, for processes that number it differently.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SentName {
-    /// Its number where this comes from.
+    /// Its number in the sending process.
     pub number: u64,
-    /// Its class.
+    /// Its class, such as the name of the function it calls.
     pub class: String,
-    /// What follows the class.
+    /// The text after the class, such as its arguments.
     pub rest: String,
 }
 
 impl SentName {
-    /// The name of an action, if that is what it is known by.
+    /// Returns the name of an action, or `None` if the catalogue identifies it by number only.
     pub fn of(action: ActionId, catalog: &Catalog) -> Option<SentName> {
         let (class, rest) = catalog.name(action)?;
         Some(SentName {
@@ -40,7 +41,7 @@ impl SentName {
 }
 
 impl SentTest {
-    /// A test of actions of this catalogue.
+    /// Packs a test of actions of this catalogue.
     pub fn of(test: &Test, catalog: &Catalog) -> SentTest {
         SentTest {
             remarks: test.remarks.clone(),
@@ -48,7 +49,7 @@ impl SentTest {
         }
     }
 
-    /// Steps without remarks.
+    /// Packs steps without remarks.
     pub fn of_steps(steps: &[Step], catalog: &Catalog) -> SentTest {
         let number = |step: &Step| match step {
             Step::Act(action) => Some(action.0),
@@ -67,9 +68,9 @@ impl SentTest {
         }
     }
 
-    /// The test, for somebody with a catalogue of their own, who knows actions by their names: `number` tells which is
-    /// meant.
-    pub fn named(self, mut number: impl FnMut(&SentName) -> Option<ActionId>) -> Test {
+    /// Unpacks the test in a process with its own catalogue: `number` finds the action of a name.
+    /// Actions without one are left out.
+    pub fn resolve_names(self, mut number: impl FnMut(&SentName) -> Option<ActionId>) -> Test {
         let numbers: BTreeMap<u64, Option<ActionId>> = self
             .names
             .iter()
@@ -85,31 +86,32 @@ impl SentTest {
         }
     }
 
-    /// The test, for a system of the same kind as where it comes from.
+    /// Unpacks the test for a system of the same kind as the sender's.
     pub fn for_system<S: System + ?Sized>(self, system: &mut S) -> Test {
         if self.names.is_empty() {
             self.into_test(system.actions())
         } else {
-            self.named(|name| system.number(&name.class, &name.rest))
+            self.resolve_names(|name| system.action_by_name(&name.class, &name.rest))
         }
     }
 
-    /// Whether the other side may know its actions by other numbers.
+    /// Returns true if the receiver may number the actions differently.
     pub fn has_names(&self) -> bool {
         !self.names.is_empty()
     }
 
-    /// How many steps it has.
+    /// Returns the number of steps.
     pub fn len(&self) -> usize {
         self.steps.len()
     }
 
-    /// Whether it has none.
+    /// Returns true if there are no steps.
     pub fn is_empty(&self) -> bool {
         self.steps.is_empty()
     }
 
-    /// The test. Actions that there are none of are left out: they come from a process that has lost its mind.
+    /// Unpacks the test. Actions that are not in the catalogue are left out: only a worker with
+    /// corrupted memory sends them.
     pub fn into_test(self, catalog: &Catalog) -> Test {
         let step = |number: Option<u64>| match number {
             Some(number) if !catalog.contains(ActionId(number)) => None,
@@ -123,7 +125,7 @@ impl SentTest {
     }
 }
 
-/// A failure, on its way.
+/// A failure in transit.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SentFailure {
     pub(crate) kind: String,
@@ -133,7 +135,7 @@ pub struct SentFailure {
 }
 
 impl SentFailure {
-    /// The failure, if there is such a kind.
+    /// Unpacks the failure, or returns `None` if its kind is unknown.
     pub fn into_failure(self) -> Option<Failure> {
         Some(Failure {
             kind: FailureKind::of_name(&self.kind)?,
@@ -155,7 +157,7 @@ impl From<&Failure> for SentFailure {
     }
 }
 
-/// An error, on its way.
+/// An error in transit.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SentError {
     message: String,
@@ -195,11 +197,11 @@ mod tests {
     }
 
     #[test]
-    fn those_who_number_actions_otherwise_are_told_their_names() {
+    fn actions_are_found_by_name_under_other_numbers() {
         let open = |texts: [&str; 2]| {
             let mut catalog = Catalog::default();
-            let push = catalog.open("Push".to_owned(), 1).unwrap();
-            let actions = texts.map(|text| catalog.add(push, text.to_owned()).unwrap());
+            let push = catalog.open_template("Push".to_owned(), 1).unwrap();
+            let actions = texts.map(|text| catalog.add_action(push, text.to_owned()).unwrap());
             (catalog, actions)
         };
         let (ours, [one, two]) = open(["(1,)", "(2,)"]);
@@ -212,11 +214,11 @@ mod tests {
             let mut all = theirs.ids();
             all.find(|action| theirs.name(*action) == Some((&name.class, &name.rest)))
         };
-        let arrived = sent.clone().named(find);
+        let arrived = sent.clone().resolve_names(find);
         let steps = [Step::Act(their_one), Step::Restart, Step::Act(their_two)];
         assert_eq!(arrived.steps, steps);
         assert_eq!(arrived.remarks, test.remarks);
-        // One that nobody knows is left out.
-        assert_eq!(sent.named(|_| None).steps, [Step::Restart]);
+        // Actions without a number are left out.
+        assert_eq!(sent.resolve_names(|_| None).steps, [Step::Restart]);
     }
 }

@@ -1,13 +1,13 @@
-//! The worker's side of a [`Remote`](crate::Remote) system.
+//! The worker's side of a [`RemoteSystem`](crate::RemoteSystem).
 
 use std::io::{self, Read, Write};
 
 use testwright_core::{ActionId, System};
 
 use crate::sent::SentName;
-use crate::wire::{Answer, Request, receive, send};
+use crate::wire::{SystemReply, SystemRequest, receive, send};
 
-/// Does what a supervisor asks, until it hangs up.
+/// Answers a supervisor's requests until it closes the connection.
 pub fn serve<S: System + ?Sized>(
     system: &mut S,
     connection: &mut (impl Read + Write),
@@ -22,29 +22,30 @@ pub fn serve<S: System + ?Sized>(
     }
 }
 
-fn answer<S: System + ?Sized>(system: &mut S, request: &Request) -> Answer {
+/// Performs one request on the system.
+fn answer<S: System + ?Sized>(system: &mut S, request: &SystemRequest) -> SystemReply {
     match *request {
-        Request::Reset => system.reset().into(),
-        // A supervisor of another version, or of another harness, may ask for what there is not.
-        Request::IsEnabled(action) | Request::Step(action)
+        SystemRequest::Reset => system.reset().into(),
+        // A supervisor of another version or with another harness may send unknown actions.
+        SystemRequest::IsEnabled(action) | SystemRequest::Step(action)
             if !system.actions().contains(ActionId(action)) =>
         {
-            Answer::Impossible {
+            SystemReply::Impossible {
                 message: format!("there is no action {action}"),
                 help: None,
             }
         }
-        Request::Number(ref names) => {
-            let number = |name: &SentName| system.number(&name.class, &name.rest);
+        SystemRequest::FindNumbers(ref names) => {
+            let number = |name: &SentName| system.action_by_name(&name.class, &name.rest);
             let numbers = names.iter().map(number);
-            Answer::Numbers(numbers.map(|action| Some(action?.0)).collect())
+            SystemReply::Numbers(numbers.map(|action| Some(action?.0)).collect())
         }
-        Request::IsEnabled(action) => Answer::Truth(system.is_enabled(ActionId(action))),
-        Request::Enabled => {
-            Answer::Actions(system.enabled().iter().map(|action| action.0).collect())
+        SystemRequest::IsEnabled(action) => SystemReply::Bool(system.is_enabled(ActionId(action))),
+        SystemRequest::Enabled => {
+            SystemReply::Actions(system.enabled().iter().map(|action| action.0).collect())
         }
-        Request::Step(action) => system.step(ActionId(action)).into(),
-        Request::Expected => Answer::Text(system.expected()),
-        Request::Check => system.check().into(),
+        SystemRequest::Step(action) => system.step(ActionId(action)).into(),
+        SystemRequest::Expected => SystemReply::Text(system.expected_exception()),
+        SystemRequest::Check => system.check().into(),
     }
 }

@@ -1,54 +1,63 @@
-//! How much time a process had.
+//! Measurement of the time that a process could have used.
 //!
-//! On a busy machine a process may wait for a processor much longer than it runs. A step that is given a tenth of a
-//! processor does not hang because it takes ten times as long. So what others took from a process does not count
-//! against it, where the system tells how much that was.
+//! On a busy machine a process may wait for a processor much longer than it runs. A step that gets
+//! a tenth of a processor does not hang because it takes ten times as long. So the time a process
+//! waits for a processor does not count against it, where the operating system reports it.
 
 use std::time::{Duration, Instant};
 
-/// Measures the time that a process has had since this was started.
+/// A stopwatch that counts the time that a process has had since the start.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stopwatch {
-    since: Instant,
-    /// How long it had waited for a processor then, in all its life.
-    starved: Duration,
+    /// The start by the clock.
+    started: Instant,
+    /// The process's total wait for a processor at the start.
+    cpu_wait: Duration,
 }
 
 impl Stopwatch {
-    /// What is counted of the time of a clock, at least: however busy the machine is, patience comes to an end.
-    const LEAST_PART: u32 = 10;
+    /// At least one part in this many of the elapsed time counts. So every limit is reached
+    /// eventually, however busy the machine is.
+    const MIN_SHARE: u32 = 10;
 
-    /// Begins now, for a process that has waited for a processor for so long.
-    pub(crate) fn start(starved: Duration) -> Stopwatch {
+    /// Starts now, for a process with this total wait for a processor so far.
+    pub(crate) fn start(cpu_wait: Duration) -> Stopwatch {
         Stopwatch {
-            since: Instant::now(),
-            starved,
+            started: Instant::now(),
+            cpu_wait,
         }
     }
 
-    /// Whether the process has had more than that, if it waited for a processor for so long in all its life. That is
-    /// only asked for if it matters.
-    pub(crate) fn is_past(&self, limit: Duration, starved: impl FnOnce() -> Duration) -> bool {
-        let elapsed = self.since.elapsed();
-        elapsed > limit && fair_part(elapsed, starved().saturating_sub(self.starved)) > limit
+    /// Returns true if the process has had more time than the limit. `cpu_wait` returns its total
+    /// wait for a processor and is called only if the answer depends on it.
+    pub(crate) fn has_exceeded(
+        &self,
+        limit: Duration,
+        cpu_wait: impl FnOnce() -> Duration,
+    ) -> bool {
+        let elapsed = self.started.elapsed();
+        elapsed > limit && charged_time(elapsed, cpu_wait().saturating_sub(self.cpu_wait)) > limit
     }
 
-    /// What is left of a limit, if the process has waited for a processor for so long in all its life.
-    pub(crate) fn left_of(&self, limit: Duration, starved: Duration) -> Duration {
-        let starved = starved.saturating_sub(self.starved);
-        limit.saturating_sub(fair_part(self.since.elapsed(), starved))
+    /// Returns the rest of a limit, given the process's total wait for a processor.
+    pub(crate) fn remaining(&self, limit: Duration, cpu_wait: Duration) -> Duration {
+        let cpu_wait = cpu_wait.saturating_sub(self.cpu_wait);
+        limit.saturating_sub(charged_time(self.started.elapsed(), cpu_wait))
     }
 }
 
-fn fair_part(elapsed: Duration, starved: Duration) -> Duration {
-    let least = elapsed / Stopwatch::LEAST_PART;
-    elapsed.saturating_sub(starved).max(least)
+/// Returns the part of the elapsed time that counts: without the wait, but at least the minimum
+/// share.
+fn charged_time(elapsed: Duration, cpu_wait: Duration) -> Duration {
+    let minimum = elapsed / Stopwatch::MIN_SHARE;
+    elapsed.saturating_sub(cpu_wait).max(minimum)
 }
 
-/// How long a process has waited for a processor in all its life, as far as the system tells.
-pub(crate) fn starved(process: i32) -> Duration {
-    // The time that its first thread ran, the time that it was ready and could not, how often it ran. Code under test
-    // runs in that thread, but for what it starts.
+/// Returns the total time that a process has waited for a processor, or zero if the operating
+/// system does not report it.
+pub(crate) fn cpu_wait(process: i32) -> Duration {
+    // The file has three numbers for the first thread: time running, time ready but waiting, number
+    // of time slices. Code under test runs in that thread, unless it starts others.
     let text = std::fs::read_to_string(format!("/proc/{process}/schedstat")).unwrap_or_default();
     let waited = text.split_whitespace().nth(1);
     let waited = waited.and_then(|nanoseconds| nanoseconds.parse().ok());
@@ -60,30 +69,30 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_others_took_does_not_count() {
+    fn waiting_for_a_processor_does_not_count() {
         let second = Duration::from_secs(1);
-        assert_eq!(fair_part(5 * second, Duration::ZERO), 5 * second);
-        assert_eq!(fair_part(5 * second, 4 * second), second);
+        assert_eq!(charged_time(5 * second, Duration::ZERO), 5 * second);
+        assert_eq!(charged_time(5 * second, 4 * second), second);
     }
 
     #[test]
-    fn patience_comes_to_an_end() {
+    fn every_limit_is_reached_eventually() {
         let second = Duration::from_secs(1);
-        assert_eq!(fair_part(50 * second, 60 * second), 5 * second);
+        assert_eq!(charged_time(50 * second, 60 * second), 5 * second);
         let before = Instant::now().checked_sub(50 * second).unwrap();
         let watch = Stopwatch {
-            since: before,
-            starved: 100 * second,
+            started: before,
+            cpu_wait: 100 * second,
         };
-        assert!(!watch.is_past(6 * second, || 160 * second));
-        assert!(watch.is_past(4 * second, || 160 * second));
-        assert!(watch.is_past(40 * second, || 100 * second));
-        assert_eq!(watch.left_of(second, 160 * second), Duration::ZERO);
-        assert!(watch.left_of(60 * second, 160 * second) > 54 * second);
+        assert!(!watch.has_exceeded(6 * second, || 160 * second));
+        assert!(watch.has_exceeded(4 * second, || 160 * second));
+        assert!(watch.has_exceeded(40 * second, || 100 * second));
+        assert_eq!(watch.remaining(second, 160 * second), Duration::ZERO);
+        assert!(watch.remaining(60 * second, 160 * second) > 54 * second);
     }
 
     #[test]
-    fn who_does_not_tell_has_never_waited() {
-        assert_eq!(starved(-1), Duration::ZERO);
+    fn an_unknown_process_has_never_waited() {
+        assert_eq!(cpu_wait(-1), Duration::ZERO);
     }
 }

@@ -1,12 +1,13 @@
-//! The memory of a project: its campaigns, what they found, and what they reached.
+//! The database of a project: its campaigns, the failures they found, and the coverage they
+//! reached.
 //!
-//! A [`Store`] is one SQLite file. Only supervisors write to it, never a worker, and several may at once. A method
-//! that writes returns when all of it is on the disk; if the process is killed before, nothing of it is. So what a
-//! person has been told is in the store.
+//! A [`Store`] is one SQLite file. Only supervisors write to it, never a worker, and several may do
+//! so at once. A method that writes returns when everything is on disk; if the process is killed
+//! before, nothing is stored. So everything that has been shown to the user is in the store.
 //!
 //! ```
 //! use std::time::{Duration, SystemTime};
-//! use testwright_campaign::store::{CampaignEnding, NewCampaign, Standing, Store};
+//! use testwright_campaign::store::{CampaignEnding, CampaignProgress, NewCampaign, Store};
 //!
 //! # let folder = tempfile::tempdir().unwrap();
 //! # let path = folder.path().join(".testwright/store.db");
@@ -16,13 +17,13 @@
 //!     harness: "stack.tstl".to_owned(),
 //!     digest: "1f0c".to_owned(),
 //!     seed: 7,
-//!     words: vec!["run".to_owned(), "stack.tstl".to_owned()],
+//!     command_line: vec!["run".to_owned(), "stack.tstl".to_owned()],
 //!     version: "0.1.0".to_owned(),
 //!     python: "3.12.1".to_owned(),
 //!     jobs: 2,
 //!     started: now,
 //! })?;
-//! let standing = Standing {
+//! let progress = CampaignProgress {
 //!     at: now + Duration::from_secs(1),
 //!     seconds: 1.0,
 //!     tests: 40,
@@ -31,17 +32,17 @@
 //!     covered: 12,
 //!     streams: 2,
 //! };
-//! store.note(campaign, &standing)?;
+//! store.record_progress(campaign, &progress)?;
 //! store.finish(campaign, &CampaignEnding::Complete, now + Duration::from_secs(2))?;
-//! assert_eq!(store.campaigns()?[0].standing, standing);
+//! assert_eq!(store.campaigns()?[0].progress, progress);
 //! # Ok::<(), testwright_core::Error>(())
 //! ```
 //!
 //! # What to read next
 //!
-//! - `schema.rs`: what is in the file, and how a store of an earlier version becomes one of the newest.
-//! - `open.rs`: why a file from a stranger does no harm.
-//! - `claim.rs`: how a campaign that is running is told from one that was killed.
+//! - `schema.rs`: the tables, and the upgrade of stores of earlier versions.
+//! - `open.rs`: the checks that make a file from an untrusted source harmless.
+//! - `campaign_lock.rs`: the difference between a running campaign and a killed one.
 
 use std::path::{Path, PathBuf};
 
@@ -49,100 +50,104 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 use tempfile::TempDir;
 use testwright_core::Error;
 
+mod arcs;
+mod campaign_lock;
 mod campaigns;
-mod claim;
 mod corpus;
+mod error;
 mod failures;
-mod fields;
 mod open;
-mod places;
-mod problem;
 mod prune;
 mod records;
 mod schema;
+mod stored_row;
 
 pub use records::{
-    CampaignEnding, CampaignId, CampaignRecord, CampaignState, FailureId, FoundFailure, KeptTest,
-    KnownFailure, NewCampaign, PlaceReached, PruneOptions, Pruned, Standing, Status, StatusChange,
+    CampaignEnding, CampaignId, CampaignProgress, CampaignRecord, CampaignState, CorpusTest,
+    FailureId, FailureStatus, NewCampaign, NewFailure, PruneOptions, PruneResult, ReachedArc,
+    StatusChange, StoredFailure,
 };
 
-use claim::Claim;
-use problem::Problem;
+use campaign_lock::CampaignLock;
+use error::StoreError;
 
-/// One open store.
+/// An open store.
 pub struct Store {
+    /// The SQLite connection.
     database: Connection,
-    /// Where it is, as it was named.
+    /// The path as given, for messages.
     path: PathBuf,
-    /// Where it really is, wherever the current folder will be.
-    real: PathBuf,
-    /// The campaigns that this process is running.
-    claims: Vec<Claim>,
-    /// `database` is a copy in here, because the store itself can only be read. It must be dropped last.
+    /// The absolute path without symbolic links, independent of the current folder.
+    resolved_path: PathBuf,
+    /// Locks on the campaigns that this process is running.
+    locks: Vec<CampaignLock>,
+    /// The folder of the copy that `database` has open, if the store itself is read-only. It must
+    /// be dropped last.
     copy: Option<TempDir>,
 }
 
 impl Store {
-    /// Opens a store to write to it. File and folder are made if they are not there (an empty file is a store in which
-    /// there is nothing yet), and a store of an earlier version becomes one of the newest.
+    /// Opens a store for writing. File and folder are created if they do not exist (an empty file
+    /// is an empty store), and a store of an earlier version is upgraded.
     pub fn open(path: &Path) -> Result<Store, Error> {
-        let database = open::to_write(path).map_err(|problem| problem.of(path))?;
+        let database = open::open_to_write(path).map_err(|error| error.into_error(path))?;
         Ok(Store {
             database,
             path: path.to_owned(),
-            real: open::real(path),
-            claims: Vec::new(),
+            resolved_path: open::resolve_path(path),
+            locks: Vec::new(),
             copy: None,
         })
     }
 
-    /// Opens a store to look at it or to prune it; `None` if there is none, or nothing in it yet. One that can only be
-    /// read is looked at in a copy.
+    /// Opens an existing store for reading or pruning. Returns `None` if it does not exist or is
+    /// empty. A read-only store is copied, and the copy is opened.
     pub fn open_existing(path: &Path) -> Result<Option<Store>, Error> {
-        let opened = open::to_look(path).map_err(|problem| problem.of(path))?;
+        let opened = open::open_to_read(path).map_err(|error| error.into_error(path))?;
         Ok(opened.map(|(database, copy)| Store {
             database,
             path: path.to_owned(),
-            real: open::real(path),
-            claims: Vec::new(),
+            resolved_path: open::resolve_path(path),
+            locks: Vec::new(),
             copy,
         }))
     }
 
-    /// Does all of some work on the store, or nothing of it. It is on the disk afterwards.
-    fn change<T>(
+    /// Runs `work` in a write transaction: everything is stored on disk, or nothing.
+    fn write<T>(
         &mut self,
-        work: impl FnOnce(&Transaction<'_>) -> Result<T, Problem>,
+        work: impl FnOnce(&Transaction<'_>) -> Result<T, StoreError>,
     ) -> Result<T, Error> {
         let path = &self.path;
         if self.copy.is_some() {
-            return Err(Problem::ReadOnly.of(path));
+            return Err(StoreError::ReadOnly.into_error(path));
         }
-        // Those who are about to write say so first: who finds out later may find that others were faster.
+        // Takes the write lock first: a transaction that starts with reading can fail later because
+        // another process has written meanwhile.
         let transaction = self
             .database
             .transaction_with_behavior(TransactionBehavior::Immediate);
-        let changed = || {
+        let run = || {
             let transaction = transaction?;
             let value = work(&transaction)?;
             transaction.commit()?;
             Ok(value)
         };
-        changed().map_err(|problem: Problem| problem.of(path))
+        run().map_err(|error: StoreError| error.into_error(path))
     }
 
-    /// Looks at the store as it is at one moment.
-    fn look<T>(&self, work: impl FnOnce(&Connection) -> Result<T, Problem>) -> Result<T, Error> {
-        let seen = || {
-            let moment = self.database.unchecked_transaction()?;
-            work(&moment)
+    /// Runs `work` on a consistent view of the store.
+    fn read<T>(&self, work: impl FnOnce(&Connection) -> Result<T, StoreError>) -> Result<T, Error> {
+        let run = || {
+            let transaction = self.database.unchecked_transaction()?;
+            work(&transaction)
         };
-        seen().map_err(|problem: Problem| problem.of(&self.path))
+        run().map_err(|error: StoreError| error.into_error(&self.path))
     }
 }
 
-/// The error that there is no such thing in the store, perhaps because somebody pruned it.
-fn missing(what: &str, number: i64) -> Problem {
+/// Returns the error for an id that is not in the store, for example because it was pruned.
+fn missing(what: &str, number: i64) -> StoreError {
     let error = Error::new(format!("there is no {what} {number} in the store"));
     error
         .with_help("`testwright campaign list` shows what there is")
@@ -155,8 +160,8 @@ mod tests {
 
     use super::*;
 
-    fn test(text: &str) -> KeptTest {
-        KeptTest {
+    fn test(text: &str) -> CorpusTest {
+        CorpusTest {
             text: text.to_owned(),
             new: 1,
         }
@@ -167,7 +172,7 @@ mod tests {
             harness: "a.tstl".to_owned(),
             digest: String::new(),
             seed: 7,
-            words: Vec::new(),
+            command_line: Vec::new(),
             version: String::new(),
             python: String::new(),
             jobs: 1,
@@ -181,7 +186,7 @@ mod tests {
         let path = folder.path().join("store.db");
         let mut store = Store::open(&path).unwrap();
         let id = store.begin(&campaign()).unwrap();
-        store.keep("a.tstl", id, &[test("kept")]).unwrap();
+        store.keep_tests("a.tstl", id, &[test("kept")]).unwrap();
         let pages = store.size().unwrap() / 4096 + 10;
         let limit = |store: &Store, pages: u64| {
             let statement = format!("PRAGMA max_page_count = {pages}");
@@ -193,7 +198,7 @@ mod tests {
         limit(&store, pages);
         let big = "x".repeat(1 << 20);
         let error = store
-            .keep("a.tstl", id, &[test("small"), test(&big)])
+            .keep_tests("a.tstl", id, &[test("small"), test(&big)])
             .unwrap_err();
         assert!(
             error.message.ends_with("there is no room for it"),
@@ -201,9 +206,9 @@ mod tests {
         );
         assert_eq!(store.corpus("a.tstl", 9).unwrap(), [test("kept")]);
         // What is small enough still goes in, and with more room all does.
-        store.keep("a.tstl", id, &[test("small")]).unwrap();
+        store.keep_tests("a.tstl", id, &[test("small")]).unwrap();
         limit(&store, 1 << 20);
-        store.keep("a.tstl", id, &[test(&big)]).unwrap();
+        store.keep_tests("a.tstl", id, &[test(&big)]).unwrap();
         assert_eq!(store.corpus("a.tstl", 9).unwrap().len(), 3);
     }
 
@@ -214,14 +219,22 @@ mod tests {
         let mut store = Store::open(&path).unwrap();
         let id = store.begin(&campaign()).unwrap();
         // Still beside the store, not in it.
-        assert!(open::beside(&path, "-wal").metadata().unwrap().len() > 0);
-        let mut copy = open::copy_of(&path).unwrap().map(|(database, copy)| Store {
-            database,
-            path: path.clone(),
-            real: path.clone(),
-            claims: Vec::new(),
-            copy: Some(copy),
-        });
+        assert!(
+            open::companion_file(&path, "-wal")
+                .metadata()
+                .unwrap()
+                .len()
+                > 0
+        );
+        let mut copy = open::open_copy(&path)
+            .unwrap()
+            .map(|(database, copy)| Store {
+                database,
+                path: path.clone(),
+                resolved_path: path.clone(),
+                locks: Vec::new(),
+                copy: Some(copy),
+            });
         let copy = copy.as_mut().unwrap();
         assert_eq!(copy.campaign(id).unwrap().state, CampaignState::Running);
         let error = copy.begin(&campaign()).unwrap_err();

@@ -1,4 +1,4 @@
-//! What supervisor and worker say to each other: messages in JSON, each after its length in four bytes.
+//! Messages between supervisor and worker: JSON, each after its length in four bytes.
 
 use std::io::{self, Read, Write};
 
@@ -8,77 +8,93 @@ use testwright_core::{ActionId, Error, Outcome};
 
 use crate::sent::{SentFailure, SentName};
 
-/// No message is longer. One that says it is comes from code under test that wrote into our connection.
-const LONGEST: usize = 64 << 20;
+/// The maximum length of a message. A larger length comes from code under test that wrote into the
+/// connection.
+const MAX_MESSAGE: usize = 64 << 20;
 
-/// What a supervisor asks of a system that lives in a worker.
+/// A supervisor's request to a system in a worker.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum Request {
+pub(crate) enum SystemRequest {
+    /// Reset the system.
     Reset,
-    /// What actions are called, of which both sides may think by different numbers.
-    Number(Vec<SentName>),
+    /// Return the worker's numbers of actions with these names.
+    FindNumbers(Vec<SentName>),
+    /// Return whether an action is enabled.
     IsEnabled(u64),
+    /// Return all enabled actions.
     Enabled,
+    /// Take a step.
     Step(u64),
+    /// Return the exception of the last step as text, if the step was allowed to raise it.
     Expected,
+    /// Check the invariants.
     Check,
 }
 
-/// What the worker answers.
+/// The worker's reply to a request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum Answer {
+pub(crate) enum SystemReply {
+    /// The reset succeeded.
     Done,
-    /// It cannot be done, and why.
+    /// The request cannot be performed, for this reason.
     Impossible {
         message: String,
         help: Option<String>,
     },
-    Truth(bool),
+    /// The answer to `IsEnabled`.
+    Bool(bool),
+    /// The enabled actions.
     Actions(Vec<u64>),
-    /// The numbers of those that were asked for, as far as there are any.
+    /// The numbers of the named actions, as far as they exist.
     Numbers(Vec<Option<u64>>),
+    /// The requested text.
     Text(String),
+    /// The step or check passed.
     Passed,
+    /// The step raised an exception that it may raise.
     ExpectedException,
+    /// The step or check failed.
     Failed(SentFailure),
+    /// The step was interrupted.
     Interrupted,
 }
 
-impl From<Outcome> for Answer {
-    fn from(outcome: Outcome) -> Answer {
+impl From<Outcome> for SystemReply {
+    fn from(outcome: Outcome) -> SystemReply {
         match outcome {
-            Outcome::Passed => Answer::Passed,
-            Outcome::Expected => Answer::ExpectedException,
-            Outcome::Interrupted => Answer::Interrupted,
-            Outcome::Failed(failure) => Answer::Failed(SentFailure::from(&*failure)),
+            Outcome::Passed => SystemReply::Passed,
+            Outcome::Expected => SystemReply::ExpectedException,
+            Outcome::Interrupted => SystemReply::Interrupted,
+            Outcome::Failed(failure) => SystemReply::Failed(SentFailure::from(&*failure)),
         }
     }
 }
 
-impl From<Result<(), Error>> for Answer {
-    fn from(result: Result<(), Error>) -> Answer {
+impl From<Result<(), Error>> for SystemReply {
+    fn from(result: Result<(), Error>) -> SystemReply {
         match result {
-            Ok(()) => Answer::Done,
-            Err(Error { message, help }) => Answer::Impossible { message, help },
+            Ok(()) => SystemReply::Done,
+            Err(Error { message, help }) => SystemReply::Impossible { message, help },
         }
     }
 }
 
-impl Answer {
-    /// The outcome that was asked for, unless this is the answer to something else.
+impl SystemReply {
+    /// Returns the outcome, or `None` if this is the reply to another kind of request.
     pub(crate) fn outcome(self) -> Option<Outcome> {
         Some(match self {
-            Answer::Passed => Outcome::Passed,
-            Answer::ExpectedException => Outcome::Expected,
-            Answer::Interrupted => Outcome::Interrupted,
-            Answer::Failed(failure) => Outcome::Failed(Box::new(failure.into_failure()?)),
+            SystemReply::Passed => Outcome::Passed,
+            SystemReply::ExpectedException => Outcome::Expected,
+            SystemReply::Interrupted => Outcome::Interrupted,
+            SystemReply::Failed(failure) => Outcome::Failed(Box::new(failure.into_failure()?)),
             _ => return None,
         })
     }
 
+    /// Returns the enabled actions, or `None` if this is the reply to another kind of request.
     pub(crate) fn actions(self) -> Option<Vec<ActionId>> {
         match self {
-            Answer::Actions(actions) => Some(actions.into_iter().map(ActionId).collect()),
+            SystemReply::Actions(actions) => Some(actions.into_iter().map(ActionId).collect()),
             _ => None,
         }
     }
@@ -95,15 +111,16 @@ pub(crate) fn send(to: &mut impl Write, message: &impl Serialize) -> io::Result<
     to.flush()
 }
 
-/// Waits for a message. An error of the kind [`io::ErrorKind::InvalidData`] means that it is none of ours.
+/// Waits for a message. An error of kind [`io::ErrorKind::InvalidData`] means that the data is no
+/// message of ours.
 pub(crate) fn receive<M: DeserializeOwned>(from: &mut impl Read) -> io::Result<M> {
     let mut prefix = [0; 4];
     from.read_exact(&mut prefix)?;
     let length = u32::from_le_bytes(prefix) as usize;
-    if length > LONGEST {
+    if length > MAX_MESSAGE {
         return Err(too_long(length));
     }
-    // Read as it comes, so that a length that is not true takes no memory.
+    // Read in portions, so that a wrong length allocates no memory.
     let mut text = Vec::new();
     from.take(length as u64).read_to_end(&mut text)?;
     if text.len() < length {
@@ -112,6 +129,7 @@ pub(crate) fn receive<M: DeserializeOwned>(from: &mut impl Read) -> io::Result<M
     Ok(serde_json::from_slice(&text)?)
 }
 
+/// Returns the error for a message that exceeds [`MAX_MESSAGE`].
 fn too_long(length: usize) -> io::Error {
     let message = format!("a message of {length} bytes is too long");
     io::Error::new(io::ErrorKind::InvalidData, message)
@@ -133,31 +151,31 @@ mod tests {
             details: "a\nb".to_owned(),
         };
         let outcome = Outcome::Failed(Box::new(failure));
-        send(&mut wire, &Answer::from(outcome.clone())).unwrap();
-        send(&mut wire, &Answer::Actions(vec![0, u64::MAX])).unwrap();
+        send(&mut wire, &SystemReply::from(outcome.clone())).unwrap();
+        send(&mut wire, &SystemReply::Actions(vec![0, u64::MAX])).unwrap();
         let mut wire = wire.as_slice();
-        let answer: Answer = receive(&mut wire).unwrap();
+        let answer: SystemReply = receive(&mut wire).unwrap();
         assert_eq!(answer.outcome(), Some(outcome));
-        let answer: Answer = receive(&mut wire).unwrap();
+        let answer: SystemReply = receive(&mut wire).unwrap();
         assert_eq!(
             answer.actions(),
             Some(vec![ActionId(0), ActionId(u64::MAX)])
         );
-        let end = receive::<Answer>(&mut wire).unwrap_err();
+        let end = receive::<SystemReply>(&mut wire).unwrap_err();
         assert_eq!(end.kind(), io::ErrorKind::UnexpectedEof);
     }
 
     #[test]
     fn what_is_no_message_is_refused() {
-        let kind = |bytes: &[u8]| receive::<Answer>(&mut &bytes[..]).unwrap_err().kind();
+        let kind = |bytes: &[u8]| receive::<SystemReply>(&mut &bytes[..]).unwrap_err().kind();
         assert_eq!(kind(b"Hello, world"), io::ErrorKind::InvalidData);
         assert_eq!(kind(b"\x03\0\0\0abc"), io::ErrorKind::InvalidData);
         assert_eq!(kind(b"\x09\0\0\0abc"), io::ErrorKind::UnexpectedEof);
-        assert_eq!(Answer::Done.outcome(), None);
+        assert_eq!(SystemReply::Done.outcome(), None);
         let unknown = SentFailure {
             kind: "sulk".to_owned(),
             ..SentFailure::default()
         };
-        assert_eq!(Answer::Failed(unknown).outcome(), None);
+        assert_eq!(SystemReply::Failed(unknown).outcome(), None);
     }
 }

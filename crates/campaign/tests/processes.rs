@@ -1,4 +1,4 @@
-//! Workers that die in every way, with processes that are real.
+//! Workers that die in every way, with real processes.
 #![cfg(unix)]
 #![allow(unsafe_code, reason = "a process is copied")]
 
@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use testwright_campaign::{
-    Logged, ForkServer, Patience, Processes, Remote, Stillborn, connect, serve,
+    ForkServer, LoggedSystem, ProcessLauncher, RemoteSystem, SpawnError, Timeouts, connect, serve,
 };
 use testwright_core::shrink::{AnyFailure, ReduceOptions, Shrinker};
 use testwright_core::{
@@ -36,7 +36,7 @@ fn catalog() -> Catalog {
     toys::catalog(&[], &LINES)
 }
 
-/// A system that does to its process what code under test may do.
+/// A system that does to its process the worst that code under test may do.
 struct Torture(Catalog);
 
 impl System for Torture {
@@ -103,63 +103,66 @@ fn failed(message: &str) -> Outcome {
     }))
 }
 
-/// The number of the copy, or 0 in the copy.
+/// Forks this process. Returns the process id of the copy, or 0 in the copy.
 fn fork() -> Option<i32> {
-    // SAFETY: the copy goes on in the one thread that has called this, and locks nothing that others could hold.
+    // SAFETY: the copy goes on in the one thread that has called this, and locks nothing that
+    // others could hold.
     let number = unsafe { libc::fork() };
     (number >= 0).then_some(number)
 }
 
-/// Not a test: what the processes do that the tests start, which are this program with another role.
+/// Not a test: the code of the processes that the tests start, which are this program with another
+/// role.
 #[test]
 #[allow(clippy::exit, reason = "a worker must not go on with the tests")]
-fn nursery() {
+fn fork_server() {
     let Some(role) = std::env::var_os(ROLE) else {
         return;
     };
-    let (mut place, _, greeting) = connect::<String>().unwrap();
+    let (mut spawner, _, greeting) = connect::<String>().unwrap();
     if role == "crash" {
         std::process::abort();
     }
     if role == "refuse" {
-        place.loaded(Err::<(), _>(greeting)).unwrap();
+        spawner.report_loaded(Err::<(), _>(greeting)).unwrap();
         return;
     }
-    place.loaded(Ok::<(), ()>(())).unwrap();
+    spawner.report_loaded(Ok::<(), ()>(())).unwrap();
     let mut copy = || match fork() {
         Some(0) => Ok(None),
         Some(number) => Ok(Some(number)),
         None => Err(io::Error::last_os_error()),
     };
-    if let Some(mut newborn) = place.attend::<String>(&mut copy).unwrap() {
+    if let Some(mut worker) = spawner.spawn_workers::<String>(&mut copy).unwrap() {
         let mut nothing = String::new();
         io::stdin().read_line(&mut nothing).unwrap();
-        assert_eq!((nothing.as_str(), newborn.task.as_str()), ("", "serve"));
+        assert_eq!((nothing.as_str(), worker.task.as_str()), ("", "serve"));
         let mut torture = Torture(catalog());
-        let mut logged = Logged::new(&mut torture, &newborn.log);
-        serve(&mut logged, &mut newborn.connection).unwrap();
+        let mut logged = LoggedSystem::new(&mut torture, &worker.log);
+        serve(&mut logged, &mut worker.connection).unwrap();
         std::process::exit(0);
     }
 }
 
-fn start(role: &'static str) -> Result<ForkServer, Stillborn<String>> {
+fn start(role: &'static str) -> Result<ForkServer, SpawnError<String>> {
     let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["--exact", "nursery", "--nocapture"]);
+    command.args(["--exact", "processes::fork_server", "--nocapture"]);
     command
         .env(ROLE, role)
         .stdout(Stdio::null())
         .stderr(Stdio::null());
     let started = ForkServer::start(&mut command, &"hello", &mut || true);
-    started.map(|(nursery, ())| nursery)
+    started.map(|(server, ())| server)
 }
 
-fn remote() -> Remote<Processes<impl FnMut() -> Result<ForkServer, Error>, &'static str>> {
-    let start = || start("bear").map_err(|why| Error::new(format!("{why:?}")));
-    let patience = Patience {
+fn remote() -> RemoteSystem<ProcessLauncher<impl FnMut() -> Result<ForkServer, Error>, &'static str>>
+{
+    let start = || start("spawn").map_err(|reason| Error::new(format!("{reason:?}")));
+    let timeouts = Timeouts {
         step: Duration::from_millis(300),
-        ..Patience::default()
+        ..Timeouts::default()
     };
-    Remote::new(catalog(), Processes::new(start, "serve"), patience)
+    RemoteSystem::new(catalog(), ProcessLauncher::new(start, "serve"), timeouts)
 }
 
 fn failure(line: &str) -> Failure {
@@ -227,7 +230,7 @@ fn what_a_process_has_started_ends_with_it() {
     for line in ["leave_a_child()", "leave_a_child_that_leaves"] {
         let child = failure(line).message;
         assert!(child.parse::<u32>().is_ok(), "{child}");
-        // It is an orphan, and whoever adopts it may take a moment to bury it.
+        // It is an orphan, and its new parent may take a moment to reap it.
         let start = Instant::now();
         while is_running(&child) && start.elapsed() < Duration::from_secs(10) {
             std::thread::sleep(Duration::from_millis(10));
@@ -246,18 +249,21 @@ fn is_running(process: &str) -> bool {
 }
 
 #[test]
-fn a_nursery_that_does_not_come_about_says_why() {
-    assert!(matches!(start("refuse"), Err(Stillborn::Refused(why)) if why == "hello"));
+fn a_fork_server_that_cannot_start_says_why() {
+    assert!(matches!(start("refuse"), Err(SpawnError::LoadFailed(reason)) if reason == "hello"));
     match start("crash") {
-        Err(Stillborn::Ended { how, .. }) => {
-            assert!(how.starts_with("was killed by SIGABRT"), "{how}")
+        Err(SpawnError::ProcessEnded { description, .. }) => {
+            assert!(
+                description.starts_with("was killed by SIGABRT"),
+                "{description}"
+            )
         }
         other => panic!("{other:?}"),
     }
     let none =
         ForkServer::start::<(), String>(&mut Command::new("/no/such/program"), &"", &mut || true);
-    assert!(matches!(none, Err(Stillborn::Unstarted(_))));
+    assert!(matches!(none, Err(SpawnError::NotStarted(_))));
     let mut sleep = Command::new("sleep");
     let abandoned = ForkServer::start::<(), String>(sleep.arg("1000"), &"", &mut || false);
-    assert!(matches!(abandoned, Err(Stillborn::Abandoned)));
+    assert!(matches!(abandoned, Err(SpawnError::Cancelled)));
 }

@@ -3,12 +3,12 @@
 use std::fs;
 
 use testwright_campaign::store::{
-    CampaignEnding, CampaignId, CampaignState, PruneOptions, Status, Store,
+    CampaignEnding, CampaignId, CampaignState, FailureStatus, PruneOptions, Store,
 };
 
-mod toys;
+use crate::toys;
 
-use toys::{at, campaign, failure, filled, folder_and_path, kept, place, standing};
+use toys::{arc, at, campaign, failure, filled, folder_and_path, kept, progress};
 
 #[test]
 fn what_is_stored_is_found_again_by_others() {
@@ -23,34 +23,34 @@ fn what_is_stored_is_found_again_by_others() {
 
     let other = Store::open_existing(&path).unwrap().unwrap();
     let record = other.campaign(id).unwrap();
-    assert_eq!(record.begun, campaign("a.tstl", 7));
-    assert_eq!(record.standing, standing(8));
+    assert_eq!(record.settings, campaign("a.tstl", 7));
+    assert_eq!(record.progress, progress(8));
     assert_eq!(record.failures, 1);
     let ending = CampaignEnding::Failed("no more".to_owned());
     assert_eq!(record.state, CampaignState::Ended(ending, at(9)));
     assert_eq!(
-        other.campaign(big).unwrap().begun,
+        other.campaign(big).unwrap().settings,
         campaign("ü \0 '; DROP TABLE campaign; --", u64::MAX)
     );
     assert_eq!(other.campaigns().unwrap().len(), 2);
     assert_eq!(
-        other.curve(id).unwrap(),
-        (1..9).map(standing).collect::<Vec<_>>()
+        other.progress_curve(id).unwrap(),
+        (1..9).map(progress).collect::<Vec<_>>()
     );
-    let places = [place("a.py", -1, "one"), place("b.py", 4, "two")];
-    assert_eq!(other.places(id).unwrap(), places);
+    let arcs = [arc("a.py", -1, "one"), arc("b.py", 4, "two")];
+    assert_eq!(other.arcs(id).unwrap(), arcs);
     assert_eq!(
         other.corpus("a.tstl", 9).unwrap(),
         [kept("one"), kept("two")]
     );
     assert_eq!(other.corpus("a.tstl", 1).unwrap(), [kept("two")]);
-    let known = other.known("a.tstl").unwrap();
-    assert_eq!(known, other.failures_of(id).unwrap());
+    let known = other.failures_of_harness("a.tstl").unwrap();
+    assert_eq!(known, other.failures_of_campaign(id).unwrap());
     assert_eq!(known[0].reduced.as_deref(), Some("x = 1\n"));
     assert_eq!(known[0].found.message, "shorter");
     assert_eq!(known[0].found.full, failure("s", 3).full);
-    assert_eq!((known[0].status, known[0].times), (Status::Open, 1));
-    assert_eq!(other.known("b.tstl").unwrap(), []);
+    assert_eq!((known[0].status, known[0].times), (FailureStatus::Open, 1));
+    assert_eq!(other.failures_of_harness("b.tstl").unwrap(), []);
     let ignored = fs::read_to_string(path.with_file_name(".gitignore")).unwrap();
     assert_eq!(ignored, "*\n");
 }
@@ -60,42 +60,46 @@ fn the_same_again_is_no_second_one() {
     let (_folder, path) = folder_and_path();
     let (mut store, id) = filled(&path);
     store
-        .reached(id, &[place("a.py", -1, "later"), place("a.py", 0, "later")])
+        .record_arcs(id, &[arc("a.py", -1, "later"), arc("a.py", 0, "later")])
         .unwrap();
-    let reached = store.places(id).unwrap();
+    let reached = store.arcs(id).unwrap();
     assert_eq!(
         reached
             .iter()
-            .map(|place| place.test.as_str())
+            .map(|arc| arc.test.as_str())
             .collect::<Vec<_>>(),
         ["one", "later", "two"]
     );
     store
-        .keep("a.tstl", id, &[kept("two"), kept("three")])
+        .keep_tests("a.tstl", id, &[kept("two"), kept("three")])
         .unwrap();
-    store.keep("b.tstl", id, &[kept("two")]).unwrap();
+    store.keep_tests("b.tstl", id, &[kept("two")]).unwrap();
     assert_eq!(store.corpus("a.tstl", 9).unwrap().len(), 3);
 
     let next = store.begin(&campaign("a.tstl", 8)).unwrap();
-    let first = store.known("a.tstl").unwrap()[0].id;
-    store.again(first, next, 4, at(20)).unwrap();
+    let first = store.failures_of_harness("a.tstl").unwrap()[0].id;
+    store.record_recurrence(first, next, 4, at(20)).unwrap();
     store
-        .set_status(first, Status::Fixed, next, at(21))
+        .set_status(first, FailureStatus::Fixed, next, at(21))
         .unwrap();
     store
-        .set_status(first, Status::Fixed, next, at(22))
+        .set_status(first, FailureStatus::Fixed, next, at(22))
         .unwrap();
     assert_eq!(
-        store.found(next, "a.tstl", &failure("s", 30)).unwrap(),
+        store
+            .record_failure(next, "a.tstl", &failure("s", 30))
+            .unwrap(),
         first
     );
     assert_ne!(
-        store.found(next, "b.tstl", &failure("s", 30)).unwrap(),
+        store
+            .record_failure(next, "b.tstl", &failure("s", 30))
+            .unwrap(),
         first
     );
-    let known = store.known("a.tstl").unwrap();
+    let known = store.failures_of_harness("a.tstl").unwrap();
     assert_eq!(known.len(), 1);
-    assert_eq!((known[0].times, known[0].seen), (6, at(30)));
+    assert_eq!((known[0].times, known[0].last_seen), (6, at(30)));
     let changes: Vec<_> = known[0]
         .changes
         .iter()
@@ -104,9 +108,9 @@ fn the_same_again_is_no_second_one() {
     assert_eq!(
         changes,
         [
-            (Status::Open, at(3)),
-            (Status::Fixed, at(21)),
-            (Status::Returned, at(30))
+            (FailureStatus::Open, at(3)),
+            (FailureStatus::Fixed, at(21)),
+            (FailureStatus::Returned, at(30))
         ]
     );
     assert_eq!(store.campaign(next).unwrap().failures, 2);
@@ -118,22 +122,29 @@ fn what_is_not_there_is_an_error() {
     assert!(Store::open_existing(&path).unwrap().is_none());
     assert!(!path.exists());
     let (mut store, id) = filled(&path);
-    let nobody = CampaignId::of(77);
+    let missing = CampaignId::of(77);
     let message = |result: Result<(), testwright_core::Error>| result.unwrap_err().message;
     let expected = "there is no campaign 77 in the store";
-    assert_eq!(message(store.note(nobody, &standing(1))), expected);
-    assert_eq!(message(store.reached(nobody, &[])), expected);
     assert_eq!(
-        message(store.finish(nobody, &CampaignEnding::Complete, at(1))),
+        message(store.record_progress(missing, &progress(1))),
+        expected
+    );
+    assert_eq!(message(store.record_arcs(missing, &[])), expected);
+    assert_eq!(
+        message(store.finish(missing, &CampaignEnding::Complete, at(1))),
         expected
     );
     assert_eq!(
-        message(store.found(nobody, "a.tstl", &failure("new", 1)).map(drop)),
+        message(
+            store
+                .record_failure(missing, "a.tstl", &failure("new", 1))
+                .map(drop)
+        ),
         expected
     );
     // Nothing of it is left.
-    assert_eq!(store.known("a.tstl").unwrap().len(), 1);
-    let known = store.known("a.tstl").unwrap()[0].id;
+    assert_eq!(store.failures_of_harness("a.tstl").unwrap().len(), 1);
+    let known = store.failures_of_harness("a.tstl").unwrap()[0].id;
     store
         .prune(&PruneOptions {
             keep: Some(0),
@@ -141,7 +152,9 @@ fn what_is_not_there_is_an_error() {
         })
         .unwrap();
     assert_eq!(store.campaigns().unwrap().len(), 1, "it is running");
-    store.set_status(known, Status::Fixed, id, at(2)).unwrap();
+    store
+        .set_status(known, FailureStatus::Fixed, id, at(2))
+        .unwrap();
     store
         .prune(&PruneOptions {
             fixed: true,
@@ -149,7 +162,7 @@ fn what_is_not_there_is_an_error() {
         })
         .unwrap();
     assert_eq!(
-        message(store.reduced(known, "", "", "")),
+        message(store.record_reduction(known, "", "", "")),
         format!("there is no failure {known} in the store")
     );
 }
@@ -160,16 +173,16 @@ fn curves_of_long_campaigns_stay_even_and_short() {
     let mut store = Store::open(&path).unwrap();
     let id = store.begin(&campaign("a.tstl", 7)).unwrap();
     // As much as SQLite writes for a test of seconds; the rest of a week is skipped in strides.
-    let moments: Vec<u64> = (1..1500).chain((1500..600_000).step_by(997)).collect();
-    for seconds in &moments {
-        store.note(id, &standing(*seconds)).unwrap();
+    let times: Vec<u64> = (1..1500).chain((1500..600_000).step_by(997)).collect();
+    for seconds in &times {
+        store.record_progress(id, &progress(*seconds)).unwrap();
     }
-    let curve = store.curve(id).unwrap();
+    let curve = store.progress_curve(id).unwrap();
     assert!((150..=600).contains(&curve.len()), "{}", curve.len());
-    assert_eq!(curve[0], standing(1));
+    assert_eq!(curve[0], progress(1));
     assert_eq!(
         curve.last(),
-        moments.last().map(|last| standing(*last)).as_ref()
+        times.last().map(|last| progress(*last)).as_ref()
     );
     assert!(
         curve
@@ -200,7 +213,7 @@ fn a_campaign_is_running_or_broken_off_or_taken_up_again() {
     drop(store);
     assert_eq!(other.campaign(id).unwrap().state, CampaignState::BrokenOff);
     let record = other.unfinished("a.tstl").unwrap().unwrap();
-    assert_eq!((record.id, record.standing.streams), (id, 2));
+    assert_eq!((record.id, record.progress.streams), (id, 2));
     assert_eq!(other.unfinished("b.tstl").unwrap(), None);
     other.resume(id).unwrap();
     assert_eq!(other.campaign(id).unwrap().state, CampaignState::Running);
@@ -233,12 +246,14 @@ fn pruning_drops_what_was_asked_and_no_open_failure() {
         .unwrap();
     let second = store.begin(&campaign("a.tstl", 50)).unwrap();
     let long = "x".repeat(300_000);
-    store.reached(second, &[place("c.py", 1, &long)]).unwrap();
+    store.record_arcs(second, &[arc("c.py", 1, &long)]).unwrap();
     let third = store.begin(&campaign("b.tstl", 60)).unwrap();
-    let open = store.known("a.tstl").unwrap()[0].id;
-    let fixed = store.found(third, "b.tstl", &failure("t", 61)).unwrap();
+    let open = store.failures_of_harness("a.tstl").unwrap()[0].id;
+    let fixed = store
+        .record_failure(third, "b.tstl", &failure("t", 61))
+        .unwrap();
     store
-        .set_status(fixed, Status::Fixed, third, at(62))
+        .set_status(fixed, FailureStatus::Fixed, third, at(62))
         .unwrap();
     for id in [second, third] {
         store.finish(id, &CampaignEnding::Complete, at(70)).unwrap();
@@ -268,7 +283,7 @@ fn pruning_drops_what_was_asked_and_no_open_failure() {
         2,
         "a campaign of it is left"
     );
-    assert_eq!(store.places(first).unwrap(), []);
+    assert_eq!(store.arcs(first).unwrap(), []);
 
     let old = PruneOptions {
         before: Some(at(55)),
@@ -279,12 +294,12 @@ fn pruning_drops_what_was_asked_and_no_open_failure() {
     assert_eq!(pruned.campaigns, [second]);
     assert_eq!(pruned.failures, [fixed]);
     assert_eq!(pruned.tests, 2);
-    assert_eq!(pruned.not_compacted, None);
+    assert_eq!(pruned.compact_error, None);
     assert!(
         pruned.size_after + long.len() as u64 <= pruned.size_before,
         "{pruned:?}"
     );
-    assert_eq!(store.known("a.tstl").unwrap()[0].id, open);
+    assert_eq!(store.failures_of_harness("a.tstl").unwrap()[0].id, open);
 
     let all = PruneOptions {
         keep: Some(0),

@@ -4,11 +4,11 @@ use std::fs;
 use std::path::Path;
 
 use rusqlite::Connection;
-use testwright_campaign::store::{CampaignState, FoundFailure, Status, Store};
+use testwright_campaign::store::{CampaignState, FailureStatus, NewFailure, Store};
 
-mod toys;
+use crate::toys;
 
-use toys::{at, failure, filled, folder_and_path, kept, standing};
+use toys::{at, failure, filled, folder_and_path, kept, progress};
 
 #[test]
 fn a_store_of_an_earlier_version_becomes_a_new_one() {
@@ -21,13 +21,13 @@ fn a_store_of_an_earlier_version_becomes_a_new_one() {
         .unwrap();
     drop(database);
     let store = Store::open_existing(&path).unwrap().unwrap();
-    let known = store.failures_of(id).unwrap();
+    let known = store.failures_of_campaign(id).unwrap();
     let changes: Vec<_> = known[0]
         .changes
         .iter()
         .map(|change| (change.status, change.at))
         .collect();
-    assert_eq!(changes, [(Status::Open, at(3))]);
+    assert_eq!(changes, [(FailureStatus::Open, at(3))]);
 }
 
 #[test]
@@ -94,7 +94,8 @@ fn a_file_that_is_no_store_is_left_alone() {
     );
 }
 
-/// A journal as a transaction over two files leaves it. Earlier versions of SQLite delete whatever file it names.
+/// A journal as a transaction over two files leaves it. Earlier versions of SQLite delete whatever
+/// file it names.
 fn journal_naming(file: &Path, pages: u32) -> Vec<u8> {
     const MAGIC: [u8; 8] = [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7];
     const PAGE: u32 = 4096;
@@ -136,22 +137,31 @@ fn two_paths_to_one_store_agree() {
     std::os::unix::fs::symlink(&path, &link).unwrap();
     let other = Store::open_existing(&link).unwrap().unwrap();
     assert_eq!(other.campaign(id).unwrap().state, CampaignState::Running);
-    store.note(id, &standing(20)).unwrap();
-    assert_eq!(other.campaign(id).unwrap().standing, standing(20));
+    store.record_progress(id, &progress(20)).unwrap();
+    assert_eq!(other.campaign(id).unwrap().progress, progress(20));
 }
 
 #[test]
 fn long_words_are_cut_and_long_tests_refused() {
     let (_folder, path) = folder_and_path();
     let (mut store, id) = filled(&path);
-    let wordy = FoundFailure {
+    let wordy = NewFailure {
         message: "ü".repeat(1 << 20),
         ..failure("wordy", 4)
     };
-    store.found(id, "b.tstl", &wordy).unwrap();
-    let message = store.known("b.tstl").unwrap().remove(0).found.message;
+    store.record_failure(id, "b.tstl", &wordy).unwrap();
+    let message = store
+        .failures_of_harness("b.tstl")
+        .unwrap()
+        .remove(0)
+        .found
+        .message;
     assert!(message.len() < 1_100_000 && message.ends_with("ü (cut off)"));
     let endless = kept(&"x".repeat(65 << 20));
-    assert!(store.keep("b.tstl", id, &[kept("short"), endless]).is_err());
+    assert!(
+        store
+            .keep_tests("b.tstl", id, &[kept("short"), endless])
+            .is_err()
+    );
     assert_eq!(store.corpus("b.tstl", 9).unwrap(), []);
 }

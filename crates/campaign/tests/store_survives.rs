@@ -11,19 +11,19 @@ use std::time::Duration;
 use proptest::prelude::*;
 use rusqlite::Connection;
 use testwright_campaign::store::{
-    CampaignEnding, KeptTest, PlaceReached, PruneOptions, Status, Store,
+    CampaignEnding, CorpusTest, FailureStatus, PruneOptions, ReachedArc, Store,
 };
 
-mod toys;
+use crate::toys;
 
-use toys::{at, campaign, failure, standing};
+use toys::{at, campaign, failure, progress};
 
 /// Names the store to the process that a test starts to have it killed.
 const WRITES_TO: &str = "TESTWRIGHT_TEST_WRITES_TO";
 
 /// Writes until somebody ends it, and says what has been written.
-fn write_on(path: &Path) -> Result<(), testwright_core::Error> {
-    let say = |words: String| {
+fn write_until_killed(path: &Path) -> Result<(), testwright_core::Error> {
+    let announce = |words: String| {
         let mut out = std::io::stdout().lock();
         writeln!(out, "\nwritten {words}").unwrap();
         out.flush().unwrap();
@@ -32,21 +32,21 @@ fn write_on(path: &Path) -> Result<(), testwright_core::Error> {
     let process = std::process::id();
     loop {
         let id = store.begin(&campaign("a.tstl", 7))?;
-        say(format!("campaign {id}"));
+        announce(format!("campaign {id}"));
         for number in 1..20 {
-            store.note(id, &standing(number))?;
-            say(format!("note {id} {number}"));
+            store.record_progress(id, &progress(number))?;
+            announce(format!("note {id} {number}"));
             let signature = format!("{process}-{id}-{number}");
-            let found = store.found(id, "a.tstl", &failure(&signature, 1))?;
-            say(format!("failure {found} {signature}"));
-            store.reduced(found, "step\n", "reduced", "")?;
-            say(format!("reduced {found} reduced"));
-            let test = KeptTest {
+            let found = store.record_failure(id, "a.tstl", &failure(&signature, 1))?;
+            announce(format!("failure {found} {signature}"));
+            store.record_reduction(found, "step\n", "reduced", "")?;
+            announce(format!("reduced {found} reduced"));
+            let test = CorpusTest {
                 text: signature.clone(),
                 new: 1,
             };
-            store.keep("a.tstl", id, &[test])?;
-            say(format!("kept {signature} {id}"));
+            store.keep_tests("a.tstl", id, &[test])?;
+            announce(format!("kept {signature} {id}"));
         }
         store.finish(id, &CampaignEnding::Complete, at(30))?;
     }
@@ -56,14 +56,14 @@ fn write_on(path: &Path) -> Result<(), testwright_core::Error> {
 #[test]
 fn the_process_that_is_killed() {
     if let Some(path) = std::env::var_os(WRITES_TO) {
-        write_on(Path::new(&path)).unwrap();
+        write_until_killed(Path::new(&path)).unwrap();
     }
 }
 
 fn start_writer(path: &Path) -> Child {
     Command::new(std::env::current_exe().unwrap())
         .args([
-            "the_process_that_is_killed",
+            "store_survives::the_process_that_is_killed",
             "--exact",
             "--nocapture",
             "--test-threads=1",
@@ -92,13 +92,13 @@ fn what_was_announced_is_there_after_any_kill() {
         for (index, mut writer) in writers.into_iter().enumerate() {
             let mut lines = lines_of(BufReader::new(writer.stdout.take().unwrap()));
             // Some do not even get to the end of making the store, or of opening it.
-            let patience = if round < 6 {
+            let max_lines = if round < 6 {
                 0
             } else {
                 round as usize * 3 + index
             };
             thread::sleep(Duration::from_micros(round * 700));
-            announced.extend(lines.by_ref().take(patience));
+            announced.extend(lines.by_ref().take(max_lines));
             writer.kill().unwrap();
             writer.wait().unwrap();
             announced.extend(lines);
@@ -112,7 +112,7 @@ fn what_was_announced_is_there_after_any_kill() {
     assert_eq!(verdict, "ok");
     let store = Store::open(&path).unwrap();
     let campaigns = store.campaigns().unwrap();
-    let known = store.known("a.tstl").unwrap();
+    let known = store.failures_of_harness("a.tstl").unwrap();
     let corpus: BTreeSet<String> = store
         .corpus("a.tstl", usize::MAX)
         .unwrap()
@@ -126,7 +126,7 @@ fn what_was_announced_is_there_after_any_kill() {
                 .iter()
                 .any(|campaign| campaign.id.to_string() == id),
             ["note", id, tests] => campaigns.iter().any(|campaign| {
-                campaign.id.to_string() == id && campaign.standing.tests >= tests.parse().unwrap()
+                campaign.id.to_string() == id && campaign.progress.tests >= tests.parse().unwrap()
             }),
             ["failure", id, signature] => known
                 .iter()
@@ -158,11 +158,13 @@ fn several_write_at_once() {
                 let mut store = Store::open(&path).unwrap();
                 let id = store.begin(&campaign("a.tstl", 7)).unwrap();
                 for number in 0..25 {
-                    store.note(id, &standing(number)).unwrap();
+                    store.record_progress(id, &progress(number)).unwrap();
                     store
-                        .found(id, "a.tstl", &failure(&format!("{writer} {number}"), 1))
+                        .record_failure(id, "a.tstl", &failure(&format!("{writer} {number}"), 1))
                         .unwrap();
-                    store.found(id, "a.tstl", &failure("common", 1)).unwrap();
+                    store
+                        .record_failure(id, "a.tstl", &failure("common", 1))
+                        .unwrap();
                 }
                 store.finish(id, &CampaignEnding::Complete, at(9)).unwrap();
             })
@@ -172,7 +174,7 @@ fn several_write_at_once() {
         writer.join().unwrap();
     }
     let store = Store::open_existing(&path).unwrap().unwrap();
-    let known = store.known("a.tstl").unwrap();
+    let known = store.failures_of_harness("a.tstl").unwrap();
     assert_eq!(known.len(), 101);
     assert_eq!(known.iter().map(|known| known.times).max(), Some(100));
     let campaigns = store.campaigns().unwrap();
@@ -187,22 +189,26 @@ fn bytes_of_a_store() -> Vec<u8> {
     for _ in 0..3 {
         let id = store.begin(&campaign("a.tstl", 7)).unwrap();
         for seconds in 0..20 {
-            store.note(id, &standing(seconds)).unwrap();
-            let place = PlaceReached {
+            store.record_progress(id, &progress(seconds)).unwrap();
+            let arc = ReachedArc {
                 file: "a.py".to_owned(),
                 from: seconds as i32,
                 to: 1,
                 test: "step\n".repeat(40),
             };
-            store.reached(id, &[place]).unwrap();
+            store.record_arcs(id, &[arc]).unwrap();
         }
-        let test = KeptTest {
+        let test = CorpusTest {
             text: "step\n".repeat(2000),
             new: 1,
         };
-        store.keep("a.tstl", id, &[test]).unwrap();
-        let found = store.found(id, "a.tstl", &failure("s", 1)).unwrap();
-        store.set_status(found, Status::Fixed, id, at(3)).unwrap();
+        store.keep_tests("a.tstl", id, &[test]).unwrap();
+        let found = store
+            .record_failure(id, "a.tstl", &failure("s", 1))
+            .unwrap();
+        store
+            .set_status(found, FailureStatus::Fixed, id, at(3))
+            .unwrap();
         store.finish(id, &CampaignEnding::Complete, at(4)).unwrap();
     }
     let all = PruneOptions {
@@ -219,19 +225,19 @@ fn use_all(path: &Path) -> Result<(), testwright_core::Error> {
     if let Some(store) = Store::open_existing(path)? {
         let campaigns = store.campaigns()?;
         for campaign in &campaigns {
-            store.curve(campaign.id)?;
-            store.places(campaign.id)?;
-            store.failures_of(campaign.id)?;
+            store.progress_curve(campaign.id)?;
+            store.arcs(campaign.id)?;
+            store.failures_of_campaign(campaign.id)?;
         }
-        store.known("a.tstl")?;
+        store.failures_of_harness("a.tstl")?;
         store.corpus("a.tstl", 100)?;
         store.unfinished("a.tstl")?;
     }
     let mut store = Store::open(path)?;
     let id = store.begin(&campaign("a.tstl", 7))?;
-    store.note(id, &standing(1))?;
-    let found = store.found(id, "a.tstl", &failure("s", 1))?;
-    store.again(found, id, u64::MAX, at(2))?;
+    store.record_progress(id, &progress(1))?;
+    let found = store.record_failure(id, "a.tstl", &failure("s", 1))?;
+    store.record_recurrence(found, id, u64::MAX, at(2))?;
     store.finish(id, &CampaignEnding::Interrupted, at(3))?;
     store.prune(&PruneOptions {
         keep: Some(1),
@@ -252,20 +258,20 @@ fn strange_bytes_are_an_error_at_worst() {
         ..ProptestConfig::default()
     });
     // Most of what SQLite believes stands at the beginning of a page.
-    let place = prop_oneof![
+    let offset = prop_oneof![
         0..200_usize,
         (0..good.len() / 4096, 0..64_usize).prop_map(|(page, offset)| page * 4096 + offset),
         0..good.len(),
     ];
     let strategy = prop_oneof![
-        4 => (prop::collection::vec((place, any::<u8>()), 1..12), Just(good.len())),
+        4 => (prop::collection::vec((offset, any::<u8>()), 1..12), Just(good.len())),
         1 => (Just(Vec::new()), 0..good.len()),
     ];
     runner
         .run(&strategy, |(changes, length)| {
             let mut bytes = good.clone();
-            for (place, value) in changes {
-                bytes[place] = value;
+            for (offset, value) in changes {
+                bytes[offset] = value;
             }
             bytes.truncate(length);
             for ending in ["-wal", "-shm", "-journal"] {

@@ -1,13 +1,15 @@
-//! Short names for texts, the same on every machine and in every run.
+//! Short digests of texts, equal on every machine and in every run.
 
-/// Sixteen hexadecimal digits would be more than people like to see in their files, so this has eight.
+/// Computes a digest of eight hexadecimal digits. Sixteen would be distracting in the files of
+/// users.
 #[must_use]
 pub(crate) fn digest(bytes: &[u8]) -> String {
     let hash = hash(bytes);
     format!("{:08x}", (hash >> 32) ^ (hash & 0xffff_ffff))
 }
 
-/// FNV-1a: short, without dependencies and good enough where nobody cheats.
+/// Computes the FNV-1a hash: simple, without dependencies, and good enough where collisions are not
+/// provoked.
 #[must_use]
 fn hash(bytes: &[u8]) -> u64 {
     let mut hash: u64 = 0xcbf2_9ce4_8422_2325;

@@ -1,69 +1,71 @@
-//! A first harness for some modules, drafted from what they offer and from what was recorded of them.
+//! Drafts a first harness for some modules, from their public API and from a recording.
 //!
-//! [`draft`] goes through four steps. What the modules offer is read from their text (`surface`). Each function, constructor,
-//! method, property and operator becomes an action for each way in which it was called (`drafter`, `calls`), or for what its
-//! signature tells (`hint`); what may reach outside of the program is commented out (`danger`). The values that were seen and
-//! those that hints speak of become pools (`pools`). Then the recorded calls are told with these actions, as saved tests
-//! (`story`), and everything is laid out as text (`text`).
+//! [`draft`] works in four steps. The public API of the modules is read from their source
+//! (`public_api`). Each function, constructor, method, property and operator becomes an action for
+//! each form in which it was called (`drafter`, `calls`), or for its signature (`hint`); actions
+//! that may affect anything outside of the program are commented out (`side_effects`). Recorded
+//! values and values suggested by type hints become pools (`pools`). Then the recorded calls are
+//! replayed with these actions as saved tests (`recorded_tests`), and everything is laid out as
+//! text (`text`).
 //!
-//! Nothing is imported and nothing is run: a draft is made from text and from a recording.
+//! Nothing is imported and nothing is run: a draft is made from source and from a recording.
 
 mod action;
 mod calls;
-mod danger;
 mod drafter;
 mod files;
 mod guard;
 mod hint;
 mod pools;
+mod public_api;
+mod recorded_tests;
 mod sample;
-mod story;
-mod surface;
+mod side_effects;
 mod text;
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use crate::inspect::Project;
+use crate::inspect::PythonProject;
 use crate::recording::Recording;
-use crate::write::{Knowledge, Scope};
-use calls::Calls;
-use danger::Texts;
+use crate::write::{ImportScope, Knowledge};
+use calls::RecordedCalls;
 use drafter::Drafter;
-use pools::Wishes;
-use story::{Teller, Told};
-use surface::Surface;
-use text::{Head, Page};
+use pools::ValueRequests;
+use public_api::PublicApi;
+use recorded_tests::{RecordedTests, TestDrafter};
+use side_effects::SourceTexts;
+use text::{DraftHeader, DraftText};
 
-/// A drafted harness and what goes with it.
+/// A drafted harness, with saved tests.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Draft {
     /// The harness.
     pub text: String,
-    /// Saved tests: what was recorded, as far as it can be said with the harness's actions.
+    /// The recorded calls as saved tests, as far as the harness's actions can repeat them.
     pub tests: Vec<String>,
-    /// What became of everything.
-    pub summary: Summary,
+    /// The numbers for the report.
+    pub summary: DraftSummary,
 }
 
-/// What became of everything.
+/// The numbers of calls and actions in a draft.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Summary {
-    /// How many recorded calls the draft comes from.
+pub struct DraftSummary {
+    /// The number of recorded calls that the draft comes from.
     pub calls: usize,
-    /// How many lines are actions.
+    /// The number of actions.
     pub actions: usize,
-    /// How many are commented out.
+    /// The number of actions that are commented out.
     pub left_out: usize,
-    /// How many calls from outside of the modules the saved tests make again.
-    pub told: usize,
-    /// How many such calls could not be said.
-    pub untold: usize,
+    /// The number of calls from outside of the modules that the saved tests repeat.
+    pub replayed_calls: usize,
+    /// The number of such calls that could not be repeated.
+    pub skipped_calls: usize,
 }
 
-/// What any call may raise because its values do not fit together.
-const USUAL: [&str; 10] = [
+/// Exceptions that any call may raise because its values do not fit together.
+const USUAL_EXCEPTIONS: [&str; 10] = [
     "TypeError",
     "ValueError",
     "LookupError",
@@ -76,8 +78,8 @@ const USUAL: [&str; 10] = [
     "StopIteration",
 ];
 
-/// What modules of Python raise that is none of these, if what they are given is wrong.
-const OF_MODULES: [(&str, &str); 9] = [
+/// Further exceptions that modules of the standard library raise for wrong arguments, by module.
+const MODULE_EXCEPTIONS: [(&str, &str); 9] = [
     ("configparser", "configparser.Error"),
     ("csv", "csv.Error"),
     ("pickle", "pickle.PickleError"),
@@ -89,67 +91,73 @@ const OF_MODULES: [(&str, &str); 9] = [
     ("zlib", "zlib.error"),
 ];
 
-/// Drafts a harness for the modules of these names and all that are inside of them. `file` is what the harness will be called.
+/// Drafts a harness for the modules of these names and all modules inside of them. `file` is the
+/// name of the harness.
 #[must_use]
-pub fn draft(recording: &Recording, project: &Project, modules: &[String], file: &str) -> Draft {
+pub fn draft(
+    recording: &Recording,
+    project: &PythonProject,
+    modules: &[String],
+    file: &str,
+) -> Draft {
     let knowledge = Knowledge::new(project);
-    let surface = Surface::of(
+    let api = PublicApi::of(
         project,
         modules,
         calls::used_from_outside(recording, &knowledge, modules),
     );
-    let calls = Calls::of_surface(&surface, recording, &knowledge);
-    let texts = Texts::of(&surface, |module| {
+    let calls = RecordedCalls::of_api(&api, recording, &knowledge);
+    let texts = SourceTexts::of(&api, |module| {
         fs::read_to_string(project.root.join(&module.path)).ok()
     });
     let mut drafter = Drafter {
-        surface: &surface,
+        api: &api,
         texts,
-        scope: Scope::by_module(calls.aliases(), surface.homes.clone()),
+        scope: ImportScope::by_module(calls.aliases(), api.exporting_packages.clone()),
         calls,
-        wishes: Wishes::default(),
+        requests: ValueRequests::default(),
         classes: Vec::new(),
         actions: Vec::new(),
         pending: Vec::new(),
     };
     drafter.choose_classes();
-    drafter.draft();
-    let exceptions = exceptions(&surface, &mut drafter.scope);
+    drafter.draft_all();
+    let exceptions = exceptions(&api, &mut drafter.scope);
     let Drafter {
         calls,
         mut scope,
-        wishes,
+        requests,
         classes,
         actions,
         ..
     } = drafter;
     let taken: Vec<String> = classes.iter().map(|class| class.pool.clone()).collect();
-    let settled = wishes.settled(&taken);
-    let told = Teller {
+    let pools = requests.into_pools(&taken);
+    let recorded_tests = TestDrafter {
         calls: &calls,
         classes: &classes,
         actions: &actions,
-        settled: &settled,
+        pools: &pools,
         scope: &mut scope,
     }
-    .tell();
+    .draft_tests();
     let (sources, is_in_source_folder) = sources(project, modules);
-    let head = Head {
+    let head = DraftHeader {
         modules,
         file,
         sources,
         is_in_source_folder,
         imports: imports(&scope, &actions, modules),
         calls: calls.len(),
-        tests: told.stories.len(),
+        tests: recorded_tests.tests.len(),
         exceptions,
     };
-    let page = Page {
+    let page = DraftText {
         files: calls.files(),
         classes: &classes,
-        sizes: &told.objects,
+        sizes: &recorded_tests.objects,
         actions: &actions,
-        settled: &settled,
+        pools: &pools,
         lines: Vec::new(),
     };
     let text = page.text(&head);
@@ -157,29 +165,29 @@ pub fn draft(recording: &Recording, project: &Project, modules: &[String], file:
         .iter()
         .filter(|action| action.left_out.is_some())
         .count();
-    let summary = Summary {
+    let summary = DraftSummary {
         calls: calls.len(),
         actions: actions.len() - left_out,
         left_out,
-        told: told.told,
-        untold: told.untold,
+        replayed_calls: recorded_tests.repeated,
+        skipped_calls: recorded_tests.skipped,
     };
     Draft {
         text,
-        tests: tests(&told, file),
+        tests: tests(&recorded_tests, file),
         summary,
     }
 }
 
-/// The usual exceptions, and those that the modules define themselves.
-fn exceptions(surface: &Surface<'_>, scope: &mut Scope) -> Vec<String> {
-    let mut names: Vec<String> = USUAL.map(str::to_owned).to_vec();
-    let modules = surface.modules.iter();
+/// Returns the usual exceptions, and those that the modules define themselves.
+fn exceptions(api: &PublicApi<'_>, scope: &mut ImportScope) -> Vec<String> {
+    let mut names: Vec<String> = USUAL_EXCEPTIONS.map(str::to_owned).to_vec();
+    let modules = api.modules.iter();
     let imported: BTreeSet<&str> = modules
         .flat_map(|module| &module.imports)
         .map(|import| import.module.as_str())
         .collect();
-    for (module, exception) in OF_MODULES {
+    for (module, exception) in MODULE_EXCEPTIONS {
         let is_it = |name: &&str| *name == module || name.starts_with(&format!("{module}."));
         if imported.iter().any(is_it)
             && let Some((home, _)) = exception.rsplit_once('.')
@@ -188,18 +196,18 @@ fn exceptions(surface: &Surface<'_>, scope: &mut Scope) -> Vec<String> {
             names.push(exception.to_owned());
         }
     }
-    for at in surface.classes() {
+    for at in api.classes() {
         let reference = at.reference();
-        if surface.is_exception(&reference) && surface.offers(at.module, at.definition) {
+        if api.is_exception(&reference) && api.is_public_definition(at.module, at.definition) {
             names.push(scope.reference(&reference).flat());
         }
     }
     names
 }
 
-/// What the modules are called in `source:` lines, and whether they are in the folder `src`, where Python does not look by
-/// itself.
-fn sources(project: &Project, modules: &[String]) -> (Vec<String>, bool) {
+/// Returns the names of the modules in `source:` lines, and true if they are in the folder `src`,
+/// which Python does not search by itself.
+fn sources(project: &PythonProject, modules: &[String]) -> (Vec<String>, bool) {
     let mut is_in_folder = false;
     let names = modules.iter().map(|name| {
         let path = Path::new("src").join(name.replace('.', "/"));
@@ -219,18 +227,23 @@ fn sources(project: &Project, modules: &[String]) -> (Vec<String>, bool) {
     (names.collect(), is_in_folder)
 }
 
-/// What the harness imports: the modules themselves, and what its values and calls need.
-fn imports(scope: &Scope, actions: &[action::Action<'_>], modules: &[String]) -> Vec<String> {
+/// Returns the imports of the harness: the modules themselves, and those that its values and calls
+/// need.
+fn imports(
+    scope: &ImportScope,
+    actions: &[action::DraftAction<'_>],
+    modules: &[String],
+) -> Vec<String> {
     let mut names: BTreeSet<String> = modules.iter().cloned().collect();
     names.extend(scope.imports().into_iter().map(|import| import.module));
     for action in actions {
-        match action.wrap {
-            action::Wrap::Some => names.insert("itertools".to_owned()),
-            action::Wrap::Run => names.insert("asyncio".to_owned()),
+        match action.result_use {
+            action::ResultUse::Some => names.insert("itertools".to_owned()),
+            action::ResultUse::Run => names.insert("asyncio".to_owned()),
             _ => false,
         };
     }
-    // `copy` is there without an import.
+    // `copy` needs no import in harnesses.
     names.remove("copy");
     names
         .into_iter()
@@ -238,9 +251,10 @@ fn imports(scope: &Scope, actions: &[action::Action<'_>], modules: &[String]) ->
         .collect()
 }
 
-fn tests(told: &Told, file: &str) -> Vec<String> {
-    let stories = told.stories.iter();
-    stories
+/// Renders the recorded tests as files.
+fn tests(recorded_tests: &RecordedTests, file: &str) -> Vec<String> {
+    let saved = recorded_tests.tests.iter();
+    saved
         .map(|steps| {
             let head = format!("# testwright test 1\n# harness: {file}\n# recorded: yes\n");
             steps.iter().fold(head, |text, step| text + step + "\n")

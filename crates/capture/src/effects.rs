@@ -1,64 +1,67 @@
-//! What a call changed, found by comparing its two moments.
+//! The changes made by a call, computed by comparing its snapshots of entry and exit.
 //!
-//! An object has changed if what it holds itself is different: other parts, or other objects in the place of the old
-//! ones. That a part of a part is different is that part's change. So each change is told once, where it happened,
-//! however many ways lead there.
+//! An object has changed if its own content differs: it has other parts, or other objects in the
+//! position of the old ones. A difference inside a part is a change of that part only. So each
+//! change is reported once, where it happened, however many references lead there.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::graph::Graph;
-use crate::recording::{Call, Place};
+use crate::graph::ValueGraph;
+use crate::recording::{Call, ProgramVariable};
 use crate::value::{NodeId, ObjectId, Value};
 
-/// Something that a call changed inside the program.
+/// A change that a call made inside the program.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Effect {
-    /// A place holds something else: another object, or a different value without identity. (If it holds the same
-    /// object and that has changed, there is [`Effect::Changed`] for the object.)
+pub enum CallEffect {
+    /// A variable is bound to another object, or to a different value without identity. (If it is
+    /// bound to the same object and that has changed, there is a [`CallEffect::Changed`] for the
+    /// object.)
     Rebound {
-        /// Where.
-        place: Place,
-        /// What was there.
+        /// The variable.
+        variable: ProgramVariable,
+        /// Its value at entry; `None` if it had none.
         before: Option<NodeId>,
-        /// What is there.
+        /// Its value at exit; `None` if it has none.
         after: Option<NodeId>,
     },
-    /// An object that existed at entry holds something else: a container other items, an instance other attributes.
+    /// An object that existed at entry has other content: a container other items, an instance
+    /// other attributes.
     Changed {
         /// The object.
         object: ObjectId,
-        /// As it was.
+        /// Its node at entry.
         before: NodeId,
-        /// As it is.
+        /// Its node at exit.
         after: NodeId,
     },
 }
 
 impl Call {
-    /// What the call changed: places first, in their order, then objects in the order in which they are reached.
+    /// Returns the changes: variables first, in their order, then objects in the order in which
+    /// they are reached.
     ///
-    /// A call that has not ended has changed nothing that is known.
-    pub fn effects(&self) -> Vec<Effect> {
+    /// A call that has not ended has no known changes.
+    pub fn effects(&self) -> Vec<CallEffect> {
         let mut effects = Vec::new();
-        for state in &self.places {
-            let is_import = self.is_import(&state.place, state.after);
+        for state in &self.variables {
+            let is_import = self.is_import(&state.variable, state.after);
             if !is_import && !self.is_same_binding(state.before, state.after) {
-                effects.push(Effect::Rebound {
-                    place: state.place.clone(),
+                effects.push(CallEffect::Rebound {
+                    variable: state.variable.clone(),
                     before: state.before,
                     after: state.after,
                 });
             }
         }
-        let before = reached(&self.values, self.roots_before());
-        let after: BTreeMap<ObjectId, NodeId> = reached(&self.values, self.roots_after())
+        let before = reachable_objects(&self.values, self.roots_before());
+        let after: BTreeMap<ObjectId, NodeId> = reachable_objects(&self.values, self.roots_after())
             .into_iter()
             .collect();
         for (object, old) in before {
             if let Some(new) = after.get(&object)
                 && !is_same_shallow(&self.values, old, *new)
             {
-                effects.push(Effect::Changed {
+                effects.push(CallEffect::Changed {
                     object,
                     before: old,
                     after: *new,
@@ -68,10 +71,11 @@ impl Call {
         effects
     }
 
-    /// Whether a place is where a package keeps a module inside of it. That one is there as soon as somebody has imported it,
-    /// and who did so first is no behaviour.
-    pub(crate) fn is_import(&self, place: &Place, held: Option<NodeId>) -> bool {
-        let Place::Global { module, name } = place else {
+    /// Returns true if a variable is a package's attribute for one of its submodules. The first
+    /// import of the submodule sets it, and which call imports it first is no behaviour worth
+    /// testing.
+    pub(crate) fn is_import(&self, variable: &ProgramVariable, held: Option<NodeId>) -> bool {
+        let ProgramVariable::Global { module, name } = variable else {
             return false;
         };
         let value = held.map(|node| self.values.value(node));
@@ -79,31 +83,34 @@ impl Call {
             if found.path.is_empty() && found.module == format!("{module}.{name}"))
     }
 
-    /// The node of an object at entry, if it could be reached then: a result that is one existed before the call.
-    pub fn at_entry(&self, object: ObjectId) -> Option<NodeId> {
-        let found = reached(&self.values, self.roots_before());
+    /// Returns the node of an object at entry, if it was reachable then. So a result with such a
+    /// node existed before the call.
+    pub fn node_at_entry(&self, object: ObjectId) -> Option<NodeId> {
+        let found = reachable_objects(&self.values, self.roots_before());
         found
             .into_iter()
             .find(|(known, _)| *known == object)
-            .map(|(_, place)| place)
+            .map(|(_, node)| node)
     }
 
-    /// Everything that was looked at at entry.
+    /// Returns all nodes that were captured at entry.
     pub fn roots_before(&self) -> Vec<NodeId> {
         let arguments = self.arguments.iter().map(|argument| argument.before);
         arguments
-            .chain(self.places.iter().filter_map(|state| state.before))
+            .chain(self.variables.iter().filter_map(|state| state.before))
             .collect()
     }
 
-    /// Everything that was looked at at exit, the outcome not included.
+    /// Returns all nodes that were captured at exit, except for the outcome.
     pub fn roots_after(&self) -> Vec<NodeId> {
         let arguments = self.arguments.iter().filter_map(|argument| argument.after);
         arguments
-            .chain(self.places.iter().filter_map(|state| state.after))
+            .chain(self.variables.iter().filter_map(|state| state.after))
             .collect()
     }
 
+    /// Returns true if a variable kept its value: the same object, or an equal value without
+    /// identity.
     fn is_same_binding(&self, before: Option<NodeId>, after: Option<NodeId>) -> bool {
         match (before, after) {
             (None, None) => true,
@@ -113,23 +120,23 @@ impl Call {
     }
 }
 
-/// All objects that can be reached, each once, in order.
-fn reached(graph: &Graph, roots: Vec<NodeId>) -> Vec<(ObjectId, NodeId)> {
+/// Finds all objects that can be reached from `roots`, each once, in depth-first order.
+fn reachable_objects(graph: &ValueGraph, roots: Vec<NodeId>) -> Vec<(ObjectId, NodeId)> {
     let mut found = Vec::new();
     let mut seen = BTreeSet::new();
     let mut pending: Vec<NodeId> = roots.into_iter().rev().collect();
-    while let Some(place) = pending.pop() {
-        if !seen.insert(place) {
+    while let Some(node) = pending.pop() {
+        if !seen.insert(node) {
             continue;
         }
-        found.extend(graph.object(place).map(|object| (object, place)));
-        pending.extend(graph.children(place).into_iter().rev());
+        found.extend(graph.object(node).map(|object| (object, node)));
+        pending.extend(graph.children(node).into_iter().rev());
     }
     found
 }
 
-/// Whether two nodes are the same object, or equal values without identity.
-fn is_same_reference(graph: &Graph, one: NodeId, other: NodeId) -> bool {
+/// Returns true if two nodes are the same object, or equal values without identity.
+fn is_same_reference(graph: &ValueGraph, one: NodeId, other: NodeId) -> bool {
     let mut pending = vec![(one, other)];
     while let Some((one, other)) = pending.pop() {
         match (graph.object(one), graph.object(other)) {
@@ -147,14 +154,14 @@ fn is_same_reference(graph: &Graph, one: NodeId, other: NodeId) -> bool {
     true
 }
 
-/// Whether an object holds at one node what it holds at another.
-fn is_same_shallow(graph: &Graph, one: NodeId, other: NodeId) -> bool {
+/// Returns true if an object has the same content at two nodes, without looking into its parts.
+fn is_same_shallow(graph: &ValueGraph, one: NodeId, other: NodeId) -> bool {
     let same_form = is_same_form(graph.value(one), graph.value(other));
     let mut pairs = graph.children(one).into_iter().zip(graph.children(other));
     same_form && pairs.all(|(one, other)| is_same_reference(graph, one, other))
 }
 
-/// Whether two values differ at most in what they refer to.
+/// Returns true if two values differ at most in the nodes that they refer to.
 fn is_same_form(one: &Value, other: &Value) -> bool {
     one.children().len() == other.children().len()
         && one.clone().map(|_| ()) == other.clone().map(|_| ())
@@ -163,29 +170,29 @@ fn is_same_form(one: &Value, other: &Value) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::graph::Node;
-    use crate::recording::{Argument, CallId, PlaceState, UnitId};
+    use crate::graph::ValueNode;
+    use crate::recording::{BoundArgument, CallId, UnitId, VariableState};
 
     fn call() -> Call {
         Call {
             end: Some(1),
-            ..Call::begun(CallId(0), 0, UnitId(0), None)
+            ..Call::unfinished(CallId(0), 0, UnitId(0), None)
         }
     }
 
     impl Call {
         fn number(&mut self, number: i64) -> NodeId {
-            self.values.add(Node::plain(Value::Integer(number)))
+            self.values.add(ValueNode::plain(Value::Integer(number)))
         }
 
         fn list(&mut self, object: u64, items: Vec<NodeId>) -> NodeId {
             let object = Some(ObjectId(object));
             let value = Value::List(items);
-            self.values.add(Node { value, object })
+            self.values.add(ValueNode { value, object })
         }
 
         fn argument(&mut self, before: NodeId, after: NodeId) {
-            self.arguments.push(Argument {
+            self.arguments.push(BoundArgument {
                 name: "items".to_owned(),
                 before,
                 after: Some(after),
@@ -195,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn an_inner_change_is_told_once_and_where_it_happened() {
+    fn an_inner_change_is_reported_once_and_where_it_happened() {
         let mut call = call();
         let (one, two) = (call.number(1), call.number(2));
         let inner = call.list(1, vec![one]);
@@ -204,7 +211,7 @@ mod tests {
         let new_outer = call.list(2, vec![new_inner, new_inner]);
         call.argument(outer, new_outer);
         let object = ObjectId(1);
-        let expected = Effect::Changed {
+        let expected = CallEffect::Changed {
             object,
             before: inner,
             after: new_inner,
@@ -223,22 +230,22 @@ mod tests {
     }
 
     #[test]
-    fn a_place_is_rebound_only_if_its_value_differs() {
+    fn a_variable_is_rebound_only_if_its_value_differs() {
         let mut call = call();
         let nodes = [1, 1, 2].map(|number| call.number(number));
-        let place = Place::Global {
+        let variable = ProgramVariable::Global {
             module: "app".to_owned(),
             name: "count".to_owned(),
         };
-        let state = |after| PlaceState {
-            place: place.clone(),
+        let state = |after| VariableState {
+            variable: variable.clone(),
             before: Some(nodes[0]),
             after,
             is_as_imported: true,
         };
-        call.places = vec![state(Some(nodes[1]))];
+        call.variables = vec![state(Some(nodes[1]))];
         assert_eq!(call.effects(), []);
-        call.places = vec![state(Some(nodes[2])), state(None)];
+        call.variables = vec![state(Some(nodes[2])), state(None)];
         assert_eq!(call.effects().len(), 2);
     }
 }

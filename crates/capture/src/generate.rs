@@ -1,4 +1,5 @@
-//! From a recording to tests that are true: select, write, validate, and try again where a test was not.
+//! Generates tests from a recording: selects calls, writes tests, runs them, and rewrites those
+//! that fail.
 
 mod candidate;
 mod joining;
@@ -6,74 +7,79 @@ mod joining;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use candidate::Candidate;
-pub use candidate::Outcome;
-use joining::Joined;
+use candidate::TestCandidate;
+pub use candidate::TestOutcome;
+use joining::JoinedTests;
 
-use crate::inspect::{DefinitionKind, Nature, Project};
+use crate::inspect::{ClassKind, DefinitionKind, PythonProject};
 use crate::recording::{self, Call, Recording, UnitId};
-use crate::select::{Below, select};
-use crate::suite::{Suite, TestClass, UnitTest};
-use crate::validate::{Error, Round, Run, TestFile, Units, Verdict};
-use crate::write::{Completeness, Knowledge, Style, Writer, Written};
+use crate::select::{UntestedCalls, select};
+use crate::suite::{TestClass, UnitTest, UnitTestSuite};
+use crate::validate::{
+    CandidateFile, Error, TestRunner, TestVerdict, TestedUnits, ValidationRound,
+};
+use crate::write::{Completeness, Knowledge, TestFramework, TestWriter, WrittenTest};
 
-/// What is wanted.
+/// The request for tests.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The modules that tests are wanted for, by dotted name; all if there are none.
+    /// The modules to generate tests for, by dotted name; all if empty.
     pub modules: Vec<String>,
-    /// How tests are written.
-    pub style: Style,
-    /// The ids of tests that are there already. They stay as they are, so they are not joined with others.
+    /// The test framework to write for.
+    pub style: TestFramework,
+    /// The ids of tests that exist already. These stay as they are, so they are not joined with
+    /// others.
     pub present: BTreeSet<String>,
 }
 
-/// What came of it.
+/// The generated tests, with a report on each selected call.
 #[derive(Clone, Debug, Default)]
-pub struct Generated {
+pub struct GeneratedTests {
     /// The tests for each module, by its dotted name.
-    pub suites: BTreeMap<String, Suite>,
-    /// What became of each selected call, in order.
-    pub tests: Vec<Tested>,
-    /// Selected calls without a test of their own, because it would be a stub or check nothing, and their unit has better ones.
-    pub outdone: usize,
+    pub suites: BTreeMap<String, UnitTestSuite>,
+    /// The selected calls with their outcomes, in order.
+    pub tests: Vec<SelectedCall>,
+    /// The number of selected calls without a test, because it would be a stub or check nothing,
+    /// and the unit has better tests.
+    pub superseded: usize,
     /// Units that were called and cannot have tests, with the reason.
     pub left_out: Vec<(String, String)>,
     /// Units that could have tests and were never called.
     pub uncalled: Vec<String>,
 }
 
-/// A call that was selected.
+/// A call that was selected for a test.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Tested {
-    /// `module.Class.method`
+pub struct SelectedCall {
+    /// The name of its unit: `module.Class.method`.
     pub unit: String,
-    /// The module that it is in.
+    /// The module of the unit.
     pub module: String,
-    /// `Class::test`
+    /// The name of its test: `Class::test`; empty without one.
     pub test: String,
-    /// The id of the interaction.
+    /// The id of the test.
     pub id: String,
-    /// What became of it.
-    pub outcome: Outcome,
+    /// The outcome of writing its test.
+    pub outcome: TestOutcome,
 }
 
-/// More cycles than this of choosing other calls for those that could not be tested are not made.
-const CYCLES: usize = 3;
+/// The maximum number of rounds in which other calls are selected for those that could not be
+/// tested.
+const MAX_CYCLES: usize = 3;
 
-/// Makes tests of a recording.
+/// Generates tests from a recording.
 ///
 /// # Errors
 /// If tests cannot be run.
 pub fn generate(
     recording: &Recording,
-    project: &Project,
+    project: &PythonProject,
     options: &Options,
-    runner: &dyn Run,
-) -> Result<Generated, Error> {
+    runner: &dyn TestRunner,
+) -> Result<GeneratedTests, Error> {
     let knowledge = Knowledge::new(project);
-    let writer = Writer::new(recording, &knowledge, options.style);
-    let mut generator = Generator {
+    let writer = TestWriter::new(recording, &knowledge, options.style);
+    let mut generator = SuiteGenerator {
         recording,
         writer: &writer,
         runner,
@@ -81,21 +87,22 @@ pub fn generate(
         candidates: Vec::new(),
         joined: Vec::new(),
     };
-    let mut generated = Generated::default();
-    let mut pools: Vec<Pool<'_>> = Vec::new();
+    let mut generated = GeneratedTests::default();
+    let mut pools: Vec<UnitCalls<'_>> = Vec::new();
     let mut words: BTreeMap<&str, Rc<BTreeSet<String>>> = BTreeMap::new();
     for (number, unit) in (0..).zip(&recording.units) {
-        // Whoever is not recorded uses what is meant to be used, whatever it is called.
+        // A call without a recorded caller shows that the unit is meant to be used, even if its
+        // name is private.
         let mut calls = recording.calls_of(UnitId(number));
         let is_used = calls.any(|call| call.caller.is_none());
-        match target(&knowledge, unit, is_used) {
+        match target_module(&knowledge, unit, is_used) {
             Ok(module) if options.modules.is_empty() || options.modules.contains(&module) => {
-                let calls = generator.pool(UnitId(number));
-                // Without any, what it does is a matter of those who call it.
+                let calls = generator.testable_calls(UnitId(number));
+                // Without testable calls, the unit is tested through its callers.
                 if !calls.is_empty() {
                     let choices = words.entry(&unit.file);
                     let choices = choices.or_insert_with(|| Rc::new(knowledge.words(unit)));
-                    pools.push(Pool {
+                    pools.push(UnitCalls {
                         unit: UnitId(number),
                         module,
                         calls,
@@ -108,35 +115,38 @@ pub fn generate(
             Err(None) => {}
         }
     }
-    for _ in 0..CYCLES {
-        let added = generator.choose(&pools);
+    for _ in 0..MAX_CYCLES {
+        let added = generator.add_candidates(&pools);
         if !added {
             break;
         }
-        generator.settle()?;
+        generator.validate_pending()?;
     }
     generator.drop_vacuous()?;
     generator.join(&options.present)?;
     generator.check_together()?;
-    generator.finish(&mut generated);
-    generated.uncalled = uncalled(project, recording, options);
+    generator.collect_results(&mut generated);
+    generated.uncalled = find_uncalled(project, recording, options);
     Ok(generated)
 }
 
 /// The calls of a unit that a test could be made of.
-struct Pool<'a> {
+struct UnitCalls<'a> {
+    /// The unit.
     unit: UnitId,
+    /// The module in which it is tested.
     module: String,
+    /// The calls, each input once.
     calls: Vec<&'a Call>,
-    /// Words that stand in its module.
+    /// The quoted words in its module.
     choices: Rc<BTreeSet<String>>,
 }
 
-/// The module in which a unit is tested, or why it is not (nothing where nobody would expect it). What is private is tested
-/// only if code that was not recorded uses it.
-fn target(
+/// Returns the module in which a unit is tested, or the reason why it is not, which is `None` where
+/// no test is expected. Private units are tested only if code outside of the recording uses them.
+fn target_module(
     knowledge: &Knowledge<'_>,
-    unit: &recording::Unit,
+    unit: &recording::CodeUnit,
     is_used: bool,
 ) -> Result<String, Option<String>> {
     let Some((module, definition)) = knowledge.definition(unit) else {
@@ -146,15 +156,15 @@ fn target(
     if module.is_test || definition.is_test || !is_target {
         return Err(None);
     }
-    // What happens between its two halves is up to those who use it.
+    // The code between the two halves of a context manager belongs to its caller.
     let is_context = |decorator: &String| decorator.contains("contextmanager");
     if definition.decorators.iter().any(is_context) {
         return Err(None);
     }
     if let Some((class, method)) = unit.qualified_name.rsplit_once('.') {
         let around = module.definition(class).map(|found| &found.kind);
-        let is_exception = matches!(around, Some(DefinitionKind::Class(class)) if class.nature == Nature::Exception);
-        // That an exception holds what it is given is no behaviour worth a test.
+        let is_exception = matches!(around, Some(DefinitionKind::Class(class)) if class.kind == ClassKind::Exception);
+        // Storing its arguments is no behaviour of an exception that is worth a test.
         if is_exception && matches!(method, "__init__" | "__str__" | "__repr__") {
             return Err(None);
         }
@@ -168,8 +178,9 @@ fn target(
     Ok(module.name.clone())
 }
 
-/// Functions and methods that could have tests and were never called, in modules of which something was.
-fn uncalled(project: &Project, recording: &Recording, options: &Options) -> Vec<String> {
+/// Finds functions and methods that could have tests and were never called, in modules with
+/// recorded calls.
+fn find_uncalled(project: &PythonProject, recording: &Recording, options: &Options) -> Vec<String> {
     let called: BTreeSet<(String, u32)> = recording
         .units
         .iter()
@@ -178,8 +189,8 @@ fn uncalled(project: &Project, recording: &Recording, options: &Options) -> Vec<
             Some((module.name.clone(), unit.line))
         })
         .collect();
-    // Modules that nobody imported are another story, unless somebody asks for them.
-    let is_asked_for = |name: &String| {
+    // Modules that were not imported are left out, unless they are requested.
+    let is_requested = |name: &String| {
         if options.modules.is_empty() {
             called.iter().any(|(module, _)| module == name)
         } else {
@@ -189,7 +200,7 @@ fn uncalled(project: &Project, recording: &Recording, options: &Options) -> Vec<
     let modules = project
         .modules
         .iter()
-        .filter(|module| !module.is_test && is_asked_for(&module.name));
+        .filter(|module| !module.is_test && is_requested(&module.name));
     let mut found = Vec::new();
     for module in modules {
         for definition in &module.definitions {
@@ -203,42 +214,51 @@ fn uncalled(project: &Project, recording: &Recording, options: &Options) -> Vec<
     found
 }
 
-struct Generator<'a, 'w> {
+/// The state of the generation.
+struct SuiteGenerator<'a, 'w> {
+    /// The recording.
     recording: &'a Recording,
-    writer: &'w Writer<'a>,
-    runner: &'w dyn Run,
-    style: Style,
-    candidates: Vec<Candidate<'a>>,
-    /// Tests that are written together.
-    joined: Vec<Joined>,
+    /// The writer of tests.
+    writer: &'w TestWriter<'a>,
+    /// The runner of tests.
+    runner: &'w dyn TestRunner,
+    /// The test framework.
+    style: TestFramework,
+    /// The tests written so far, one for each selected call.
+    candidates: Vec<TestCandidate<'a>>,
+    /// Tests that are joined in a table.
+    joined: Vec<JoinedTests>,
 }
 
-impl<'a> Generator<'a, '_> {
-    /// The finished calls of a unit, each input once.
-    fn pool(&self, unit: UnitId) -> Vec<&'a Call> {
+impl<'a> SuiteGenerator<'a, '_> {
+    /// Returns the finished calls of a unit, each input once.
+    fn testable_calls(&self, unit: UnitId) -> Vec<&'a Call> {
         let mut seen = BTreeSet::new();
         self.recording
             .calls_of(unit)
-            .filter(|call| call.outcome != recording::Outcome::Unfinished || !call.steps.is_empty())
+            .filter(|call| {
+                call.outcome != recording::CallOutcome::Unfinished || !call.steps.is_empty()
+            })
             .filter(|call| !self.is_part_of_another(call))
-            .filter(|call| seen.insert(self.writer.id(call)))
+            .filter(|call| seen.insert(self.writer.test_id(call)))
             .collect()
     }
 
-    /// Whether a call is nothing but a step of another one, with which it is tested.
+    /// Returns true if a call is only a step of another one, which covers it.
     fn is_part_of_another(&self, call: &Call) -> bool {
         self.writer.is_part_of_creation(call) || self.writer.is_part_of_override(call)
     }
 
-    /// Adds candidates for what no test shows yet. Whether there were any.
-    fn choose(&mut self, pools: &[Pool<'a>]) -> bool {
+    /// Adds candidates for behaviour that no test shows yet. Returns true if there are any.
+    fn add_candidates(&mut self, pools: &[UnitCalls<'a>]) -> bool {
         let mut added = false;
-        let mut below = Below::new(self.recording, |call| self.may_be_tested(call, pools));
+        let mut untested =
+            UntestedCalls::new(self.recording, |call| self.may_be_tested(call, pools));
         for candidate in self.candidates.iter().filter(|known| known.is_test()) {
-            below.note(candidate.call);
+            untested.mark_reached(candidate.call);
         }
         for pool in pools {
-            let of_unit = |candidate: &&Candidate<'a>| candidate.call.unit == pool.unit;
+            let of_unit = |candidate: &&TestCandidate<'a>| candidate.call.unit == pool.unit;
             let tried: Vec<&Call> = self
                 .candidates
                 .iter()
@@ -259,8 +279,8 @@ impl<'a> Generator<'a, '_> {
                 .copied()
                 .collect();
             let is_choice = |word: &str| pool.choices.contains(word);
-            for call in select(&left, &done, &mut below, &is_choice) {
-                let candidate = Candidate::new(self.writer, call, pool.module.clone());
+            for call in select(&left, &done, &mut untested, &is_choice) {
+                let candidate = TestCandidate::new(self.writer, call, pool.module.clone());
                 added |= candidate.is_some();
                 self.candidates.extend(candidate);
             }
@@ -268,12 +288,12 @@ impl<'a> Generator<'a, '_> {
         added
     }
 
-    /// Whether a call is not known to be one that only those who make it can test.
-    fn may_be_tested(&self, call: &Call, pools: &[Pool<'a>]) -> bool {
+    /// Returns true unless a call is known to be testable only through its callers.
+    fn may_be_tested(&self, call: &Call, pools: &[UnitCalls<'a>]) -> bool {
         if !pools.iter().any(|pool| pool.unit == call.unit) || self.is_part_of_another(call) {
             return false;
         }
-        let of_unit = |known: &&Candidate<'a>| known.call.unit == call.unit;
+        let of_unit = |known: &&TestCandidate<'a>| known.call.unit == call.unit;
         let mut tried = self.candidates.iter().filter(of_unit).peekable();
         if tried.peek().is_none() {
             return true;
@@ -288,8 +308,8 @@ impl<'a> Generator<'a, '_> {
         !is_hopeless
     }
 
-    /// Runs what is pending until each test passed every time, or nothing is left to try.
-    fn settle(&mut self) -> Result<(), Error> {
+    /// Runs pending candidates until each has passed every round or has no form left to try.
+    fn validate_pending(&mut self) -> Result<(), Error> {
         loop {
             let pending = self.indices(|candidate| candidate.is_pending());
             if pending.is_empty() {
@@ -298,19 +318,19 @@ impl<'a> Generator<'a, '_> {
             let mut failed: BTreeMap<usize, (usize, String)> = BTreeMap::new();
             let mut leaked: BTreeMap<usize, String> = BTreeMap::new();
             let mut standing = pending.clone();
-            for round in Round::ALL {
+            for round in ValidationRound::ALL {
                 for (index, verdict) in self.run(&standing, round)? {
                     match verdict {
-                        Verdict::Passed | Verdict::Skipped => {}
-                        Verdict::Leaked(name) => {
+                        TestVerdict::Passed | TestVerdict::Skipped => {}
+                        TestVerdict::Leaked(name) => {
                             leaked.entry(index).or_insert(name);
                         }
-                        Verdict::Failed(message) => {
+                        TestVerdict::Failed(message) => {
                             failed.entry(index).or_insert((0, message)).0 += 1;
                         }
                     }
                 }
-                // What fails alone need not be run with others, where it might hang.
+                // Tests that fail alone are not run with others, where they might hang.
                 if round.is_alone {
                     standing.retain(|index| !failed.contains_key(index));
                 }
@@ -328,55 +348,72 @@ impl<'a> Generator<'a, '_> {
         }
     }
 
-    /// What passes without the unit's body checks nothing.
+    /// Demotes tests that pass with an empty body of the unit, because they check nothing.
     fn drop_vacuous(&mut self) -> Result<(), Error> {
-        let accepted = self.indices(Candidate::is_test);
-        let verdicts = self.run(&accepted, Round::EMPTY)?;
+        let accepted = self.indices(TestCandidate::is_test);
+        let verdicts = self.run(&accepted, ValidationRound::EMPTY)?;
         for (index, verdict) in verdicts {
-            if let (Verdict::Passed, Some(candidate)) = (verdict, self.candidates.get_mut(index)) {
+            if let (TestVerdict::Passed, Some(candidate)) =
+                (verdict, self.candidates.get_mut(index))
+            {
                 candidate.demote();
             }
         }
         Ok(())
     }
 
-    /// All tests together, as they will be in their files.
+    /// Runs all tests together, as they will be in their files, and drops those that fail.
     fn check_together(&mut self) -> Result<(), Error> {
         let accepted = self.indices(|candidate| candidate.is_test() || candidate.is_smoke());
-        for round in Round::ALL.into_iter().filter(|round| !round.is_alone) {
+        for round in ValidationRound::ALL
+            .into_iter()
+            .filter(|round| !round.is_alone)
+        {
             for (index, verdict) in self.run(&accepted, round)? {
-                if let (Verdict::Failed(message) | Verdict::Leaked(message), Some(candidate)) =
-                    (verdict, self.candidates.get_mut(index))
+                if let (
+                    TestVerdict::Failed(message) | TestVerdict::Leaked(message),
+                    Some(candidate),
+                ) = (verdict, self.candidates.get_mut(index))
                 {
-                    candidate.drop_with(format!("fails beside other tests: {message}"));
+                    candidate.give_up(format!("fails beside other tests: {message}"));
                 }
             }
         }
         Ok(())
     }
 
-    fn indices(&self, wanted: impl Fn(&Candidate<'a>) -> bool) -> Vec<usize> {
+    /// Returns the indices of some candidates.
+    fn indices(&self, wanted: impl Fn(&TestCandidate<'a>) -> bool) -> Vec<usize> {
         let all = self.candidates.iter().enumerate();
         all.filter(|(_, candidate)| wanted(candidate))
             .map(|(index, _)| index)
             .collect()
     }
 
-    fn run(&self, indices: &[usize], round: Round) -> Result<Vec<(usize, Verdict)>, Error> {
+    /// Runs candidates in a round, and returns their verdicts by index.
+    fn run(
+        &self,
+        indices: &[usize],
+        round: ValidationRound,
+    ) -> Result<Vec<(usize, TestVerdict)>, Error> {
         if indices.is_empty() {
             return Ok(Vec::new());
         }
-        let laid_out = self.layout(indices);
+        let modules = self.lay_out(indices);
         let mut files = Vec::new();
-        let mut units = Units::new();
+        let mut units = TestedUnits::new();
         let mut known: BTreeMap<String, Vec<usize>> = BTreeMap::new();
-        for (module, layout) in &laid_out {
+        for (module, layout) in &modules {
             let name = format!("test_{}.py", module.replace('.', "_"));
             let empty = BTreeSet::new();
-            let merged =
-                crate::merge::merge(None, &layout.suite, &empty, crate::merge::Force::Keep);
+            let merged = crate::merge::merge(
+                None,
+                &layout.suite,
+                &empty,
+                crate::merge::RewritePolicy::Keep,
+            );
             let bytes = merged.map(|merged| merged.bytes).unwrap_or_default();
-            for (class, test, indices) in &layout.places {
+            for (class, test, indices) in &layout.test_names {
                 let key = format!("{name}::{class}::{test}");
                 let first = indices
                     .first()
@@ -388,7 +425,7 @@ impl<'a> Generator<'a, '_> {
                 units.extend(unit.map(|unit| (key.clone(), unit)));
                 known.insert(key, indices.clone());
             }
-            files.push(TestFile {
+            files.push(CandidateFile {
                 name,
                 text: String::from_utf8_lossy(&bytes).into_owned(),
             });
@@ -411,39 +448,40 @@ impl<'a> Generator<'a, '_> {
                 }
                 (None, Some((name, _))) => unimported.entry(name).or_default().extend(indices),
                 (None, None) => {
-                    let verdict = Verdict::Failed("it was never run".to_owned());
+                    let verdict = TestVerdict::Failed("it was never run".to_owned());
                     found.extend(indices.into_iter().map(|index| (index, verdict.clone())));
                 }
             }
         }
-        // A file that cannot be imported fails with all its tests, and few of them are to blame.
+        // A file that cannot be imported fails with all its tests, although few of them are the
+        // cause. The search for these is by import names first, then by halving.
         for (name, tests) in unimported {
             let Some((_, verdict)) = broken.iter().find(|(broken, _)| broken == name) else {
                 continue;
             };
             let is_to_blame = |index: &usize| {
                 let candidate = self.candidates.get(*index);
-                candidate.is_some_and(|candidate| candidate.imports_what(verdict))
+                candidate.is_some_and(|candidate| candidate.imports_missing_name(verdict))
             };
-            let (mut guilty, innocent): (Vec<usize>, Vec<usize>) =
+            let (mut culprits, others): (Vec<usize>, Vec<usize>) =
                 tests.into_iter().partition(is_to_blame);
-            if let ([], [only]) = (guilty.as_slice(), innocent.as_slice()) {
-                guilty.push(*only);
-            } else if guilty.is_empty() {
-                let (some, others) = innocent.split_at(innocent.len() / 2);
-                found.extend(self.run(some, round)?);
-                found.extend(self.run(others, round)?);
+            if let ([], [only]) = (culprits.as_slice(), others.as_slice()) {
+                culprits.push(*only);
+            } else if culprits.is_empty() {
+                let (first_half, second_half) = others.split_at(others.len() / 2);
+                found.extend(self.run(first_half, round)?);
+                found.extend(self.run(second_half, round)?);
             } else {
-                found.extend(self.run(&innocent, round)?);
+                found.extend(self.run(&others, round)?);
             }
-            found.extend(guilty.into_iter().map(|index| (index, verdict.clone())));
+            found.extend(culprits.into_iter().map(|index| (index, verdict.clone())));
         }
         Ok(found)
     }
 
-    /// Suites of these candidates, with names that are unique in their classes.
-    fn layout(&self, indices: &[usize]) -> BTreeMap<String, Layout> {
-        let mut tests: BTreeMap<String, Vec<(&Written, Vec<usize>)>> = BTreeMap::new();
+    /// Lays out candidates as suites by module, with names that are unique in their classes.
+    fn lay_out(&self, indices: &[usize]) -> BTreeMap<String, ModuleTests> {
+        let mut tests: BTreeMap<String, Vec<(&WrittenTest, Vec<usize>)>> = BTreeMap::new();
         for index in indices {
             let Some(candidate) = self.candidates.get(*index) else {
                 continue;
@@ -454,21 +492,22 @@ impl<'a> Generator<'a, '_> {
                 Some(joined) if joined.members.first() == Some(index) => {
                     tests.push((&joined.written, joined.members.clone()));
                 }
-                // It is there with the first of them.
+                // It is laid out with the first of its table.
                 Some(_) => {}
             }
         }
-        let layout = |tests| Layout::new(tests, self.style);
+        let layout = |tests| ModuleTests::new(tests, self.style);
         tests
             .into_iter()
             .map(|(module, tests)| (module, layout(tests)))
             .collect()
     }
 
-    fn finish(&self, generated: &mut Generated) {
+    /// Collects the tests that are kept, and the outcomes of all candidates.
+    fn collect_results(&self, generated: &mut GeneratedTests) {
         let mut kept = Vec::new();
         for (index, candidate) in self.candidates.iter().enumerate() {
-            // A stub, or a test that checks nothing, is worth something only where there is nothing better.
+            // A stub, or a test that checks nothing, is kept only where there is nothing better.
             let better = self
                 .candidates
                 .iter()
@@ -480,12 +519,12 @@ impl<'a> Generator<'a, '_> {
             if candidate.is_test() || is_only {
                 kept.push(index);
             } else if !candidate.is_dropped() {
-                generated.outdone += 1;
+                generated.superseded += 1;
             }
         }
         let mut names: BTreeMap<usize, String> = BTreeMap::new();
-        for (module, layout) in self.layout(&kept) {
-            for (class, test, indices) in layout.places {
+        for (module, layout) in self.lay_out(&kept) {
+            for (class, test, indices) in layout.test_names {
                 let named = |index| (index, format!("{class}::{test}"));
                 names.extend(indices.into_iter().map(named));
             }
@@ -495,7 +534,7 @@ impl<'a> Generator<'a, '_> {
             let unit = self.recording.unit(candidate.call.unit);
             let is_listed = names.contains_key(&index) || candidate.is_dropped();
             if let Some(unit) = unit.filter(|_| is_listed) {
-                generated.tests.push(Tested {
+                generated.tests.push(SelectedCall {
                     unit: unit.name(),
                     module: candidate.module.clone(),
                     test: names.remove(&index).unwrap_or_default(),
@@ -511,20 +550,22 @@ impl<'a> Generator<'a, '_> {
 }
 
 /// The tests of one module.
-struct Layout {
-    suite: Suite,
-    /// Class, function and candidates of each test.
-    places: Vec<(String, String, Vec<usize>)>,
+struct ModuleTests {
+    /// The suite.
+    suite: UnitTestSuite,
+    /// The class, the name and the candidates of each test.
+    test_names: Vec<(String, String, Vec<usize>)>,
 }
 
-impl Layout {
-    fn new(tests: Vec<(&Written, Vec<usize>)>, style: Style) -> Layout {
-        let mut layout = Layout {
-            suite: Suite {
-                main_guard: style == Style::Unittest,
-                ..Suite::default()
+impl ModuleTests {
+    /// Lays out tests in classes.
+    fn new(tests: Vec<(&WrittenTest, Vec<usize>)>, style: TestFramework) -> ModuleTests {
+        let mut layout = ModuleTests {
+            suite: UnitTestSuite {
+                main_guard: style == TestFramework::Unittest,
+                ..UnitTestSuite::default()
             },
-            places: Vec::new(),
+            test_names: Vec::new(),
         };
         let mut classes: Vec<&str> = Vec::new();
         for (written, _) in &tests {
@@ -538,16 +579,16 @@ impl Layout {
                 .clone()
                 .map(|(written, _)| (written.test.name.as_str(), written.other_names.as_slice()))
                 .collect();
-            let names = crate::write::told_apart(&named);
+            let names = crate::write::choose_distinct_names(&named);
             let mut of_class = TestClass {
                 name: class.to_owned(),
                 base: style.base().map(str::to_owned),
                 tests: Vec::new(),
             };
             for ((written, indices), name) in own.zip(names) {
-                let test = called(&written.test, &name, &of_class.tests);
-                let place = (class.to_owned(), test.name.clone(), indices.clone());
-                layout.places.push(place);
+                let test = renamed_test(&written.test, &name, &of_class.tests);
+                let test_name = (class.to_owned(), test.name.clone(), indices.clone());
+                layout.test_names.push(test_name);
                 of_class.tests.push(test);
             }
             layout.suite.classes.push(of_class);
@@ -556,15 +597,15 @@ impl Layout {
     }
 }
 
-/// A test by another name, with a number behind it if there is such a test already.
-fn called(test: &UnitTest, wanted: &str, others: &[UnitTest]) -> UnitTest {
+/// Renames a test, with a number behind the name if it is taken.
+fn renamed_test(test: &UnitTest, wanted: &str, others: &[UnitTest]) -> UnitTest {
     let mut test = test.clone();
     let definition = format!("def {}(", test.name);
     let mut number = 1;
     test.name = wanted.to_owned();
     while others.iter().any(|other| other.name == test.name) {
         number += 1;
-        test.name = crate::write::numbered(wanted, number);
+        test.name = crate::write::with_number(wanted, number);
     }
     let renamed = format!("def {}(", test.name);
     for line in &mut test.lines {
@@ -573,33 +614,33 @@ fn called(test: &UnitTest, wanted: &str, others: &[UnitTest]) -> UnitTest {
     test
 }
 
-/// How many tests of each kind there are.
+/// The numbers of tests by completeness.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
-    /// Tests that check all that is known.
+pub struct TestCounts {
+    /// Tests that check everything.
     pub full: usize,
-    /// Tests that check less.
+    /// Tests that check a part.
     pub partial: usize,
     /// Tests that check only that a call ends.
     pub smoke: usize,
-    /// Tests that are skipped until somebody completes them.
+    /// Tests that are skipped until they are completed by hand.
     pub stubs: usize,
     /// Calls without a test.
     pub dropped: usize,
 }
 
-impl Generated {
-    /// The numbers of the report.
+impl GeneratedTests {
+    /// Counts the tests by completeness.
     #[must_use]
-    pub fn counts(&self) -> Counts {
-        let mut counts = Counts::default();
+    pub fn counts(&self) -> TestCounts {
+        let mut counts = TestCounts::default();
         for tested in &self.tests {
             match &tested.outcome {
-                Outcome::Written(Completeness::Full) => counts.full += 1,
-                Outcome::Written(Completeness::Partial(_)) => counts.partial += 1,
-                Outcome::Written(Completeness::Smoke) => counts.smoke += 1,
-                Outcome::Written(Completeness::Stub(_)) => counts.stubs += 1,
-                Outcome::Dropped(_) => counts.dropped += 1,
+                TestOutcome::Written(Completeness::Full) => counts.full += 1,
+                TestOutcome::Written(Completeness::Partial(_)) => counts.partial += 1,
+                TestOutcome::Written(Completeness::Smoke) => counts.smoke += 1,
+                TestOutcome::Written(Completeness::Stub(_)) => counts.stubs += 1,
+                TestOutcome::Dropped(_) => counts.dropped += 1,
             }
         }
         counts

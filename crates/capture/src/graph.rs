@@ -1,93 +1,96 @@
-//! Values that refer to each other: what is shared is there once, and what is cyclic stays cyclic.
+//! Graphs of values, in which shared values are one node and cycles stay cycles.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
 use crate::value::{NodeId, ObjectId, Value};
 
-/// A node: what it is, and which object.
+/// A node of a graph: a value, and the identity of the object it was taken from.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Node {
-    /// What it is.
+pub struct ValueNode {
+    /// The value.
     pub value: Value,
-    /// Which object of the program, for those whose identity can be told: all that can change or have attributes.
+    /// The identity of the object. All objects that can change or have attributes have one.
     /// Numbers, texts and the like have none.
     pub object: Option<ObjectId>,
 }
 
-impl Node {
-    /// A value without identity.
-    pub fn plain(value: Value) -> Node {
-        Node {
+impl ValueNode {
+    /// Creates a node for a value without identity.
+    pub fn plain(value: Value) -> ValueNode {
+        ValueNode {
             value,
             object: None,
         }
     }
 }
 
-/// Values that refer to each other.
+/// A graph of values that refer to each other.
 ///
 /// **Law:** every [`NodeId`] in a graph is one of its own nodes. Cycles are allowed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Graph {
-    nodes: Vec<Node>,
+pub struct ValueGraph {
+    /// The nodes; a [`NodeId`] is an index into them.
+    nodes: Vec<ValueNode>,
 }
 
-impl Graph {
-    /// Adds a node.
-    pub fn add(&mut self, node: Node) -> NodeId {
-        let place = NodeId(u32::try_from(self.nodes.len()).unwrap_or(u32::MAX));
+impl ValueGraph {
+    /// Adds a node and returns its number.
+    pub fn add(&mut self, node: ValueNode) -> NodeId {
+        let id = NodeId(u32::try_from(self.nodes.len()).unwrap_or(u32::MAX));
         self.nodes.push(node);
-        place
+        id
     }
 
-    /// Replaces a node, which closes cycles: add a placeholder, add what refers to it, then set it.
-    pub fn set(&mut self, place: NodeId, node: Node) {
-        if let Some(old) = self.nodes.get_mut(place.0 as usize) {
+    /// Replaces a node. This closes cycles: add a placeholder, add the nodes that refer to it, then
+    /// set it.
+    pub fn set(&mut self, id: NodeId, node: ValueNode) {
+        if let Some(old) = self.nodes.get_mut(id.0 as usize) {
             *old = node;
         }
     }
 
-    /// The node at a place.
-    pub fn get(&self, place: NodeId) -> Option<&Node> {
-        self.nodes.get(place.0 as usize)
+    /// Returns the node with a number.
+    pub fn get(&self, id: NodeId) -> Option<&ValueNode> {
+        self.nodes.get(id.0 as usize)
     }
 
-    /// What the node at a place is; `None` (the value) for a place that does not exist.
-    pub fn value(&self, place: NodeId) -> &Value {
-        self.get(place).map_or(&Value::None, |node| &node.value)
+    /// Returns the value of a node; [`Value::None`] for a number that does not exist.
+    pub fn value(&self, id: NodeId) -> &Value {
+        self.get(id).map_or(&Value::None, |node| &node.value)
     }
 
-    /// Which object the node is.
-    pub fn object(&self, place: NodeId) -> Option<ObjectId> {
-        self.get(place)?.object
+    /// Returns the identity of a node's object.
+    pub fn object(&self, id: NodeId) -> Option<ObjectId> {
+        self.get(id)?.object
     }
 
-    /// What a node refers to.
-    pub fn children(&self, place: NodeId) -> Vec<NodeId> {
-        self.value(place).children().into_iter().copied().collect()
+    /// Returns the nodes that a node refers to.
+    pub fn children(&self, id: NodeId) -> Vec<NodeId> {
+        self.value(id).children().into_iter().copied().collect()
     }
 
-    /// All nodes with their places, in order.
-    pub fn iter(&self) -> impl Iterator<Item = (NodeId, &Node)> {
+    /// Iterates over all nodes with their numbers, in order.
+    pub fn iter(&self) -> impl Iterator<Item = (NodeId, &ValueNode)> {
         (0..).map(NodeId).zip(&self.nodes)
     }
 
-    /// How many nodes there are.
+    /// Returns the number of nodes.
     pub fn len(&self) -> usize {
         self.nodes.len()
     }
 
-    /// Whether there are none.
+    /// Returns true if there are no nodes.
     pub fn is_empty(&self) -> bool {
         self.nodes.is_empty()
     }
 
-    /// A graph of its own for what can be reached from a place, which is its first node.
-    pub fn part(&self, place: NodeId) -> Graph {
+    /// Copies the nodes that can be reached from `root` into a new graph, in which `root` is the
+    /// first node.
+    pub fn subgraph(&self, root: NodeId) -> ValueGraph {
         let mut numbers = BTreeMap::new();
-        let mut order = vec![place];
-        numbers.insert(place, NodeId(0));
+        let mut order = vec![root];
+        numbers.insert(root, NodeId(0));
         let mut next = 0;
         while let Some(current) = order.get(next).copied() {
             next += 1;
@@ -99,19 +102,19 @@ impl Graph {
                 }
             }
         }
-        let mut part = Graph::default();
-        for place in order {
+        let mut part = ValueGraph::default();
+        for old in order {
             let number = |child| numbers.get(&child).copied().unwrap_or(NodeId(0));
-            let value = self.value(place).clone().map(number);
-            let object = self.object(place);
-            part.add(Node { value, object });
+            let value = self.value(old).clone().map(number);
+            let object = self.object(old);
+            part.add(ValueNode { value, object });
         }
         part
     }
 
-    /// Whether two places hold equal values of the same shape: what is shared or cyclic on one side is shared or
-    /// cyclic on the other. Identities are not compared.
-    pub fn is_alike(&self, one: NodeId, other_graph: &Graph, other: NodeId) -> bool {
+    /// Returns true if two nodes represent equal values with the same sharing and cycles. The
+    /// identities themselves are not compared.
+    pub fn is_isomorphic(&self, one: NodeId, other_graph: &ValueGraph, other: NodeId) -> bool {
         let mut pairs = BTreeMap::new();
         let mut back = BTreeMap::new();
         let mut pending = vec![(one, other)];
@@ -119,7 +122,7 @@ impl Graph {
             let (Some(left), Some(right)) = (self.get(one), other_graph.get(other)) else {
                 return false;
             };
-            // Only what has an identity can be told apart from an equal value.
+            // Only nodes with an identity can be distinguished from an equal value.
             if left.object.is_some() && right.object.is_some() {
                 match (pairs.insert(one, other), back.insert(other, one)) {
                     (None, None) => {}
@@ -141,14 +144,14 @@ impl Graph {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::value::Float;
+    use crate::value::ExactFloat;
 
-    fn ring(length: u32) -> (Graph, NodeId) {
-        let mut graph = Graph::default();
+    fn ring(length: u32) -> (ValueGraph, NodeId) {
+        let mut graph = ValueGraph::default();
         for place in 0..length {
             let next = NodeId((place + 1) % length);
             let object = Some(ObjectId(u64::from(place)));
-            graph.add(Node {
+            graph.add(ValueNode {
                 value: Value::List(vec![next]),
                 object,
             });
@@ -157,34 +160,34 @@ mod tests {
     }
 
     #[test]
-    fn rings_are_alike_if_they_are_equally_long() {
+    fn rings_are_isomorphic_if_they_are_equally_long() {
         let (three, start) = ring(3);
         let (four, other) = ring(4);
-        assert!(three.is_alike(start, &three, NodeId(1)));
-        assert!(!three.is_alike(start, &four, other));
+        assert!(three.is_isomorphic(start, &three, NodeId(1)));
+        assert!(!three.is_isomorphic(start, &four, other));
     }
 
     #[test]
-    fn sharing_is_told_from_equality() {
-        let mut graph = Graph::default();
-        let inner = |object| Node {
+    fn sharing_differs_from_equality() {
+        let mut graph = ValueGraph::default();
+        let inner = |object| ValueNode {
             value: Value::List(vec![]),
             object: Some(ObjectId(object)),
         };
         let (a, b) = (graph.add(inner(1)), graph.add(inner(2)));
-        let shared = graph.add(Node::plain(Value::Tuple(vec![a, a])));
-        let separate = graph.add(Node::plain(Value::Tuple(vec![a, b])));
-        assert!(!graph.is_alike(shared, &graph, separate));
-        assert!(graph.is_alike(separate, &graph, separate));
+        let shared = graph.add(ValueNode::plain(Value::Tuple(vec![a, a])));
+        let separate = graph.add(ValueNode::plain(Value::Tuple(vec![a, b])));
+        assert!(!graph.is_isomorphic(shared, &graph, separate));
+        assert!(graph.is_isomorphic(separate, &graph, separate));
     }
 
     #[test]
     fn numbers_are_compared_bit_by_bit() {
-        let mut graph = Graph::default();
-        let nan = graph.add(Node::plain(Value::Float(Float(f64::NAN))));
-        let zero = graph.add(Node::plain(Value::Float(Float(0.0))));
-        let minus = graph.add(Node::plain(Value::Float(Float(-0.0))));
-        assert!(graph.is_alike(nan, &graph, nan));
-        assert!(!graph.is_alike(zero, &graph, minus));
+        let mut graph = ValueGraph::default();
+        let nan = graph.add(ValueNode::plain(Value::Float(ExactFloat(f64::NAN))));
+        let zero = graph.add(ValueNode::plain(Value::Float(ExactFloat(0.0))));
+        let minus = graph.add(ValueNode::plain(Value::Float(ExactFloat(-0.0))));
+        assert!(graph.is_isomorphic(nan, &graph, nan));
+        assert!(!graph.is_isomorphic(zero, &graph, minus));
     }
 }

@@ -1,17 +1,19 @@
-//! What a project consists of, read from its files alone: nothing is imported and nothing is run.
+//! Reads the modules of a project from their source alone: nothing is imported and nothing is run.
 //!
-//! [`Project::read`] finds the modules of a folder, and [`Module`] says what each of them defines. A running program's code
-//! objects are matched to definitions by file, first line and qualified name ([`Project::definition`]), because that is what
-//! CPython tells of them in every version.
+//! [`PythonProject::read`] finds the modules of a folder, and [`ProjectModule`] lists the
+//! definitions of each. The code objects of a running program are matched to definitions by file,
+//! first line and qualified name ([`PythonProject::definition`]), because CPython provides these in
+//! every version.
 //!
-//! One bad file never stops the rest: it is a module with a [`Module::problem`] and without definitions.
+//! A file with errors never stops the rest: it is a module with a [`ProjectModule::problem`] and
+//! without definitions.
 
+mod classify;
 mod definition;
 mod encoding;
 mod files;
 mod ignore;
 mod module;
-mod nature;
 mod settings;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,62 +21,65 @@ use std::path::{Path, PathBuf};
 
 pub(crate) use definition::is_public;
 pub use definition::{
-    Class, Default, Definition, DefinitionKind, Flow, Function, Nature, Parameter, Role, Signature,
+    ClassDefinition, ClassKind, CodeDefinition, DefaultValue, DefinitionKind, ExecutionKind,
+    FunctionDefinition, FunctionRole, FunctionSignature, SignatureParameter,
 };
-pub use encoding::readable;
-pub use files::Chosen;
-pub use module::{Imported, Module, Trouble};
-pub use settings::Settings;
+pub use encoding::decode_source;
+pub use files::FileFilter;
+pub use module::{ImportedName, ModuleProblem, ProjectModule};
+pub use settings::PytestSettings;
 
 /// The modules of a folder.
 #[derive(Debug, Clone)]
-pub struct Project {
+pub struct PythonProject {
     /// The folder.
     pub root: PathBuf,
-    /// What the project's configuration says about tests.
-    pub settings: Settings,
-    /// All modules, by path.
-    pub modules: Vec<Module>,
+    /// The pytest settings of the project.
+    pub settings: PytestSettings,
+    /// All modules, sorted by path.
+    pub modules: Vec<ProjectModule>,
+    /// The indices of the modules, by path.
     by_path: BTreeMap<PathBuf, usize>,
 }
 
-impl Project {
-    /// Reads all Python files below `root` that `chosen` does not leave out.
+impl PythonProject {
+    /// Reads all Python files below `root` that pass the filter.
     #[must_use]
-    pub fn read(root: &Path, chosen: &Chosen) -> Project {
-        Project::of_files(root, &files::python_files(root, chosen))
+    pub fn read(root: &Path, chosen: &FileFilter) -> PythonProject {
+        PythonProject::of_files(root, &files::python_files(root, chosen))
     }
 
-    /// Reads a module or package of its own in a folder that may have many others, such as that of installed ones.
+    /// Reads a single module or package in a folder that may contain many others, such as that of
+    /// installed packages.
     #[must_use]
-    pub fn of_package(root: &Path, name: &str) -> Option<Project> {
+    pub fn read_package(root: &Path, name: &str) -> Option<PythonProject> {
         let file = PathBuf::from(format!("{name}.py"));
         let folder = Path::new(name);
         let paths = if root.join(folder).is_dir() {
-            let inside = files::python_files(&root.join(folder), &Chosen::default());
+            let inside = files::python_files(&root.join(folder), &FileFilter::default());
             inside.iter().map(|path| folder.join(path)).collect()
         } else if root.join(&file).is_file() {
             vec![file]
         } else {
             Vec::new()
         };
-        (!paths.is_empty()).then(|| Project::of_files(root, &paths))
+        (!paths.is_empty()).then(|| PythonProject::of_files(root, &paths))
     }
 
-    /// Reads these files only, given relative to `root`.
-    fn of_files(root: &Path, paths: &[PathBuf]) -> Project {
-        let settings = Settings::read(root);
-        let mut modules: Vec<Module> = paths
+    /// Reads these files, given relative to `root`.
+    fn of_files(root: &Path, paths: &[PathBuf]) -> PythonProject {
+        let settings = PytestSettings::read(root);
+        let mut modules: Vec<ProjectModule> = paths
             .iter()
-            .map(|path| Module::read(root, path, &settings))
+            .map(|path| ProjectModule::read(root, path, &settings))
             .collect();
-        mark_heirs_of_test_classes(&mut modules);
+        mark_derived_test_classes(&mut modules);
         let by_path = modules
             .iter()
             .enumerate()
             .map(|(index, module)| (module.path.clone(), index))
             .collect();
-        Project {
+        PythonProject {
             root: root.to_owned(),
             settings,
             modules,
@@ -82,9 +87,12 @@ impl Project {
         }
     }
 
-    /// Adds the packages of modules that are not below the project's folder, each told by its name and its file. What tests
-    /// they bring along is not the project's.
-    pub fn add_elsewhere<'a>(&mut self, modules: impl IntoIterator<Item = (&'a str, &'a Path)>) {
+    /// Adds the packages of modules outside of the project's folder, each given by its name and
+    /// file. Their tests are left out.
+    pub fn add_external_packages<'a>(
+        &mut self,
+        modules: impl IntoIterator<Item = (&'a str, &'a Path)>,
+    ) {
         let mut seen = BTreeSet::new();
         for (name, file) in modules {
             let is_known = self.module_at(file).is_some() || !file.is_absolute();
@@ -97,7 +105,7 @@ impl Project {
                 continue;
             }
             for path in files::files_of_package(&above, first) {
-                let mut module = Module::read(&above, &path, &self.settings);
+                let mut module = ProjectModule::read(&above, &path, &self.settings);
                 if !module.is_test {
                     module.path = above.join(path);
                     self.by_path.insert(module.path.clone(), self.modules.len());
@@ -107,8 +115,8 @@ impl Project {
         }
     }
 
-    /// Adds a module of another project, if there is one in this file. It is found by the path that it has there.
-    pub fn add_from(&mut self, other: &Project, file: &Path) {
+    /// Adds a module of another project, if it has one in this file.
+    pub fn add_module_from(&mut self, other: &PythonProject, file: &Path) {
         let Some(module) = other.module_at(file) else {
             return;
         };
@@ -116,15 +124,15 @@ impl Project {
         for path in [module.path.clone(), path.clone()] {
             self.by_path.entry(path).or_insert(self.modules.len());
         }
-        self.modules.push(Module {
+        self.modules.push(ProjectModule {
             path,
             ..module.clone()
         });
     }
 
-    /// The module in the file at `path`, which may be absolute or relative to the project's folder.
+    /// Returns the module in a file, given absolute or relative to the project's folder.
     #[must_use]
-    pub fn module_at(&self, path: &Path) -> Option<&Module> {
+    pub fn module_at(&self, path: &Path) -> Option<&ProjectModule> {
         let relative = path.strip_prefix(&self.root).unwrap_or(path);
         // `./app.py` is `app.py`.
         let relative: PathBuf = relative
@@ -135,27 +143,27 @@ impl Project {
         self.modules.get(index)
     }
 
-    /// The module that is imported by this dotted name.
+    /// Returns the module with a dotted name.
     #[must_use]
-    pub fn module_named(&self, name: &str) -> Option<&Module> {
+    pub fn module_named(&self, name: &str) -> Option<&ProjectModule> {
         self.modules.iter().find(|module| module.name == name)
     }
 
-    /// The definition that a code object comes from.
+    /// Returns the definition that a code object comes from.
     #[must_use]
     pub fn definition(
         &self,
         path: &Path,
         first_line: u32,
         qualified_name: &str,
-    ) -> Option<(&Module, &Definition)> {
+    ) -> Option<(&ProjectModule, &CodeDefinition)> {
         let module = self.module_at(path)?;
         Some((module, module.definition_at(first_line, qualified_name)?))
     }
 }
 
-/// A class whose base is a test class of the project is one itself, however it is called.
-fn mark_heirs_of_test_classes(modules: &mut [Module]) {
+/// Marks classes derived from test classes of the project as tests, whatever their names are.
+fn mark_derived_test_classes(modules: &mut [ProjectModule]) {
     loop {
         let known: Vec<String> = modules
             .iter()
@@ -193,18 +201,18 @@ mod tests {
 
     use super::*;
 
-    fn project(files: &[(&str, &str)]) -> (tempfile::TempDir, Project) {
+    fn project(files: &[(&str, &str)]) -> (tempfile::TempDir, PythonProject) {
         let folder = tempfile::tempdir().expect("a folder");
         for (path, text) in files {
             let path = folder.path().join(path);
             fs::create_dir_all(path.parent().expect("a parent")).expect("folders");
             fs::write(path, text).expect("a file");
         }
-        let project = Project::read(folder.path(), &Chosen::default());
+        let project = PythonProject::read(folder.path(), &FileFilter::default());
         (folder, project)
     }
 
-    fn names(project: &Project) -> Vec<&str> {
+    fn names(project: &PythonProject) -> Vec<&str> {
         project
             .modules
             .iter()
@@ -228,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_ignored_or_installed_is_no_part_of_the_project() {
+    fn ignored_and_installed_files_are_no_part_of_the_project() {
         let (_folder, project) = project(&[
             (
                 ".gitignore",
@@ -266,7 +274,7 @@ mod tests {
             file("shop/__init__.py"),
             file("single.py"),
         );
-        project.add_elsewhere([
+        project.add_external_packages([
             ("shop.cart", cart.as_path()),
             ("shop", package.as_path()),
             ("single", single.as_path()),
@@ -311,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn heirs_of_test_classes_are_tests() {
+    fn derived_test_classes_are_tests() {
         let (_folder, project) = project(&[
             (
                 "base.py",

@@ -1,46 +1,60 @@
-//! A running program becomes a recording, and a recording becomes the unit tests it lacked.
+//! Turns a recording of a running program into unit tests.
 //!
-//! [`value`](Value) says how values of a program are told as plain data, and [`Recording`] what the program did with
-//! them: calls with their arguments and outcomes, the state before and after, and what came from outside.
-//! [`Call::effects`](Call::effects) finds what a call changed. A program is watched by `testwright-python`, which
-//! hands such data over; nothing here needs an interpreter. [`store`] keeps it on disk, [`words`] shows it to
-//! people, and [`told`] to other tools.
+//! The data:
 //!
-//! From there it goes on like this: [`inspect`] reads what the project consists of, [`select`] chooses few calls that show
-//! everything, [`write`](mod@write) makes tests of them, [`validate`] runs these and keeps what is true each time, [`merge`] puts them
-//! into files that people edit, and [`generate`] is all of that together. [`mutate`] tells what the tests would notice.
-//! [`mod@draft`] makes a first harness from the same data.
+//! - [`Value`] and [`ValueGraph`] represent Python values as plain data.
+//! - [`Recording`] holds the calls of a program with their arguments and outcomes, the state before
+//!   and after, and the input and output.
+//! - [`Call::effects`](Call::effects) computes what a call changed.
+//! - [`store`] keeps recordings on disk, [`describe`] renders them for people, [`export`] as JSON
+//!   for other tools.
+//!
+//! `testwright-python` watches the program and produces this data. Nothing in this crate needs an
+//! interpreter.
+//!
+//! The pipeline from a recording to test files:
+//!
+//! 1. [`inspect`] reads the project's source files.
+//! 2. [`select`] picks few calls that show all recorded behaviour.
+//! 3. [`write`](mod@write) writes a unit test for each of them.
+//! 4. [`validate`] runs the tests and keeps those that pass every time.
+//! 5. [`merge`] adds them to test files without touching hand-written code.
+//! 6. [`generate`] runs these steps together.
+//!
+//! [`mutate`] measures which changes of the code the tests would detect. [`mod@draft`] drafts a
+//! harness from the same recording.
 
 #![warn(missing_docs)]
 
+pub mod canonical_clock;
+pub mod describe;
 mod digest;
 pub mod draft;
 mod effects;
+pub mod export;
 pub mod generate;
 mod graph;
 pub mod inspect;
 pub mod merge;
 pub mod mutate;
-pub mod plain_clock;
 mod recording;
 pub mod select;
 pub mod store;
 pub mod suite;
-pub mod told;
 #[cfg(test)]
 mod toys;
 pub mod validate;
 mod value;
-pub mod words;
 pub mod write;
 
-pub use effects::Effect;
-pub use graph::{Graph, Node};
+pub use effects::CallEffect;
+pub use graph::{ValueGraph, ValueNode};
 pub use recording::{
-    Answer, Argument, Call, CallId, Event, Execution, External, FileState, MASKED, Outcome,
-    Parameter, ParameterKind, Place, PlaceState, Receiver, Recording, Source, Step, StepAction,
-    StepOutcome, Unit, UnitId, UnitKind,
+    BindingKind, BoundArgument, Call, CallId, CallOutcome, CodeUnit, ExternalEvent, ExternalReply,
+    ExternalSource, FileState, GeneratorStep, Interaction, MASKED, ProgramRun, ProgramVariable,
+    Receiver, Recording, StepAction, StepOutcome, UnitId, UnitKind, UnitParameter, VariableState,
 };
 pub use value::{
-    Exception, Float, Function, NodeId, Object, ObjectId, ObjectKind, Reference, Value, word,
+    ExactFloat, Exception, ImportPath, InstanceValue, LocalFunction, NodeId, ObjectId, ObjectKind,
+    Value, as_name,
 };

@@ -1,93 +1,94 @@
-//! Putting tests into files that people edit.
+//! Adds tests to files that people edit.
 //!
-//! Every byte outside of what is inserted stays as it was: comments, blank lines, tabs, line ends, a byte order mark, a missing
-//! last newline. A test that somebody changed is never touched, one that somebody deleted does not come back, and a file that is
-//! not Python is left alone.
+//! Every byte outside of the insertions stays as it was: comments, blank lines, tabs, line ends, a
+//! byte order mark, a missing last newline. A test that was edited by hand is never touched, a
+//! deleted one does not come back, and a file that is not valid Python is left alone.
 //!
-//! What makes that possible is the marker in each written test, a comment such as `# tw:1f0c9a2e-77b1d0c4`: which interaction it
-//! comes from, and a digest of what was written.
+//! This relies on a marker in each written test, a comment such as `# tw:1f0c9a2e-77b1d0c4`: the id
+//! of the test, and a digest of its text.
 
 mod diff;
 mod edits;
 mod existing;
 mod ledger;
+mod location;
 mod marker;
-mod place;
 mod transaction;
 
 use std::collections::BTreeSet;
 
-pub use diff::unified;
+pub use diff::unified_diff;
 pub use ledger::Ledger;
-pub use place::{Place, place};
-pub use transaction::{Change, Transaction, WriteError};
+pub use location::{TestLocation, find_test_file};
+pub use transaction::{FileChange, Transaction, WriteError};
 
-use crate::suite::{Import, Suite, TestClass, UnitTest, head};
-use edits::Edits;
-pub use existing::Marked;
-use existing::{Existing, Found};
+use crate::suite::{TestClass, TestImport, UnitTest, UnitTestSuite, import_lines};
+use edits::TextEdits;
+pub use existing::MarkedTest;
+use existing::{ExistingFile, ExistingTest};
 pub use marker::written_ids;
 
-/// What to do about tests that are there already.
+/// The treatment of tests that exist already.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Force {
-    /// Leave them alone.
+pub enum RewritePolicy {
+    /// They are left alone.
     Keep,
-    /// Write them again, unless somebody changed them.
+    /// They are rewritten, unless they were edited.
     Rewrite,
 }
 
-/// A file with tests put into it.
+/// The result of adding tests to a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Merged {
-    /// The whole file.
+pub struct MergedFile {
+    /// The new content of the file.
     pub bytes: Vec<u8>,
-    /// Which bytes of it are new, in order.
+    /// The ranges of new bytes, in order.
     pub inserted: Vec<std::ops::Range<usize>>,
-    /// The ids of the tests that were put into it.
+    /// The ids of the tests that were added.
     pub added: Vec<String>,
-    /// The tests that were not, and why.
-    pub left_alone: Vec<(String, LeftAlone)>,
+    /// The tests that were not added, with the reason.
+    pub skipped: Vec<(String, SkipReason)>,
 }
 
-/// Why a test was not written.
+/// The reason why a test was not added.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LeftAlone {
-    /// It is there already.
+pub enum SkipReason {
+    /// It exists.
     Present,
-    /// It is there, and somebody changed it.
+    /// It exists and was edited.
     Edited,
-    /// Somebody deleted it.
+    /// It was deleted.
     Deleted,
-    /// There is another test of that name.
+    /// Another test has its name.
     NameTaken,
-    /// Its class has its body on the line of its name.
+    /// Its class has its body on the line of its name, so there is no room for methods.
     NoRoom,
 }
 
-/// Why a file was left alone as a whole.
+/// The reason why a file cannot be changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Refusal {
-    /// It is not Python, or not UTF-8.
-    #[allow(missing_docs, reason = "the place and the reason")]
+pub enum MergeError {
+    /// The file is not Python, or not UTF-8.
+    #[allow(missing_docs, reason = "the line and the reason")]
     NotPython { line: usize, message: String },
-    /// A name that the tests need means something else there.
+    /// A name that the tests need has another meaning in the file.
     #[allow(missing_docs, reason = "the name and what it means there")]
     NameClash { name: String, meaning: String },
 }
 
-/// Puts a suite into a file; `bytes` are what the file has now, if it exists.
+/// Adds a suite to a file; `bytes` is its content, or `None` for a new file.
 ///
-/// `written` are the ids of all tests ever written to it: what is among them and not in the file was deleted by somebody.
+/// `written` are the ids of all tests ever written to the file. A test among them that is not in
+/// the file was deleted.
 ///
 /// # Errors
 /// If the file cannot be changed safely.
 pub fn merge(
     bytes: Option<&[u8]>,
-    suite: &Suite,
+    suite: &UnitTestSuite,
     written: &BTreeSet<String>,
-    force: Force,
-) -> Result<Merged, Refusal> {
+    force: RewritePolicy,
+) -> Result<MergedFile, MergeError> {
     match bytes {
         Some(bytes) => {
             let merged = merge_into(bytes, suite, written, force)?;
@@ -95,10 +96,10 @@ pub fn merge(
                 let text = merged.bytes.get(range.clone());
                 text.is_none_or(<[u8]>::is_ascii)
             });
-            // Only letters that all encodings write alike may go into a file in another one than ours.
+            // Only ASCII is safe in a file with another encoding.
             if !is_plain && std::str::from_utf8(bytes).is_err() {
                 let message = "the tests have letters that this file's encoding may lack";
-                return Err(Refusal::NotPython {
+                return Err(MergeError::NotPython {
                     line: 1,
                     message: message.to_owned(),
                 });
@@ -109,17 +110,17 @@ pub fn merge(
     }
 }
 
-/// The tests in a file that were written by [`merge`], wherever somebody has moved them since.
+/// Finds the tests in a file that [`merge`] wrote, even if they were moved or renamed.
 ///
 /// # Errors
 /// If the file is not Python.
-pub fn marked(bytes: &[u8]) -> Result<Vec<Marked>, Refusal> {
-    Ok(Existing::read(bytes)?.marked())
+pub fn find_marked_tests(bytes: &[u8]) -> Result<Vec<MarkedTest>, MergeError> {
+    Ok(ExistingFile::read(bytes)?.marked())
 }
 
-/// A suite without the tests that somebody deleted, as a file of its own.
-fn new_file(suite: &Suite, written: &BTreeSet<String>) -> Merged {
-    let layout = Layout::default();
+/// Renders a suite as a new file, without the tests that were deleted.
+fn new_file(suite: &UnitTestSuite, written: &BTreeSet<String>) -> MergedFile {
+    let indentation = Indentation::default();
     let mut left_alone = Vec::new();
     let mut added = Vec::new();
     let mut classes: Vec<Vec<String>> = Vec::new();
@@ -132,24 +133,24 @@ fn new_file(suite: &Suite, written: &BTreeSet<String>) -> Merged {
         left_alone.extend(
             deleted
                 .iter()
-                .map(|test| (test.id.clone(), LeftAlone::Deleted)),
+                .map(|test| (test.id.clone(), SkipReason::Deleted)),
         );
         if !wanted.is_empty() {
             imports.extend(wanted.iter().flat_map(|test| test.imports.iter().cloned()));
             added.extend(wanted.iter().map(|test| test.id.clone()));
-            classes.push(class_lines(class, &wanted, &layout));
+            classes.push(class_lines(class, &wanted, &indentation));
         }
     }
     if classes.is_empty() {
-        return Merged {
+        return MergedFile {
             bytes: Vec::new(),
             inserted: Vec::new(),
             added,
-            left_alone,
+            skipped: left_alone,
         };
     }
     imports.extend(suite.imports.iter().cloned());
-    let mut lines = head(&imports);
+    let mut lines = import_lines(&imports);
     for class in classes {
         lines.extend([String::new(), String::new()]);
         lines.extend(class);
@@ -166,46 +167,54 @@ fn new_file(suite: &Suite, written: &BTreeSet<String>) -> Merged {
         );
     }
     let bytes = (lines.join("\n") + "\n").into_bytes();
-    Merged {
+    MergedFile {
         inserted: std::iter::once(0..bytes.len()).collect(),
         bytes,
         added,
-        left_alone,
+        skipped: left_alone,
     }
 }
 
+/// Adds a suite to an existing file.
 fn merge_into(
     bytes: &[u8],
-    suite: &Suite,
+    suite: &UnitTestSuite,
     written: &BTreeSet<String>,
-    force: Force,
-) -> Result<Merged, Refusal> {
-    let existing = Existing::read(bytes)?;
-    let mut edits = Edits::default();
+    force: RewritePolicy,
+) -> Result<MergedFile, MergeError> {
+    let existing = ExistingFile::read(bytes)?;
+    let mut edits = TextEdits::default();
     let mut added = Vec::new();
     let mut left_alone = Vec::new();
-    let mut imports: Vec<Import> = Vec::new();
+    let mut imports: Vec<TestImport> = Vec::new();
     let mut new_classes: Vec<Vec<String>> = Vec::new();
     for class in &suite.classes {
-        let place = existing.class(&class.name);
+        let insertion = existing.class(&class.name);
         let mut wanted: Vec<&UnitTest> = Vec::new();
         for test in &class.tests {
             let verdict = match existing.test(test, &class.name) {
-                Found::Untouched(range) if force == Force::Rewrite => {
+                ExistingTest::Untouched(range) if force == RewritePolicy::Rewrite => {
                     let lines = existing.indented_like(&range, &test.lines);
-                    edits.replace(range, existing.joined(&marker::marked(&test.id, &lines)));
+                    edits.replace(
+                        range,
+                        existing.join_lines(&marker::add_marker(&test.id, &lines)),
+                    );
                     added.push(test.id.clone());
                     imports.extend(test.imports.iter().cloned());
                     continue;
                 }
-                Found::Untouched(_) => LeftAlone::Present,
-                Found::Edited => LeftAlone::Edited,
-                Found::OtherOfThatName => LeftAlone::NameTaken,
-                Found::Absent if written.contains(&test.id) => LeftAlone::Deleted,
-                Found::Absent if place.as_ref().is_some_and(|place| place.is_none()) => {
-                    LeftAlone::NoRoom
+                ExistingTest::Untouched(_) => SkipReason::Present,
+                ExistingTest::Edited => SkipReason::Edited,
+                ExistingTest::NameTaken => SkipReason::NameTaken,
+                ExistingTest::Absent if written.contains(&test.id) => SkipReason::Deleted,
+                ExistingTest::Absent
+                    if insertion
+                        .as_ref()
+                        .is_some_and(|insertion| insertion.is_none()) =>
+                {
+                    SkipReason::NoRoom
                 }
-                Found::Absent => {
+                ExistingTest::Absent => {
                     wanted.push(test);
                     continue;
                 }
@@ -217,17 +226,17 @@ fn merge_into(
         }
         imports.extend(wanted.iter().flat_map(|test| test.imports.iter().cloned()));
         added.extend(wanted.iter().map(|test| test.id.clone()));
-        match place.flatten() {
+        match insertion.flatten() {
             Some((end, indent)) => {
-                let layout = Layout { indent };
+                let indentation = Indentation { indent };
                 let mut lines = Vec::new();
                 for test in wanted {
                     lines.push(String::new());
-                    lines.extend(test_lines(test, &layout));
+                    lines.extend(test_lines(test, &indentation));
                 }
-                edits.insert(end, existing.below(end, &lines));
+                edits.insert(end, existing.insertion(end, &lines));
             }
-            None => new_classes.push(class_lines(class, &wanted, &existing.layout())),
+            None => new_classes.push(class_lines(class, &wanted, &existing.indentation())),
         }
     }
     if !added.is_empty() {
@@ -235,45 +244,47 @@ fn merge_into(
     }
     let missing = existing.missing(&imports)?;
     if !missing.is_empty() {
-        let (end, text) = existing.below_imports(&missing);
+        let (end, text) = existing.import_insertion(&missing);
         edits.insert(end, text);
     }
     if !new_classes.is_empty() {
-        let (end, text) = existing.before_guard(&new_classes);
+        let (end, text) = existing.class_insertion(&new_classes);
         edits.insert(end, text);
     }
     let (bytes, inserted) = edits.apply(bytes, existing.mark_length());
-    Ok(Merged {
+    Ok(MergedFile {
         bytes,
         inserted,
         added,
-        left_alone,
+        skipped: left_alone,
     })
 }
 
-/// How a file is indented.
-struct Layout {
+/// The indentation of a file.
+struct Indentation {
+    /// The text of one level.
     indent: String,
 }
 
-impl Default for Layout {
-    fn default() -> Layout {
-        Layout {
+impl Default for Indentation {
+    fn default() -> Indentation {
+        Indentation {
             indent: "    ".to_owned(),
         }
     }
 }
 
-impl Layout {
-    /// A line that is indented by blanks, with this indentation instead and one level deeper.
-    fn deeper(&self, line: &str) -> String {
+impl Indentation {
+    /// Converts the indentation of a line, and adds one level.
+    fn indent(&self, line: &str) -> String {
         if line.is_empty() {
             return String::new();
         }
-        format!("{}{}", self.indent, self.converted(line))
+        format!("{}{}", self.indent, self.convert(line))
     }
 
-    fn converted(&self, line: &str) -> String {
+    /// Converts a line that is indented by four blanks per level.
+    fn convert(&self, line: &str) -> String {
         let text = line.trim_start_matches(' ');
         let blanks = line.len() - text.len();
         let odd = " ".repeat(blanks % 4);
@@ -281,7 +292,8 @@ impl Layout {
     }
 }
 
-fn class_lines(class: &TestClass, tests: &[&UnitTest], layout: &Layout) -> Vec<String> {
+/// Renders a class with some of its tests.
+fn class_lines(class: &TestClass, tests: &[&UnitTest], indentation: &Indentation) -> Vec<String> {
     let base = match &class.base {
         Some(base) => format!("({base})"),
         None => String::new(),
@@ -291,14 +303,19 @@ fn class_lines(class: &TestClass, tests: &[&UnitTest], layout: &Layout) -> Vec<S
         if index > 0 {
             lines.push(String::new());
         }
-        lines.extend(test_lines(test, layout));
+        lines.extend(test_lines(test, indentation));
     }
     lines
 }
 
-fn test_lines(test: &UnitTest, layout: &Layout) -> Vec<String> {
-    let lines: Vec<String> = test.lines.iter().map(|line| layout.deeper(line)).collect();
-    marker::marked(&test.id, &lines)
+/// Renders a test inside of a class, with its marker.
+fn test_lines(test: &UnitTest, indentation: &Indentation) -> Vec<String> {
+    let lines: Vec<String> = test
+        .lines
+        .iter()
+        .map(|line| indentation.indent(line))
+        .collect();
+    marker::add_marker(&test.id, &lines)
 }
 
 #[cfg(test)]

@@ -1,158 +1,164 @@
-//! Small changes of a program, to see which of them its tests notice.
+//! Mutation testing: small changes of a program, to see which of them its tests notice.
 //!
-//! A [`Mutant`] is one edit of one file: `<` becomes `<=`, a statement is gone, a number is one off. [`mutants`] finds all that
-//! a text has. Tests that pass although a line was changed say nothing about what that change alters, so each mutant that
-//! survives is a check that is missing, told as the line before and after.
+//! A [`Mutant`] is one edit of one file: `<` becomes `<=`, a statement is removed, a number is one
+//! off. [`mutants`] finds all mutants of a file. Tests that pass although a line was changed say
+//! nothing about that change, so each surviving mutant is a missing check. It is reported as the
+//! line before and after.
 //!
-//! What makes a list of mutants worth reading is what is *not* in it, so these are left out:
+//! A list of mutants is only worth reading without noise, so these are excluded:
 //!
-//! - what no test can see: docstrings, type hints, bodies of `if TYPE_CHECKING:` and of `if __name__ == "__main__":`;
-//! - what no test should see: `__all__` and its kin, log messages, arguments of decorators (mostly of caches and registries),
-//!   texts behind `assert`;
-//! - what says the same as another mutant: `x > 3` with 2 instead of 3 where there is `x >= 3` already, a condition negated
-//!   that is a single comparison, `return None` in the place of a literal that is changed itself;
-//! - what cannot survive anywhere, such as subtracting from a text.
+//! - changes that no test can see: docstrings, type hints, bodies of `if TYPE_CHECKING:` and of `if
+//!   __name__ == "__main__":`;
+//! - changes that no test should see: `__all__` and similar names, log messages, arguments of
+//!   decorators (mostly of caches and registries), messages of `assert`;
+//! - duplicates of other mutants: `x > 3` with 2 instead of 3 where there is `x >= 3` already, a
+//!   negated condition that is a single comparison, `return None` in the place of a literal that is
+//!   changed itself;
+//! - changes that cannot survive anywhere, such as subtracting from a text.
 //!
 //! [`run`](mod@run) runs tests with mutants, without changing a file.
 
 mod constants;
+mod exclusions;
 mod expressions;
-mod left_out;
+mod finder;
+mod integers;
 mod operators;
 pub mod run;
 #[cfg(test)]
 mod tests;
-mod walk;
-mod whole_numbers;
 
 use std::fmt;
 
-use testwright_source::{Problem, Range};
+use testwright_source::{Range, SyntaxProblem};
 
-/// One small change of a text.
+/// A small change of a source file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mutant {
-    /// What kind of change it is.
-    pub kind: Kind,
-    /// What is replaced, in bytes.
+    /// The kind of change.
+    pub kind: MutantKind,
+    /// The replaced range, in bytes.
     pub range: Range,
-    /// By what. It has as many line ends as what it replaces, so that all other lines keep their numbers.
+    /// The new text. It has as many line ends as the replaced one, so that all other lines keep
+    /// their numbers.
     pub replacement: String,
     /// The line of the change, from 1.
     pub line: usize,
     /// Its column, in characters from 1.
     pub column: usize,
-    /// The lines of its statement, without those of a block in it.
-    pub statement: Lines,
-    /// A test that comes to one of these lines may notice it. For the default of a parameter that is the function's body,
-    /// otherwise the statement.
-    pub reached_in: Lines,
-    /// Whether the statement belongs to a function, and is not executed when the module is imported.
+    /// The lines of its statement, without those of blocks in it.
+    pub statement: LineRange,
+    /// The lines that a test has to reach to notice it: the function's body for the default of a
+    /// parameter, otherwise the statement.
+    pub reached_in: LineRange,
+    /// True if the statement belongs to a function, so that it does not run when the module is
+    /// imported.
     pub in_function: bool,
 }
 
-/// The first and the last of some lines, from 1.
+/// A range of lines, from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Lines {
-    /// The first.
+pub struct LineRange {
+    /// The first line.
     pub first: usize,
-    /// The last.
+    /// The last line, included.
     pub last: usize,
 }
 
-impl Lines {
-    /// Whether a line is among them.
+impl LineRange {
+    /// Returns true if a line is in the range.
     #[must_use]
     pub fn contains(self, line: usize) -> bool {
         (self.first..=self.last).contains(&line)
     }
 }
 
-/// Kinds of mutants.
+/// The kinds of mutants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kind {
-    /// `<` to `<=` and `>=`, `==` to `!=`
+pub enum MutantKind {
+    /// A comparison: `<` to `<=` and `>=`, `==` to `!=`.
     Comparison,
-    /// `in` to `not in`
+    /// A membership test: `in` to `not in`.
     Membership,
-    /// `is` to `is not`
+    /// An identity test: `is` to `is not`.
     Identity,
-    /// `+` to `-`, `&` to `|`, `-x` to `+x`
+    /// An arithmetic or bitwise operator: `+` to `-`, `&` to `|`, `-x` to `+x`.
     Arithmetic,
-    /// `and` to `or`, `not x` to `x`
+    /// A boolean operator: `and` to `or`, `not x` to `x`.
     Boolean,
     /// A number, one more or one less.
     Number,
-    /// A text with something before it.
+    /// A text with a prefix.
     Text,
-    /// `True` to `False`, `None` to 0
+    /// A constant: `True` to `False`, `None` to 0.
     Constant,
-    /// `break` to `continue`
+    /// A jump in a loop: `break` to `continue`.
     Loop,
-    /// `return x` to `return None`
+    /// A result: `return x` to `return None`.
     Return,
-    /// A call, or an assignment to a part of something, that is not done.
+    /// A call, or an assignment to a part of an object, that is removed.
     Statement,
-    /// `if x` to `if not (x)`
+    /// A condition: `if x` to `if not (x)`.
     Condition,
-    /// An index, or an end of a slice, one off.
+    /// An index, or a bound of a slice, one off.
     Index,
     /// Any of these in the default of a parameter.
     Default,
-    /// An exception that is not raised.
+    /// A `raise` that is removed.
     Raise,
 }
 
-impl Kind {
-    /// In words.
+impl MutantKind {
+    /// Returns the name of the kind, for reports.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
-            Kind::Comparison => "comparison",
-            Kind::Membership => "membership",
-            Kind::Identity => "identity",
-            Kind::Arithmetic => "arithmetic",
-            Kind::Boolean => "boolean",
-            Kind::Number => "number",
-            Kind::Text => "text",
-            Kind::Constant => "constant",
-            Kind::Loop => "loop",
-            Kind::Return => "return",
-            Kind::Statement => "statement",
-            Kind::Condition => "condition",
-            Kind::Index => "index",
-            Kind::Default => "default",
-            Kind::Raise => "raise",
+            MutantKind::Comparison => "comparison",
+            MutantKind::Membership => "membership",
+            MutantKind::Identity => "identity",
+            MutantKind::Arithmetic => "arithmetic",
+            MutantKind::Boolean => "boolean",
+            MutantKind::Number => "number",
+            MutantKind::Text => "text",
+            MutantKind::Constant => "constant",
+            MutantKind::Loop => "loop",
+            MutantKind::Return => "return",
+            MutantKind::Statement => "statement",
+            MutantKind::Condition => "condition",
+            MutantKind::Index => "index",
+            MutantKind::Default => "default",
+            MutantKind::Raise => "raise",
         }
     }
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for MutantKind {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(self.name())
     }
 }
 
-/// All mutants of a file, by their place.
+/// Finds all mutants of a file, by position.
 ///
 /// # Errors
-/// What keeps the text from being Python.
-pub fn mutants(text: &str) -> Result<Vec<Mutant>, Vec<Problem>> {
-    walk::mutants(text)
+/// The syntax errors of the text.
+pub fn mutants(text: &str) -> Result<Vec<Mutant>, Vec<SyntaxProblem>> {
+    finder::mutants(text)
 }
 
 impl Mutant {
-    /// The text with the change.
+    /// Applies the change to the text of the file.
     #[must_use]
-    pub fn applied(&self, text: &str) -> String {
+    pub fn apply(&self, text: &str) -> String {
         let before = text.get(..self.range.start).unwrap_or_default();
         let after = text.get(self.range.end..).unwrap_or_default();
         format!("{before}{}{after}", self.replacement)
     }
 
-    /// The line as it is and as it becomes; of several lines the first, with `…` for the rest.
+    /// Returns the line before and after the change. Of several lines it is the first, with `…` for
+    /// the rest.
     #[must_use]
-    pub fn shown(&self, text: &str) -> (String, String) {
+    pub fn preview(&self, text: &str) -> (String, String) {
         let start = text
             .get(..self.range.start)
             .and_then(|before| before.rfind('\n'))
@@ -164,6 +170,6 @@ impl Mutant {
         };
         let replaced = text.get(self.range.clone()).unwrap_or_default();
         let more = if replaced.contains('\n') { " …" } else { "" };
-        (line(text) + more, line(&self.applied(text)))
+        (line(text) + more, line(&self.apply(text)))
     }
 }

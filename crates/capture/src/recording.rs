@@ -1,126 +1,129 @@
-//! What a program did while it was watched.
+//! Recorded calls of a program.
 //!
-//! A [`Recording`] has [`Unit`]s (functions and methods of the project) and [`Call`]s of them. A call is told as
-//! *(arguments, state before) → (result or exception, state after)*: its [`Graph`] holds snapshots of two moments,
-//! entry and exit, and [`Argument`]s and [`PlaceState`]s say where in it their values are. What the call changed is
-//! not stored but follows from comparing the two: see [`Call::effects`]. What came from outside the program, or went
-//! there, is a list of [`Event`]s in order.
+//! A [`Recording`] has [`CodeUnit`]s (functions and methods of the project) and [`Call`]s of them.
+//! A call is represented as *(arguments, state before) → (result or exception, state after)*. Its
+//! [`ValueGraph`] holds the snapshots of entry and exit, and each [`BoundArgument`] and
+//! [`VariableState`] refers to its values in it. The changes made by the call are not stored, but
+//! computed from the two snapshots: see [`Call::effects`]. Input and output of the program are a
+//! list of [`ExternalEvent`]s in order.
 //!
-//! Everything is plain data. It can be made by hand, which is how the writer of tests is tested.
+//! Everything is plain data. Tests of this crate build recordings by hand.
 
 use serde::{Deserialize, Serialize};
 
-use crate::graph::Graph;
-use crate::value::{NodeId, Reference};
+use crate::graph::ValueGraph;
+use crate::value::{ImportPath, NodeId};
 
-/// Everything that was recorded in some runs.
+/// Everything that was recorded in one or more runs of a program.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Recording {
     /// The processes that were watched.
-    pub executions: Vec<Execution>,
+    pub executions: Vec<ProgramRun>,
     /// All units that were called, in order of their first call.
-    pub units: Vec<Unit>,
+    pub units: Vec<CodeUnit>,
     /// The calls that were kept, by execution and then in order of entry.
     pub calls: Vec<Call>,
 }
 
 impl Recording {
-    /// A unit by its number.
-    pub fn unit(&self, unit: UnitId) -> Option<&Unit> {
+    /// Returns a unit by its number.
+    pub fn unit(&self, unit: UnitId) -> Option<&CodeUnit> {
         self.units.get(unit.0 as usize)
     }
 
-    /// The calls of a unit.
+    /// Returns the recorded calls of a unit.
     pub fn calls_of(&self, unit: UnitId) -> impl Iterator<Item = &Call> {
         self.calls.iter().filter(move |call| call.unit == unit)
     }
 }
 
-/// The place of a unit in [`Recording::units`].
+/// The index of a unit in [`Recording::units`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct UnitId(pub u32);
 
-/// A call, by its number in the timeline of its execution.
+/// The number of a call in the timeline of its process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct CallId(pub u64);
 
-/// One process that was watched.
+/// One watched process.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Execution {
-    /// What was run: `["app.py", "--fast"]`.
+pub struct ProgramRun {
+    /// The command line: `["app.py", "--fast"]`.
     pub command: Vec<String>,
     /// The version of the interpreter, `3.12.1`.
     pub python: String,
-    /// The folder in which it began.
+    /// The working folder at the start.
     pub folder: String,
-    /// The folders and files where modules were looked for.
+    /// The module search path: folders and archives.
     pub path: Vec<String>,
-    /// Whether it came to its end: a process that was killed leaves this `false`, and what it did until then is there.
+    /// True if the process ended normally. A process that was killed leaves this `false`; its calls
+    /// up to then are there.
     pub is_complete: bool,
-    /// What went wrong inside the recorder, if anything: the recording may lack something then.
-    pub troubles: Vec<String>,
+    /// Errors inside the recorder. If there are any, the recording may be incomplete.
+    #[serde(rename = "troubles")]
+    pub problems: Vec<String>,
 }
 
 /// A function or method of the project.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Unit {
-    /// The module as an importer calls it. `__main__` for a script.
+pub struct CodeUnit {
+    /// The module's importable name; `__main__` for a script.
     pub module: String,
-    /// `Class.method`, `function`, `outer.<locals>.inner`.
+    /// The qualified name: `Class.method`, `function`, `outer.<locals>.inner`.
     pub qualified_name: String,
-    /// The file it is in, as the code object names it.
+    /// The file that defines it, as the code object names it.
     pub file: String,
-    /// Where its definition begins, the first decorator included.
+    /// The line at which its definition begins, the first decorator included.
     pub line: u32,
-    /// What its code is.
+    /// The kind of its code.
     pub kind: UnitKind,
     /// Its parameters, in order.
-    pub parameters: Vec<Parameter>,
-    /// How often it was called, kept or not. Together over all executions.
+    pub parameters: Vec<UnitParameter>,
+    /// The number of calls over all executions, including those that were not kept.
     pub calls: u64,
 }
 
-impl Unit {
-    /// `module.Class.method`: what users type.
+impl CodeUnit {
+    /// Returns `module.Class.method`, the name that users type.
     pub fn name(&self) -> String {
         format!("{}.{}", self.module, self.qualified_name)
     }
 }
 
-/// What kind of code a unit has.
+/// The kind of a unit's code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum UnitKind {
     /// An ordinary function.
     Function,
-    /// A function that makes a generator.
+    /// A generator function.
     Generator,
-    /// `async def`.
+    /// A function defined by `async def`.
     Coroutine,
-    /// `async def` with a `yield`.
+    /// A function defined by `async def`, with a `yield`.
     AsyncGenerator,
 }
 
 /// A parameter of a unit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Parameter {
+pub struct UnitParameter {
     /// Its name.
     pub name: String,
-    /// How arguments get to it.
-    pub kind: ParameterKind,
+    /// The kinds of arguments that bind to it.
+    pub kind: BindingKind,
 }
 
-/// How arguments get to a parameter.
+/// The kinds of arguments that bind to a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum ParameterKind {
-    /// Before the `/`.
+pub enum BindingKind {
+    /// Positional arguments only: the parameter stands before the `/`.
     PositionalOnly,
-    /// By position or by name.
+    /// Positional and keyword arguments.
     Normal,
     /// `*args`: its value is a tuple.
     Positionals,
-    /// After the `*`.
+    /// Keyword arguments only: the parameter stands after the `*`.
     KeywordOnly,
     /// `**kwargs`: its value is a dictionary.
     Keywords,
@@ -129,50 +132,51 @@ pub enum ParameterKind {
 /// One execution of a unit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Call {
-    /// When it began; its name, too.
+    /// The time at which it began, which also identifies it.
     pub id: CallId,
-    /// When it ended, in the same count; `None` if it did not.
+    /// The time at which it ended, in the same count; `None` if it did not end.
     pub end: Option<u64>,
-    /// Which of [`Recording::executions`].
+    /// The index of its process in [`Recording::executions`].
     pub execution: u32,
-    /// A number per thread, the first that was seen is 0.
+    /// The number of its thread; the first thread seen is 0.
     pub thread: u32,
-    /// A number per asynchronous task, if there is one.
+    /// The number of its asynchronous task, if it ran in one.
     pub task: Option<u32>,
-    /// What was called.
+    /// The unit that was called.
     pub unit: UnitId,
-    /// The nearest call of a unit around it.
+    /// The nearest recorded call around it.
     pub caller: Option<CallId>,
-    /// Whether the caller is a method of the same object.
+    /// True if the caller is a method of the same object.
     pub is_from_own_method: bool,
-    /// What the first argument is to the unit.
+    /// The role of the first argument.
     pub receiver: Receiver,
-    /// All parameters with what they were bound to, in the order of [`Unit::parameters`].
-    pub arguments: Vec<Argument>,
-    /// Places outside the arguments that the unit can read or write.
-    pub places: Vec<PlaceState>,
-    /// How it ended.
-    pub outcome: Outcome,
-    /// For generators and asynchronous generators: what happened to the generator that the call made.
-    pub steps: Vec<Step>,
-    /// What came from outside or went there, in order, by the call itself and by what it called.
-    pub events: Vec<Event>,
+    /// All parameters with their arguments, in the order of [`CodeUnit::parameters`].
+    pub arguments: Vec<BoundArgument>,
+    /// Variables outside the arguments that the unit can read or write.
+    pub variables: Vec<VariableState>,
+    /// The way in which it ended.
+    pub outcome: CallOutcome,
+    /// For generators and asynchronous generators: the resumptions of the generator that the call
+    /// made.
+    pub steps: Vec<GeneratorStep>,
+    /// Input and output in order, by the call itself and by the calls below it.
+    pub events: Vec<ExternalEvent>,
     /// The lines of the unit that were reached.
     pub lines: Vec<u32>,
-    /// How long it took, in microseconds, roughly.
+    /// Its approximate duration, in microseconds.
     pub microseconds: u64,
-    /// Things that happened and could not be recorded, as the interpreter's audit events call them.
+    /// Operations that could not be recorded, by the names of the interpreter's audit events.
     pub uncaptured: Vec<String>,
     /// The values of all the above.
-    pub values: Graph,
+    pub values: ValueGraph,
 }
 
 impl Call {
-    /// What was given: the arguments without the receiver and without those that are defaults.
-    pub(crate) fn given<'c>(
+    /// Returns the arguments without the receiver and without defaults, each with its parameter.
+    pub(crate) fn explicit_arguments<'c>(
         &'c self,
-        unit: &'c Unit,
-    ) -> impl Iterator<Item = (&'c Argument, &'c Parameter)> + Clone {
+        unit: &'c CodeUnit,
+    ) -> impl Iterator<Item = (&'c BoundArgument, &'c UnitParameter)> + Clone {
         let receivers = match self.receiver {
             Receiver::None => 0,
             Receiver::Instance(_) | Receiver::Class(_) => 1,
@@ -182,8 +186,13 @@ impl Call {
             .filter(|(argument, _)| !argument.is_default)
     }
 
-    /// A call that has begun, and of which nothing else is known yet.
-    pub(crate) fn begun(id: CallId, execution: u32, unit: UnitId, caller: Option<CallId>) -> Call {
+    /// Creates a call that has begun and not ended, with nothing recorded about it yet.
+    pub(crate) fn unfinished(
+        id: CallId,
+        execution: u32,
+        unit: UnitId,
+        caller: Option<CallId>,
+    ) -> Call {
         Call {
             id,
             end: None,
@@ -195,46 +204,46 @@ impl Call {
             is_from_own_method: false,
             receiver: Receiver::None,
             arguments: Vec::new(),
-            places: Vec::new(),
-            outcome: Outcome::Unfinished,
+            variables: Vec::new(),
+            outcome: CallOutcome::Unfinished,
             steps: Vec::new(),
             events: Vec::new(),
             lines: Vec::new(),
             microseconds: 0,
             uncaptured: Vec::new(),
-            values: Graph::default(),
+            values: ValueGraph::default(),
         }
     }
 }
 
-/// What the first argument of a call is.
+/// The role of the first argument of a call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Receiver {
-    /// Nothing special: a function, or a static method.
+    /// An ordinary argument: the unit is a function or a static method.
     None,
-    /// The object that a method is called on. The class is that of the object, which may be derived from the one
-    /// that defines the method.
-    Instance(Reference),
+    /// The object that a method is called on. The class is that of the object, which may be derived
+    /// from the class that defines the method.
+    Instance(ImportPath),
     /// The class that a class method (or `__new__`) is called on.
-    Class(Reference),
+    Class(ImportPath),
 }
 
-/// What a parameter was bound to.
+/// A parameter with the value bound to it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Argument {
+pub struct BoundArgument {
     /// The name of the parameter.
     pub name: String,
-    /// At entry.
+    /// Its value at entry.
     pub before: NodeId,
-    /// The same object at exit; `None` if the call did not end.
+    /// Its value at exit, as the same object; `None` if the call did not end.
     pub after: Option<NodeId>,
-    /// Whether it is the very object that is the default.
+    /// True if the argument is the very object that is the parameter's default.
     pub is_default: bool,
 }
 
-/// Where a program keeps something outside objects.
+/// A variable outside of objects, where a program keeps state.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub enum Place {
+pub enum ProgramVariable {
     /// A variable of a module.
     Global {
         /// The module.
@@ -245,74 +254,76 @@ pub enum Place {
     /// An attribute of a class.
     ClassAttribute {
         /// The class.
-        class: Reference,
+        class: ImportPath,
         /// The attribute.
         name: String,
     },
-    /// A variable of an enclosing function, which the unit uses.
+    /// A variable of an enclosing function that the unit uses.
     Cell {
         /// The variable.
         name: String,
     },
-    /// The default value of a parameter of the unit, which is the same object in each call.
+    /// The default value of a parameter of the unit. It is the same object in each call.
     Default {
         /// The parameter.
         parameter: String,
     },
 }
 
-/// What a place held.
+/// The values of a variable before and after a call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PlaceState {
-    /// Where.
-    pub place: Place,
-    /// At entry; `None` if there was nothing.
+pub struct VariableState {
+    /// The variable.
+    #[serde(rename = "place")]
+    pub variable: ProgramVariable,
+    /// Its value at entry; `None` if it had none.
     pub before: Option<NodeId>,
-    /// At exit; `None` if there was nothing.
+    /// Its value at exit; `None` if it had none.
     pub after: Option<NodeId>,
-    /// Whether what was there at entry is what is there right after the module was imported.
+    /// True if the value at entry is the one that the variable has right after its module is
+    /// imported.
     pub is_as_imported: bool,
 }
 
-/// How a call ended.
+/// The outcome of a call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Outcome {
-    /// With a value. (For a generator, with the value of its `return`.)
+pub enum CallOutcome {
+    /// It returned a value. (For a generator, the value of its `return`.)
     Returned(NodeId),
-    /// With an exception.
+    /// It raised an exception.
     Raised {
         /// The exception, a [`Value::Exception`](crate::Value::Exception).
         exception: NodeId,
-        /// Whether it was raised in the unit itself, and not only passed through.
+        /// True if the unit itself raised it, false if it only passed through.
         is_own: bool,
     },
-    /// Not: the program ended first, or the recording, or a generator was left alone.
+    /// It did not end: the program or the recording ended first, or the generator was abandoned.
     Unfinished,
 }
 
 /// One resumption of a generator.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Step {
-    /// What was done to it.
+pub struct GeneratorStep {
+    /// The way in which it was resumed.
     pub action: StepAction,
-    /// What came of it.
+    /// The result of the resumption.
     pub outcome: StepOutcome,
 }
 
-/// How a generator is resumed.
+/// A way to resume a generator.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum StepAction {
-    /// `next(generator)`, or a loop.
+    /// A `next(generator)`, or an iteration of a loop.
     Next,
-    /// `generator.send(value)`.
+    /// A `generator.send(value)`.
     Send(NodeId),
-    /// `generator.throw(exception)`.
+    /// A `generator.throw(exception)`.
     Throw(NodeId),
-    /// `generator.close()`.
+    /// A `generator.close()`.
     Close,
 }
 
-/// What a resumed generator does.
+/// The result of resuming a generator.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum StepOutcome {
     /// It yields a value.
@@ -323,122 +334,126 @@ pub enum StepOutcome {
     Raised(NodeId),
 }
 
-/// Something from outside the program, or something that went there.
+/// One interaction of the program with its environment.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Event {
-    /// When, in the timeline of the execution.
+pub struct ExternalEvent {
+    /// Its time in the timeline of the execution.
     pub at: u64,
-    /// Whether a unit that the call called did it, and not the call itself.
+    /// True if a unit below the call did it, false if the call itself did.
     pub is_nested: bool,
-    /// What.
-    pub external: External,
+    /// The interaction.
+    pub external: Interaction,
 }
 
-/// The kinds of [`Event`]s.
+/// An interaction with the outside: terminal, files, environment, clock, network and so on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum External {
-    /// Something was read from the keyboard: `input`, `sys.stdin.readline`, …
+pub enum Interaction {
+    /// A text was read from standard input: `input`, `sys.stdin.readline`, …
     Input {
-        /// What was called: `builtins.input`, `sys.stdin.readline`.
+        /// The function that was called: `builtins.input`, `sys.stdin.readline`.
         function: String,
         /// The prompt, if there is one.
         prompt: Option<String>,
-        /// The text that came, as standard input has it (a line with its end); `None` at the end of the input.
+        /// The text as standard input provides it (a line with its end); `None` at the end of the
+        /// input.
         text: Option<String>,
     },
-    /// Something was printed.
+    /// A text was printed.
     Output {
-        /// To standard error, not to standard output.
+        /// True for standard error, false for standard output.
         is_error: bool,
-        /// What.
+        /// The text.
         text: String,
     },
-    /// A file or folder was used: what was there before the call first used it, and what is there at its exit.
+    /// A file or folder was used.
     File {
-        /// As the program named it; absolute if the program did.
+        /// The path as the program spelled it, absolute or relative.
         path: String,
-        /// What was there.
+        /// The content before the call first used it.
         before: FileState,
-        /// What is there.
+        /// The content at the end of the call.
         after: FileState,
     },
-    /// An environment variable was looked at or changed.
+    /// An environment variable was read or changed.
     Environment {
         /// The variable.
         name: String,
-        /// At first use.
+        /// The value at first use.
         before: Option<String>,
-        /// At exit.
+        /// The value at exit.
         after: Option<String>,
     },
-    /// The current folder was asked for or changed.
+    /// The working folder was queried or changed.
     WorkingFolder {
-        /// At first use.
+        /// The folder at first use.
         before: String,
-        /// At exit.
+        /// The folder at exit.
         after: String,
     },
-    /// The permissions of a file are others at exit than when the call first used it.
+    /// The permissions of a file were changed by the call.
     Permissions {
-        /// As the program named it.
+        /// The path as the program spelled it.
         path: String,
         /// The bits that `chmod` takes, at exit.
         after: u32,
     },
-    /// Something was logged.
+    /// A message was logged.
     Logged {
         /// The name of the logger.
         logger: String,
         /// The number of the level.
         level: i64,
-        /// The message with its arguments in it; `None` if it could not be told without running code of the program.
+        /// The message with its arguments filled in; `None` if formatting it would have run code of
+        /// the program.
         message: Option<String>,
     },
-    /// A function that asks the outside (clock, randomness, processes, sockets, host) was called.
+    /// A function that depends on the outside (clock, randomness, processes, sockets, host) was
+    /// called.
     Called {
-        /// What kind of source it is.
-        source: Source,
-        /// The function as it is documented: `time.time`, `random.random`, `subprocess.run`.
+        /// The part of the outside that it depends on.
+        source: ExternalSource,
+        /// The function's documented name: `time.time`, `random.random`, `subprocess.run`.
         function: String,
-        /// Its positional arguments. For methods of sockets and processes, the object itself is the first.
+        /// Its positional arguments. For methods of sockets and processes, the object itself is the
+        /// first.
         arguments: Vec<NodeId>,
-        /// Its arguments by name.
+        /// Its keyword arguments.
         keywords: Vec<(String, NodeId)>,
-        /// What it gave.
-        answer: Answer,
+        /// Its result.
+        answer: ExternalReply,
     },
 }
 
-/// Where answers from outside come from.
+/// The part of the outside that a value comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub enum Source {
-    /// `time`, `datetime`.
+pub enum ExternalSource {
+    /// The modules `time` and `datetime`.
     Clock,
-    /// `random`, `secrets`, `os.urandom`, `uuid`.
+    /// The modules `random`, `secrets` and `uuid`, and `os.urandom`.
     Random,
-    /// `subprocess`, `os.system`.
+    /// The module `subprocess`, and `os.system`.
     Process,
-    /// `socket` and what is built on it.
+    /// The module `socket` and modules built on it.
     Network,
-    /// The machine, the user, the process: `os.getpid`, `platform.node`.
+    /// The machine, the user or the process: `os.getpid`, `platform.node`.
     Host,
     /// Settings of the interpreter: `sys.setrecursionlimit`, `signal.signal`, `warnings.warn`.
     Interpreter,
 }
 
-/// What a function that asks the outside gave.
+/// The result of a function that depends on the outside.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Answer {
-    /// A value.
+pub enum ExternalReply {
+    /// It returned a value.
     Returned(NodeId),
-    /// An exception.
+    /// It raised an exception.
     Raised(NodeId),
 }
 
-/// What is under a path.
+/// The state of a path in the file system.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum FileState {
-    /// Nothing.
+    /// There is nothing.
     Absent,
     /// A file with this content.
     File(#[serde(with = "crate::value::hexadecimal")] Vec<u8>),
@@ -448,9 +463,9 @@ pub enum FileState {
     Folder(Vec<String>),
     /// A symbolic link with this target.
     Link(String),
-    /// Something else, or something that could not be read.
+    /// Another kind of entry, or one that could not be read.
     Other,
 }
 
-/// A text that secrets are replaced by before anything reaches the disk.
+/// The text that replaces secrets before anything is written to disk.
 pub const MASKED: &str = "<masked>";

@@ -1,79 +1,86 @@
-//! Choosing few calls that show all that was seen of a unit.
+//! Selects few calls that show all recorded behaviour of a unit.
 //!
-//! Each call reaches *goals*: lines, kinds of outcomes, kinds of effects, shapes of arguments. Lines count most. Calls are chosen
-//! greedily, the plainest first among equals, and those that the others make superfluous are dropped again. So every line
-//! that any call reached is reached by a chosen one.
+//! Each call reaches *goals*: lines, kinds of outcomes, kinds of effects, shapes of arguments.
+//! Lines weigh most. Calls are selected greedily, the simplest first among equals, and redundant
+//! ones are dropped again. So every line that any call reached is reached by a selected one.
 
-mod below;
+mod untested_calls;
 
 use std::collections::BTreeSet;
 
-pub(crate) use below::{Below, BelowLine};
+pub(crate) use untested_calls::{UntestedCalls, UntestedLine};
 
-use crate::Graph;
-use crate::effects::Effect;
+use crate::ValueGraph;
+use crate::effects::CallEffect;
 use crate::recording::{
-    Call, External, FileState, Outcome, Place, Receiver, StepAction, StepOutcome,
+    Call, CallOutcome, FileState, Interaction, ProgramVariable, Receiver, StepAction, StepOutcome,
 };
-use crate::value::{NodeId, Value, word};
+use crate::value::{NodeId, Value, as_name};
 
-/// Something that a call shows of its unit.
+/// An aspect of a unit's behaviour that a call shows.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Goal {
-    /// A line is reached.
+enum SelectionGoal {
+    /// A line of the unit that is reached.
     Line(u32),
-    /// A line is reached of a function that has no tests of its own.
-    Below(BelowLine),
-    /// It ends in this way.
+    /// A line of a function without tests of its own that is reached.
+    UntestedLine(UntestedLine),
+    /// A kind of outcome.
     Outcome(String),
-    /// It does this to something else.
+    /// An effect on the program or the outside.
     Effect(String),
-    /// It is given a word that the program knows.
+    /// An argument that is a word known to the program.
     Choice(String),
-    /// It is given this kind of thing.
+    /// A shape of an argument.
     Shape(String),
 }
 
-impl Goal {
+impl SelectionGoal {
+    /// Returns the weight of the goal in the selection.
     fn weight(&self) -> usize {
         match self {
-            Goal::Line(_) | Goal::Below(_) => 8,
-            Goal::Outcome(_) => 4,
-            Goal::Effect(_) | Goal::Choice(_) => 2,
-            Goal::Shape(_) => 1,
+            SelectionGoal::Line(_) | SelectionGoal::UntestedLine(_) => 8,
+            SelectionGoal::Outcome(_) => 4,
+            SelectionGoal::Effect(_) | SelectionGoal::Choice(_) => 2,
+            SelectionGoal::Shape(_) => 1,
         }
     }
 }
 
-/// Those of the calls of one unit that are worth a test, in the order in which they were made.
+/// Selects the calls of one unit that are worth a test, in the order in which they were made.
 ///
-/// `done` are calls that have tests already; what they show need not be shown again. Neither need what `below` knows to be
-/// reached by the calls of other units; what the chosen calls reach is added to that. `is_choice` tells the words that the
-/// program itself knows: one that is an argument is a choice of the caller, and each choice is worth a test.
+/// `done` are calls with tests already; their goals count as reached. So do the lines in `below`
+/// that the calls of other units reach; the lines reached by the selected calls are added to it.
+/// `is_choice` recognises the words that the program itself knows. Such an argument is a choice of
+/// the caller, and each choice is worth a test.
 #[must_use]
 pub(crate) fn select<'a>(
     calls: &[&'a Call],
     done: &[&Call],
-    below: &mut Below<'_>,
+    untested: &mut UntestedCalls<'_>,
     is_choice: &dyn Fn(&str) -> bool,
 ) -> Vec<&'a Call> {
     let goals = |call: &Call| goals(call, is_choice);
     let all_goals = |call: &&'a Call| {
         let mut goals = goals(call);
-        goals.extend(below.open_lines(call).into_iter().map(Goal::Below));
+        goals.extend(
+            untested
+                .open_lines(call)
+                .into_iter()
+                .map(SelectionGoal::UntestedLine),
+        );
         goals
     };
-    let shown: BTreeSet<Goal> = done.iter().flat_map(|call| goals(call)).collect();
-    let goals: Vec<BTreeSet<Goal>> = calls.iter().map(all_goals).collect();
+    let shown: BTreeSet<SelectionGoal> = done.iter().flat_map(|call| goals(call)).collect();
+    let goals: Vec<BTreeSet<SelectionGoal>> = calls.iter().map(all_goals).collect();
     let costs: Vec<usize> = calls.iter().map(|call| cost(call)).collect();
     let mut reached = shown.clone();
-    let most = most_tests(calls).saturating_sub(done.len());
+    let max_count = max_tests(calls).saturating_sub(done.len());
     let mut chosen: Vec<usize> = Vec::new();
     loop {
         let worth = |index: usize| -> usize {
             let of_call = goals.get(index).into_iter().flatten();
             let new = of_call.filter(|goal| !reached.contains(goal));
-            new.map(Goal::weight).sum()
+            new.map(SelectionGoal::weight).sum()
         };
         let best = (0..calls.len())
             .filter(|index| !chosen.contains(index))
@@ -83,10 +90,11 @@ pub(crate) fn select<'a>(
                 let cost = costs.get(*index).copied().unwrap_or(usize::MAX);
                 (*worth, usize::MAX - cost, usize::MAX - *index)
             });
-        // Shapes of arguments alone are no reason for more and more tests.
+        // New shapes of arguments alone do not justify more tests.
         match best {
             Some((worth, _))
-                if worth < Goal::Effect(String::new()).weight() && chosen.len() >= most =>
+                if worth < SelectionGoal::Effect(String::new()).weight()
+                    && chosen.len() >= max_count =>
             {
                 break;
             }
@@ -104,48 +112,48 @@ pub(crate) fn select<'a>(
         .filter_map(|index| calls.get(index).copied())
         .collect();
     for call in &chosen {
-        below.note(call);
+        untested.mark_reached(call);
     }
     chosen
 }
 
-/// How many tests are enough: two for each way through the unit.
-fn most_tests(calls: &[&Call]) -> usize {
-    let ways: BTreeSet<(&[u32], String)> = calls
+/// Returns the maximum number of tests: two for each path through the unit.
+fn max_tests(calls: &[&Call]) -> usize {
+    let paths: BTreeSet<(&[u32], String)> = calls
         .iter()
         .map(|call| (call.lines.as_slice(), outcome(call)))
         .collect();
-    2 * ways.len()
+    2 * paths.len()
 }
 
-/// Drops calls, the dearest first, all of whose goals others reach.
+/// Drops calls whose goals others reach, the most expensive first.
 fn drop_superfluous(
     chosen: &mut Vec<usize>,
-    goals: &[BTreeSet<Goal>],
+    goals: &[BTreeSet<SelectionGoal>],
     costs: &[usize],
-    shown: &BTreeSet<Goal>,
+    shown: &BTreeSet<SelectionGoal>,
 ) {
-    let mut dearest = chosen.clone();
-    dearest.sort_by_key(|index| std::cmp::Reverse(costs.get(*index).copied().unwrap_or(0)));
-    for index in dearest {
+    let mut most_expensive = chosen.clone();
+    most_expensive.sort_by_key(|index| std::cmp::Reverse(costs.get(*index).copied().unwrap_or(0)));
+    for index in most_expensive {
         let of_others = chosen
             .iter()
             .filter(|other| **other != index)
             .filter_map(|other| goals.get(*other))
             .flatten()
             .cloned();
-        let others: BTreeSet<Goal> = shown.iter().cloned().chain(of_others).collect();
+        let others: BTreeSet<SelectionGoal> = shown.iter().cloned().chain(of_others).collect();
         if goals.get(index).is_some_and(|own| own.is_subset(&others)) {
             chosen.retain(|other| *other != index);
         }
     }
 }
 
-/// How much there is to read in the test of a call.
+/// Estimates the size of a call's test.
 fn cost(call: &Call) -> usize {
-    let events = call.events.len() * 5 + call.places.len();
-    // Nobody wants to wait a second for a test. To count anything finer would let chance choose the tests: on a busy
-    // machine, tenths of a second pass while a file is written or another process has its turn.
+    let events = call.events.len() * 5 + call.variables.len();
+    // Slow tests are expensive. Only whole seconds count: on a busy machine, finer differences are
+    // random, and the selection must not depend on them.
     let slow = usize::try_from(call.microseconds / 1_000_000 * 1000).unwrap_or(usize::MAX);
     call.values
         .len()
@@ -153,43 +161,51 @@ fn cost(call: &Call) -> usize {
         .saturating_add(slow)
 }
 
-fn goals(call: &Call, is_choice: &dyn Fn(&str) -> bool) -> BTreeSet<Goal> {
-    let mut goals: BTreeSet<Goal> = call.lines.iter().copied().map(Goal::Line).collect();
-    goals.insert(Goal::Outcome(outcome(call)));
+/// Returns the goals that a call reaches.
+fn goals(call: &Call, is_choice: &dyn Fn(&str) -> bool) -> BTreeSet<SelectionGoal> {
+    let mut goals: BTreeSet<SelectionGoal> = call
+        .lines
+        .iter()
+        .copied()
+        .map(SelectionGoal::Line)
+        .collect();
+    goals.insert(SelectionGoal::Outcome(outcome(call)));
     for effect in call.effects() {
-        goals.insert(Goal::Effect(match effect {
-            Effect::Changed { after, .. } => format!("changes {}", kind(&call.values, after)),
-            Effect::Rebound { place, .. } => match place {
-                Place::Global { name, .. }
-                | Place::ClassAttribute { name, .. }
-                | Place::Cell { name }
-                | Place::Default { parameter: name } => format!("binds {name}"),
+        goals.insert(SelectionGoal::Effect(match effect {
+            CallEffect::Changed { after, .. } => {
+                format!("changes {}", type_name(&call.values, after))
+            }
+            CallEffect::Rebound { variable, .. } => match variable {
+                ProgramVariable::Global { name, .. }
+                | ProgramVariable::ClassAttribute { name, .. }
+                | ProgramVariable::Cell { name }
+                | ProgramVariable::Default { parameter: name } => format!("binds {name}"),
             },
         }));
     }
     for event in &call.events {
-        goals.insert(Goal::Effect(match &event.external {
-            External::Input { .. } => "reads the keyboard".to_owned(),
-            External::Output { is_error, .. } => format!("prints {is_error}"),
-            External::File { before, after, .. } => {
+        goals.insert(SelectionGoal::Effect(match &event.external {
+            Interaction::Input { .. } => "reads the keyboard".to_owned(),
+            Interaction::Output { is_error, .. } => format!("prints {is_error}"),
+            Interaction::File { before, after, .. } => {
                 format!(
                     "file {} {} {}",
-                    under(before),
-                    under(after),
+                    file_kind(before),
+                    file_kind(after),
                     before == after
                 )
             }
-            External::Environment { name, .. } => format!("variable {name}"),
-            External::WorkingFolder { before, after } => {
+            Interaction::Environment { name, .. } => format!("variable {name}"),
+            Interaction::WorkingFolder { before, after } => {
                 format!("working folder {}", before == after)
             }
-            External::Permissions { .. } => "permissions".to_owned(),
-            External::Logged { level, .. } => format!("logs {level}"),
-            External::Called { function, .. } => format!("asks {function}"),
+            Interaction::Permissions { .. } => "permissions".to_owned(),
+            Interaction::Logged { level, .. } => format!("logs {level}"),
+            Interaction::Called { function, .. } => format!("asks {function}"),
         }));
     }
     for step in &call.steps {
-        goals.insert(Goal::Effect(match step.action {
+        goals.insert(SelectionGoal::Effect(match step.action {
             StepAction::Next => "is asked for the next".to_owned(),
             StepAction::Send(_) => "is sent something".to_owned(),
             StepAction::Throw(_) => "is thrown something".to_owned(),
@@ -201,23 +217,24 @@ fn goals(call: &Call, is_choice: &dyn Fn(&str) -> bool) -> BTreeSet<Goal> {
         Receiver::Instance(_) | Receiver::Class(_) => 1,
     };
     for (index, argument) in call.arguments.iter().enumerate() {
-        let word = word(call.values.value(argument.before));
+        let word = as_name(call.values.value(argument.before));
         if let Some(word) = word.filter(|word| is_choice(word)) {
-            goals.insert(Goal::Choice(format!("{} {word}", argument.name)));
+            goals.insert(SelectionGoal::Choice(format!("{} {word}", argument.name)));
         }
-        // Choices follow what they are about; a word that comes first is data.
+        // Choices come behind the data that they are about; a word that comes first is data.
         let word = word.filter(|_| index > own);
         let shape = match (argument.is_default, word) {
             (true, _) => "left out".to_owned(),
             (false, Some(word)) => word.to_owned(),
             (false, None) => shape(&call.values, argument.before),
         };
-        goals.insert(Goal::Shape(format!("{} {shape}", argument.name)));
+        goals.insert(SelectionGoal::Shape(format!("{} {shape}", argument.name)));
     }
     goals
 }
 
-fn under(state: &FileState) -> &'static str {
+/// Describes the state of a file.
+fn file_kind(state: &FileState) -> &'static str {
     match state {
         FileState::Absent => "nothing",
         FileState::File(_) | FileState::LargeFile(_) => "a file",
@@ -227,9 +244,10 @@ fn under(state: &FileState) -> &'static str {
     }
 }
 
+/// Describes the kind of a call's outcome.
 fn outcome(call: &Call) -> String {
     match &call.outcome {
-        Outcome::Returned(value) => {
+        CallOutcome::Returned(value) => {
             let ends: BTreeSet<&str> = call
                 .steps
                 .iter()
@@ -241,15 +259,15 @@ fn outcome(call: &Call) -> String {
                 .collect();
             format!("gives {} {ends:?}", shape(&call.values, *value))
         }
-        Outcome::Raised { exception, .. } => {
-            format!("raises {}", kind(&call.values, *exception))
+        CallOutcome::Raised { exception, .. } => {
+            format!("raises {}", type_name(&call.values, *exception))
         }
-        Outcome::Unfinished => "does not end".to_owned(),
+        CallOutcome::Unfinished => "does not end".to_owned(),
     }
 }
 
-/// The type of a value.
-fn kind(graph: &Graph, node: NodeId) -> String {
+/// Returns the type of a value.
+fn type_name(graph: &ValueGraph, node: NodeId) -> String {
     match graph.value(node) {
         Value::None => "None".to_owned(),
         Value::Boolean(_) => "bool".to_owned(),
@@ -276,8 +294,9 @@ fn kind(graph: &Graph, node: NodeId) -> String {
     }
 }
 
-/// The type of a value with what often makes a difference: emptiness, sign, length class.
-fn shape(graph: &Graph, node: NodeId) -> String {
+/// Returns the type of a value with properties that often make a difference: emptiness, sign,
+/// length class.
+fn shape(graph: &ValueGraph, node: NodeId) -> String {
     let length = |length: usize| match length {
         0 => "empty",
         1 => "one",
@@ -296,20 +315,20 @@ fn shape(graph: &Graph, node: NodeId) -> String {
         Value::Dictionary(items) => length(items.len()).to_owned(),
         _ => String::new(),
     };
-    format!("{} {more}", kind(graph, node))
+    format!("{} {more}", type_name(graph, node))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Node;
-    use crate::recording::{Argument, CallId, UnitId};
+    use crate::ValueNode;
+    use crate::recording::{BoundArgument, CallId, UnitId};
 
     fn call(id: u64, lines: &[u32], result: i64, size: usize) -> Call {
-        let mut values = Graph::default();
-        let result = values.add(Node::plain(Value::Integer(result)));
+        let mut values = ValueGraph::default();
+        let result = values.add(ValueNode::plain(Value::Integer(result)));
         for _ in 0..size {
-            values.add(Node::plain(Value::None));
+            values.add(ValueNode::plain(Value::None));
         }
         Call {
             id: CallId(id),
@@ -322,8 +341,8 @@ mod tests {
             is_from_own_method: false,
             receiver: Receiver::None,
             arguments: Vec::new(),
-            places: Vec::new(),
-            outcome: Outcome::Returned(result),
+            variables: Vec::new(),
+            outcome: CallOutcome::Returned(result),
             steps: Vec::new(),
             events: Vec::new(),
             lines: lines.to_vec(),
@@ -340,7 +359,7 @@ mod tests {
         let selected = select(
             &calls,
             done,
-            &mut Below::new(&recording, |_| true),
+            &mut UntestedCalls::new(&recording, |_| true),
             &is_choice,
         );
         selected.iter().map(|call| call.id.0).collect()
@@ -368,12 +387,12 @@ mod tests {
         let calls: Vec<&Call> = (recording.calls.iter())
             .filter(|call| call.unit == UnitId(0))
             .collect();
-        let mut below = Below::new(&recording, |call| call.unit == UnitId(0));
-        let selected = select(&calls, &[], &mut below, &|_| false);
+        let mut untested = UntestedCalls::new(&recording, |call| call.unit == UnitId(0));
+        let selected = select(&calls, &[], &mut untested, &|_| false);
         let ids = |calls: &[&Call]| calls.iter().map(|call| call.id.0).collect::<Vec<_>>();
         assert_eq!(ids(&selected), [4]);
         // Callers of another unit find everything shown.
-        let selected = select(&calls, &calls[..1], &mut below, &|_| false);
+        let selected = select(&calls, &calls[..1], &mut untested, &|_| false);
         assert_eq!(ids(&selected), [] as [u64; 0]);
     }
 
@@ -382,9 +401,9 @@ mod tests {
         let given = |id, first: &str, second: &str| {
             let mut call = call(id, &[1], 1, 1);
             for text in [first, second] {
-                let node = Node::plain(Value::Text(text.to_owned()));
+                let node = ValueNode::plain(Value::Text(text.to_owned()));
                 let before = call.values.add(node);
-                call.arguments.push(Argument {
+                call.arguments.push(BoundArgument {
                     name: format!("argument {}", call.arguments.len()),
                     before,
                     after: Some(before),
@@ -422,7 +441,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_tested_already_needs_no_other_test() {
+    fn tested_goals_need_no_other_test() {
         let calls = [call(1, &[1, 2], 1, 1), call(2, &[1, 3], 1, 1)];
         assert_eq!(chosen(&calls, &[&calls[0]]), [2]);
     }

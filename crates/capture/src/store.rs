@@ -1,11 +1,13 @@
 //! Recordings on disk.
 //!
-//! Each watched process appends to a file of its own, a line a record: a checksum, a space, JSON. A record is there
-//! completely or, to whoever reads, not at all, so a process may be killed at any byte and loses what it was writing
-//! and nothing else. A value is written once, under a digest of its content, before the first call that needs it.
-//! Reading runs nothing, and needs neither the program nor its classes.
+//! Each watched process appends to a file of its own. A line is a record: a checksum, a space,
+//! JSON. Readers ignore a record that is incomplete, so a process may be killed at any time and
+//! loses only the record that it was writing. A value is written once, under a digest of its
+//! content, before the first call that needs it. Reading runs no code, and needs neither the
+//! program nor its classes.
 //!
-//! [`Writer`] appends, [`load`] reads all files of a folder. The records themselves are in `format`.
+//! [`RecordingWriter`] appends, [`load`] reads all files of a folder. The records are defined in
+//! `format`.
 
 mod format;
 mod graphs;
@@ -16,31 +18,41 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use format::{Digest, Record, VERSION};
-pub use read::{Loaded, files, load, load_file, load_files};
+use format::{Digest, StoreRecord, VERSION};
+pub use read::{LoadedRecordings, files, load, load_file, load_files};
 
-use crate::recording::{Call, CallId, Execution, Unit, UnitId};
+use crate::recording::{Call, CallId, CodeUnit, ProgramRun, UnitId};
 
-/// The end of the names of the files.
+/// The extension of the files.
 pub const EXTENSION: &str = "recording";
 
-/// How much a process may write, in bytes, unless told otherwise.
-pub const MOST_BYTES: u64 = 1 << 30;
+/// The default limit of the bytes that one process may write.
+pub const MAX_BYTES: u64 = 1 << 30;
 
-/// Appends what one process does to its file.
-pub struct Writer {
+/// A writer that appends the calls of one process to its file.
+pub struct RecordingWriter {
+    /// The open file.
     file: File,
+    /// Its path.
     path: PathBuf,
+    /// The number of bytes written.
     written: u64,
+    /// The limit of bytes.
     limit: u64,
+    /// The digests of values that were written already.
     values: BTreeSet<Digest>,
+    /// The number of units that were written.
     units: u32,
 }
 
-impl Writer {
-    /// Begins a file in a folder, which is made if need be. `name` should be one that no other process uses; if it is
-    /// taken all the same, a number is added to it.
-    pub fn create(folder: &Path, name: &str, execution: &Execution) -> io::Result<Writer> {
+impl RecordingWriter {
+    /// Creates a file in a folder, and the folder if necessary. `name` should be unique to the
+    /// process; if it is taken, a number is added.
+    pub fn create(
+        folder: &Path,
+        name: &str,
+        execution: &ProgramRun,
+    ) -> io::Result<RecordingWriter> {
         fs::create_dir_all(folder)?;
         let mut number = 1;
         let (path, file) = loop {
@@ -55,46 +67,46 @@ impl Writer {
                 opened => break (path, opened?),
             }
         };
-        let mut writer = Writer {
+        let mut writer = RecordingWriter {
             file,
             path,
             written: 0,
-            limit: MOST_BYTES,
+            limit: MAX_BYTES,
             values: BTreeSet::new(),
             units: 0,
         };
         let execution = execution.clone();
-        writer.append(&Record::Begin {
+        writer.append(&StoreRecord::Begin {
             version: VERSION,
             execution,
         })?;
         Ok(writer)
     }
 
-    /// With another limit on what may be written.
-    pub fn with_limit(self, limit: u64) -> Writer {
-        Writer { limit, ..self }
+    /// Sets another limit of bytes.
+    pub fn with_limit(self, limit: u64) -> RecordingWriter {
+        RecordingWriter { limit, ..self }
     }
 
-    /// The file.
+    /// Returns the path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Whether the limit is reached: calls are counted but not written any more.
+    /// Returns true if the limit is reached: calls are still counted, but no longer written.
     pub fn is_full(&self) -> bool {
         self.written >= self.limit
     }
 
-    /// A unit that was called for the first time. Its number is to be used in calls.
-    pub fn unit(&mut self, unit: &Unit) -> io::Result<UnitId> {
-        self.append(&Record::Unit(unit.clone()))?;
+    /// Writes a unit that was called for the first time. Calls refer to it by the returned number.
+    pub fn add_unit(&mut self, unit: &CodeUnit) -> io::Result<UnitId> {
+        self.append(&StoreRecord::Unit(unit.clone()))?;
         self.units += 1;
         Ok(UnitId(self.units - 1))
     }
 
-    /// A call begins, and if nothing more is heard of it, it has not ended.
-    pub fn entered(
+    /// Writes the beginning of a call. Without a later record of it, the call has not ended.
+    pub fn enter_call(
         &mut self,
         call: CallId,
         unit: UnitId,
@@ -103,45 +115,46 @@ impl Writer {
         if self.is_full() {
             return Ok(());
         }
-        self.append(&Record::Entered { call, unit, caller })
+        self.append(&StoreRecord::Entered { call, unit, caller })
     }
 
-    /// A call that is worth keeping, with its values.
-    pub fn call(&mut self, call: Call) -> io::Result<()> {
+    /// Writes a finished call with its values.
+    pub fn add_call(&mut self, call: Call) -> io::Result<()> {
         if self.is_full() {
             return Ok(());
         }
-        let (stored, values) = graphs::stored(call);
+        let (stored, values) = graphs::encode_call(call);
         for (digest, value) in values {
             if self.values.insert(digest) {
-                self.append(&Record::Value(digest, value))?;
+                self.append(&StoreRecord::Value(digest, value))?;
             }
         }
-        self.append(&Record::Call(Box::new(stored)))
+        self.append(&StoreRecord::Call(Box::new(stored)))
     }
 
-    /// A call that is not worth keeping has ended.
-    pub fn dropped(&mut self, call: CallId) -> io::Result<()> {
-        self.append(&Record::Dropped(call))
+    /// Writes that a call has ended and is not kept.
+    pub fn drop_call(&mut self, call: CallId) -> io::Result<()> {
+        self.append(&StoreRecord::Dropped(call))
     }
 
-    /// How often each unit was called, by their numbers. The last word counts.
-    pub fn counts(&mut self, counts: &[u64]) -> io::Result<()> {
-        self.append(&Record::Counts(counts.to_vec()))
+    /// Writes how often each unit was called, by number. The last such record counts.
+    pub fn write_counts(&mut self, counts: &[u64]) -> io::Result<()> {
+        self.append(&StoreRecord::Counts(counts.to_vec()))
     }
 
-    /// Something went wrong in the recorder.
-    pub fn trouble(&mut self, trouble: &str) -> io::Result<()> {
-        self.append(&Record::Trouble(trouble.to_owned()))
+    /// Writes an error of the recorder.
+    pub fn add_problem(&mut self, problem: &str) -> io::Result<()> {
+        self.append(&StoreRecord::Trouble(problem.to_owned()))
     }
 
-    /// The process comes to its end, or the recording does.
+    /// Writes the end of the process or of the recording.
     pub fn finish(&mut self) -> io::Result<()> {
-        self.append(&Record::End)
+        self.append(&StoreRecord::End)
     }
 
-    /// One write to the operating system, so that nothing of it is lost when the process dies in the next moment.
-    fn append(&mut self, record: &Record) -> io::Result<()> {
+    /// Appends a record by one write to the operating system, so that it is complete even if the
+    /// process dies right after.
+    fn append(&mut self, record: &StoreRecord) -> io::Result<()> {
         let line = record.line().map_err(io::Error::other)?;
         self.file.write_all(line.as_bytes())?;
         self.written += line.len() as u64;

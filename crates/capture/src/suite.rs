@@ -1,13 +1,14 @@
-//! Unit tests as text, before they are in a file: what the writer gives and what merging takes.
+//! Unit tests as text, before they are in a file. [`write`](mod@crate::write) produces them, and
+//! [`merge`](mod@crate::merge) adds them to files.
 
 /// The tests for one test file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Suite {
-    /// What the tests need.
-    pub imports: Vec<Import>,
-    /// One class for each unit.
+pub struct UnitTestSuite {
+    /// The imports that all tests need.
+    pub imports: Vec<TestImport>,
+    /// The classes, one for each unit.
     pub classes: Vec<TestClass>,
-    /// Whether a new file ends with unittest's own start.
+    /// True if a new file ends with `unittest.main()`.
     pub main_guard: bool,
 }
 
@@ -16,7 +17,7 @@ pub struct Suite {
 pub struct TestClass {
     /// Its name.
     pub name: String,
-    /// What it inherits from.
+    /// Its base class.
     pub base: Option<String>,
     /// Its tests.
     pub tests: Vec<UnitTest>,
@@ -25,71 +26,72 @@ pub struct TestClass {
 /// One test.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnitTest {
-    /// The interaction that it comes from; the same in every run.
+    /// The id of the recorded call that it comes from. It is the same in every run.
     pub id: String,
     /// The name of its function.
     pub name: String,
-    /// Its lines, decorators first, indented by four blanks for each level and not at all by the class around.
+    /// Its lines, decorators first, indented by four blanks for each level, but not for the class
+    /// around it.
     ///
-    /// No string goes over several lines, so that indentation is nothing but indentation.
+    /// No string spans several lines, so all leading blanks are indentation.
     pub lines: Vec<String>,
-    /// What it needs.
-    pub imports: Vec<Import>,
+    /// The imports that it needs.
+    pub imports: Vec<TestImport>,
 }
 
-/// Something that tests need to import.
+/// An import that tests need.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Import {
-    /// Where in a file's head it belongs.
-    pub section: Section,
+pub struct TestImport {
+    /// The section of the file's head that it belongs to.
+    pub section: ImportSection,
     /// The module.
     pub module: String,
-    /// What is taken from it; nothing if it is the module itself.
+    /// The name that is imported from the module; `None` for the module itself.
     pub name: Option<String>,
 }
 
-/// The parts of a file's head, in order.
+/// The sections of imports at the head of a file, in order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Section {
-    /// What comes with Python.
+pub enum ImportSection {
+    /// The standard library.
     Standard,
-    /// What was installed.
+    /// Installed packages.
     Installed,
-    /// The project's own.
+    /// The project's own modules.
     Own,
 }
 
-impl Import {
-    /// `import module`.
+impl TestImport {
+    /// Creates `import module`.
     #[must_use]
-    pub fn module(module: &str) -> Import {
-        Import {
+    pub fn module(module: &str) -> TestImport {
+        TestImport {
             section: section(module),
             module: module.to_owned(),
             name: None,
         }
     }
 
-    /// `from module import name`.
+    /// Creates `from module import name`.
     #[must_use]
-    pub fn from(module: &str, name: &str) -> Import {
-        Import {
+    pub fn from(module: &str, name: &str) -> TestImport {
+        TestImport {
             section: section(module),
             module: module.to_owned(),
             name: Some(name.to_owned()),
         }
     }
 
-    /// The name that it binds.
+    /// Returns the name that it binds.
     #[must_use]
-    pub fn bound(&self) -> &str {
+    pub fn bound_name(&self) -> &str {
         match &self.name {
             Some(name) => name,
             None => self.module.split('.').next().unwrap_or(&self.module),
         }
     }
 
-    /// As written.
+    /// Renders the import statement.
     #[must_use]
     pub fn text(&self) -> String {
         match &self.name {
@@ -99,7 +101,8 @@ impl Import {
     }
 }
 
-/// The modules that tests use of Python's own; whatever is neither here nor known to be installed is the project's.
+/// The modules of the standard library that tests use. Modules that are neither here nor known to
+/// be installed count as the project's.
 const STANDARD: [&str; 41] = [
     "abc",
     "array",
@@ -144,26 +147,32 @@ const STANDARD: [&str; 41] = [
     "zoneinfo",
 ];
 
-fn section(module: &str) -> Section {
+/// Returns the section that a module belongs to.
+fn section(module: &str) -> ImportSection {
     let first = module.split('.').next().unwrap_or(module);
     if STANDARD.contains(&first) {
-        Section::Standard
+        ImportSection::Standard
     } else if first == "pytest" {
-        Section::Installed
+        ImportSection::Installed
     } else {
-        Section::Own
+        ImportSection::Own
     }
 }
 
-/// The head of a new file: sections apart, modules before what is taken from modules, names of one module together.
+/// Renders the head of a new file: by section, modules before names from modules, and names of one
+/// module together.
 #[must_use]
-pub fn head(imports: &[Import]) -> Vec<String> {
+pub fn import_lines(imports: &[TestImport]) -> Vec<String> {
     let mut imports = imports.to_vec();
     imports.sort();
     imports.dedup();
     let mut lines: Vec<String> = Vec::new();
-    for section in [Section::Standard, Section::Installed, Section::Own] {
-        let of_section: Vec<&Import> = imports
+    for section in [
+        ImportSection::Standard,
+        ImportSection::Installed,
+        ImportSection::Own,
+    ] {
+        let of_section: Vec<&TestImport> = imports
             .iter()
             .filter(|import| import.section == section)
             .collect();
@@ -190,6 +199,7 @@ pub fn head(imports: &[Import]) -> Vec<String> {
     lines
 }
 
+/// Renders a `from` import, on several lines if it is long.
 fn from_lines(module: &str, names: &[&str]) -> Vec<String> {
     let one = format!("from {module} import {}", names.join(", "));
     if one.len() <= 88 {
@@ -208,16 +218,16 @@ mod tests {
     #[test]
     fn heads_are_sorted_in_sections() {
         let imports = [
-            Import::from("shop.cart", "total"),
-            Import::module("pytest"),
-            Import::from("shop.cart", "Cart"),
-            Import::module("shop"),
-            Import::from("unittest", "mock"),
-            Import::module("io"),
-            Import::module("io"),
+            TestImport::from("shop.cart", "total"),
+            TestImport::module("pytest"),
+            TestImport::from("shop.cart", "Cart"),
+            TestImport::module("shop"),
+            TestImport::from("unittest", "mock"),
+            TestImport::module("io"),
+            TestImport::module("io"),
         ];
         assert_eq!(
-            head(&imports),
+            import_lines(&imports),
             [
                 "import io",
                 "from unittest import mock",

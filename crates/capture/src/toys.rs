@@ -1,21 +1,21 @@
-//! Recordings made by hand, for tests.
+//! Recordings built by hand, for tests.
 
-use crate::Node;
+use crate::ValueNode;
 use crate::recording::{
-    Argument, Call, CallId, Event, External, Outcome, Parameter, ParameterKind, Place, PlaceState,
-    Receiver, Unit, UnitId, UnitKind,
+    BindingKind, BoundArgument, Call, CallId, CallOutcome, CodeUnit, ExternalEvent, Interaction,
+    ProgramVariable, Receiver, UnitId, UnitKind, UnitParameter, VariableState,
 };
-use crate::value::{NodeId, Object, ObjectId, ObjectKind, Reference, Value};
+use crate::value::{ImportPath, InstanceValue, NodeId, ObjectId, ObjectKind, Value};
 
-/// A call that is made up step by step.
-pub(crate) struct Made {
-    pub(crate) unit: Unit,
+/// A builder of a call and its unit.
+pub(crate) struct CallBuilder {
+    pub(crate) unit: CodeUnit,
     pub(crate) call: Call,
 }
 
-impl Made {
-    pub(crate) fn of(name: &str) -> Made {
-        let unit = Unit {
+impl CallBuilder {
+    pub(crate) fn of(name: &str) -> CallBuilder {
+        let unit = CodeUnit {
             module: "zoo".to_owned(),
             qualified_name: name.to_owned(),
             file: "zoo.py".to_owned(),
@@ -26,16 +26,16 @@ impl Made {
         };
         let call = Call {
             end: Some(1),
-            ..Call::begun(CallId(0), 0, UnitId(0), None)
+            ..Call::unfinished(CallId(0), 0, UnitId(0), None)
         };
-        let mut made = Made { unit, call };
-        let none = made.plain(Value::None);
-        made.call.outcome = Outcome::Returned(none);
-        made
+        let mut builder = CallBuilder { unit, call };
+        let none = builder.plain(Value::None);
+        builder.call.outcome = CallOutcome::Returned(none);
+        builder
     }
 
     pub(crate) fn plain(&mut self, value: Value) -> NodeId {
-        self.call.values.add(Node::plain(value))
+        self.call.values.add(ValueNode::plain(value))
     }
 
     pub(crate) fn number(&mut self, number: i64) -> NodeId {
@@ -47,7 +47,7 @@ impl Made {
     }
 
     pub(crate) fn with_id(&mut self, id: u64, value: Value) -> NodeId {
-        self.call.values.add(Node {
+        self.call.values.add(ValueNode {
             value,
             object: Some(ObjectId(id)),
         })
@@ -63,8 +63,8 @@ impl Made {
             .iter()
             .map(|(name, value)| ((*name).to_owned(), *value))
             .collect();
-        let object = Object {
-            class: Reference::new("zoo", class),
+        let object = InstanceValue {
+            class: ImportPath::new("zoo", class),
             is_importable: true,
             kind: ObjectKind::Plain,
             content: None,
@@ -73,12 +73,12 @@ impl Made {
         self.with_id(id, Value::Object(object))
     }
 
-    pub(crate) fn argument(mut self, name: &str, before: NodeId, after: NodeId) -> Made {
-        self.unit.parameters.push(Parameter {
+    pub(crate) fn argument(mut self, name: &str, before: NodeId, after: NodeId) -> CallBuilder {
+        self.unit.parameters.push(UnitParameter {
             name: name.to_owned(),
-            kind: ParameterKind::Normal,
+            kind: BindingKind::Normal,
         });
-        self.call.arguments.push(Argument {
+        self.call.arguments.push(BoundArgument {
             name: name.to_owned(),
             before,
             after: Some(after),
@@ -87,13 +87,13 @@ impl Made {
         self
     }
 
-    pub(crate) fn returns(mut self, value: NodeId) -> Made {
-        self.call.outcome = Outcome::Returned(value);
+    pub(crate) fn returns(mut self, value: NodeId) -> CallBuilder {
+        self.call.outcome = CallOutcome::Returned(value);
         self
     }
 
-    pub(crate) fn event(mut self, external: External) -> Made {
-        self.call.events.push(Event {
+    pub(crate) fn event(mut self, external: Interaction) -> CallBuilder {
+        self.call.events.push(ExternalEvent {
             at: 0,
             is_nested: false,
             external,
@@ -101,14 +101,14 @@ impl Made {
         self
     }
 
-    pub(crate) fn place(
+    pub(crate) fn variable(
         mut self,
-        place: Place,
+        variable: ProgramVariable,
         before: Option<NodeId>,
         after: Option<NodeId>,
-    ) -> Made {
-        self.call.places.push(PlaceState {
-            place,
+    ) -> CallBuilder {
+        self.call.variables.push(VariableState {
+            variable: variable,
             before,
             after,
             is_as_imported: false,
@@ -116,8 +116,8 @@ impl Made {
         self
     }
 
-    pub(crate) fn on(mut self, class: &str, before: NodeId, after: NodeId) -> Made {
-        self.call.receiver = Receiver::Instance(Reference::new("zoo", class));
+    pub(crate) fn on(mut self, class: &str, before: NodeId, after: NodeId) -> CallBuilder {
+        self.call.receiver = Receiver::Instance(ImportPath::new("zoo", class));
         self.argument("self", before, after)
     }
 }

@@ -1,7 +1,8 @@
-//! Running written tests to see which of them are true each time.
+//! Runs written tests, to find those that pass every time.
 //!
-//! Tests run through the user's own Python, in fresh processes, in a folder that is made for it. An audit hook keeps them from
-//! changing anything outside of that folder, from the network and from starting processes (`validate/guard.py`).
+//! Tests run in the user's own Python, in fresh processes, in a temporary folder. An audit hook
+//! keeps them from changing anything outside of that folder, from using the network and from
+//! starting processes (`validate/guard.py`).
 
 pub(crate) mod process;
 
@@ -11,60 +12,61 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::write::{HELPERS_MODULE, HELPERS_TEXT, Style};
+use crate::write::{HELPERS_MODULE, HELPERS_TEXT, TestFramework};
 
-/// The text of the runner.
+/// The source of the runner.
 const RUNNER: &str = include_str!("validate/runner.py");
 
-/// The text of what keeps tests from doing harm, and the name by which runners import it.
+/// The source of the audit hook.
 const GUARD: &str = include_str!("validate/guard.py");
+/// The file name by which runners import the audit hook.
 const GUARD_FILE: &str = "testwright_guard.py";
 
-/// One test may take so long; a unit test that takes longer is none.
-const SECONDS: u64 = 10;
+/// The time limit of one test, in seconds; a unit test that takes longer is none.
+const MAX_SECONDS: u64 = 10;
 
-/// A file with tests in it, before it is in the project.
+/// A file with tests, before it is in the project.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TestFile {
-    /// `test_shop.py`
+pub struct CandidateFile {
+    /// Its name: `test_shop.py`.
     pub name: String,
-    /// What it says.
+    /// Its content.
     pub text: String,
 }
 
-/// How a round of tests differs from others.
+/// The conditions under which tests are run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Round {
-    /// Each test in a process of its own.
+pub struct ValidationRound {
+    /// True if each test runs in a process of its own.
     pub is_alone: bool,
-    /// In another order than that of the file.
+    /// The seed for another order than that of the file.
     pub shuffle: Option<u32>,
-    /// What `PYTHONHASHSEED` is.
+    /// The value of `PYTHONHASHSEED`.
     pub hash_seed: u32,
     /// The time zone.
     pub zone: &'static str,
-    /// With nothing but an exception in the body of the unit under test: tests that pass now check nothing.
+    /// True if the unit under test has a body that raises. Tests that pass then check nothing.
     pub is_empty: bool,
 }
 
-impl Round {
-    /// What each test has to pass.
-    pub const ALL: [Round; 3] = [
-        Round {
+impl ValidationRound {
+    /// The rounds that each test has to pass.
+    pub const ALL: [ValidationRound; 3] = [
+        ValidationRound {
             is_alone: true,
             shuffle: None,
             hash_seed: 0,
             zone: "UTC",
             is_empty: false,
         },
-        Round {
+        ValidationRound {
             is_alone: false,
             shuffle: None,
             hash_seed: 1,
             zone: "Pacific/Kiritimati",
             is_empty: false,
         },
-        Round {
+        ValidationRound {
             is_alone: false,
             shuffle: Some(7),
             hash_seed: 4711,
@@ -73,8 +75,8 @@ impl Round {
         },
     ];
 
-    /// Which tests check nothing.
-    pub const EMPTY: Round = Round {
+    /// The round that finds tests that check nothing.
+    pub const EMPTY: ValidationRound = ValidationRound {
         is_alone: true,
         shuffle: None,
         hash_seed: 0,
@@ -83,67 +85,68 @@ impl Round {
     };
 }
 
-/// What became of a test.
+/// The result of running a test.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum TestVerdict {
     /// It passed.
     Passed,
     /// It failed, with this message.
     Failed(String),
-    /// It passed and left this changed.
+    /// It passed, and left this variable or setting changed.
     Leaked(String),
     /// It was skipped.
     Skipped,
 }
 
-impl Verdict {
-    /// Which of two verdicts counts for both.
-    fn badness(&self) -> u8 {
+impl TestVerdict {
+    /// Ranks verdicts. Of several verdicts on one test, the worst counts.
+    fn severity(&self) -> u8 {
         match self {
-            Verdict::Passed => 0,
-            Verdict::Skipped => 1,
-            Verdict::Leaked(_) => 2,
-            Verdict::Failed(_) => 3,
+            TestVerdict::Passed => 0,
+            TestVerdict::Skipped => 1,
+            TestVerdict::Leaked(_) => 2,
+            TestVerdict::Failed(_) => 3,
         }
     }
 }
 
-/// Tests by `file::Class::function`, with the module and the qualified name of the unit that each is about.
-pub type Units = BTreeMap<String, (String, String)>;
+/// The units under test, as module and qualified name, by `file::Class::function` of their tests.
+pub type TestedUnits = BTreeMap<String, (String, String)>;
 
-/// Something that runs tests.
-pub trait Run {
-    /// What became of the tests in these files; those of which nothing is said did not end.
+/// A runner of tests.
+pub trait TestRunner {
+    /// Runs the tests in these files. Tests that are missing in the result did not end.
     ///
     /// # Errors
     /// If they could not be run at all.
     fn run(
         &self,
-        files: &[TestFile],
-        units: &Units,
-        round: Round,
-    ) -> Result<BTreeMap<String, Verdict>, Error>;
+        files: &[CandidateFile],
+        units: &TestedUnits,
+        round: ValidationRound,
+    ) -> Result<BTreeMap<String, TestVerdict>, Error>;
 }
 
-/// Why tests could not be run.
+/// The reason why tests could not be run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error(pub String);
 
-/// Runs tests by the user's Python.
+/// A runner that uses the user's Python.
 #[derive(Clone, Debug)]
-pub struct Python {
+pub struct PythonRunner {
     /// The interpreter.
     pub executable: PathBuf,
-    /// How the tests are written.
-    pub style: Style,
-    /// Where modules are looked for.
+    /// The test framework.
+    pub style: TestFramework,
+    /// The module search path.
     pub path: Vec<PathBuf>,
-    /// The modules that tests must leave as they were.
+    /// The modules that tests must leave unchanged.
     pub modules: Vec<String>,
 }
 
+/// The options of the runner script, as it reads them from `options.json`.
 #[derive(Serialize)]
-struct Orders<'a> {
+struct RunnerOptions<'a> {
     style: &'a str,
     inside: &'a Path,
     folder: &'a Path,
@@ -152,44 +155,45 @@ struct Orders<'a> {
     start: &'a Path,
     files: Vec<PathBuf>,
     modules: &'a [String],
-    units: &'a Units,
+    units: &'a TestedUnits,
     alone: bool,
     empty: bool,
     shuffle: Option<u32>,
     seconds: u64,
 }
 
+/// A line of the runner script's report.
 #[derive(Deserialize)]
-struct Told {
+struct ReportLine {
     test: String,
     outcome: String,
     message: String,
 }
 
-impl Run for Python {
+impl TestRunner for PythonRunner {
     fn run(
         &self,
-        files: &[TestFile],
-        units: &Units,
-        round: Round,
-    ) -> Result<BTreeMap<String, Verdict>, Error> {
-        let inside = Inside::new()?;
-        let tests = inside.place("tests");
-        fs::create_dir(&tests).map_err(cannot)?;
+        files: &[CandidateFile],
+        units: &TestedUnits,
+        round: ValidationRound,
+    ) -> Result<BTreeMap<String, TestVerdict>, Error> {
+        let inside = SandboxFolder::new()?;
+        let tests = inside.path_to("tests");
+        fs::create_dir(&tests).map_err(prepare_error)?;
         let helpers = tests.join(format!("{HELPERS_MODULE}.py"));
-        fs::write(helpers, HELPERS_TEXT).map_err(cannot)?;
+        fs::write(helpers, HELPERS_TEXT).map_err(prepare_error)?;
         let mut paths = Vec::new();
         for file in files {
             let path = tests.join(&file.name);
-            fs::write(&path, &file.text).map_err(cannot)?;
+            fs::write(&path, &file.text).map_err(prepare_error)?;
             paths.push(path);
         }
         self.run_in(&inside, &tests, paths, units, round)
     }
 }
 
-impl Python {
-    /// Runs test files where they are; names of tests are relative to `root`.
+impl PythonRunner {
+    /// Runs test files where they are. The names of tests are relative to `root`.
     ///
     /// # Errors
     /// If they could not be run at all.
@@ -197,48 +201,55 @@ impl Python {
         &self,
         root: &Path,
         files: Vec<PathBuf>,
-    ) -> Result<BTreeMap<String, Verdict>, Error> {
-        let round = Round {
+    ) -> Result<BTreeMap<String, TestVerdict>, Error> {
+        let round = ValidationRound {
             is_alone: false,
             is_empty: false,
-            ..Round::EMPTY
+            ..ValidationRound::EMPTY
         };
-        self.run_in(&Inside::new()?, root, files, &Units::new(), round)
+        self.run_in(
+            &SandboxFolder::new()?,
+            root,
+            files,
+            &TestedUnits::new(),
+            round,
+        )
     }
 
+    /// Runs test files by the runner script, and reads its report.
     fn run_in(
         &self,
-        inside: &Inside,
+        inside: &SandboxFolder,
         root: &Path,
         files: Vec<PathBuf>,
-        units: &Units,
-        round: Round,
-    ) -> Result<BTreeMap<String, Verdict>, Error> {
-        let place = |name: &str| inside.place(name);
-        let most = SECONDS * (2 + u64::try_from(units.len()).unwrap_or(0) / 4) + 50;
-        let orders = Orders {
+        units: &TestedUnits,
+        round: ValidationRound,
+    ) -> Result<BTreeMap<String, TestVerdict>, Error> {
+        let path_to = |name: &str| inside.path_to(name);
+        let seconds = MAX_SECONDS * (2 + u64::try_from(units.len()).unwrap_or(0) / 4) + 50;
+        let options = RunnerOptions {
             style: match self.style {
-                Style::Pytest => "pytest",
-                Style::Unittest => "unittest",
+                TestFramework::Pytest => "pytest",
+                TestFramework::Unittest => "unittest",
             },
             inside: &inside.path,
             folder: root,
-            temporary: &place("temporary"),
-            settings: &place("pytest.ini"),
-            start: &place("start"),
+            temporary: &path_to("temporary"),
+            settings: &path_to("pytest.ini"),
+            start: &path_to("start"),
             files,
             modules: &self.modules,
             units,
             alone: round.is_alone,
             empty: round.is_empty,
             shuffle: round.shuffle,
-            seconds: SECONDS,
+            seconds: MAX_SECONDS,
         };
-        let text = serde_json::to_string(&orders).map_err(|error| Error(error.to_string()))?;
-        fs::write(place("orders.json"), text).map_err(cannot)?;
-        fs::write(place("runner.py"), RUNNER).map_err(cannot)?;
-        let ended = process::run(self, &inside.path, round, most)?;
-        let report = fs::read_to_string(place("report")).unwrap_or_default();
+        let text = serde_json::to_string(&options).map_err(|error| Error(error.to_string()))?;
+        fs::write(path_to("options.json"), text).map_err(prepare_error)?;
+        fs::write(path_to("runner.py"), RUNNER).map_err(prepare_error)?;
+        let ended = process::run(self, &inside.path, round, seconds)?;
+        let report = fs::read_to_string(path_to("report")).unwrap_or_default();
         let verdicts = verdicts(&report);
         if verdicts.is_empty() {
             return Err(Error(ended));
@@ -247,75 +258,81 @@ impl Python {
     }
 }
 
-/// A folder that tests cannot leave. It is gone when this is.
-pub(crate) struct Inside {
+/// A temporary folder that tests cannot write outside of. It is deleted on drop.
+pub(crate) struct SandboxFolder {
+    /// Its path, without symbolic links.
     pub(crate) path: PathBuf,
+    /// The folder's owner.
     _folder: tempfile::TempDir,
 }
 
-impl Inside {
-    pub(crate) fn new() -> Result<Inside, Error> {
+impl SandboxFolder {
+    /// Creates the folder, with the files that runners need.
+    pub(crate) fn new() -> Result<SandboxFolder, Error> {
         let folder = tempfile::Builder::new()
             .prefix("testwright-")
             .tempdir()
-            .map_err(cannot)?;
-        let path = fs::canonicalize(folder.path()).map_err(cannot)?;
+            .map_err(prepare_error)?;
+        let path = fs::canonicalize(folder.path()).map_err(prepare_error)?;
         for name in ["start", "home", "scratch"] {
-            fs::create_dir(path.join(name)).map_err(cannot)?;
+            fs::create_dir(path.join(name)).map_err(prepare_error)?;
         }
-        fs::write(path.join(GUARD_FILE), GUARD).map_err(cannot)?;
-        // Settings of the user's own are not those of other people.
-        fs::write(path.join("pytest.ini"), "[pytest]\n").map_err(cannot)?;
-        Ok(Inside {
+        fs::write(path.join(GUARD_FILE), GUARD).map_err(prepare_error)?;
+        // Only with settings of its own, pytest ignores those of the user.
+        fs::write(path.join("pytest.ini"), "[pytest]\n").map_err(prepare_error)?;
+        Ok(SandboxFolder {
             path,
             _folder: folder,
         })
     }
 
-    pub(crate) fn place(&self, name: &str) -> PathBuf {
+    /// Returns the path of a file in the folder.
+    pub(crate) fn path_to(&self, name: &str) -> PathBuf {
         self.path.join(name)
     }
 }
 
-pub(crate) fn cannot(error: std::io::Error) -> Error {
+/// Creates the error for a file that cannot be prepared.
+pub(crate) fn prepare_error(error: std::io::Error) -> Error {
     Error(format!("cannot prepare the tests: {error}"))
 }
 
-/// What the report of a runner says. A test that was started and not finished did not end, or ended the process.
-fn verdicts(report: &str) -> BTreeMap<String, Verdict> {
-    // The worst that was told so far, and whether something was started since.
-    let mut told_of: BTreeMap<String, (Option<Verdict>, bool)> = BTreeMap::new();
+/// Parses the report of a runner. A test that was started and not finished did not end, or ended
+/// the process.
+fn verdicts(report: &str) -> BTreeMap<String, TestVerdict> {
+    // The worst verdict so far, and whether the test was started again since.
+    let mut reported: BTreeMap<String, (Option<TestVerdict>, bool)> = BTreeMap::new();
     for line in report.lines() {
-        // The last line may be cut off.
-        let Ok(told) = serde_json::from_str::<Told>(line) else {
+        // The last line may be incomplete.
+        let Ok(line) = serde_json::from_str::<ReportLine>(line) else {
             continue;
         };
-        let verdict = match told.outcome.as_str() {
+        let verdict = match line.outcome.as_str() {
             "started" => {
-                told_of.entry(told.test).or_default().1 = true;
+                reported.entry(line.test).or_default().1 = true;
                 continue;
             }
-            "passed" => Verdict::Passed,
-            "skipped" => Verdict::Skipped,
-            "leaked" => Verdict::Leaked(told.message),
-            _ => Verdict::Failed(told.message),
+            "passed" => TestVerdict::Passed,
+            "skipped" => TestVerdict::Skipped,
+            "leaked" => TestVerdict::Leaked(line.message),
+            _ => TestVerdict::Failed(line.message),
         };
-        // A test with a table is told of once for each row.
-        let (worst, is_open) = told_of.entry(told.test).or_default();
+        // A test with a table is reported once for each row.
+        let (worst, is_open) = reported.entry(line.test).or_default();
         *is_open = false;
         let is_worse = worst
             .as_ref()
-            .is_none_or(|worst| verdict.badness() > worst.badness());
+            .is_none_or(|worst| verdict.severity() > worst.severity());
         if is_worse {
             *worst = Some(verdict);
         }
     }
-    let verdict = |(worst, is_open): (Option<Verdict>, bool)| {
-        let unfinished = || Verdict::Failed("it does not end".to_owned());
+    let verdict = |(worst, is_open): (Option<TestVerdict>, bool)| {
+        let unfinished = || TestVerdict::Failed("it does not end".to_owned());
         worst.filter(|_| !is_open).unwrap_or_else(unfinished)
     };
-    let told_of = told_of.into_iter();
-    told_of.map(|(test, told)| (test, verdict(told))).collect()
+    let reported = reported.into_iter();
+    reported.map(|(test, line)| (test, verdict(line))).collect()
 }
 
 #[cfg(test)]
@@ -326,7 +343,7 @@ mod tests {
     fn a_report_may_end_in_the_middle() {
         let report = "{\"test\": \"a\", \"outcome\": \"started\", \"message\": \"\"}\n{\"test\": \"a\", \"outcome\": \"passed\", \"message\": \"\"}\n{\"test\": \"b\", \"outcome\": \"started\", \"message\": \"\"}\n{\"test\": \"b\", \"outc";
         let verdicts = verdicts(report);
-        assert_eq!(verdicts.get("a"), Some(&Verdict::Passed));
-        assert!(matches!(verdicts.get("b"), Some(Verdict::Failed(_))));
+        assert_eq!(verdicts.get("a"), Some(&TestVerdict::Passed));
+        assert!(matches!(verdicts.get("b"), Some(TestVerdict::Failed(_))));
     }
 }

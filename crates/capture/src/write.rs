@@ -1,118 +1,126 @@
-//! From a recorded call to a unit test that makes it again and checks all that came of it.
+//! Writes unit tests for recorded calls: each test repeats a call and checks everything that it
+//! did.
 //!
-//! A test has four phases. *Setup* makes what was there when the call began: the values of globals and class attributes where
-//! they are not what a fresh import gives, files, the keyboard's input, answers of clock and chance, and the arguments.
-//! *Exercise* makes the call. *Verify* looks at its result or exception, the receiver, the arguments, globals and the outside,
-//! in that order. *Teardown* is registered as things are set up, so that it happens whatever fails.
+//! A test has four phases. *Setup* restores the state at the start of the call: globals and class
+//! attributes whose values differ from a fresh import, files, standard input, the replies of clock
+//! and random generators, and the arguments. *Exercise* makes the call. *Verify* checks its result
+//! or exception, the receiver, the arguments, globals and the outside, in that order. *Teardown* is
+//! registered during setup, so it runs whatever fails.
 //!
-//! [`Writer::write`] does this for one call, in one [`Form`]. Forms differ in how much they trust: the first builds objects by
-//! their constructors and compares with `==`, later ones build by state, compare attribute by attribute, and check less. Which
-//! one is true is found by running it (see [`validate`](crate::validate)). What cannot be built at all becomes a stub, which is
-//! skipped and says why.
+//! [`TestWriter::write`] does this for one call, in one [`TestForm`]. The first form builds objects
+//! by their constructors and compares with `==`. Later forms build by state, compare attribute by
+//! attribute, and check less. Running the test decides which form holds (see
+//! [`validate`](crate::validate)). A call that cannot be rebuilt at all becomes a stub: a test that
+//! is skipped and states the reason.
+//!
+//! Inside, `plan` is the test before it is Python. `build` and its neighbours (`construct`,
+//! `functions`, `history`, `imported_objects`, `well_known`) turn recorded values into expressions.
+//! `exercise` writes the call, `checks` the assertions, `external` and `test_doubles` the
+//! interactions with the outside. `style` renders a plan for pytest or unittest.
 
 mod access;
-mod apart;
 mod build;
 mod checks;
 mod code;
 mod construct;
+mod distinct_names;
 mod exercise;
 mod expression;
 mod external;
 mod functions;
+mod history;
 mod identity;
-mod imported;
-mod joined;
+mod imported_objects;
 mod knowledge;
-mod life;
 mod literal;
-mod made;
 mod name;
 mod paths;
 mod pins;
 mod plan;
 mod scope;
-mod stand_ins;
 mod style;
+mod tables;
+mod test_doubles;
+mod well_known;
 
 use std::collections::BTreeMap;
 
-pub(crate) use apart::told_apart;
-pub(crate) use build::Missing;
-pub(crate) use code::Code;
-pub(crate) use construct::{Bare, given};
-pub(crate) use exercise::{Exercised, on_object, operator};
-pub(crate) use expression::{Expressed, Expressions};
-pub(crate) use joined::{FEWEST as FEWEST_JOINED, Likeness};
+pub(crate) use build::BuildError;
+pub(crate) use code::PythonCode;
+pub(crate) use construct::{BareArguments, call_arguments};
+pub(crate) use distinct_names::choose_distinct_names;
+pub(crate) use exercise::{CallCode, method_code, operator};
+pub(crate) use expression::{ExpressionWriter, ValueCode};
 pub use knowledge::Knowledge;
 pub(crate) use literal::{bytes as bytes_literal, text as text_literal};
-pub(crate) use name::numbered;
-pub(crate) use scope::{Scope, snake_case};
-pub use style::Style;
+pub(crate) use name::with_number;
+pub(crate) use scope::{ImportScope, snake_case};
+pub use style::TestFramework;
+pub(crate) use tables::{MIN_ROWS as MIN_TABLE_ROWS, TestSkeleton};
 
-use crate::recording::{Call, CallId, External, Receiver, Recording, Unit};
+use crate::recording::{Call, CallId, CodeUnit, Interaction, Receiver, Recording};
 use crate::suite::UnitTest;
-use crate::value::{ObjectId, Reference};
-use build::Builder;
-use construct::Evidence;
-use paths::Paths;
-use plan::Plan;
+use crate::value::{ImportPath, ObjectId};
+use build::ValueBuilder;
+use construct::RecordingIndex;
+use paths::PathRewriter;
+use plan::TestPlan;
 
-/// The helpers that tests use, as the module that is written beside them.
+/// The text of the helper module that is written beside the tests.
 pub const HELPERS_TEXT: &str = include_str!("write/helpers.py");
 
-/// The name of that module.
+/// The name of the helper module.
 pub const HELPERS_MODULE: &str = build::HELPERS;
 
-/// How often a test is written anew because a module needs a name that something else has.
-const MOST_RENAMINGS: usize = 3;
+/// The maximum number of times a test is rewritten because a module needs a name that is taken.
+const MAX_RENAMINGS: usize = 3;
 
-/// How a test is written.
+/// The way in which a test is written: how objects are built, and how much is checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Form {
-    /// Whether objects are made by their constructors where the recording tells how.
+pub struct TestForm {
+    /// True if objects are built by their constructors where the recording shows a matching call.
     pub constructors: bool,
-    /// Whether values with objects in them are compared by their own `==` where they have one.
+    /// True if values that contain objects are compared by `==` where their class defines it.
     pub natural: bool,
-    /// How much is checked.
+    /// The amount of checks.
     pub strength: Strength,
 }
 
-/// How much a test checks.
+/// The amount of checks in a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Strength {
     /// Everything that is known.
     All,
-    /// Not what was printed, nor the arguments of exceptions.
+    /// Everything but printed output and the arguments of exceptions.
     Quiet,
-    /// Of the result only its type.
+    /// Only the type of the result.
     Type,
 }
 
-impl Form {
-    /// All forms, the one to try first in front.
-    pub const ALL: [Form; 5] = [
-        Form {
+impl TestForm {
+    /// All forms, in the order in which they are tried.
+    pub const ALL: [TestForm; 5] = [
+        TestForm {
             constructors: true,
             natural: true,
             strength: Strength::All,
         },
-        Form {
+        TestForm {
             constructors: false,
             natural: true,
             strength: Strength::All,
         },
-        Form {
+        TestForm {
             constructors: false,
             natural: false,
             strength: Strength::All,
         },
-        Form {
+        TestForm {
             constructors: false,
             natural: false,
             strength: Strength::Quiet,
         },
-        Form {
+        TestForm {
             constructors: false,
             natural: false,
             strength: Strength::Type,
@@ -120,87 +128,95 @@ impl Form {
     ];
 }
 
-/// How much of a call a test checks.
+/// The part of a call's behaviour that a test checks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Completeness {
     /// All of it.
     Full,
-    /// Something could not be told: what.
+    /// All but one thing, which is named.
     Partial(String),
-    /// There is nothing to check but that it runs.
+    /// Nothing but that the call runs.
     Smoke,
-    /// It could not be built: why.
+    /// Nothing, because the test could not be built, for this reason.
     Stub(String),
 }
 
-/// A written test.
+/// A test together with alternatives for its name.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Written {
-    /// The class it belongs to.
+pub struct WrittenTest {
+    /// The class that it belongs to.
     pub class: String,
-    /// Its text.
+    /// The test itself.
     pub test: UnitTest,
-    /// What else it may be called, if others are called as it is; the best first.
+    /// Alternative names in case other tests have the same name, the best first.
     pub other_names: Vec<String>,
-    /// How much it checks.
+    /// The part of the behaviour that it checks.
     pub completeness: Completeness,
-    /// What it was made of, if it is no stub.
-    plan: Option<Plan>,
+    /// The plan that it was rendered from; `None` for stubs and tables.
+    plan: Option<TestPlan>,
 }
 
-/// Writes tests for the calls of one recording.
-pub struct Writer<'a> {
+/// A writer of tests for the calls of one recording.
+pub struct TestWriter<'a> {
+    /// The recording.
     recording: &'a Recording,
+    /// The project's source.
     knowledge: &'a Knowledge<'a>,
-    evidence: Evidence<'a>,
-    /// The objects that are made by calls of constructors.
+    /// An index of the recording, for what single calls do not tell.
+    index: RecordingIndex<'a>,
+    /// The objects created by calls of constructors.
     creations: BTreeMap<(u32, CallId), ObjectId>,
-    style: Style,
+    /// The test framework to write for.
+    style: TestFramework,
 }
 
-impl<'a> Writer<'a> {
-    /// A writer of tests in this style.
+impl<'a> TestWriter<'a> {
+    /// Creates a writer of tests in the given style.
     #[must_use]
-    pub fn new(recording: &'a Recording, knowledge: &'a Knowledge<'a>, style: Style) -> Writer<'a> {
+    pub fn new(
+        recording: &'a Recording,
+        knowledge: &'a Knowledge<'a>,
+        style: TestFramework,
+    ) -> TestWriter<'a> {
         let creations = recording.calls.iter().filter_map(|call| {
-            let object = made_by(recording, call)?;
+            let object = created_object(recording, call)?;
             Some(((call.execution, call.id), object))
         });
-        Writer {
+        TestWriter {
             recording,
             knowledge,
-            evidence: Evidence::of(recording),
+            index: RecordingIndex::of(recording),
             creations: creations.collect(),
             style,
         }
     }
 
-    /// The id of the interaction that a call is.
+    /// Returns the id of the test for a call. Calls with equal inputs have equal ids.
     #[must_use]
-    pub fn id(&self, call: &Call) -> String {
+    pub fn test_id(&self, call: &Call) -> String {
         let unit = self.recording.unit(call.unit);
-        unit.map_or_else(String::new, |unit| identity::id(unit, call))
+        unit.map_or_else(String::new, |unit| identity::test_id(unit, call))
     }
 
-    /// Whether a call is the constructor of a base, which the constructor of the object's own class has called: nobody makes
-    /// an object like that.
+    /// Returns true if a call is a base class constructor that the constructor of the object's own
+    /// class has called. Such a call creates no object by itself.
     #[must_use]
     pub fn is_part_of_creation(&self, call: &Call) -> bool {
-        let object = made_by(self.recording, call);
+        let object = created_object(self.recording, call);
         let caller = call.caller.map(|caller| (call.execution, caller));
         let around = caller.and_then(|caller| self.creations.get(&caller));
         object.is_some() && object.as_ref() == around
     }
 
-    /// Whether a call is that of a method which objects of this class replace by one of their own. Only that calls it, and so
-    /// it is tested by the calls of that.
+    /// Returns true if the object's class overrides the called method, and the override made the
+    /// call. The tests of the override cover it.
     #[must_use]
     pub fn is_part_of_override(&self, call: &Call) -> bool {
         let unit = self.recording.unit(call.unit);
         match (&call.receiver, unit) {
             (Receiver::Instance(class), Some(unit)) => {
                 let class = match self.aliases(call).get(&class.module) {
-                    Some(name) => Reference::new(name.clone(), class.path.clone()),
+                    Some(name) => ImportPath::new(name.clone(), class.path.clone()),
                     None => class.clone(),
                 };
                 call.caller.is_some() && self.knowledge.is_overridden(&class, unit)
@@ -209,45 +225,50 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Writes the test of a call. The name is one that the call deserves; names of several tests may be the same.
+    /// Writes the test of a call. Several tests may get the same name; [`choose_distinct_names`]
+    /// resolves that.
     ///
-    /// `pins` are variables of modules that the test has to put back, though the recording does not know of a change.
+    /// `pins` are module variables that the test must restore, although no change of them was
+    /// recorded.
     #[must_use]
-    pub fn write(&self, call: &'a Call, form: Form, pins: &[(String, String)]) -> Option<Written> {
+    pub fn write(
+        &self,
+        call: &'a Call,
+        form: TestForm,
+        pins: &[(String, String)],
+    ) -> Option<WrittenTest> {
         let unit = self.recording.unit(call.unit)?;
-        let id = identity::id(unit, call);
-        let says_something = self
-            .evidence
-            .none_says_something(self.knowledge, unit, call);
-        let (name, other_names) = name::test_names(self.knowledge, unit, call, says_something);
-        let class = format!("Test{}", scope::camel_case(&name::subject(unit)));
-        let mut scope = Scope::new(self.aliases(call));
+        let id = identity::test_id(unit, call);
+        let is_none_meaningful = self.index.is_none_meaningful(self.knowledge, unit, call);
+        let (name, other_names) = name::test_names(self.knowledge, unit, call, is_none_meaningful);
+        let class = format!("Test{}", scope::camel_case(&name::subject_name(unit)));
+        let mut scope = ImportScope::new(self.aliases(call));
         let mut planned = self.plan(call, unit, form, false, &mut scope);
-        // Names that were kept may lead to modules that want others, but hardly ever.
-        for _ in 0..MOST_RENAMINGS {
-            let Some(again) = scope.again(self.aliases(call)) else {
+        // Renaming variables may lead to further clashes with modules, but hardly ever does.
+        for _ in 0..MAX_RENAMINGS {
+            let Some(retried) = scope.retry(self.aliases(call)) else {
                 break;
             };
-            scope = again;
+            scope = retried;
             planned = self.plan(call, unit, form, false, &mut scope);
         }
         let written = planned.and_then(|(mut plan, completeness)| {
             pin_copies(pins, &mut plan, &mut scope);
-            let lines = style::lines(self.style, &name, &plan, &mut scope);
-            if self.names_the_machine(call, &lines) {
-                Err(Missing(
+            let lines = style::render_test(self.style, &name, &plan, &mut scope);
+            if self.mentions_machine(call, &lines) {
+                Err(BuildError(
                     "a value has a folder of one machine in it".to_owned(),
                 ))
             } else {
                 Ok((lines, completeness, Some(plan)))
             }
         });
-        let (lines, completeness, plan) = written.unwrap_or_else(|Missing(reason)| {
-            scope = Scope::new(self.aliases(call));
+        let (lines, completeness, plan) = written.unwrap_or_else(|BuildError(reason)| {
+            scope = ImportScope::new(self.aliases(call));
             let lines = self.stub(call, unit, &name, &reason, &mut scope);
             (lines, Completeness::Stub(reason), None)
         });
-        Some(Written {
+        Some(WrittenTest {
             class,
             test: UnitTest {
                 id,
@@ -261,68 +282,70 @@ impl<'a> Writer<'a> {
         })
     }
 
-    /// A test that is skipped, with the part of it that is known.
+    /// Writes a skipped test with the part of its body that is known.
     fn stub(
         &self,
         call: &'a Call,
-        unit: &Unit,
+        unit: &CodeUnit,
         name: &str,
         reason: &str,
-        scope: &mut Scope,
+        scope: &mut ImportScope,
     ) -> Vec<String> {
-        let form = Form::ALL[0];
+        let form = TestForm::ALL[0];
         let known = self.plan(call, unit, form, true, scope);
-        let known = known.map(|(plan, _)| style::lines(self.style, name, &plan, scope));
-        let mut lines = style::skip(self.style, reason, scope);
+        let known = known.map(|(plan, _)| style::render_test(self.style, name, &plan, scope));
+        let mut lines = style::skip_decorator(self.style, reason, scope);
         match known {
-            Ok(known) if !self.names_the_machine(call, &known) => lines.extend(known),
+            Ok(known) if !self.mentions_machine(call, &known) => lines.extend(known),
             _ => {
-                *scope = Scope::new(self.aliases(call));
-                lines = style::skip(self.style, reason, scope);
+                *scope = ImportScope::new(self.aliases(call));
+                lines = style::skip_decorator(self.style, reason, scope);
                 lines.extend([format!("def {name}(self):"), "    ...".to_owned()]);
             }
         }
         lines
     }
 
+    /// Plans the test of a call. With `is_lenient`, values that cannot be built become
+    /// placeholders.
     fn plan(
         &self,
         call: &'a Call,
-        unit: &Unit,
-        form: Form,
+        unit: &CodeUnit,
+        form: TestForm,
         is_lenient: bool,
-        scope: &mut Scope,
-    ) -> Result<(Plan, Completeness), Missing> {
+        scope: &mut ImportScope,
+    ) -> Result<(TestPlan, Completeness), BuildError> {
         if let Some(event) = call.uncaptured.first().filter(|_| !is_lenient) {
-            return Err(Missing(format!("uncaptured effect: {event}")));
+            return Err(BuildError(format!("uncaptured effect: {event}")));
         }
-        // First of all, so that the unit's own name means the unit.
+        // This comes first, so that the name of the unit refers to the unit.
         scope.reference(&name::importable(unit, call));
-        let mut paths = Paths::of(call, self.evidence.temporary_folders());
-        let mut plan = Plan::default();
-        external::prepare(call, scope, &mut paths, &mut plan);
-        let mut builder = Builder::new(call, self.knowledge, &self.evidence, form, &paths, scope);
+        let mut paths = PathRewriter::of(call, self.index.temporary_folders());
+        let mut plan = TestPlan::default();
+        external::prepare_files(call, scope, &mut paths, &mut plan);
+        let mut builder = ValueBuilder::new(call, self.knowledge, &self.index, form, &paths, scope);
         builder.is_lenient = is_lenient;
-        checks::name_what_is_asserted(&mut builder, unit);
-        stand_ins::name_partners(&mut builder);
-        pins::pin_places(&mut builder)?;
+        checks::name_asserted_objects(&mut builder, unit);
+        test_doubles::name_peers(&mut builder);
+        pins::pin_variables(&mut builder)?;
         pins::pin_defaults(&mut builder, unit)?;
-        external::replay(&mut builder, unit)?;
-        exercise::forget_earlier_answers(&mut builder, unit)?;
+        external::replay_inputs(&mut builder, unit)?;
+        exercise::clear_cache(&mut builder, unit)?;
         let exercised = exercise::exercise(&mut builder, unit)?;
         let verified = checks::verify(&mut builder, unit, exercised)?;
         plan.exercise = verified.exercise;
         plan.checks = verified.checks;
-        plan.checks.extend(stand_ins::slept(&mut builder));
-        plan.checks.extend(stand_ins::verify(&mut builder));
+        plan.checks.extend(test_doubles::check_sleeps(&mut builder));
+        plan.checks.extend(test_doubles::check_mocks(&mut builder));
         plan.logged = logged(call);
         if form.strength == Strength::All {
-            plan.output = external::output(call);
+            plan.output = external::printed_output(call);
         }
-        external::verify(call, builder.scope, &paths, &mut plan);
+        external::check_interactions(call, builder.scope, &paths, &mut plan);
         let mut completeness = verified.completeness;
         if !plan.checks_something()
-            && let Some((checks, known)) = checks::unchanged(&mut builder)
+            && let Some((checks, known)) = checks::check_unchanged(&mut builder)
         {
             plan.checks = checks;
             if completeness == Completeness::Full {
@@ -339,12 +362,9 @@ impl<'a> Writer<'a> {
         Ok((plan, completeness))
     }
 
-    /// The module that ran as the program is imported by its own name.
+    /// Maps `__main__` to the module's importable name, for calls in the main program.
     fn aliases(&self, call: &Call) -> BTreeMap<String, String> {
-        let script = self
-            .evidence
-            .script(call.execution)
-            .map(|(script, _)| script);
+        let script = self.index.script(call.execution).map(|(script, _)| script);
         let main = self
             .knowledge
             .main_module(self.recording, call.execution, script);
@@ -353,8 +373,8 @@ impl<'a> Writer<'a> {
             .collect()
     }
 
-    /// Whether a folder of the machine stands in a test, where it would be of no use to anybody else.
-    fn names_the_machine(&self, call: &Call, lines: &[String]) -> bool {
+    /// Returns true if a test contains a folder of this machine, which makes it useless elsewhere.
+    fn mentions_machine(&self, call: &Call, lines: &[String]) -> bool {
         let execution = self.recording.executions.get(call.execution as usize);
         let folder = execution.map_or("", |execution| execution.folder.as_str());
         let root = self.knowledge.project.root.to_string_lossy();
@@ -365,15 +385,15 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// What was logged: logger, level and message.
-fn logged(call: &Call) -> Vec<plan::Logged> {
+/// Returns the logged messages of a call.
+fn logged(call: &Call) -> Vec<plan::LogMessage> {
     let events = call.events.iter();
     let messages = events.filter_map(|event| match &event.external {
-        External::Logged {
+        Interaction::Logged {
             logger,
             level,
             message: Some(message),
-        } => Some(plan::Logged {
+        } => Some(plan::LogMessage {
             logger: logger.clone(),
             level: *level,
             message: message.clone(),
@@ -383,22 +403,24 @@ fn logged(call: &Call) -> Vec<plan::Logged> {
     messages.collect()
 }
 
-/// The object that a call of a constructor is about.
-fn made_by(recording: &Recording, call: &Call) -> Option<ObjectId> {
+/// Returns the object that a call of a constructor creates.
+fn created_object(recording: &Recording, call: &Call) -> Option<ObjectId> {
     let unit = recording.unit(call.unit)?;
     let own = call.arguments.first()?;
-    let is_constructor = name::last(unit) == "__init__";
+    let is_constructor = name::last_name(unit) == "__init__";
     call.values.object(own.before).filter(|_| is_constructor)
 }
 
-/// Copies in the place of variables, so that what a call does to them is forgotten.
-fn pin_copies(pins: &[(String, String)], plan: &mut Plan, scope: &mut Scope) {
+/// Replaces variables by copies for the time of the test, so that changes made by the call do not
+/// last.
+fn pin_copies(pins: &[(String, String)], plan: &mut TestPlan, scope: &mut ImportScope) {
     for (module, name) in pins.iter().rev() {
         let owner = scope.module(module);
         let copy = scope.module("copy").flat();
-        let value = Code::Text(format!("{copy}.copy({}.{name})", owner.flat()));
+        let value = PythonCode::Text(format!("{copy}.copy({}.{name})", owner.flat()));
         let name = name.clone();
-        plan.setup.insert(0, plan::Setup::pin(owner, name, value));
+        plan.setup
+            .insert(0, plan::SetupStep::pin(owner, name, value));
     }
 }
 

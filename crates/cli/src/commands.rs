@@ -1,4 +1,8 @@
-//! What can be typed after `testwright`.
+//! The subcommands of `testwright`, and the options that several of them share.
+//!
+//! Each command is a module with a struct of its arguments, parsed by clap, and a `run` method that
+//! calls the libraries, prints the result and returns the exit status. Doc comments of these
+//! structs are the text of `--help`.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -6,12 +10,14 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use testwright_core::Error;
-use testwright_python::{ChecksWhen, Measured, Options, Output, Process, ReferenceExceptions};
+use testwright_python::{
+    CheckMode, MeasuredCode, Options, OutputMode, ProcessOwner, ReferenceExceptions,
+};
 
 use crate::console::Console;
 use crate::report::shell_word;
-use crate::source::Source;
-use crate::{ExitStatus, Trouble, duration};
+use crate::source::SystemSource;
+use crate::{CommandError, ExitStatus, duration};
 
 mod campaign;
 mod capture;
@@ -43,7 +49,7 @@ mod show;
 mod standalone;
 mod triage;
 
-pub(crate) use run::{Chosen, Pace, Run, draw_seed, probability};
+pub(crate) use run::{RunCommand, SelectedStrategy, SlowdownGuard, draw_seed, parse_probability};
 
 /// Generates tests for Python code from small harnesses, and reduces what fails.
 ///
@@ -68,58 +74,60 @@ Exit status: 0 nothing found, 1 a failure was found, 2 could not do what was ask
 
 The code under test is executed: run only harnesses and code that you trust."
 )]
-pub(crate) struct Arguments {
+pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
 }
 
+/// The subcommands of `testwright`.
 #[derive(Subcommand)]
 pub(crate) enum Command {
-    Check(check::Check),
-    Expand(expand::Expand),
-    Run(run::Run),
-    Explore(explore::Explore),
-    Replay(replay::Replay),
-    Reduce(reduce::Reduce),
-    Normalize(normalize::Normalize),
-    Generalize(generalize::Generalize),
-    Regress(regress::Regress),
-    Quick(quick::Quick),
-    Triage(triage::Triage),
-    Localize(localize::Localize),
-    Markov(markov::Markov),
-    Standalone(standalone::Standalone),
-    Compile(compile::Compile),
-    Cover(cover::Cover),
-    Model(model::Model),
-    Conform(conform::Conform),
-    Graph(graph::Graph),
-    Feature(feature::Feature),
-    Campaign(campaign::Campaign),
-    Explain(explain::Explain),
-    Measure(measure::Measure),
-    Capture(capture::Capture),
-    Show(show::Show),
-    Generate(generate::Generate),
-    Changes(changes::Changes),
-    Mutate(mutate::Mutate),
-    Harness(harness::Harness),
+    Check(check::CheckCommand),
+    Expand(expand::ExpandCommand),
+    Run(run::RunCommand),
+    Explore(explore::ExploreCommand),
+    Replay(replay::ReplayCommand),
+    Reduce(reduce::ReduceCommand),
+    Normalize(normalize::NormalizeCommand),
+    Generalize(generalize::GeneralizeCommand),
+    Regress(regress::RegressCommand),
+    Quick(quick::QuickCommand),
+    Triage(triage::TriageCommand),
+    Localize(localize::LocalizeCommand),
+    Markov(markov::MarkovCommand),
+    Standalone(standalone::StandaloneCommand),
+    Compile(compile::CompileCommand),
+    Cover(cover::CoverCommand),
+    Model(model::ModelCommand),
+    Conform(conform::ConformCommand),
+    Graph(graph::GraphCommand),
+    Feature(feature::FeatureCommand),
+    Campaign(campaign::CampaignCommand),
+    Explain(explain::ExplainCommand),
+    Measure(measure::MeasureCommand),
+    Capture(capture::CaptureCommand),
+    Show(show::ShowCommand),
+    Generate(generate::GenerateCommand),
+    Changes(changes::ChangesCommand),
+    Mutate(mutate::MutateCommand),
+    Harness(harness::HarnessCommand),
     Compat(crate::compat::Compat),
     #[command(hide = true)]
-    Worker(crate::workers::Worker),
+    Worker(crate::workers::WorkerCommand),
 }
 
 impl Command {
-    /// `words` are what was typed.
+    /// Runs the command. `args` are the arguments as they were typed, the subcommand included;
+    /// `run` keeps them with a campaign so that it can be resumed.
     pub(crate) fn run(
         self,
         console: &mut Console<'_>,
-        words: &[OsString],
-    ) -> Result<ExitStatus, Trouble> {
+        args: &[OsString],
+    ) -> Result<ExitStatus, CommandError> {
         match self {
             Command::Check(check) => check.run(console),
             Command::Expand(expand) => expand.run(console),
-            Command::Run(run) => run.run(console, words.get(1..).unwrap_or_default()),
+            Command::Run(run) => run.run(console, args.get(1..).unwrap_or_default()),
             Command::Explore(explore) => explore.run(console),
             Command::Replay(replay) => replay.run(console),
             Command::Reduce(reduce) => reduce.run(console),
@@ -152,7 +160,7 @@ impl Command {
     }
 }
 
-/// How the system under test is run; the same for every command that runs it.
+/// Options for running the system under test, shared by every command that runs it.
 #[derive(Args)]
 #[command(next_help_heading = "How the system runs")]
 pub(crate) struct SystemArguments {
@@ -162,7 +170,7 @@ pub(crate) struct SystemArguments {
 
     /// Which properties to check after a step
     #[arg(long, value_name = "WHICH", value_enum, default_value = "all")]
-    checks: Checked,
+    checks: PropertyChecks,
 
     /// Do not execute the imported modules again for each test (faster)
     #[arg(long)]
@@ -170,7 +178,7 @@ pub(crate) struct SystemArguments {
 
     /// When an exception of the system and one of its reference agree
     #[arg(long, value_name = "WHEN", value_enum, default_value = "both")]
-    reference_exceptions: Agreement,
+    reference_exceptions: ExceptionAgreement,
 
     /// Take only lines that this machine or list of runs lets come next; can be given several times
     #[arg(long, value_name = "MODULE")]
@@ -181,7 +189,7 @@ pub(crate) struct SystemArguments {
     pub(crate) step_timeout: Duration,
 }
 
-/// What is tested with models.
+/// The `--stepper` option: the implementation that is tested against models.
 #[derive(Args, Default)]
 struct StepperArgument {
     /// For models: the module that makes an implementation do each step, and tells what is wrong
@@ -190,11 +198,11 @@ struct StepperArgument {
 }
 
 impl StepperArgument {
-    /// The same options, with the stepper.
-    fn put_into(
+    /// Returns the options with the stepper added. Fails if a stepper is given for a harness.
+    fn apply_to(
         &self,
         options: Options,
-        source: &Source,
+        source: &SystemSource,
         step_timeout: Duration,
     ) -> Result<Options, Error> {
         match &self.stepper {
@@ -202,41 +210,47 @@ impl StepperArgument {
             Some(_) if !source.is_models() => Err(Error::new("`--stepper` is for models")
                 .with_help("a harness says itself what is done to the system: leave it out")),
             Some(_) => Ok(Options {
-                stepper: self.patient(step_timeout),
+                stepper: self.with_timeout(step_timeout),
                 ..options
             }),
         }
     }
 
-    /// The stepper, and how long it may take: it has time to say that it is late before somebody ends it.
-    fn patient(&self, step_timeout: Duration) -> Option<(String, Duration)> {
+    /// Returns the stepper and the time it may take for a step.
+    ///
+    /// That is half of the step timeout: the stepper can then report that it is late before the
+    /// watchdog ends its process.
+    fn with_timeout(&self, step_timeout: Duration) -> Option<(String, Duration)> {
         Some((self.stepper.clone()?, step_timeout / 2))
     }
 
+    /// Returns the name of the stepper module.
     fn name(&self) -> Option<String> {
         self.stepper.clone()
     }
 
-    /// The same again, as it is typed.
+    /// Formats the option as it is typed, with a leading blank; empty without a stepper.
     fn as_option(&self) -> String {
         let option = |name: &String| format!(" --stepper {}", shell_word(Path::new(name)));
         self.stepper.as_ref().map(option).unwrap_or_default()
     }
 }
 
-/// How long a step may take unless somebody says otherwise.
+/// Default time limit of a step.
 const STEP_TIMEOUT: &str = "5s";
 
+/// Values of `--checks`.
 #[derive(Clone, Copy, ValueEnum)]
-enum Checked {
+enum PropertyChecks {
     /// every property of every slot
     All,
     /// those that can see something that has changed (faster)
     Changed,
 }
 
+/// Values of `--reference-exceptions`.
 #[derive(Clone, Copy, ValueEnum)]
-enum Agreement {
+enum ExceptionAgreement {
     /// both raise something, in compared actions
     Both,
     /// both raise the same type, in every mirrored action
@@ -246,37 +260,39 @@ enum Agreement {
 }
 
 impl SystemArguments {
-    /// The same again, for another process.
-    pub(crate) fn as_words(&self) -> Vec<&str> {
+    /// Formats the options as arguments for another Testwright process.
+    pub(crate) fn to_args(&self) -> Vec<&str> {
         let agreement = match self.reference_exceptions {
-            Agreement::Both => "both",
-            Agreement::Type => "type",
-            Agreement::Message => "message",
+            ExceptionAgreement::Both => "both",
+            ExceptionAgreement::Type => "type",
+            ExceptionAgreement::Message => "message",
         };
-        let mut words = vec!["--reference-exceptions", agreement];
-        if let Checked::Changed = self.checks {
-            words.extend(["--checks", "changed"]);
+        let mut args = vec!["--reference-exceptions", agreement];
+        if let PropertyChecks::Changed = self.checks {
+            args.extend(["--checks", "changed"]);
         }
-        words.extend(self.no_check.then_some("--no-check"));
-        words.extend(self.no_reset.then_some("--no-reset"));
+        args.extend(self.no_check.then_some("--no-check"));
+        args.extend(self.no_reset.then_some("--no-reset"));
         for scenario in &self.scenario {
-            words.extend(["--scenario", scenario]);
+            args.extend(["--scenario", scenario]);
         }
-        words
+        args
     }
 
-    /// The same for what is to be run. Some of it has no meaning for models.
-    fn options_for(&self, source: &Source, output: Output) -> Result<Options, Error> {
-        let given = [
+    /// Converts the options for a harness or for models.
+    ///
+    /// Fails if models are given with an option that only harnesses have.
+    fn options_for(&self, source: &SystemSource, output: OutputMode) -> Result<Options, Error> {
+        let harness_options = [
             (!self.scenario.is_empty(), "--scenario"),
             (self.no_reset, "--no-reset"),
-            (matches!(self.checks, Checked::Changed), "--checks"),
+            (matches!(self.checks, PropertyChecks::Changed), "--checks"),
             (
-                !matches!(self.reference_exceptions, Agreement::Both),
+                !matches!(self.reference_exceptions, ExceptionAgreement::Both),
                 "--reference-exceptions",
             ),
         ];
-        match given
+        match harness_options
             .iter()
             .find(|(is_given, _)| *is_given && source.is_models())
         {
@@ -291,21 +307,22 @@ impl SystemArguments {
         }
     }
 
-    fn options(&self, output: Output) -> Options {
+    /// Converts the options for a harness. Neither coverage nor a stepper is set.
+    fn options(&self, output: OutputMode) -> Options {
         Options {
-            process: Process::OfTheTool,
+            process: ProcessOwner::Tool,
             output,
             reference_exceptions: match self.reference_exceptions {
-                Agreement::Both => ReferenceExceptions::BothRaise,
-                Agreement::Type => ReferenceExceptions::SameType,
-                Agreement::Message => ReferenceExceptions::SameTypeAndMessage,
+                ExceptionAgreement::Both => ReferenceExceptions::BothRaise,
+                ExceptionAgreement::Type => ReferenceExceptions::SameType,
+                ExceptionAgreement::Message => ReferenceExceptions::SameTypeAndMessage,
             },
             reset_modules: !self.no_reset,
             log_level: None,
-            measured: Measured::Nothing,
+            measured: MeasuredCode::Nothing,
             checks: match self.checks {
-                Checked::All => ChecksWhen::All,
-                Checked::Changed => ChecksWhen::Changed,
+                PropertyChecks::All => CheckMode::All,
+                PropertyChecks::Changed => CheckMode::Changed,
             },
             scenarios: self.scenario.clone(),
             stepper: None,

@@ -1,8 +1,8 @@
 //! `testwright compat`: the command lines of TSTL and of PyModel.
 //!
-//! Each tool is a file in `compat/`: its options, spelled as its ancestor spells them, and how they are said in the words
-//! of the crates below. The tools print the lines and write the files that scripts for the ancestors read, and end with
-//! their exit statuses. No algorithm lives here.
+//! Each tool is a file in `compat/`: its options, spelled as its ancestor spells them, and their
+//! translation to calls of the other crates. The tools print the lines and write the files that
+//! scripts for the ancestors read, and end with their exit statuses. No algorithm lives here.
 
 use std::ffi::OsString;
 use std::time::Duration;
@@ -10,15 +10,16 @@ use std::time::Duration;
 use clap::{ArgMatches, CommandFactory};
 use testwright_core::Failure;
 
-use crate::commands::probability;
+use crate::commands::parse_probability;
 use crate::console::Console;
-use crate::guard::{guarded, tell_crash};
-use crate::{ExitStatus, Trouble};
+use crate::guard::{report_crash, run_guarded};
+use crate::{CommandError, ExitStatus};
 
-mod calling;
 mod compiler;
+mod covered_code;
 mod generalizer;
 mod goals;
+mod invocation;
 mod markov;
 mod pymodel;
 mod random_tester;
@@ -27,12 +28,11 @@ mod regression;
 mod replayer;
 mod smallcheck;
 mod standalone;
-mod tally;
 mod test_file;
 mod triage;
-mod words;
+mod tstl_text;
 
-use calling::Calling;
+use invocation::Invocation;
 
 /// Run a tool of TSTL or PyModel by its own name and options, for scripts written for them
 ///
@@ -56,48 +56,56 @@ as with PyModel: 0 also if runs fail."
 )]
 pub(crate) struct Compat {
     #[command(subcommand)]
-    words: Words,
+    call: ToolCall,
 }
 
-/// The tool and its arguments, as they were typed.
+/// A tool and its arguments as they were typed.
 #[derive(clap::Subcommand)]
-enum Words {
+enum ToolCall {
     #[command(external_subcommand)]
     All(Vec<OsString>),
 }
 
-/// A tool of TSTL. Its options are those that TSTL has.
+/// A tool of TSTL or PyModel, with the options that its ancestor has.
 trait Tool: clap::Parser {
-    /// Options, by the names of their fields, that are accepted and change nothing, and why.
+    /// The options, by the names of their fields, that are accepted and change nothing, with the
+    /// reasons.
     const WITHOUT_EFFECT: &'static [(&'static str, &'static str)] = &[];
 
-    fn run(self, console: &mut Console<'_>, calling: &Calling) -> Result<Ended, Trouble>;
+    /// Runs the tool.
+    fn run(
+        self,
+        console: &mut Console<'_>,
+        invocation: &Invocation,
+    ) -> Result<ToolOutcome, CommandError>;
 }
 
-/// What a tool came to.
+/// The outcome of a tool, which determines its exit status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Ended {
-    Well,
-    /// With a failure of the system under test.
+enum ToolOutcome {
+    /// No failure was found.
+    Passed,
+    /// A failure of the system under test was found.
     Failure,
 }
 
-/// A tool: what can be typed, and what is done then.
-type Entry = (
+/// An entry of the list of tools: its command line and its function.
+type ToolEntry = (
     fn() -> clap::Command,
-    fn(&mut Console<'_>, &ArgMatches, String) -> Result<Ended, Trouble>,
+    fn(&mut Console<'_>, &ArgMatches, String) -> Result<ToolOutcome, CommandError>,
 );
 
-const TOOLS: [Entry; 16] = [
+/// All tools.
+const TOOLS: [ToolEntry; 16] = [
     entry::<compiler::Compiler>(),
     entry::<random_tester::RandomTester>(),
     entry::<replayer::Replayer>(),
-    entry::<reducer::Reducer>(),
+    entry::<reducer::ReducerTool>(),
     entry::<regression::Regression>(),
     entry::<standalone::Standalone>(),
     entry::<smallcheck::Smallcheck>(),
-    entry::<generalizer::Generalizer>(),
-    entry::<markov::Markov>(),
+    entry::<generalizer::GeneralizerTool>(),
+    entry::<markov::MarkovTool>(),
     entry::<triage::Triage>(),
     entry::<pymodel::Analyzer>(),
     entry::<pymodel::Tester>(),
@@ -107,13 +115,15 @@ const TOOLS: [Entry; 16] = [
     entry::<pymodel::Comparer>(),
 ];
 
-const fn entry<T: Tool + CommandFactory>() -> Entry {
-    (T::command, play::<T>)
+/// Returns the entry of a tool.
+const fn entry<T: Tool + CommandFactory>() -> ToolEntry {
+    (T::command, run_tool::<T>)
 }
 
 impl Compat {
-    pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, Trouble> {
-        let Words::All(words) = self.words;
+    /// Runs the tool that was named, in a copy of this process.
+    pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, CommandError> {
+        let ToolCall::All(words) = self.call;
         let mut command = clap::Command::new("testwright compat")
             .subcommand_required(true)
             .disable_help_subcommand(true)
@@ -128,28 +138,28 @@ impl Compat {
         let words = std::iter::once(OsString::from("testwright compat")).chain(words);
         let matches = match command.try_get_matches_from(words) {
             Ok(matches) => matches,
-            Err(answer) => return Ok(crate::tell(&answer, console)),
+            Err(message) => return Ok(crate::print_clap_message(&message, console)),
         };
         let Some((name, matches)) = matches.subcommand() else {
-            return Ok(ExitStatus::CouldNot);
+            return Ok(ExitStatus::Error);
         };
         let crashed = |console: &mut Console<'_>, note: &str, failure: &Failure| {
-            tell_crash(console, note, failure)?;
-            Ok(ExitStatus::OfProgram(1))
+            report_crash(console, note, failure)?;
+            Ok(ExitStatus::Program(1))
         };
-        guarded(console, None, crashed, |console, note| {
+        run_guarded(console, None, crashed, |console, note| {
             note.write(&format!("While `{name}` ran"));
-            let played = TOOLS
+            let outcome = TOOLS
                 .iter()
                 .find(|(tool, _)| tool().get_name() == name)
-                .map_or(Ok(Ended::Well), |(_, play)| {
-                    play(console, matches, typed.join(" "))
+                .map_or(Ok(ToolOutcome::Passed), |(_, run_tool)| {
+                    run_tool(console, matches, typed.join(" "))
                 });
-            Ok(ExitStatus::OfProgram(match played {
-                Ok(Ended::Well) => 0,
-                Ok(Ended::Failure) => 255,
-                Err(trouble) => {
-                    trouble.tell(console);
+            Ok(ExitStatus::Program(match outcome {
+                Ok(ToolOutcome::Passed) => 0,
+                Ok(ToolOutcome::Failure) => 255,
+                Err(error) => {
+                    error.report(console);
                     1
                 }
             }))
@@ -157,34 +167,35 @@ impl Compat {
     }
 }
 
-/// With the habits of the library that reads the arguments of TSTL's tools: long options may be cut short, and of options
-/// that are given twice the last counts.
+/// Gives a command line the habits of Python's argparse, which reads the arguments of TSTL's tools:
+/// long options may be abbreviated, and the last of repeated options counts.
 fn as_argparse(tool: clap::Command) -> clap::Command {
     tool.infer_long_args(true)
         .args_override_self(true)
         .disable_version_flag(true)
 }
 
-fn play<T: Tool>(
+/// Runs a tool with parsed arguments; `line` is the command line as it was typed.
+fn run_tool<T: Tool>(
     console: &mut Console<'_>,
     matches: &ArgMatches,
     line: String,
-) -> Result<Ended, Trouble> {
-    let calling = Calling::new(&T::command(), matches, line);
+) -> Result<ToolOutcome, CommandError> {
+    let invocation = Invocation::new(&T::command(), matches, line);
     match T::from_arg_matches(matches) {
         Ok(tool) => {
-            calling.explain(console, T::WITHOUT_EFFECT);
-            tool.run(console, &calling)
+            invocation.explain(console, T::WITHOUT_EFFECT);
+            tool.run(console, &invocation)
         }
-        // Whatever is wrong with the arguments has been noticed before.
-        Err(answer) => {
-            crate::tell(&answer, console);
-            Err(Trouble::Told)
+        // Wrong arguments were noticed before.
+        Err(message) => {
+            crate::print_clap_message(&message, console);
+            Err(CommandError::Reported)
         }
     }
 }
 
-/// A number of seconds that was typed.
+/// Parses a number of seconds.
 fn seconds(text: &str) -> Result<Duration, String> {
     let number: Option<f64> = text.parse().ok();
     number
@@ -211,12 +222,12 @@ mod tests {
         check::<compiler::Compiler>();
         check::<random_tester::RandomTester>();
         check::<replayer::Replayer>();
-        check::<reducer::Reducer>();
+        check::<reducer::ReducerTool>();
         check::<regression::Regression>();
         check::<standalone::Standalone>();
         check::<smallcheck::Smallcheck>();
-        check::<generalizer::Generalizer>();
-        check::<markov::Markov>();
+        check::<generalizer::GeneralizerTool>();
+        check::<markov::MarkovTool>();
         check::<triage::Triage>();
         check::<pymodel::Analyzer>();
         check::<pymodel::Tester>();

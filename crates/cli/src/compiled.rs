@@ -1,41 +1,47 @@
-//! The module that scripts for TSTL import: `compile` writes it, and the tools of `compat` find their harness by it.
+//! The module that scripts for TSTL import: `compile` writes it, and the tools in `compat` find
+//! their harness by it.
 //!
-//! A module has the harness's place and how it is to be run as plain data, so that the tools can read them without
-//! running the file.
+//! The module has the path of the harness and the settings as plain data, so that the tools can
+//! read them without running the file.
 
 use std::path::{Path, PathBuf};
 
 use testwright_core::Error;
-use testwright_python::{Measured, Options, Output, PythonSystem, ReferenceExceptions};
+use testwright_python::{MeasuredCode, Options, OutputMode, PythonSystem, ReferenceExceptions};
 
 use crate::console::Console;
-use crate::files::{Destination, Place, TextFile};
-use crate::{Trouble, load};
+use crate::files::{Destination, TextFile, UserPath};
+use crate::{CommandError, load};
 
-/// A harness and how it is to be run.
+/// A harness with the settings to run it.
 #[derive(Clone, Debug)]
-pub(crate) struct Compiled {
+pub(crate) struct CompiledModule {
+    /// The path of the harness.
     pub(crate) harness: PathBuf,
-    /// What scripts call the class.
+    /// The name of the class in the module.
     pub(crate) class: String,
-    pub(crate) settings: Settings,
+    /// The settings to run it.
+    pub(crate) settings: CompiledSettings,
 }
 
-/// How a harness is to be run.
+/// The settings to run a harness.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Settings {
+pub(crate) struct CompiledSettings {
+    /// Measure coverage.
     pub(crate) coverage: bool,
+    /// Load the modules under test again for every test.
     pub(crate) reset_modules: bool,
+    /// The condition under which exceptions of the system and the reference agree.
     pub(crate) reference_exceptions: ReferenceExceptions,
-    /// Go back to a state by running the test that led there.
+    /// Restore a state by running the test that led there.
     pub(crate) replay: bool,
-    /// What runs while modules are loaded and slots initialised counts as covered.
+    /// Count code that runs while modules are loaded and slots are initialised as covered.
     pub(crate) cover_resets: bool,
 }
 
-impl Default for Settings {
-    fn default() -> Settings {
-        Settings {
+impl Default for CompiledSettings {
+    fn default() -> CompiledSettings {
+        CompiledSettings {
             coverage: true,
             reset_modules: true,
             reference_exceptions: ReferenceExceptions::BothRaise,
@@ -45,20 +51,27 @@ impl Default for Settings {
     }
 }
 
-/// The words for when exceptions agree, as `testwright.Sut` knows them.
+/// The names of the conditions under which exceptions agree, as `testwright.Sut` knows them.
 const AGREEMENTS: [(&str, ReferenceExceptions); 3] = [
     ("both", ReferenceExceptions::BothRaise),
     ("type", ReferenceExceptions::SameType),
     ("message", ReferenceExceptions::SameTypeAndMessage),
 ];
 
+/// The start of the line with the harness.
 const HARNESS: &str = "HARNESS = os.path.join(os.path.dirname(os.path.abspath(__file__)), ";
+/// The start of the settings.
 const SETTINGS: &str = "SETTINGS = {";
+/// The start of the line with `cover_resets`.
 const COVER_RESETS: &str = "COVER_RESETS = ";
 
-impl Compiled {
-    /// Writes the module, if the harness is in order, and says so.
-    pub(crate) fn write(&self, console: &mut Console<'_>, output: &Path) -> Result<(), Trouble> {
+impl CompiledModule {
+    /// Writes the module if the harness has no errors, and prints its path.
+    pub(crate) fn write(
+        &self,
+        console: &mut Console<'_>,
+        output: &Path,
+    ) -> Result<(), CommandError> {
         let to_keep = [(self.harness.as_path(), "the harness")];
         let destination = Destination::prepare(output, &to_keep)?;
         if !is_name(&self.class) {
@@ -67,20 +80,20 @@ impl Compiled {
         }
         let (file, _) = load::harness(console, &self.harness)?;
         match destination {
-            Destination::File(place) => {
-                place.write(&self.text(&path_from(&place, &file.path)?))?;
-                console.say(format_args!("Written to {}", place.shown().display()));
+            Destination::File(output) => {
+                output.write(&self.text(&relative_path(&output, &file.path)?))?;
+                console.out(format_args!("Written to {}", output.shown().display()));
             }
             Destination::StandardOutput => {
-                let place = Place::new(Path::new("sut.py"))?;
-                console.say(self.text(&path_from(&place, &file.path)?).trim_end());
+                let output = UserPath::new(Path::new("sut.py"))?;
+                console.out(self.text(&relative_path(&output, &file.path)?).trim_end());
             }
         }
         Ok(())
     }
 
-    /// The harness that a module was written for.
-    pub(crate) fn read(module: &Path) -> Result<Compiled, Error> {
+    /// Reads a module and returns its harness.
+    pub(crate) fn read(module: &Path) -> Result<CompiledModule, Error> {
         let shown = module.display();
         if !module.exists() {
             let error = Error::new(format!("there is no `{shown}` in this folder"));
@@ -88,7 +101,7 @@ impl Compiled {
         }
         let text = TextFile::read(module)?.text;
         let folder = module.parent().unwrap_or(Path::new(""));
-        Compiled::from_text(folder, &text).ok_or_else(|| {
+        CompiledModule::from_text(folder, &text).ok_or_else(|| {
             let help =
                 "compile the harness again: `tstl FILE.tstl`, or `testwright compile FILE.tstl`";
             Error::new(format!(
@@ -98,7 +111,8 @@ impl Compiled {
         })
     }
 
-    fn from_text(folder: &Path, text: &str) -> Option<Compiled> {
+    /// Parses the text of a module in this folder.
+    fn from_text(folder: &Path, text: &str) -> Option<CompiledModule> {
         let after = |start: &str| text.lines().find_map(|line| line.strip_prefix(start));
         let harness: String = serde_json::from_str(after(HARNESS)?.strip_suffix(')')?).ok()?;
         let class = after("class ")?.split('(').next()?.to_owned();
@@ -112,27 +126,28 @@ impl Compiled {
         };
         let agreement: String = serde_json::from_str(setting("reference_exceptions")?).ok()?;
         let agreement = AGREEMENTS.iter().find(|(name, _)| *name == agreement)?;
-        Some(Compiled {
+        Some(CompiledModule {
             harness: folder.join(harness),
             class,
-            settings: Settings {
-                coverage: is_true(setting("coverage")?)?,
-                reset_modules: is_true(setting("reset_modules")?)?,
+            settings: CompiledSettings {
+                coverage: parse_bool(setting("coverage")?)?,
+                reset_modules: parse_bool(setting("reset_modules")?)?,
                 reference_exceptions: agreement.1,
-                replay: is_true(setting("replay")?)?,
-                cover_resets: is_true(after(COVER_RESETS)?)?,
+                replay: parse_bool(setting("replay")?)?,
+                cover_resets: parse_bool(after(COVER_RESETS)?)?,
             },
         })
     }
 
-    /// How to bring the harness to life. What is not to be measured at all, nobody measures.
-    pub(crate) fn options(&self, output: Output, measured: Measured) -> Options {
+    /// Returns the options to load the harness. Without coverage in the settings, nothing is
+    /// measured.
+    pub(crate) fn options(&self, output: OutputMode, measured: MeasuredCode) -> Options {
         Options {
             output,
             measured: if self.settings.coverage {
                 measured
             } else {
-                Measured::Nothing
+                MeasuredCode::Nothing
             },
             reference_exceptions: self.settings.reference_exceptions,
             reset_modules: self.settings.reset_modules,
@@ -140,19 +155,20 @@ impl Compiled {
         }
     }
 
-    /// Brings the harness to life for some work.
+    /// Loads the harness and passes the system to `work`.
     pub(crate) fn with_system<R>(
         &self,
         console: &mut Console<'_>,
         options: &Options,
-        work: impl FnOnce(&mut Console<'_>, &mut PythonSystem<'_>) -> Result<R, Trouble>,
-    ) -> Result<R, Trouble> {
+        work: impl FnOnce(&mut Console<'_>, &mut PythonSystem<'_>) -> Result<R, CommandError>,
+    ) -> Result<R, CommandError> {
         let (file, harness) = load::harness(console, &self.harness)?;
         load::with_system(console, &file, harness, options, work)
     }
 
+    /// Renders the module; `path` is the harness's path relative to it.
     fn text(&self, path: &str) -> String {
-        let Settings {
+        let CompiledSettings {
             coverage,
             reset_modules,
             reference_exceptions,
@@ -185,22 +201,24 @@ class {class}(testwright.Sut):
     def __new__(cls):
         return super().__new__(cls, HARNESS, **SETTINGS)
 "#,
-            // What JSON writes, Python reads.
+            // Python reads a JSON string as the same string.
             path = serde_json::Value::from(path),
-            coverage = truth(coverage),
-            reset_modules = truth(reset_modules),
-            replay = truth(replay),
-            cover_resets = truth(cover_resets),
+            coverage = python_bool(coverage),
+            reset_modules = python_bool(reset_modules),
+            replay = python_bool(replay),
+            cover_resets = python_bool(cover_resets),
             class = self.class,
         )
     }
 }
 
-fn truth(is_true: bool) -> &'static str {
+/// Returns the Python literal of a truth value.
+fn python_bool(is_true: bool) -> &'static str {
     if is_true { "True" } else { "False" }
 }
 
-fn is_true(text: &str) -> Option<bool> {
+/// Parses a Python literal.
+fn parse_bool(text: &str) -> Option<bool> {
     match text {
         "True" => Some(true),
         "False" => Some(false),
@@ -208,6 +226,7 @@ fn is_true(text: &str) -> Option<bool> {
     }
 }
 
+/// Returns true if the text is a Python identifier.
 fn is_name(text: &str) -> bool {
     let mut letters = text.chars();
     letters
@@ -216,10 +235,10 @@ fn is_name(text: &str) -> bool {
         && letters.all(|letter| letter.is_alphanumeric() || letter == '_')
 }
 
-/// The way from the folder of one file to another one.
-fn path_from(place: &Place, file: &Path) -> Result<String, Error> {
-    let file = Place::new(file)?;
-    let folder = place.absolute().parent().unwrap_or(Path::new("/"));
+/// Returns the path to a file, relative to the folder of another one.
+fn relative_path(output: &UserPath, file: &Path) -> Result<String, Error> {
+    let file = UserPath::new(file)?;
+    let folder = output.absolute().parent().unwrap_or(Path::new("/"));
     let mut from: Vec<_> = folder.components().collect();
     let mut to: Vec<_> = file.absolute().components().collect();
     let common = from.iter().zip(&to).take_while(|(one, other)| one == other);
@@ -239,24 +258,24 @@ mod tests {
 
     #[test]
     fn what_is_written_is_read_again() {
-        let settings = Settings {
+        let settings = CompiledSettings {
             coverage: false,
             reset_modules: false,
             reference_exceptions: ReferenceExceptions::SameType,
             replay: true,
             cover_resets: true,
         };
-        for settings in [settings, Settings::default()] {
-            let compiled = Compiled {
+        for settings in [settings, CompiledSettings::default()] {
+            let compiled = CompiledModule {
                 harness: PathBuf::new(),
                 class: "Räder".to_owned(),
                 settings,
             };
             let text = compiled.text("../a \"b\"\\ü\n.tstl");
-            let read = Compiled::from_text(Path::new("sub"), &text).unwrap();
+            let read = CompiledModule::from_text(Path::new("sub"), &text).unwrap();
             assert_eq!(read.harness, Path::new("sub/../a \"b\"\\ü\n.tstl"));
             assert_eq!((read.class.as_str(), read.settings), ("Räder", settings));
         }
-        assert!(Compiled::from_text(Path::new(""), "class sut(object):\n").is_none());
+        assert!(CompiledModule::from_text(Path::new(""), "class sut(object):\n").is_none());
     }
 }

@@ -1,4 +1,7 @@
-//! Where the words go: results to standard output, everything else to standard error.
+//! The console: results go to standard output, everything else goes to standard error.
+//!
+//! [`Console::out`] and [`Console::err`] write lines. [`Console::status`] and [`Console::panel`]
+//! redraw lines in place at the foot of a terminal; every other line appears above them.
 
 mod block;
 mod screen;
@@ -14,33 +17,33 @@ use testwright_core::Error;
 
 use crate::render::Renderer;
 use crate::{ExitStatus, columns};
-use block::Block;
+use block::LiveBlock;
 
 pub use screen::{Screen, Size};
 
-/// What is known about the place the words go to.
+/// The capabilities of the terminal that the output goes to.
 #[derive(Clone, Copy, Default)]
 pub struct Terminal<'a> {
-    /// Somebody watches standard error, so lines of progress may be redrawn there.
+    /// True if standard error is a terminal, so that lines of progress can be redrawn there.
     pub live: bool,
-    /// What they are redrawn on.
+    /// The screen that these lines are drawn on.
     pub screen: Option<&'a dyn Screen>,
-    /// How many characters fit into a line.
+    /// The number of characters that fit into a line.
     pub width: usize,
-    /// That is so because there is a screen.
+    /// True if `width` was read from a screen and is not the default.
     pub width_is_known: bool,
-    /// Standard output understands colours.
+    /// True if standard output understands colours.
     pub colour_out: bool,
-    /// Standard error understands colours.
+    /// True if standard error understands colours.
     pub colour_err: bool,
 }
 
 impl<'a> Terminal<'a> {
-    /// The width for files, pipes and terminals that do not tell theirs.
-    const USUAL_WIDTH: usize = 100;
+    /// The width for files, pipes and terminals that do not report theirs.
+    const DEFAULT_WIDTH: usize = 100;
 
-    /// What follows from which streams are terminals and from the environment (`NO_COLOR`, `TERM`). A stream may be
-    /// closed.
+    /// Detects the capabilities from the streams and the environment (`NO_COLOR`, `TERM`). A stream
+    /// may be closed.
     pub fn detect(out: Option<&File>, err: Option<&'a File>) -> Terminal<'a> {
         let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
         let dumb = std::env::var_os("TERM").is_some_and(|name| name == "dumb");
@@ -52,48 +55,53 @@ impl<'a> Terminal<'a> {
             screen: screen.map(|screen| screen as &dyn Screen),
             width: width
                 .filter(|width| *width >= 20)
-                .unwrap_or(Terminal::USUAL_WIDTH),
+                .unwrap_or(Terminal::DEFAULT_WIDTH),
             width_is_known: screen.is_some(),
             colour_out: colour && out.is_some_and(File::is_terminal),
             colour_err: colour && screen.is_some(),
         }
     }
 
-    /// Neither colours nor a live line, as in a file.
+    /// Returns a terminal without colours or live lines, as for a file.
     pub fn plain() -> Terminal<'a> {
         Terminal {
-            width: Terminal::USUAL_WIDTH,
+            width: Terminal::DEFAULT_WIDTH,
             ..Terminal::default()
         }
     }
 }
 
-/// A way to make words stand out.
+/// A way to highlight words on a terminal.
 #[derive(Clone, Copy)]
-pub(crate) enum Look {
-    Strong,
-    Good,
-    Bad,
-    Quiet,
-    /// What is drawn rather than written.
+pub(crate) enum TextStyle {
+    /// A heading or a name.
+    Bold,
+    /// A test that passes, or other good news.
+    Success,
+    /// A test that fails, or other bad news.
+    Failure,
+    /// Something of minor importance.
+    Dim,
+    /// A drawing, such as a progress bar or a curve.
     Accent,
-    /// Not bad yet, but worth a look.
-    Wary,
+    /// Something that is not bad yet but deserves attention.
+    Warning,
 }
 
-impl Look {
+impl TextStyle {
+    /// Returns the parameters of the ANSI escape code (`\\x1b[…m`).
     fn code(self) -> &'static str {
         match self {
-            Look::Strong => "1",
-            Look::Good => "1;32",
-            Look::Bad => "1;31",
-            Look::Quiet => "2",
-            Look::Accent => "36",
-            Look::Wary => "33",
+            TextStyle::Bold => "1",
+            TextStyle::Success => "1;32",
+            TextStyle::Failure => "1;31",
+            TextStyle::Dim => "2",
+            TextStyle::Accent => "36",
+            TextStyle::Warning => "33",
         }
     }
 
-    /// Words that stand out where there are colours.
+    /// Wraps words in the codes of this style, or leaves them alone without `colour`.
     pub(crate) fn paint(self, words: impl Display, colour: bool) -> String {
         if colour {
             format!("\x1b[{}m{words}\x1b[0m", self.code())
@@ -103,32 +111,36 @@ impl Look {
     }
 }
 
-/// The two streams. Writing never fails here: who closed the pipe does not want to hear more, and any other
-/// trouble with standard output is told once, at the end.
+/// The two output streams. Writing never fails here: a closed pipe means that the reader wants no
+/// more, and any other error of standard output is reported once, at the end.
 pub(crate) struct Console<'a> {
+    /// The stream for results, buffered.
     out: BufWriter<&'a mut dyn Write>,
+    /// The stream for everything else, unbuffered.
     err: &'a mut dyn Write,
     terminal: Terminal<'a>,
-    out_trouble: Option<io::Error>,
-    /// Results are not said for now.
+    /// The first error of standard output. Nothing more is written there after it.
+    out_error: Option<io::Error>,
+    /// True while lines of the result are dropped.
     is_quiet: bool,
-    /// What is redrawn in place at the moment.
-    block: Block,
-    /// When it was drawn last.
+    /// The lines that are redrawn in place at the moment.
+    block: LiveBlock,
+    /// The time of the last drawing.
     drawn: Option<Instant>,
-    /// What is to be heard later, if it is not to be heard now.
-    held: Option<Vec<Held>>,
+    /// The lines to be printed later, if output is held back.
+    held: Option<Vec<HeldLine>>,
 }
 
-/// A line that waits.
-enum Held {
-    /// Of the result.
-    Said(String),
-    /// Beside it.
-    Told(String),
+/// A line that is held back.
+enum HeldLine {
+    /// A line for standard output.
+    Out(String),
+    /// A line for standard error.
+    Err(String),
 }
 
 impl<'a> Console<'a> {
+    /// Creates a console that writes to these streams.
     pub(crate) fn new(
         out: &'a mut dyn Write,
         err: &'a mut dyn Write,
@@ -138,17 +150,17 @@ impl<'a> Console<'a> {
             out: BufWriter::new(out),
             err,
             terminal,
-            out_trouble: None,
+            out_error: None,
             is_quiet: false,
-            block: Block::default(),
+            block: LiveBlock::default(),
             drawn: None,
             held: None,
         }
     }
 
-    /// Does some work whose words are heard only when it is over: until then it may come to nothing. What is redrawn in
-    /// place is seen all the same.
-    pub(crate) fn holding<R>(&mut self, work: impl FnOnce(&mut Console<'_>) -> R) -> R {
+    /// Runs `work` and prints its lines only when it has ended. Lines that are redrawn in place are
+    /// shown at once all the same.
+    pub(crate) fn hold_output<R>(&mut self, work: impl FnOnce(&mut Console<'_>) -> R) -> R {
         let mut nothing = io::sink();
         let mut inner = Console::new(&mut nothing, &mut *self.err, self.terminal);
         inner.held = Some(Vec::new());
@@ -158,14 +170,14 @@ impl<'a> Console<'a> {
         drop(inner);
         for line in held.into_iter().flatten() {
             match line {
-                Held::Said(line) => self.say(line),
-                Held::Told(line) => self.tell(line),
+                HeldLine::Out(line) => self.out(line),
+                HeldLine::Err(line) => self.err(line),
             }
         }
         result
     }
 
-    /// How wide a table may be. Files and pipes take all of it.
+    /// Returns the maximum width of a table. Files and pipes have no limit.
     pub(crate) fn table_width(&self) -> usize {
         if self.terminal.width_is_known {
             self.terminal.width
@@ -174,19 +186,22 @@ impl<'a> Console<'a> {
         }
     }
 
-    /// How many characters fit into a line.
+    /// Returns the number of characters that fit into a line.
     pub(crate) fn width(&self) -> usize {
         self.terminal.width
     }
 
+    /// Returns true if standard output understands colours.
     pub(crate) fn colour_out(&self) -> bool {
         self.terminal.colour_out
     }
 
+    /// Returns true if standard error understands colours.
     pub(crate) fn colour_err(&self) -> bool {
         self.terminal.colour_err
     }
 
+    /// Returns the setting for clap, which knows only one for both streams.
     pub(crate) fn colour_choice(&self) -> clap::ColorChoice {
         if self.colour_out() || self.colour_err() {
             clap::ColorChoice::Always
@@ -195,86 +210,88 @@ impl<'a> Console<'a> {
         }
     }
 
-    /// A line of the result.
-    pub(crate) fn say(&mut self, line: impl Display) {
+    /// Writes a line of the result to standard output.
+    pub(crate) fn out(&mut self, line: impl Display) {
         if self.is_quiet {
             return;
         }
         self.clear_status();
         if let Some(held) = &mut self.held {
-            held.push(Held::Said(line.to_string()));
-        } else if self.out_trouble.is_none() {
-            self.out_trouble = writeln!(self.out, "{line}").err();
+            held.push(HeldLine::Out(line.to_string()));
+        } else if self.out_error.is_none() {
+            self.out_error = writeln!(self.out, "{line}").err();
         }
     }
 
-    /// A line beside the result.
-    pub(crate) fn tell(&mut self, line: impl Display) {
+    /// Writes a line to standard error, above the status.
+    pub(crate) fn err(&mut self, line: impl Display) {
         self.clear_status();
         if let Some(held) = &mut self.held {
-            held.push(Held::Told(line.to_string()));
+            held.push(HeldLine::Err(line.to_string()));
             return;
         }
         self.flush();
-        // Nobody is left to tell if this fails.
+        // An error of standard error cannot be reported anywhere.
         let _ = writeln!(self.err, "{line}");
     }
 
-    /// Says no results from now on, for those who want them in another form.
-    pub(crate) fn keep_quiet(&mut self, yes: bool) {
+    /// Drops all lines of the result while `yes`, for commands that print JSON instead.
+    pub(crate) fn set_quiet(&mut self, yes: bool) {
         self.is_quiet = yes;
     }
 
-    /// A line of the result in that other form, at once.
-    pub(crate) fn hand_out(&mut self, line: impl Display) {
+    /// Writes a line of the result even while the console is quiet, and flushes it.
+    pub(crate) fn out_always(&mut self, line: impl Display) {
         let was_quiet = std::mem::take(&mut self.is_quiet);
-        self.say(line);
+        self.out(line);
         self.is_quiet = was_quiet;
         self.flush();
     }
 
-    /// Something that could not be done, with advice.
+    /// Prints an error with its advice.
     pub(crate) fn error(&mut self, error: &Error) {
         let text = self.renderer().error(error);
-        self.tell(text);
+        self.err(text);
     }
 
-    /// Something that was done, but not as it should be.
+    /// Prints a warning: the work was done, but not as it should be.
     pub(crate) fn warning(&mut self, message: &str, help: Option<&str>) {
         let text = self.renderer().warning(message, help);
-        self.tell(text);
+        self.err(text);
     }
 
-    /// Draws problems with texts.
+    /// Returns a renderer for problems in texts, with the width and the colours of standard error.
     pub(crate) fn renderer(&self) -> Renderer {
         Renderer::new(self.terminal.width, self.colour_err())
     }
 
-    /// Words for [`say`](Console::say) that stand out on a terminal.
-    pub(crate) fn paint(&self, look: Look, words: impl Display) -> String {
-        look.paint(words, self.colour_out())
+    /// Highlights words for [`out`](Console::out) where standard output understands colours.
+    pub(crate) fn paint(&self, style: TextStyle, words: impl Display) -> String {
+        style.paint(words, self.colour_out())
     }
 
-    /// True once nobody reads standard output any more: the rest of a long list need not be made.
+    /// Returns true once standard output has failed: the rest of a long list need not be made.
     pub(crate) fn is_closed(&self) -> bool {
-        self.out_trouble.is_some()
+        self.out_error.is_some()
     }
 
-    /// Whether a status can be shown.
+    /// Returns true if a status can be shown.
     pub(crate) fn is_live(&self) -> bool {
         self.terminal.live
     }
 
-    /// Redraws the status line, at most ten times a second; nothing without a terminal.
+    /// Redraws the status line, at most ten times a second; does nothing without a terminal.
     pub(crate) fn status(&mut self, words: impl FnOnce() -> String) {
         self.panel(|room| {
             let words = words();
-            let words = columns::harmless(&words);
-            vec![columns::cut(&words, room.columns).into_owned()]
+            let words = columns::escape_control(&words);
+            vec![columns::truncate(&words, room.columns).into_owned()]
         });
     }
 
-    /// The same for lines that fit into a room. Nothing but text and colours may be in them.
+    /// Redraws several status lines, at most ten times a second; does nothing without a terminal.
+    ///
+    /// `lines` is given the available size. Its lines may contain nothing but text and colours.
     pub(crate) fn panel(&mut self, lines: impl FnOnce(Size) -> Vec<String>) {
         const PAUSE: Duration = Duration::from_millis(100);
         let due = self.drawn.is_none_or(|drawn| drawn.elapsed() >= PAUSE);
@@ -283,13 +300,13 @@ impl<'a> Console<'a> {
         }
         self.flush();
         let screen = self.screen_size();
-        let lines = lines(Block::room(screen));
+        let lines = lines(LiveBlock::usable_size(screen));
         let codes = self.block.redraw(&lines, screen);
         self.draw(&codes);
         self.drawn = Some(Instant::now());
     }
 
-    /// Takes the status away, be it a line or several.
+    /// Removes the status lines from the screen.
     pub(crate) fn clear_status(&mut self) {
         let screen = self.screen_size();
         if let Some(codes) = self.block.clear(screen) {
@@ -297,34 +314,38 @@ impl<'a> Console<'a> {
         }
     }
 
-    /// In one piece, so that nothing comes between. Nobody is left to tell if this fails.
+    /// Writes codes in one piece, so that no other output comes between them. Errors are ignored:
+    /// there is no other stream to report them on.
     fn draw(&mut self, codes: &str) {
         let _ = self.err.write_all(codes.as_bytes());
         let _ = self.err.flush();
     }
 
+    /// Returns the current size of the screen, or the default if it is not known.
     fn screen_size(&self) -> Size {
         let screen = self.terminal.screen;
-        screen.and_then(Screen::size).unwrap_or(Size::USUAL)
+        screen.and_then(Screen::size).unwrap_or(Size::DEFAULT)
     }
 
-    /// Brings everything said so far to its reader.
+    /// Flushes standard output.
     pub(crate) fn flush(&mut self) {
-        if self.out_trouble.is_none() {
-            self.out_trouble = self.out.flush().err();
+        if self.out_error.is_none() {
+            self.out_error = self.out.flush().err();
         }
     }
 
-    /// Ends the conversation. Results that could not be written were not delivered, unless nobody wanted them.
+    /// Removes the status and flushes everything.
+    ///
+    /// Returns `status`, or an error if results could not be written. A closed pipe is no error.
     pub(crate) fn finish(mut self, status: ExitStatus) -> ExitStatus {
         self.clear_status();
         self.flush();
-        match self.out_trouble.take() {
-            Some(trouble) if trouble.kind() != ErrorKind::BrokenPipe => {
+        match self.out_error.take() {
+            Some(error) if error.kind() != ErrorKind::BrokenPipe => {
                 self.error(&Error::new(format!(
-                    "cannot write to standard output: {trouble}"
+                    "cannot write to standard output: {error}"
                 )));
-                ExitStatus::CouldNot
+                ExitStatus::Error
             }
             _ => status,
         }

@@ -1,4 +1,5 @@
-//! Coverage on the command line: what to measure, which reports to write, which test reached what.
+//! Coverage on the command line: its options, its reports, and the record of the code that each
+//! test reached.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -7,20 +8,20 @@ use std::str::FromStr;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use clap::Args;
-use testwright_core::replay::Watcher;
+use testwright_core::replay::ReplayWatcher;
 use testwright_core::{ActionId, Covered, Error, TargetId};
-use testwright_python::{Arc, Collector, Measured, MeasuredFile};
+use testwright_python::{Arc, Collector, MeasuredCode, MeasuredFile};
 use testwright_report::{
     Attribution, CoverageReport, FileCoverage, Timestamp, cobertura, data_file, html, lcov, table,
 };
-use testwright_source::shape::{self, Shape};
+use testwright_source::coverable::{self, CoverableCode};
 
-use crate::Trouble;
+use crate::CommandError;
 use crate::console::Console;
-use crate::files::{Destination, Place};
-use crate::source::Source;
+use crate::files::{Destination, UserPath};
+use crate::source::SystemSource;
 
-/// What to measure and what to do with it; the same for every command that measures.
+/// The options of every command that measures coverage.
 #[derive(Args)]
 #[command(next_help_heading = "Coverage")]
 pub(crate) struct CoverageArguments {
@@ -30,7 +31,7 @@ pub(crate) struct CoverageArguments {
 
     /// Measure, and report as table, html, lcov, cobertura, or data for coverage.py; repeatable
     #[arg(long, value_name = "TYPE[:PATH]")]
-    coverage_report: Vec<ReportWish>,
+    coverage_report: Vec<ReportRequest>,
 
     /// Measure the Python code in the harness, too
     #[arg(long)]
@@ -38,18 +39,18 @@ pub(crate) struct CoverageArguments {
 }
 
 impl CoverageArguments {
-    /// What is to be measured.
-    pub(crate) fn measured(&self) -> Measured {
-        match (self.is_wanted(), self.coverage_harness) {
-            (false, _) => Measured::Nothing,
-            (true, false) => Measured::Modules,
-            (true, true) => Measured::ModulesAndHarness,
+    /// Returns the code that is to be measured.
+    pub(crate) fn measured(&self) -> MeasuredCode {
+        match (self.is_requested(), self.coverage_harness) {
+            (false, _) => MeasuredCode::Nothing,
+            (true, false) => MeasuredCode::Modules,
+            (true, true) => MeasuredCode::ModulesAndHarness,
         }
     }
 
-    /// The same, for what it is to be measured of.
-    pub(crate) fn measured_for(&self, source: &Source) -> Result<Measured, Error> {
-        if self.is_wanted() && source.is_models() {
+    /// Returns the code that is to be measured of a source. Models have none.
+    pub(crate) fn measured_for(&self, source: &SystemSource) -> Result<MeasuredCode, Error> {
+        if self.is_requested() && source.is_models() {
             let error = Error::new("lines and branches are measured for harnesses, not for models")
                 .with_help("for models, states and transitions count: `testwright explore MODEL` tells how many there are");
             return Err(error);
@@ -57,34 +58,37 @@ impl CoverageArguments {
         Ok(self.measured())
     }
 
-    /// Whether somebody wants to see what is measured.
-    pub(crate) fn is_wanted(&self) -> bool {
+    /// Returns true if the user requested coverage.
+    pub(crate) fn is_requested(&self) -> bool {
         self.coverage || self.coverage_harness || !self.coverage_report.is_empty()
     }
 
-    /// Whether the same reports are to be written.
+    /// Returns true if the requested reports are the same.
     pub(crate) fn has_same_reports(&self, other: &CoverageArguments) -> bool {
         self.coverage_report == other.coverage_report
     }
 
-    /// From now on the reports that somebody else wants.
-    pub(crate) fn take_reports(&mut self, other: &CoverageArguments) {
+    /// Rearcs_of_test the requested reports by those of other arguments.
+    pub(crate) fn use_reports_of(&mut self, other: &CoverageArguments) {
         self.coverage_report.clone_from(&other.coverage_report);
     }
 
-    /// Makes sure that the reports can be written, before any work is done.
-    pub(crate) fn prepare(&self) -> Result<Reports, Error> {
-        Reports::prepare(&self.coverage_report)
+    /// Checks, before any work is done, that the reports can be written.
+    pub(crate) fn prepare(&self) -> Result<CoverageOutputs, Error> {
+        CoverageOutputs::prepare(&self.coverage_report)
     }
 }
 
-/// A report that somebody asked for: `html:DIR`.
+/// A report that the user requested, such as `html:DIR`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct ReportWish {
+pub(crate) struct ReportRequest {
+    /// The format.
     kind: ReportKind,
+    /// The file, or the folder for HTML.
     path: PathBuf,
 }
 
+/// The format of a coverage report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ReportKind {
     Table,
@@ -94,10 +98,10 @@ enum ReportKind {
     Data,
 }
 
-impl FromStr for ReportWish {
+impl FromStr for ReportRequest {
     type Err = String;
 
-    fn from_str(text: &str) -> Result<ReportWish, String> {
+    fn from_str(text: &str) -> Result<ReportRequest, String> {
         let (name, path) = match text.split_once(':') {
             Some((name, path)) => (name, Some(path)),
             None => (text, None),
@@ -113,7 +117,7 @@ impl FromStr for ReportWish {
         match path {
             Some("") => Err("there is no path after the colon".to_owned()),
             Some(_) if kind == ReportKind::Table => Err("a table has no path".to_owned()),
-            path => Ok(ReportWish {
+            path => Ok(ReportRequest {
                 kind,
                 path: PathBuf::from(path.unwrap_or(usual)),
             }),
@@ -121,43 +125,54 @@ impl FromStr for ReportWish {
     }
 }
 
-/// The reports to write, with whole paths, because the system under test may change the current folder.
-pub(crate) struct Reports {
+/// The reports to write, with absolute paths, because the system under test may change the current
+/// folder.
+pub(crate) struct CoverageOutputs {
+    /// True if a table is printed.
     table: bool,
-    places: Vec<(ReportKind, Place)>,
+    /// The formats with their files or folders.
+    outputs: Vec<(ReportKind, UserPath)>,
+    /// The folder that paths in reports are relative to.
     root: PathBuf,
 }
 
-impl Reports {
-    pub(crate) fn prepare(wishes: &[ReportWish]) -> Result<Reports, Error> {
-        let mut places = Vec::new();
-        for wish in wishes.iter().filter(|wish| wish.kind != ReportKind::Table) {
-            let place = match wish.kind {
-                ReportKind::Html => folder(&wish.path)?,
-                _ => match Destination::prepare(&wish.path, &[])? {
-                    Destination::File(place) => place,
+impl CoverageOutputs {
+    /// Checks, before any work is done, that the requested reports can be written.
+    pub(crate) fn prepare(requests: &[ReportRequest]) -> Result<CoverageOutputs, Error> {
+        let mut outputs = Vec::new();
+        for request in requests
+            .iter()
+            .filter(|request| request.kind != ReportKind::Table)
+        {
+            let output = match request.kind {
+                ReportKind::Html => folder(&request.path)?,
+                _ => match Destination::prepare(&request.path, &[])? {
+                    Destination::File(output) => output,
                     Destination::StandardOutput => {
                         let message = "a coverage report cannot be written to standard output";
                         return Err(Error::new(message));
                     }
                 },
             };
-            places.push((wish.kind, place));
+            outputs.push((request.kind, output));
         }
-        Ok(Reports {
-            table: places.is_empty() || wishes.iter().any(|wish| wish.kind == ReportKind::Table),
-            places,
+        Ok(CoverageOutputs {
+            table: outputs.is_empty()
+                || requests
+                    .iter()
+                    .any(|request| request.kind == ReportKind::Table),
+            outputs,
             root: std::env::current_dir().unwrap_or_default(),
         })
     }
 
-    /// Writes them all, and shows the table if it is wanted: `show` gets its lines.
+    /// Writes all reports. If a table was requested, `show` gets its text.
     pub(crate) fn write(
         &self,
         console: &mut Console<'_>,
         report: &CoverageReport,
         show: impl Fn(&mut Console<'_>, &str),
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), CommandError> {
         if report.files.is_empty() {
             let message = "no module was measured, so there is no coverage to report";
             let help = "name files, folders or modules to measure (`source:` lines in the harness, or `--source`)";
@@ -165,56 +180,58 @@ impl Reports {
             return Ok(());
         }
         if self.table {
-            let options = table::Options {
+            let options = table::TableOptions {
                 width: console.table_width(),
                 unicode: true,
                 colour: console.colour_out(),
             };
             show(console, table::table(report, &options).trim_end());
         }
-        for (kind, place) in &self.places {
-            self.write_one(*kind, place, report)?;
-            console.tell(format_args!(
+        for (kind, output) in &self.outputs {
+            self.write_one(*kind, output, report)?;
+            console.err(format_args!(
                 "coverage written to {}",
-                place.shown().display()
+                output.shown().display()
             ));
         }
         Ok(())
     }
 
+    /// Writes one report.
     fn write_one(
         &self,
         kind: ReportKind,
-        place: &Place,
+        output: &UserPath,
         report: &CoverageReport,
     ) -> Result<(), Error> {
-        let path = place.absolute();
+        let path = output.absolute();
         match kind {
             ReportKind::Table => Ok(()),
-            ReportKind::Lcov => place.write(&lcov::lcov(report)),
-            ReportKind::Cobertura => place.write(&cobertura::cobertura(report, now())),
-            ReportKind::Data => data_file::write(report, path, now()).map_err(unwritten),
+            ReportKind::Lcov => output.write(&lcov::lcov(report)),
+            ReportKind::Cobertura => output.write(&cobertura::cobertura(report, now())),
+            ReportKind::Data => data_file::write(report, path, now()).map_err(report_error),
             ReportKind::Html => html::write(report, path, now())
                 .map(drop)
-                .map_err(unwritten),
+                .map_err(report_error),
         }
     }
 }
 
-/// A folder to write to, which need not be there yet.
-fn folder(path: &Path) -> Result<Place, Error> {
-    let place = Place::new(path)?;
-    if place.absolute().exists() && !place.absolute().is_dir() {
+/// Checks that a path can be a folder to write to; it need not exist yet.
+fn folder(path: &Path) -> Result<UserPath, Error> {
+    let output = UserPath::new(path)?;
+    if output.absolute().exists() && !output.absolute().is_dir() {
         let message = format!(
             "cannot write to the folder `{}`: it is a file",
             path.display()
         );
         return Err(Error::new(message));
     }
-    Ok(place)
+    Ok(output)
 }
 
-fn unwritten(error: testwright_report::Error) -> Error {
+/// Converts an error of a report writer, with its cause.
+fn report_error(error: testwright_report::Error) -> Error {
     let cause = std::error::Error::source(&error).map(ToString::to_string);
     Error::new(match cause {
         Some(cause) => format!("{error}: {cause}"),
@@ -222,41 +239,45 @@ fn unwritten(error: testwright_report::Error) -> Error {
     })
 }
 
-/// The time, for reports that say when they were written.
+/// Returns the current time, for reports that contain the time when they were written.
 pub fn now() -> Timestamp {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     Timestamp(since.map_or(0, |since| since.as_secs()))
 }
 
-/// Which test reached what.
-pub(crate) struct Reached {
+/// The code that each test reached.
+pub(crate) struct TestCoverage {
+    /// The names of the tests.
     tests: Vec<String>,
+    /// The targets that each test reached.
     by_test: Vec<Vec<TargetId>>,
+    /// The tests that a target is attributed to: the first, or all.
     attribution: Attribution,
 }
 
-impl Reached {
-    pub(crate) fn new(attribution: Attribution) -> Reached {
-        Reached {
+impl TestCoverage {
+    /// Creates an empty record.
+    pub(crate) fn new(attribution: Attribution) -> TestCoverage {
+        TestCoverage {
             tests: Vec::new(),
             by_test: Vec::new(),
             attribution,
         }
     }
 
-    /// Begins with what loading the harness reached, which no test reaches again.
-    pub(crate) fn since_loading(
+    /// Begins with the targets that loading the harness reached; no test reaches them again.
+    pub(crate) fn with_loading(
         attribution: Attribution,
         collector: Option<&Collector<'_>>,
-    ) -> Reached {
-        let mut reached = Reached::new(attribution);
+    ) -> TestCoverage {
+        let mut reached = TestCoverage::new(attribution);
         if let Some(collector) = collector {
             reached.note(|| "loading the harness".to_owned(), collector.take_new());
         }
         reached
     }
 
-    /// Notes what a test reached. Tests that reached nothing are not kept.
+    /// Records the targets that a test reached. Tests that reached nothing are not kept.
     pub(crate) fn note(&mut self, name: impl FnOnce() -> String, targets: Vec<TargetId>) {
         if !targets.is_empty() {
             self.tests.push(name());
@@ -264,30 +285,30 @@ impl Reached {
         }
     }
 
-    /// Notes what was reached after the last test was noted as reached by it.
+    /// Adds targets to those of the last test.
     pub(crate) fn add_to_last(&mut self, targets: Vec<TargetId>) {
         if let Some(last) = self.by_test.last_mut() {
             last.extend(targets);
         }
     }
 
-    /// All that is to be reported.
+    /// Makes the report.
     pub(crate) fn into_report(
         self,
         collector: &Collector<'_>,
-        reports: &Reports,
+        reports: &CoverageOutputs,
     ) -> CoverageReport {
         let measured = collector.files();
         let mut arcs: Vec<BTreeMap<usize, BTreeSet<_>>> = vec![BTreeMap::new(); measured.len()];
         for (test, targets) in self.by_test.iter().enumerate() {
             for target in targets {
-                let (file, arc) = collector.meaning(*target);
+                let (file, arc) = collector.file_and_arc(*target);
                 arcs[file].entry(test).or_default().insert(arc);
             }
         }
         let files = measured.iter().zip(arcs).map(|(file, arcs)| FileCoverage {
             by_test: arcs.into_iter().collect(),
-            ..shape(file)
+            ..file_coverage(file)
         });
         CoverageReport {
             files: files.collect(),
@@ -298,30 +319,34 @@ impl Reached {
     }
 }
 
-/// What several processes have reached, together.
+/// The code that several processes reached together.
 #[derive(Default)]
-pub(crate) struct Merged {
+pub(crate) struct MergedCoverage {
+    /// The measured files, with the lines that have code.
     files: BTreeMap<PathBuf, BTreeSet<u32>>,
+    /// The names of the tests that reached something new.
     tests: Vec<String>,
     /// For each file, the test that reached an arc first.
     reached: BTreeMap<PathBuf, BTreeMap<Arc, usize>>,
+    /// The number of reached arcs.
     size: u64,
 }
 
-impl Merged {
-    /// Adds what a test reached, and files with the lines that have code. Tells what nobody had reached before.
+impl MergedCoverage {
+    /// Adds the arcs that a test reached, and files with the lines that have code. Returns the arcs
+    /// that no test had reached before.
     pub(crate) fn add(
         &mut self,
         test: String,
         files: Vec<(PathBuf, Vec<u32>)>,
-        places: Vec<(PathBuf, Arc)>,
+        arcs_of_test: Vec<(PathBuf, Arc)>,
     ) -> Vec<(PathBuf, Arc)> {
         for (path, lines) in files {
             self.files.entry(path).or_default().extend(lines);
         }
         let number = self.tests.len();
         let reached = &mut self.reached;
-        let new: Vec<_> = places
+        let new: Vec<_> = arcs_of_test
             .into_iter()
             .filter(|(path, arc)| match reached.get_mut(path) {
                 Some(arcs) if arcs.contains_key(arc) => false,
@@ -339,13 +364,13 @@ impl Merged {
         new
     }
 
-    /// How much was reached.
+    /// Returns the number of reached arcs.
     pub(crate) fn size(&self) -> u64 {
         self.size
     }
 
-    /// All that is to be reported.
-    pub(crate) fn into_report(self, reports: &Reports) -> CoverageReport {
+    /// Makes the report.
+    pub(crate) fn into_report(self, reports: &CoverageOutputs) -> CoverageReport {
         let mut reached = self.reached;
         let files = self.files.into_iter().map(|(path, lines)| {
             let mut by_test: BTreeMap<usize, BTreeSet<Arc>> = BTreeMap::new();
@@ -354,7 +379,7 @@ impl Merged {
             }
             FileCoverage {
                 by_test: by_test.into_iter().collect(),
-                ..shape(&MeasuredFile { path, lines })
+                ..file_coverage(&MeasuredFile { path, lines })
             }
         });
         CoverageReport {
@@ -366,63 +391,67 @@ impl Merged {
     }
 }
 
-/// All that was ever reached, by no test in particular.
+/// Makes a report of all targets that were ever reached, without the names of tests.
 pub fn coverage_report(collector: &Collector<'_>) -> CoverageReport {
     report_of(collector, collector.all().iter().collect())
 }
 
-/// A report of these targets, reached by no test in particular.
+/// Makes a report of these targets, without the names of tests.
 pub(crate) fn report_of(collector: &Collector<'_>, targets: Vec<TargetId>) -> CoverageReport {
-    let mut reached = Reached::new(Attribution::First);
+    let mut reached = TestCoverage::new(Attribution::First);
     reached.note(|| String::from("all tests"), targets);
-    let reports = Reports {
+    let reports = CoverageOutputs {
         table: false,
-        places: Vec::new(),
+        outputs: Vec::new(),
         root: std::env::current_dir().unwrap_or_default(),
     };
     reached.into_report(collector, &reports)
 }
 
-/// Measures from the first step on. What runs before, when modules are loaded again, says nothing about a test.
+/// Measures a test from its first step on. Code that runs before, when modules are loaded again,
+/// says nothing about the test.
 #[derive(Default)]
-pub(crate) struct FromFirstStep {
+pub(crate) struct FirstStepWatcher {
+    /// True after the first step.
     pub(crate) begun: bool,
-    pub(crate) trouble: Option<Error>,
+    /// The error of the system, if the measurement could not begin.
+    pub(crate) error: Option<Error>,
 }
 
-impl<S: Covered + ?Sized> Watcher<S> for FromFirstStep {
+impl<S: Covered + ?Sized> ReplayWatcher<S> for FirstStepWatcher {
     fn proceed(&mut self) -> bool {
-        self.trouble.is_none() && !testwright_python::interrupted()
+        self.error.is_none() && !testwright_python::is_interrupted()
     }
 
     fn before(&mut self, system: &mut S, _: ActionId) {
         if !self.begun {
             self.begun = true;
-            self.trouble = system.begin_anew().err();
+            self.error = system.reset_touched().err();
         }
     }
 }
 
-/// Where targets are in the code under test, for people.
-pub(crate) struct Places {
+/// The locations of targets in the code under test, for people.
+pub(crate) struct TargetLocations {
+    /// The names of the measured files, with their lines.
     files: Vec<(String, Vec<String>)>,
 }
 
-/// Where a target is: a way from one line to another.
-pub(crate) struct PlaceInCode<'a> {
-    /// Its file, relative to the folder that the command was called in if it is below.
+/// The location of a target: an arc from one line to another.
+pub(crate) struct CodeLocation<'a> {
+    /// The file, relative to the folder that the command was called in if it is below.
     pub(crate) file: &'a str,
-    /// The line that it leads from; none for the way into a function.
+    /// The line where the arc starts; `None` for the entry of a function.
     pub(crate) from: Option<u32>,
-    /// The line that it leads to; none for the way out of a function.
+    /// The line where the arc ends; `None` for the exit of a function.
     pub(crate) to: Option<u32>,
-    /// The text of the line that it leads to, or else of the line that it leads from.
+    /// The text of the line where the arc ends, or else of the line where it starts.
     pub(crate) source: &'a str,
 }
 
-impl Places {
-    /// Looks at the files that are measured. Names are relative to `root`.
-    pub(crate) fn new(collector: &Collector<'_>, root: &Path) -> Places {
+impl TargetLocations {
+    /// Reads the measured files. Names are relative to `root`.
+    pub(crate) fn new(collector: &Collector<'_>, root: &Path) -> TargetLocations {
         let file = |file: MeasuredFile| {
             let name = file.path.strip_prefix(root).unwrap_or(&file.path);
             let text = std::fs::read(&file.path).unwrap_or_default();
@@ -430,19 +459,19 @@ impl Places {
             let lines = text.lines().map(|line| line.trim().to_owned());
             (name.display().to_string(), lines.collect())
         };
-        Places {
+        TargetLocations {
             files: collector.files().into_iter().map(file).collect(),
         }
     }
 
-    /// Where a target is.
-    pub(crate) fn of(&self, collector: &Collector<'_>, target: TargetId) -> PlaceInCode<'_> {
-        let (file, (from, to)) = collector.meaning(target);
+    /// Returns the location of a target.
+    pub(crate) fn of(&self, collector: &Collector<'_>, target: TargetId) -> CodeLocation<'_> {
+        let (file, (from, to)) = collector.file_and_arc(target);
         let (name, lines) = &self.files[file];
         let line = |number: i32| u32::try_from(number).ok().filter(|number| *number > 0);
         let (from, to) = (line(from), line(to));
         let shown = to.or(from).map_or(0, |line| line as usize);
-        PlaceInCode {
+        CodeLocation {
             file: name,
             from,
             to,
@@ -454,8 +483,8 @@ impl Places {
     }
 }
 
-/// `stack.py:9 -> 10`, `stack.py:14 -> exit`, or `stack.py:14` where a function begins.
-impl fmt::Display for PlaceInCode<'_> {
+/// Renders `stack.py:9 -> 10`, `stack.py:14 -> exit`, or `stack.py:14` where a function begins.
+impl fmt::Display for CodeLocation<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.from, self.to) {
             (Some(from), Some(to)) => write!(out, "{}:{from} -> {to}", self.file),
@@ -466,17 +495,17 @@ impl fmt::Display for PlaceInCode<'_> {
     }
 }
 
-/// What can run in a file.
-fn shape(file: &MeasuredFile) -> FileCoverage {
+/// Finds the statements and branches of a file; no test has reached them yet.
+fn file_coverage(file: &MeasuredFile) -> FileCoverage {
     let text = std::fs::read(&file.path).ok();
     let text = text.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
     let shape = text
         .as_ref()
-        .and_then(|text| shape::shape(text, &file.lines).ok());
-    // A harness is no Python file: all that is known is which lines have code.
-    let shape = shape.unwrap_or_else(|| Shape {
+        .and_then(|text| coverable::coverable_code(text, &file.lines).ok());
+    // A harness is no Python file: only the lines that have code are known.
+    let shape = shape.unwrap_or_else(|| CoverableCode {
         statements: file.lines.clone(),
-        ..Shape::default()
+        ..CoverableCode::default()
     });
     FileCoverage {
         path: file.path.clone(),

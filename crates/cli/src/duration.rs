@@ -1,8 +1,9 @@
-//! Durations as people type and read them: `30s`, `2m`, `1h`, `30d`, `1.5s`, `500ms`, or a plain number of seconds.
+//! Durations as people type and read them: `30s`, `2m`, `1h`, `30d`, `1.5s`, `500ms`, or a plain
+//! number of seconds.
 
 use std::time::Duration;
 
-/// Reads a duration.
+/// Parses a duration. The error is advice for the user.
 pub(crate) fn parse(text: &str) -> Result<Duration, String> {
     let text = text.trim();
     let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
@@ -22,11 +23,12 @@ pub(crate) fn parse(text: &str) -> Result<Duration, String> {
     Duration::try_from_secs_f64(seconds).map_err(|_| advice())
 }
 
+/// Returns the advice for a text that is no duration.
 fn advice() -> String {
     "write a duration such as 30s, 2m, 1.5h, 30d, 500ms, or a number of seconds".to_owned()
 }
 
-/// Writes a duration with the precision that a person cares about.
+/// Renders a duration with the precision that a person cares about.
 pub(crate) fn show(duration: Duration) -> String {
     let seconds = duration.as_secs_f64();
     match seconds {

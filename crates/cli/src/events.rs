@@ -1,9 +1,9 @@
-//! What happens in a campaign, for tools: one JSON object in a line of its own for each event (`--json-lines`).
+//! The events of a campaign for tools: one JSON object per line (`--json-lines`).
 //!
-//! Names and values in here are a promise. Every object has `event`, which says what it tells of, and `seconds` since
-//! the campaign began. The first one is `start`, the last one `end`, unless the command is killed; a
-//! harness that cannot be loaded has none. Who reads them should ignore events and members that it does not know: there
-//! may be more of them one day.
+//! The names and values are a stable interface. Every object has `event`, its name, and `seconds`
+//! since the campaign began. The first event is `start` and the last is `end`, unless the command
+//! is killed. A harness that cannot be loaded has no events. Readers should ignore events and
+//! members that they do not know, since later versions may add some.
 
 use std::time::Duration;
 
@@ -11,27 +11,29 @@ use serde::Serialize;
 
 use crate::console::Console;
 
-/// Something that happens in a campaign. What it serializes to are the members of the object beside `event` and
-/// `seconds`, which must not be among them.
-pub(crate) trait Event: Serialize {
-    /// What `event` says.
+/// An event of a campaign. It serializes to the members of the object beside `event` and `seconds`,
+/// which must not be among them.
+pub(crate) trait JsonEvent: Serialize {
+    /// The value of `event`.
     const NAME: &'static str;
 }
 
-/// Tells of an event, at once.
-pub(crate) fn tell<E: Event>(console: &mut Console<'_>, at: Duration, event: &E) {
-    console.hand_out(json(at, event));
+/// Prints an event and flushes it.
+pub(crate) fn emit<E: JsonEvent>(console: &mut Console<'_>, at: Duration, event: &E) {
+    console.out_always(json(at, event));
 }
 
-fn json<E: Event>(at: Duration, event: &E) -> String {
+/// Renders an event as one line of JSON.
+fn json<E: JsonEvent>(at: Duration, event: &E) -> String {
     #[derive(Serialize)]
-    struct Object<'e, E> {
+    /// The members that all events have, and those of one event.
+    struct EventObject<'e, E> {
         event: &'static str,
         seconds: f64,
         #[serde(flatten)]
         members: &'e E,
     }
-    let object = Object {
+    let object = EventObject {
         event: E::NAME,
         seconds: (at.as_secs_f64() * 1000.0).round() / 1000.0,
         members: event,
@@ -41,52 +43,56 @@ fn json<E: Event>(at: Duration, event: &E) -> String {
 
 /// The campaign begins.
 #[derive(Serialize)]
-pub(crate) struct Start<'a> {
-    /// The file, as it was named.
+pub(crate) struct StartEvent<'a> {
+    /// The file as the user named it.
     pub(crate) harness: &'a str,
+    /// The seed of the campaign's random numbers.
     pub(crate) seed: u64,
-    /// How many workers run tests; none if the process does it by itself.
+    /// The number of worker processes; 0 if this process runs the tests itself.
     pub(crate) jobs: usize,
-    /// How many actions the harness has.
+    /// The number of actions that the harness has.
     pub(crate) actions: u64,
-    /// How many templates they are made from.
+    /// The number of templates that the actions are made from.
     pub(crate) templates: usize,
-    /// Of Testwright.
+    /// The version of Testwright.
     pub(crate) version: &'a str,
 }
 
-/// How far it has come; now and then.
+/// The numbers so far; printed now and then.
 #[derive(Serialize)]
-pub(crate) struct Progress {
+pub(crate) struct ProgressEvent {
+    /// The number of tests.
     pub(crate) tests: u64,
+    /// The number of steps in all tests.
     pub(crate) steps: u64,
-    /// How many branches were reached so far; `null` if that is not measured.
+    /// The number of branches that were reached; `null` if coverage is not measured.
     pub(crate) covered: Option<u64>,
-    /// How many different failures were found so far.
+    /// The number of distinct failures.
     pub(crate) failures: usize,
 }
 
 /// A failure that was not seen before in this campaign.
 #[derive(Serialize)]
-pub(crate) struct Failure<'a> {
-    /// From 1 on. Later events speak of the failure by it.
+pub(crate) struct FailureEvent<'a> {
+    /// The number of the failure, from 1 on. Later events refer to it.
     pub(crate) number: usize,
-    /// As in `--json`.
+    /// The kind of failure, as in `--json`.
     pub(crate) kind: &'a str,
-    /// For a person.
+    /// The message for people.
     pub(crate) message: &'a str,
-    /// What makes it the same failure in another campaign.
+    /// The identity of the failure, the same in every campaign.
     pub(crate) signature: &'a str,
-    /// Of the test as it was found.
+    /// The number of steps of the test as it was found.
     pub(crate) steps: usize,
-    /// Where the test is.
+    /// The file with the test.
     pub(crate) file: &'a str,
-    /// In how many tests it came up so far.
+    /// The number of tests so far that failed in this way.
     pub(crate) times: u64,
+    /// The progress of its reduction.
     pub(crate) state: FailureState,
 }
 
-/// How far the work on a failure has come.
+/// The progress of the work on a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum FailureState {
@@ -96,30 +102,32 @@ pub(crate) enum FailureState {
 
 /// The test of a failure was reduced.
 #[derive(Serialize)]
-pub(crate) struct Reduced<'a> {
-    /// Of the failure.
+pub(crate) struct ReducedEvent<'a> {
+    /// The number of the failure.
     pub(crate) number: usize,
-    /// Of the reduced test.
+    /// The number of steps of the reduced test.
     pub(crate) steps: usize,
-    /// Its steps, as they stand in the file.
+    /// The steps as they stand in the file.
     pub(crate) test: &'a [String],
-    /// Where the test is.
+    /// The file with the test.
     pub(crate) file: &'a str,
-    /// Whether it failed the same way when it was run again.
+    /// True if the test failed in the same way when it was run again.
     pub(crate) reproduced: bool,
 }
 
-/// What became of a failure of an earlier campaign.
+/// A failure of an earlier campaign was checked.
 #[derive(Serialize)]
-pub(crate) struct Known {
-    /// Of the failure, in that campaign and since.
+pub(crate) struct KnownFailureEvent {
+    /// The number of the failure, in that campaign and since.
     pub(crate) number: usize,
-    pub(crate) state: KnownState,
+    /// The result of the check.
+    pub(crate) state: KnownFailureState,
 }
 
-/// What became of a failure.
+/// The state of a failure of an earlier campaign.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub(crate) enum KnownState {
+pub(crate) enum KnownFailureState {
+    /// Its test fails as before.
     #[serde(rename = "still fails")]
     StillFails,
     /// Its test passes.
@@ -130,73 +138,74 @@ pub(crate) enum KnownState {
     Returned,
 }
 
-/// Something happened to a worker.
+/// A worker started, crashed or hung.
 #[derive(Serialize)]
-pub(crate) struct Worker<'a> {
-    /// From 1 on.
+pub(crate) struct WorkerChangeEvent<'a> {
+    /// The number of the worker, from 1 on.
     pub(crate) number: usize,
+    /// The event itself.
     pub(crate) what: WorkerFate,
-    /// For a person; `null` if there is nothing to add.
+    /// The explanation for people; `null` if there is nothing to add.
     pub(crate) reason: Option<&'a str>,
 }
 
-/// What happened to a worker.
+/// The change of a worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum WorkerFate {
-    /// It is there, for the first time or again.
+    /// The worker is ready, for the first time or again.
     Started,
-    /// Its process came to an end by itself, or by what it tested.
+    /// The process ended by itself, or the code under test ended it.
     Crashed,
-    /// A step did not come to an end, so its process was ended.
+    /// A step did not end in time, so the process was killed.
     Hung,
 }
 
 /// Something new was reached.
 #[derive(Serialize)]
-pub(crate) struct Coverage {
-    /// How many branches were reached so far.
+pub(crate) struct CoverageEvent {
+    /// The number of branches that were reached so far.
     pub(crate) covered: u64,
-    /// How many of them were not when this was last told.
+    /// The number of branches that are new since the last of these events.
     pub(crate) new: u64,
 }
 
 /// The campaign is over.
 #[derive(Serialize)]
-pub(crate) struct End<'a, R> {
-    /// The same object that `--json` prints.
+pub(crate) struct EndEvent<'a, R> {
+    /// The object that `--json` prints.
     pub(crate) report: &'a R,
 }
 
-impl Event for Start<'_> {
+impl JsonEvent for StartEvent<'_> {
     const NAME: &'static str = "start";
 }
 
-impl Event for Progress {
+impl JsonEvent for ProgressEvent {
     const NAME: &'static str = "progress";
 }
 
-impl Event for Failure<'_> {
+impl JsonEvent for FailureEvent<'_> {
     const NAME: &'static str = "failure";
 }
 
-impl Event for Reduced<'_> {
+impl JsonEvent for ReducedEvent<'_> {
     const NAME: &'static str = "reduced";
 }
 
-impl Event for Known {
+impl JsonEvent for KnownFailureEvent {
     const NAME: &'static str = "known";
 }
 
-impl Event for Worker<'_> {
+impl JsonEvent for WorkerChangeEvent<'_> {
     const NAME: &'static str = "worker";
 }
 
-impl Event for Coverage {
+impl JsonEvent for CoverageEvent {
     const NAME: &'static str = "coverage";
 }
 
-impl<R: Serialize> Event for End<'_, R> {
+impl<R: Serialize> JsonEvent for EndEvent<'_, R> {
     const NAME: &'static str = "end";
 }
 
@@ -210,14 +219,14 @@ mod tests {
     use crate::console::Terminal;
     use expect_test::{Expect, expect};
 
-    fn check(event: &impl Event, expected: Expect) {
+    fn check(event: &impl JsonEvent, expected: Expect) {
         expected.assert_eq(&json(Duration::from_micros(12_345_678), event));
     }
 
     #[test]
     fn the_shape_of_each() {
         check(
-            &Start {
+            &StartEvent {
                 harness: "stack.tstl",
                 seed: u64::MAX,
                 jobs: 4,
@@ -230,7 +239,7 @@ mod tests {
             ]],
         );
         check(
-            &Progress {
+            &ProgressEvent {
                 tests: 1_204,
                 steps: 120_400,
                 covered: Some(512),
@@ -241,7 +250,7 @@ mod tests {
             ]],
         );
         check(
-            &Failure {
+            &FailureEvent {
                 number: 2,
                 kind: "uncaught-exception",
                 message: "KeyError: \"日\\x1b\"",
@@ -256,7 +265,7 @@ mod tests {
             ]],
         );
         check(
-            &Reduced {
+            &ReducedEvent {
                 number: 2,
                 steps: 2,
                 test: &["stack0 = Stack()".to_owned(), "stack0.top()".to_owned()],
@@ -268,25 +277,25 @@ mod tests {
             ]],
         );
         for state in [
-            KnownState::StillFails,
-            KnownState::Fixed,
-            KnownState::Returned,
+            KnownFailureState::StillFails,
+            KnownFailureState::Fixed,
+            KnownFailureState::Returned,
         ] {
             let expected = match state {
-                KnownState::StillFails => expect![[
+                KnownFailureState::StillFails => expect![[
                     r#"{"event":"known","seconds":12.346,"number":1,"state":"still fails"}"#
                 ]],
-                KnownState::Fixed => {
+                KnownFailureState::Fixed => {
                     expect![[r#"{"event":"known","seconds":12.346,"number":1,"state":"fixed"}"#]]
                 }
-                KnownState::Returned => {
+                KnownFailureState::Returned => {
                     expect![[r#"{"event":"known","seconds":12.346,"number":1,"state":"returned"}"#]]
                 }
             };
-            check(&Known { number: 1, state }, expected);
+            check(&KnownFailureEvent { number: 1, state }, expected);
         }
         check(
-            &Coverage {
+            &CoverageEvent {
                 covered: 512,
                 new: 3,
             },
@@ -319,7 +328,7 @@ mod tests {
             };
             let number = 3;
             check(
-                &Worker {
+                &WorkerChangeEvent {
                     number,
                     what,
                     reason,
@@ -333,17 +342,17 @@ mod tests {
     fn the_end_has_the_whole_report() {
         let report = serde_json::json!({ "seed": 1, "seconds": 12.0, "failures": [] });
         check(
-            &End { report: &report },
+            &EndEvent { report: &report },
             expect![[
                 r#"{"event":"end","seconds":12.346,"report":{"failures":[],"seconds":12.0,"seed":1}}"#
             ]],
         );
     }
 
-    /// Counts how often somebody wants everything to be delivered.
-    struct Pipe(Rc<RefCell<Vec<Vec<u8>>>>);
+    /// A stream that keeps every write separately.
+    struct WriteLog(Rc<RefCell<Vec<Vec<u8>>>>);
 
-    impl Write for Pipe {
+    impl Write for WriteLog {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
             self.0.borrow_mut().push(bytes.to_vec());
             Ok(bytes.len())
@@ -357,16 +366,16 @@ mod tests {
     #[test]
     fn each_arrives_at_once_and_as_a_line_even_if_nothing_else_is_said() {
         let written = Rc::new(RefCell::new(Vec::new()));
-        let (mut out, mut err) = (Pipe(Rc::clone(&written)), io::sink());
+        let (mut out, mut err) = (WriteLog(Rc::clone(&written)), io::sink());
         let mut console = Console::new(&mut out, &mut err, Terminal::plain());
-        console.keep_quiet(true);
+        console.set_quiet(true);
         for number in 1..3 {
-            let event = Coverage {
+            let event = CoverageEvent {
                 covered: number,
                 new: 1,
             };
-            tell(&mut console, Duration::from_secs(number), &event);
-            console.say("for people");
+            emit(&mut console, Duration::from_secs(number), &event);
+            console.out("for people");
             assert_eq!(written.borrow().len() as u64, number);
         }
         let lines = written.borrow().concat();

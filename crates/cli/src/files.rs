@@ -1,4 +1,4 @@
-//! Reading what the user wrote, and writing so that nothing is ever half there.
+//! Reads the user's files, and writes files completely or not at all.
 
 use std::fs;
 use std::io::{self, ErrorKind, Write};
@@ -6,19 +6,19 @@ use std::path::{Path, PathBuf};
 
 use testwright_core::Error;
 
-/// A text the user wrote.
+/// A text file of the user.
 #[derive(Clone)]
 pub(crate) struct TextFile {
-    /// Where it is.
+    /// The path of the file.
     pub(crate) path: PathBuf,
-    /// The path as it is shown.
+    /// The path as it is shown to the user.
     pub(crate) name: String,
-    /// What it says, without a byte order mark.
+    /// The content, without a byte order mark.
     pub(crate) text: String,
 }
 
 impl TextFile {
-    /// Reads a file, or says in the user's words why not.
+    /// Reads a file, or returns an error in the user's words.
     pub(crate) fn read(path: &Path) -> Result<TextFile, Error> {
         let bytes = fs::read(path).map_err(|error| unreadable(path, &error))?;
         let text = String::from_utf8(bytes).map_err(|error| {
@@ -37,6 +37,7 @@ impl TextFile {
     }
 }
 
+/// Returns the error for a file that cannot be read, with advice where there is some.
 fn unreadable(path: &Path, error: &io::Error) -> Error {
     let name = path.display();
     match error.kind() {
@@ -53,6 +54,7 @@ fn unreadable(path: &Path, error: &io::Error) -> Error {
     }
 }
 
+/// Returns the error for a file that is not UTF-8; `valid` are the bytes before the first bad one.
 fn not_utf8(path: &Path, valid: &[u8]) -> Error {
     let line = valid.iter().filter(|byte| **byte == b'\n').count() + 1;
     Error::new(format!(
@@ -62,7 +64,7 @@ fn not_utf8(path: &Path, valid: &[u8]) -> Error {
     .with_help("save the file again with the encoding UTF-8; every editor can do that")
 }
 
-/// The file that was probably meant: the same name with the usual ending.
+/// Finds the file that was probably meant: the same name with a usual ending.
 fn similar_file(path: &Path) -> Option<PathBuf> {
     ["tstl", "test"].iter().find_map(|ending| {
         let mut name = path.file_name()?.to_owned();
@@ -75,7 +77,7 @@ fn similar_file(path: &Path) -> Option<PathBuf> {
     })
 }
 
-/// What went wrong, in lower case and without the operating system's number.
+/// Describes an error in lower case and without the operating system's number.
 pub(crate) fn reason(error: &io::Error) -> String {
     let text = error.to_string();
     let text = text.split(" (os error").next().unwrap_or(&text);
@@ -86,98 +88,105 @@ pub(crate) fn reason(error: &io::Error) -> String {
         .unwrap_or_default()
 }
 
-/// A place the user named: shown as it was given, and found again wherever the system under test goes to.
+/// A path that the user named: shown as it was given, and still valid when the system under test
+/// changes the current folder.
 #[derive(Clone, Debug)]
-pub(crate) struct Place {
+pub(crate) struct UserPath {
+    /// The path as the user gave it.
     shown: PathBuf,
+    /// The path for the operating system.
     absolute: PathBuf,
 }
 
-impl Place {
-    /// To be called before the system is loaded, for that may change or delete the current folder.
-    pub(crate) fn new(path: &Path) -> Result<Place, Error> {
+impl UserPath {
+    /// Resolves a path. Call this before the system is loaded, because that may change or delete
+    /// the current folder.
+    pub(crate) fn new(path: &Path) -> Result<UserPath, Error> {
         let absolute = std::path::absolute(path).map_err(|error| unwritable(path, &error))?;
-        Ok(Place {
+        Ok(UserPath {
             shown: path.to_owned(),
             absolute,
         })
     }
 
-    /// The path for people.
+    /// Returns the path for people.
     pub(crate) fn shown(&self) -> &Path {
         &self.shown
     }
 
-    /// The path for the operating system.
+    /// Returns the path for the operating system.
     pub(crate) fn absolute(&self) -> &Path {
         &self.absolute
     }
 
-    /// Whether this is that very file, however they are spelled. A file that does not exist is no other.
-    pub(crate) fn is(&self, other: &Path) -> bool {
+    /// Returns true if both paths lead to the same file, however they are spelled. A file that does
+    /// not exist equals no other.
+    pub(crate) fn is_same_file(&self, other: &Path) -> bool {
         match (fs::canonicalize(&self.absolute), fs::canonicalize(other)) {
             (Ok(one), Ok(other)) => one == other,
             _ => false,
         }
     }
 
-    /// The place of a file in the same folder with another name.
-    pub(crate) fn renamed(&self, rename: impl Fn(&str) -> String) -> Place {
+    /// Returns the path of a file in the same folder with another name.
+    pub(crate) fn renamed(&self, rename: impl Fn(&str) -> String) -> UserPath {
         let other = |path: &Path| {
             let name = path.file_name().unwrap_or_default().to_string_lossy();
             path.with_file_name(rename(&name))
         };
-        Place {
+        UserPath {
             shown: other(&self.shown),
             absolute: other(&self.absolute),
         }
     }
 
-    /// A file in this folder.
-    pub(crate) fn inside(&self, name: &str) -> Place {
-        Place {
+    /// Returns the path of a file in this folder.
+    pub(crate) fn join(&self, name: &str) -> UserPath {
+        UserPath {
             shown: self.shown.join(name),
             absolute: self.absolute.join(name),
         }
     }
 
-    /// Writes a file completely or not at all: into a neighbour first, which then takes its name. Its folder is
-    /// made again if the system under test took it away.
+    /// Writes a file completely or not at all: into a temporary file first, which is then renamed.
+    /// Creates the folder again if the system under test deleted it.
     pub(crate) fn write(&self, text: &str) -> Result<(), Error> {
         let path = &self.absolute;
-        let neighbour = neighbour(path);
+        let temporary_path = temporary_path(path);
         let folder = path.parent().unwrap_or(path);
         let written = fs::create_dir_all(folder)
-            .and_then(|()| fs::File::create(&neighbour))
+            .and_then(|()| fs::File::create(&temporary_path))
             .and_then(|mut file| {
                 file.write_all(text.as_bytes())
                     .and_then(|()| file.sync_all())
             })
-            .and_then(|()| fs::rename(&neighbour, path));
+            .and_then(|()| fs::rename(&temporary_path, path));
         written.map_err(|error| {
-            // The neighbour may not exist; then there is nothing to tidy up.
-            let _ = fs::remove_file(&neighbour);
+            // The temporary file may not exist; then there is nothing to tidy up.
+            let _ = fs::remove_file(&temporary_path);
             unwritable(&self.shown, &error)
         })
     }
 }
 
-fn neighbour(path: &Path) -> PathBuf {
+/// Returns the path of a temporary file in the same folder.
+fn temporary_path(path: &Path) -> PathBuf {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     path.with_file_name(format!(".{name}.{}.tmp", std::process::id()))
 }
 
+/// Returns the error for a file that cannot be written.
 pub(crate) fn unwritable(path: &Path, error: &io::Error) -> Error {
     let message = format!("cannot write `{}`: {}", path.display(), reason(error));
-    let error_to_tell = Error::new(message);
-    match way_out(error) {
-        Some(help) => error_to_tell.with_help(help),
-        None => error_to_tell,
+    let unwritable = Error::new(message);
+    match write_help(error) {
+        Some(help) => unwritable.with_help(help),
+        None => unwritable,
     }
 }
 
-/// What to do about a place that cannot be written to, if that can be said in general.
-pub(crate) fn way_out(error: &io::Error) -> Option<&'static str> {
+/// Returns advice for a file that cannot be written, if there is general advice for the reason.
+pub(crate) fn write_help(error: &io::Error) -> Option<&'static str> {
     match error.kind() {
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
             Some("work in a folder that you may write to")
@@ -192,106 +201,109 @@ pub(crate) fn way_out(error: &io::Error) -> Option<&'static str> {
     }
 }
 
-/// Where a command writes its result to.
+/// The destination of a command's result.
 pub(crate) enum Destination {
-    /// `-`
+    /// Standard output, written `-`.
     StandardOutput,
-    File(Place),
+    /// A file.
+    File(UserPath),
 }
 
 impl Destination {
-    /// Makes sure, before any work is done, that writing there can succeed and takes no file away that the
-    /// command was given to read.
+    /// Checks, before any work is done, that writing there can succeed and overwrites none of the
+    /// files that the command reads.
     pub(crate) fn prepare(path: &Path, to_keep: &[(&Path, &str)]) -> Result<Destination, Error> {
         if path == Path::new("-") {
             return Ok(Destination::StandardOutput);
         }
-        let place = Place::new(path)?;
+        let path = UserPath::new(path)?;
         let refuse = |reason: &str| {
-            let message = format!("cannot write `{}`: {reason}", path.display());
+            let message = format!("cannot write `{}`: {reason}", path.shown.display());
             Err(Error::new(message).with_help("choose another file with `-o FILE`"))
         };
-        if let Some((_, what)) = to_keep.iter().find(|(other, _)| place.is(other)) {
+        if let Some((_, what)) = to_keep.iter().find(|(other, _)| path.is_same_file(other)) {
             return refuse(&format!("it is {what}, which would be lost"));
         }
-        if place.absolute.is_dir() {
+        if path.absolute.is_dir() {
             return refuse("it is a folder");
         }
-        if !place.absolute.parent().is_some_and(Path::is_dir) {
+        if !path.absolute.parent().is_some_and(Path::is_dir) {
             return refuse("its folder does not exist");
         }
-        // Nobody wants to hear that after an hour of work.
-        let neighbour = neighbour(&place.absolute);
-        if let Err(error) = fs::File::create(&neighbour) {
+        // Otherwise the error would come only after the work is done.
+        let temporary_path = temporary_path(&path.absolute);
+        if let Err(error) = fs::File::create(&temporary_path) {
             return refuse(&reason(&error));
         }
-        let _it_was_only_to_see = fs::remove_file(&neighbour);
-        Ok(Destination::File(place))
+        let _only_probed = fs::remove_file(&temporary_path);
+        Ok(Destination::File(path))
     }
 
-    /// The file, if it is one.
-    pub(crate) fn file(&self) -> Option<&Place> {
+    /// Returns the path, if the destination is a file.
+    pub(crate) fn file(&self) -> Option<&UserPath> {
         match self {
             Destination::StandardOutput => None,
-            Destination::File(place) => Some(place),
+            Destination::File(path) => Some(path),
         }
     }
 }
 
 /// A folder that `run` or `quick` writes to.
 ///
-/// It comes into being with the first file. What an earlier run left there stays until then, so that a run
-/// that finds nothing takes no test away that still helps.
+/// It is created with the first file. Files of an earlier run stay until then, so that a run that
+/// finds nothing deletes no test that may still help.
 pub(crate) struct OutputFolder {
-    place: Place,
+    /// The path of the folder.
+    path: UserPath,
+    /// True once the files of earlier runs were deleted.
     is_fresh: bool,
-    /// Whether a file of this name is one that a run writes there.
+    /// Returns true for the names of files that a run writes there.
     is_own: fn(&str) -> bool,
 }
 
 impl OutputFolder {
-    /// The folder for failing tests.
-    pub(crate) fn of_findings(path: &Path) -> Result<OutputFolder, Error> {
-        OutputFolder::prepare(path, "--out", is_finding)
+    /// Prepares the folder for failing tests.
+    pub(crate) fn for_failures(path: &Path) -> Result<OutputFolder, Error> {
+        OutputFolder::prepare(path, "--out", is_failure_file)
     }
 
-    /// The folder for tests that answer a question.
-    pub(crate) fn of_answers(path: &Path) -> Result<OutputFolder, Error> {
+    /// Prepares the folder for tests that answer a question, such as a path to a goal.
+    pub(crate) fn for_answers(path: &Path) -> Result<OutputFolder, Error> {
         OutputFolder::prepare(path, "--out", |name| {
             ["goal.test", "lasso.test"].contains(&name)
         })
     }
 
-    /// The folder for all tests.
-    pub(crate) fn of_tests(path: &Path) -> Result<OutputFolder, Error> {
+    /// Prepares the folder for all tests.
+    pub(crate) fn for_tests(path: &Path) -> Result<OutputFolder, Error> {
         OutputFolder::prepare(path, "--keep-tests", is_kept_test)
     }
 
-    /// The folder for tests that were kept because they reached something new.
-    pub(crate) fn of_corpus(path: &Path) -> Result<OutputFolder, Error> {
+    /// Prepares the folder for tests that were kept because they reached something new.
+    pub(crate) fn for_corpus(path: &Path) -> Result<OutputFolder, Error> {
         OutputFolder::prepare(path, "--out", is_kept_test)
     }
 
-    /// The folder for quick tests.
-    pub(crate) fn of_quick_tests(path: &Path) -> Result<OutputFolder, Error> {
+    /// Prepares the folder for quick tests.
+    pub(crate) fn for_quick_tests(path: &Path) -> Result<OutputFolder, Error> {
         OutputFolder::prepare(path, "--out", is_quick_test)
     }
 
-    /// Makes sure that the folder can be written to, before any work is done, without leaving a trace.
+    /// Checks, before any work is done, that the folder can be written to, and leaves no trace.
     fn prepare(path: &Path, option: &str, is_own: fn(&str) -> bool) -> Result<OutputFolder, Error> {
         let refuse = |reason: String| {
             let message = format!("cannot write to the folder `{}`: {reason}", path.display());
             let help = format!("choose another folder with `{option} DIR`");
             Err(Error::new(message).with_help(help))
         };
-        let place = match std::path::absolute(path) {
-            Ok(absolute) => Place {
+        let path = match std::path::absolute(path) {
+            Ok(absolute) => UserPath {
                 shown: path.to_owned(),
                 absolute,
             },
             Err(error) => return refuse(reason(&error)),
         };
-        let existing = place.absolute.ancestors().find(|folder| folder.exists());
+        let existing = path.absolute.ancestors().find(|folder| folder.exists());
         let Some(existing) = existing else {
             return refuse("there is no such place".to_owned());
         };
@@ -302,7 +314,7 @@ impl OutputFolder {
         let tried = fs::File::create(&probe).and_then(|_| fs::remove_file(&probe));
         match tried {
             Ok(()) => Ok(OutputFolder {
-                place,
+                path,
                 is_fresh: false,
                 is_own,
             }),
@@ -310,24 +322,25 @@ impl OutputFolder {
         }
     }
 
-    /// Where a file of this folder is.
-    pub(crate) fn file(&self, name: &str) -> Place {
-        self.place.inside(name)
+    /// Returns the path of a file in this folder.
+    pub(crate) fn file(&self, name: &str) -> UserPath {
+        self.path.join(name)
     }
 
-    /// Writes a file. The first one takes the place of all that earlier runs left.
+    /// Writes a file. The first one deletes the files of earlier runs.
     pub(crate) fn write(&mut self, name: &str, text: &str) -> Result<(), Error> {
         if !self.is_fresh {
             self.refresh()
-                .map_err(|error| unwritable(&self.place.shown, &error))?;
+                .map_err(|error| unwritable(&self.path.shown, &error))?;
             self.is_fresh = true;
         }
         self.file(name).write(text)
     }
 
+    /// Creates the folder and deletes the files of earlier runs.
     fn refresh(&self) -> io::Result<()> {
-        fs::create_dir_all(&self.place.absolute)?;
-        for entry in fs::read_dir(&self.place.absolute)? {
+        fs::create_dir_all(&self.path.absolute)?;
+        for entry in fs::read_dir(&self.path.absolute)? {
             let entry = entry?;
             if entry.file_name().to_str().is_some_and(self.is_own) && entry.file_type()?.is_file() {
                 fs::remove_file(entry.path())?;
@@ -337,8 +350,9 @@ impl OutputFolder {
     }
 }
 
-/// Whether a file name is one that `run` gives: `failure-N.test` and with other endings, `test_failure_N.py`.
-fn is_finding(name: &str) -> bool {
+/// Returns true if `run` gives this name to a file of a failure: `failure-N.test` and with other
+/// endings, `test_failure_N.py`.
+fn is_failure_file(name: &str) -> bool {
     let endings = [".full.test", ".test", ".feature", ".mmd"];
     let number = name
         .strip_prefix("failure-")
@@ -350,22 +364,24 @@ fn is_finding(name: &str) -> bool {
     number.is_some_and(is_number)
 }
 
-/// Whether a file name is one that `run --keep-tests` gives: `test-N.test`.
+/// Returns true if `run --keep-tests` gives this name to a file: `test-N.test`.
 fn is_kept_test(name: &str) -> bool {
     is_numbered(name, "test-")
 }
 
-/// Whether a file name is one that `quick` gives: `quick-N.test`.
+/// Returns true if `quick` gives this name to a file: `quick-N.test`.
 fn is_quick_test(name: &str) -> bool {
     is_numbered(name, "quick-")
 }
 
+/// Returns true if the name is a prefix, a number and `.test`.
 fn is_numbered(name: &str, prefix: &str) -> bool {
     name.strip_prefix(prefix)
         .and_then(|rest| rest.strip_suffix(".test"))
         .is_some_and(is_number)
 }
 
+/// Returns true if the text is a decimal number.
 fn is_number(digits: &str) -> bool {
     !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
 }
@@ -374,7 +390,7 @@ fn is_number(digits: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn trouble(path: &Path) -> (String, Option<String>) {
+    fn read_error(path: &Path) -> (String, Option<String>) {
         let error = TextFile::read(path).err().expect("this cannot be read");
         (error.message, error.help)
     }
@@ -393,14 +409,14 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("stack.tstl"), "").unwrap();
         let path = folder.path().join("stack");
-        let (message, help) = trouble(&path);
+        let (message, help) = read_error(&path);
         assert_eq!(message, format!("there is no file `{}`", path.display()));
         assert_eq!(
             help,
             Some(format!("did you mean `{}.tstl`?", path.display()))
         );
 
-        let (message, _) = trouble(folder.path());
+        let (message, _) = read_error(folder.path());
         assert_eq!(
             message,
             format!("`{}` is a folder, not a file", folder.path().display())
@@ -408,7 +424,7 @@ mod tests {
 
         let latin = folder.path().join("latin.tstl");
         fs::write(&latin, b"ok\ncaf\xe9\n").unwrap();
-        let (message, help) = trouble(&latin);
+        let (message, help) = read_error(&latin);
         assert!(
             message.ends_with("is not UTF-8 text: line 2 has a byte that cannot be read"),
             "{message}"
@@ -427,13 +443,13 @@ mod tests {
     #[test]
     fn writing_replaces_and_leaves_nothing_else() {
         let folder = tempfile::tempdir().unwrap();
-        let place = Place::new(&folder.path().join("a.test")).unwrap();
-        place.write("old").unwrap();
-        place.write("new").unwrap();
-        assert_eq!(fs::read_to_string(place.absolute()).unwrap(), "new");
+        let path = UserPath::new(&folder.path().join("a.test")).unwrap();
+        path.write("old").unwrap();
+        path.write("new").unwrap();
+        assert_eq!(fs::read_to_string(path.absolute()).unwrap(), "new");
         assert_eq!(names(folder.path()), ["a.test"]);
 
-        let error = place.inside("b.test").write("").unwrap_err();
+        let error = path.join("b.test").write("").unwrap_err();
         assert!(
             error.message.starts_with("cannot write `") && error.message.contains("a.test/b.test`"),
             "{}",
@@ -444,7 +460,7 @@ mod tests {
     #[test]
     fn a_folder_that_was_taken_away_is_made_again() {
         let folder = tempfile::tempdir().unwrap();
-        let mut output = OutputFolder::of_findings(&folder.path().join("out/stack")).unwrap();
+        let mut output = OutputFolder::for_failures(&folder.path().join("out/stack")).unwrap();
         output.write("failure-1.full.test", "").unwrap();
         fs::remove_dir_all(folder.path().join("out")).unwrap();
         output.write("failure-1.test", "").unwrap();
@@ -492,7 +508,7 @@ mod tests {
         ] {
             fs::write(path.join(name), "").unwrap();
         }
-        let mut output = OutputFolder::of_findings(&path).unwrap();
+        let mut output = OutputFolder::for_failures(&path).unwrap();
         assert_eq!(names(&path).len(), 5);
         output.write("failure-1.full.test", "").unwrap();
         output.write("failure-1.test", "").unwrap();
@@ -510,7 +526,7 @@ mod tests {
     #[test]
     fn preparing_a_folder_leaves_no_trace() {
         let folder = tempfile::tempdir().unwrap();
-        OutputFolder::of_findings(&folder.path().join("a/b")).unwrap();
+        OutputFolder::for_failures(&folder.path().join("a/b")).unwrap();
         assert_eq!(names(folder.path()), [""; 0]);
     }
 
@@ -519,7 +535,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("file");
         fs::write(&file, "").unwrap();
-        let error = OutputFolder::of_findings(&file.join("stack"))
+        let error = OutputFolder::for_failures(&file.join("stack"))
             .err()
             .unwrap();
         assert!(

@@ -1,4 +1,9 @@
-//! Work in a copy of this process, so that somebody is left to tell if the code under test ends it.
+//! Work in a forked copy of this process, so that the original can report when the code under test
+//! ends the copy.
+//!
+//! The copy writes its progress to a [`ProgressNote`], which both processes see. The original waits
+//! in [`run_guarded`]: it forwards signals, kills a copy that makes no progress ([`Watchdog`]), and
+//! turns the end of a copy that crashed into a failure.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};
@@ -7,139 +12,139 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
-use testwright_campaign::{Doing, Log, Tally, how_it_ended};
+use testwright_campaign::{Activity, ProgressCounters, StepLog, describe_end};
 use testwright_core::{Catalog, Error, Failure};
 
 use crate::console::Console;
-use crate::{ExitStatus, Trouble};
+use crate::{CommandError, ExitStatus};
 
-/// What the note says when the work is done, and the exit status is our own.
-const OVER: &str = "over";
+/// The text of the note when the work is done, and the exit status is the command's own.
+const DONE: &str = "over";
 
-/// What the copy is at, where both can see it: words, or numbers where words would take too long.
-pub(crate) struct Note {
-    words: File,
-    tally: Tally,
+/// The progress of the copy, visible to both processes: text, or numbers where text would take too
+/// long.
+pub(crate) struct ProgressNote {
+    /// The text, in a temporary file without a name.
+    text: File,
+    tally: ProgressCounters,
 }
 
-impl Note {
-    fn new() -> io::Result<Note> {
-        Ok(Note {
-            words: tempfile::tempfile()?,
-            tally: Tally::new()?,
+impl ProgressNote {
+    /// Creates an empty note.
+    fn new() -> io::Result<ProgressNote> {
+        Ok(ProgressNote {
+            text: tempfile::tempfile()?,
+            tally: ProgressCounters::new()?,
         })
     }
 
-    /// From now on it is at this.
+    /// Replaces the text.
     pub(crate) fn write(&self, words: &str) {
         self.tally.clear();
-        let mut file = &self.words;
-        let _a_crash_says_less_then = file
+        let mut file = &self.text;
+        let _crash_reports_less = file
             .set_len(0)
             .and_then(|()| file.rewind())
             .and_then(|()| file.write_all(words.as_bytes()));
     }
 
-    /// From now on it is at this, too. What was noted before is not written again, however much that is.
+    /// Appends to the text. The cost does not depend on the length of the text before.
     pub(crate) fn add(&self, words: &str) {
-        let _a_crash_says_less_then = (&self.words).write_all(words.as_bytes());
+        let _crash_reports_less = (&self.text).write_all(words.as_bytes());
     }
 
-    /// From now on it has come so far.
+    /// Replaces the numbers.
     pub(crate) fn count(&self, numbers: [usize; 3]) {
-        self.tally.count(numbers);
+        self.tally.set(numbers);
     }
 
-    /// From now on it is at work of ours, which may take its time.
-    pub(crate) fn rest(&self) {
+    /// Marks the beginning of Testwright's own work, which has no time limit.
+    pub(crate) fn mark_own_work(&self) {
         self.add("\n");
     }
 
-    /// Whether it is at work of ours: a line that has nothing in it is the last.
-    fn rests(&self) -> bool {
+    /// Returns true during Testwright's own work: the last line is empty.
+    fn is_own_work(&self) -> bool {
         let mut end = [0; 2];
-        let length = self.words.metadata().map_or(0, |facts| facts.len());
-        length >= 2 && self.words.read_exact_at(&mut end, length - 2).is_ok() && end == *b"\n\n"
+        let length = self.text.metadata().map_or(0, |facts| facts.len());
+        length >= 2 && self.text.read_exact_at(&mut end, length - 2).is_ok() && end == *b"\n\n"
     }
 
-    /// What changes whenever something is noted; nothing while nothing is.
-    fn sign(&self) -> Option<Sign> {
-        if let Some(beats) = self.tally.beats() {
-            return Some(Sign::Beat(beats));
+    /// Returns a mark that changes with every note; `None` before the first.
+    fn mark(&self) -> Option<ProgressMark> {
+        if let Some(beats) = self.tally.heartbeat() {
+            return Some(ProgressMark::Beat(beats));
         }
-        let facts = self.words.metadata().ok()?;
+        let facts = self.text.metadata().ok()?;
         let noted = (facts.len(), facts.modified().ok()?);
-        Some(Sign::Words(noted)).filter(|_| noted.0 > 0)
+        Some(ProgressMark::Text(noted)).filter(|_| noted.0 > 0)
     }
 
+    /// Returns the numbers, or the text if there are none.
     fn read(mut self) -> String {
-        if let Some(numbers) = self.tally.numbers() {
+        if let Some(numbers) = self.tally.counts() {
             return numbers.map(|number| number.to_string()).join(" ");
         }
         let mut words = String::new();
-        let _a_crash_says_less_then = self
-            .words
+        let _crash_reports_less = self
+            .text
             .rewind()
-            .and_then(|()| self.words.read_to_string(&mut words));
+            .and_then(|()| self.text.read_to_string(&mut words));
         words
     }
 }
 
-/// Tells that a copy did not come back: where it was by its note, and how it ended.
-pub(crate) fn tell_crash(
+/// Reports that a copy crashed: its progress by the note, and the way it ended.
+pub(crate) fn report_crash(
     console: &mut Console<'_>,
     note: &str,
     failure: &Failure,
-) -> Result<ExitStatus, Trouble> {
-    let place = if note.is_empty() {
+) -> Result<ExitStatus, CommandError> {
+    let progress = if note.is_empty() {
         "while the harness was loaded"
     } else {
         note
     };
-    console.say(format_args!("{place}: {}", failure.message));
+    console.out(format_args!("{progress}: {}", failure.message));
     for line in failure.details.lines() {
-        console.say(format_args!("    {line}"));
+        console.out(format_args!("    {line}"));
     }
     Ok(ExitStatus::FailureFound)
 }
 
-/// How a copy is watched.
+/// The settings of a [`Watchdog`].
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Vigil<'a> {
-    /// How long it may take for a step, if there is a limit to that.
-    pub(crate) patience: Option<Duration>,
-    /// Where its steps are written down, if not in the note, and what they are called.
-    pub(crate) log: Option<(&'a Log, &'a Catalog)>,
+pub(crate) struct WatchdogOptions<'a> {
+    /// The time limit for a step, if there is one.
+    pub(crate) timeout: Option<Duration>,
+    /// The log with the steps and the catalogue with their names, if the steps are not in the note.
+    pub(crate) log: Option<(&'a StepLog, &'a Catalog)>,
 }
 
-/// For a copy that notes every step.
-impl From<Option<Duration>> for Vigil<'_> {
-    fn from(patience: Option<Duration>) -> Self {
-        Vigil {
-            patience,
-            log: None,
-        }
+/// Settings for a copy that notes every step.
+impl From<Option<Duration>> for WatchdogOptions<'_> {
+    fn from(timeout: Option<Duration>) -> Self {
+        WatchdogOptions { timeout, log: None }
     }
 }
 
-impl Vigil<'_> {
-    /// What changes with every step; nothing while no step is under way.
-    fn sign(&self, note: &Note) -> Option<Sign> {
+impl WatchdogOptions<'_> {
+    /// Returns a mark that changes with every step; `None` while no step is under way.
+    fn mark(&self, note: &ProgressNote) -> Option<ProgressMark> {
         match self.log {
-            Some((log, _)) => {
-                Some(Sign::Beat(log.beats())).filter(|_| log.doing() != Doing::OwnWork)
-            }
-            // Without a step it is not a test that takes so long.
-            None => note.sign(),
+            Some((log, _)) => Some(ProgressMark::Beat(log.heartbeat()))
+                .filter(|_| log.activity() != Activity::OwnWork),
+            // Without a step, it is not a test that takes so long.
+            None => note.mark(),
         }
     }
 
-    /// The last step, in words that tell it from others.
+    /// Returns the last step in words that distinguish it from others.
     fn last_step(&self, note: &str) -> String {
         match self.log {
             Some((log, catalog)) => log
-                .last()
-                .map_or_else(|| "reset".to_owned(), |action| catalog.origin(action)),
+                .last_action()
+                .map_or_else(|| "reset".to_owned(), |action| catalog.template_key(action)),
             None => {
                 let mut lines = note.lines().rev();
                 let last = lines.find(|line| !line.is_empty());
@@ -149,126 +154,132 @@ impl Vigil<'_> {
     }
 }
 
+/// A mark of progress: two that differ mean that the copy went on in between.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Sign {
+enum ProgressMark {
+    /// The number of beats in shared memory.
     Beat(u64),
-    /// How many there are, and when the last came.
-    Words((u64, SystemTime)),
+    /// The length of the text, and the time of its last change.
+    Text((u64, SystemTime)),
 }
 
 /// Watches a copy, and ends it when it stays at one step for too long.
-struct Watch<'a> {
-    vigil: Vigil<'a>,
-    seen: Option<Sign>,
+struct Watchdog<'a> {
+    /// The settings.
+    options: WatchdogOptions<'a>,
+    /// The last mark of progress.
+    seen: Option<ProgressMark>,
+    /// The time of the last progress.
     since: Instant,
-    /// What the copy was asked to end with.
-    asked: Option<i32>,
-    /// Somebody wants it to end.
-    is_wished: bool,
-    /// Since when it is to end without more ado, and not when it has told what it found.
-    is_to_end: Option<Instant>,
+    /// The last signal that was sent because of the time limit.
+    sent: Option<i32>,
+    /// True if the user or another program asked the process to stop.
+    is_stopped: bool,
+    /// The time of the first SIGTERM, after which the copy must end without finishing its work.
+    terminated: Option<Instant>,
 }
 
-impl Watch<'_> {
-    /// How long a copy that was asked to tell where it is may take for that.
-    const LAST_WORDS: Duration = Duration::from_secs(1);
-    /// How long one that is to end may take to put everything in order.
+impl Watchdog<'_> {
+    /// The time that a copy has to report its position before it is killed.
+    const REPORT_TIME: Duration = Duration::from_secs(1);
+    /// The time that a copy has to clean up after SIGTERM.
     const GRACE: Duration = Duration::from_secs(3);
 
-    fn new(vigil: Vigil<'_>) -> Watch<'_> {
-        Watch {
-            vigil,
+    /// Creates a watchdog that has seen no progress yet.
+    fn new(options: WatchdogOptions<'_>) -> Watchdog<'_> {
+        Watchdog {
+            options,
             seen: None,
             since: Instant::now(),
-            asked: None,
-            is_wished: false,
-            is_to_end: None,
+            sent: None,
+            is_stopped: false,
+            terminated: None,
         }
     }
 
-    /// Somebody sent this signal; so it is passed on.
-    fn wish(&mut self, signal: i32) -> i32 {
-        self.is_wished = true;
+    /// Notes that this process received a signal, and returns it for the copy.
+    fn forward(&mut self, signal: i32) -> i32 {
+        self.is_stopped = true;
         if signal == signal_hook::consts::SIGTERM {
-            self.is_to_end.get_or_insert_with(Instant::now);
+            self.terminated.get_or_insert_with(Instant::now);
         }
         signal
     }
 
-    /// The signal that the copy is due.
-    fn signal(&mut self, note: &Note) -> Option<i32> {
+    /// Returns the signal that is due for the copy, if one is.
+    fn signal(&mut self, note: &ProgressNote) -> Option<i32> {
         if self
-            .is_to_end
+            .terminated
             .is_some_and(|since| since.elapsed() >= Self::GRACE)
         {
             return Some(signal_hook::consts::SIGKILL);
         }
-        let patience = match self.asked {
-            None => self.vigil.patience?,
-            Some(_) => Self::LAST_WORDS,
+        let timeout = match self.sent {
+            None => self.options.timeout?,
+            Some(_) => Self::REPORT_TIME,
         };
-        let sign = self.vigil.sign(note);
+        let sign = self.options.mark(note);
         if sign != self.seen || sign.is_none() {
             (self.seen, self.since) = (sign, Instant::now());
         }
-        if self.since.elapsed() < patience {
+        if self.since.elapsed() < timeout {
             return None;
         }
         self.since = Instant::now();
-        if self.asked.is_none() && note.rests() {
+        if self.sent.is_none() && note.is_own_work() {
             return None;
         }
-        // The first makes it tell where it is. Nothing can ignore the second.
-        self.asked = Some(match self.asked {
+        // SIGABRT makes it report its position. Nothing can ignore SIGKILL.
+        self.sent = Some(match self.sent {
             None => signal_hook::consts::SIGABRT,
             Some(_) => signal_hook::consts::SIGKILL,
         });
-        self.asked
+        self.sent
     }
 }
 
-/// Does some work in a copy of this process. If the copy does not come back, `crashed` is told what it was at and how it
-/// ended. With patience, it must begin a step every so often.
-pub(crate) fn guarded<'v>(
+/// Does some work in a copy of this process. If the copy crashes, `crashed` gets its last note and
+/// the failure. With a timeout, the copy must begin a step every so often.
+pub(crate) fn run_guarded<'v>(
     console: &mut Console<'_>,
-    vigil: impl Into<Vigil<'v>>,
-    crashed: impl FnOnce(&mut Console<'_>, &str, &Failure) -> Result<ExitStatus, Trouble>,
-    work: impl FnOnce(&mut Console<'_>, &Note) -> Result<ExitStatus, Trouble>,
-) -> Result<ExitStatus, Trouble> {
-    let vigil = vigil.into();
+    options: impl Into<WatchdogOptions<'v>>,
+    crashed: impl FnOnce(&mut Console<'_>, &str, &Failure) -> Result<ExitStatus, CommandError>,
+    work: impl FnOnce(&mut Console<'_>, &ProgressNote) -> Result<ExitStatus, CommandError>,
+) -> Result<ExitStatus, CommandError> {
+    let options = options.into();
     let failed = |error: io::Error| Error::new(format!("cannot make a file: {error}"));
-    let note = Note::new().map_err(failed)?;
-    let last_words = tempfile::tempfile().map_err(failed)?;
+    let note = ProgressNote::new().map_err(failed)?;
+    let crash_report = tempfile::tempfile().map_err(failed)?;
     console.flush();
-    // Who asks this one to end means the copy.
+    // A signal to this process is meant for the copy.
     let signals = [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM];
-    let came = signals.map(|signal| (signal, Arc::new(AtomicBool::new(false))));
-    let handlers = came
+    let received = signals.map(|signal| (signal, Arc::new(AtomicBool::new(false))));
+    let handlers = received
         .clone()
-        .map(|(signal, has_come)| signal_hook::flag::register(signal, has_come));
+        .map(|(signal, is_set)| signal_hook::flag::register(signal, is_set));
     let copied = testwright_python::attach(|interpreter| {
         let copied = testwright_python::fork(interpreter)?;
         if copied.is_none() {
-            let _no_stack = testwright_python::tell_of_crashes(interpreter, &last_words);
+            let _no_stack = testwright_python::enable_crash_reports(interpreter, &crash_report);
         }
         Ok::<_, Error>(copied)
     });
     let Some(copy) = copied? else {
-        let status = work(console, &note).unwrap_or_else(|trouble| {
-            trouble.tell(console);
-            ExitStatus::CouldNot
+        let status = work(console, &note).unwrap_or_else(|error| {
+            error.report(console);
+            ExitStatus::Error
         });
         console.flush();
-        note.write(OVER);
-        testwright_python::leave(status.code().into());
+        note.write(DONE);
+        testwright_python::exit_now(status.code().into());
     };
-    let mut watch = Watch::new(vigil);
-    let ended = testwright_campaign::wait_for(copy, || {
-        let asked = came
+    let mut watch = Watchdog::new(options);
+    let ended = testwright_campaign::wait_for_child(copy, || {
+        let signal = received
             .iter()
-            .find(|(_, has_come)| has_come.swap(false, Ordering::Relaxed));
-        match asked {
-            Some((signal, _)) => Some(watch.wish(*signal)),
+            .find(|(_, is_set)| is_set.swap(false, Ordering::Relaxed));
+        match signal {
+            Some((signal, _)) => Some(watch.forward(*signal)),
             None => watch.signal(&note),
         }
     });
@@ -278,16 +289,17 @@ pub(crate) fn guarded<'v>(
     let status = ended.map_err(|error| Error::new(format!("the process is lost: {error}")))?;
     let words = note.read();
     match status.code() {
-        // Who is asked to end while code under test is stuck may not come to write that it is over.
-        Some(code) if words == OVER || watch.is_wished => {
-            Ok(ExitStatus::OfProgram(u8::try_from(code).unwrap_or(2)))
+        // A copy that is stopped while code under test is stuck may not be able to write that it is
+        // done.
+        Some(code) if words == DONE || watch.is_stopped => {
+            Ok(ExitStatus::Program(u8::try_from(code).unwrap_or(2)))
         }
-        None if watch.is_wished => Err(Trouble::Interrupted),
+        None if watch.is_stopped => Err(CommandError::Interrupted),
         _ => {
-            let mut ending = how_it_ended(status, last_words);
-            ending.hangs = watch.asked.is_some();
-            let last = vigil.last_step(&words);
-            let failure = ending.failure(&last, vigil.patience.unwrap_or_default());
+            let mut ending = describe_end(status, crash_report);
+            ending.is_hang = watch.sent.is_some();
+            let last = options.last_step(&words);
+            let failure = ending.failure(&last, options.timeout.unwrap_or_default());
             crashed(console, &words, &failure)
         }
     }

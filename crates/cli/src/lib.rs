@@ -1,10 +1,11 @@
-//! The command line: arguments to library calls to text and exit status.
+//! The command line: parses arguments, calls the libraries, prints text and returns an exit status.
 //!
-//! [`run`] is the whole program. It serves the `testwright` command, `python -m testwright` and the tests alike,
-//! for it is given everything it needs from the world. Only this crate prints or reads the environment, and each
-//! command is a short file in `commands/`: its arguments with their help, and what it does with them.
+//! [`run`] is the whole program. The `testwright` command, `python -m testwright` and the tests all
+//! call it and pass in the streams and the terminal. Only this crate prints or reads the
+//! environment. Each command is a short file in `commands/` that defines its arguments, its help
+//! and its work.
 //!
-//! Results go to standard output; progress, problems and errors to standard error.
+//! Results go to standard output; progress, problems and errors go to standard error.
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -14,9 +15,6 @@ use std::path::Path;
 use clap::{CommandFactory, FromArgMatches};
 use testwright_lang::Diagnostic;
 
-mod alone;
-mod belonging;
-mod catch;
 mod columns;
 mod commands;
 mod compat;
@@ -25,104 +23,108 @@ mod console;
 mod coverage;
 mod duration;
 mod events;
-mod explaining;
+mod explanation;
 mod files;
 mod guard;
 mod load;
 mod models;
+mod panics;
 mod pictures;
 mod project;
-mod pulse;
 mod quantity;
-mod reducing;
+mod reduction;
 mod render;
 mod report;
 mod size;
 mod source;
-mod subject;
+mod subprocess;
+mod target;
+mod test_source;
+mod throttle;
 mod view;
 mod workers;
 
 pub use console::{Screen, Size, Terminal};
 pub use coverage::{coverage_report, now};
 
-use commands::Arguments;
+use commands::Cli;
 use console::Console;
 
 /// The version of Testwright.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// Problems with a harness as the command shows them, for those who have no terminal to show them in.
-pub fn rendered(path: &Path, text: &str, problems: &[Diagnostic]) -> String {
+/// Renders the problems of a harness as the command shows them, for callers without a terminal.
+pub fn render_diagnostics(path: &Path, text: &str, problems: &[Diagnostic]) -> String {
     let file = files::TextFile {
         path: path.to_path_buf(),
         name: path.display().to_string(),
         text: text.to_owned(),
     };
     let renderer = render::Renderer::new(100, false);
-    let mut words = render::tally(problems);
+    let mut words = render::count_text(problems);
     for problem in problems {
         words = format!("{words}\n\n{}", renderer.diagnostic(&file, problem));
     }
     words
 }
 
-/// What the whole command came to. Scripts rely on these numbers.
+/// The result of the whole command. Scripts rely on these numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ExitStatus {
-    /// 0: the command did what was asked, and no test failed.
+    /// 0: the command did its work, and no test failed.
     NothingFound,
     /// 1: a test failed.
     FailureFound,
-    /// 2: the command could not do what was asked: bad arguments, a harness with errors, an unwritable folder.
-    CouldNot,
-    /// The exit status of the program that the command ran for somebody.
-    OfProgram(u8),
+    /// 2: the command could not do its work: bad arguments, a harness with errors, an unwritable
+    /// folder.
+    Error,
+    /// The exit status of another program that the command ran.
+    Program(u8),
 }
 
 impl ExitStatus {
-    /// The number for the operating system.
+    /// Returns the number for the operating system.
     pub fn code(self) -> u8 {
         match self {
             ExitStatus::NothingFound => 0,
             ExitStatus::FailureFound => 1,
-            ExitStatus::CouldNot => 2,
-            ExitStatus::OfProgram(status) => status,
+            ExitStatus::Error => 2,
+            ExitStatus::Program(status) => status,
         }
     }
 }
 
-/// Why a command ends before its work is done.
-enum Trouble {
-    /// The reason has been told already, for instance as diagnostics.
-    Told,
+/// The reason why a command ends before its work is done.
+enum CommandError {
+    /// The reason was printed already, for instance as diagnostics.
+    Reported,
     /// Ctrl-C was pressed before the work began.
     Interrupted,
-    /// The reason is still to be told.
+    /// The reason is still to be printed.
     Error(testwright_core::Error),
 }
 
-impl Trouble {
-    /// Tells the reason, if that is still to be done.
-    fn tell(&self, console: &mut Console<'_>) {
+impl CommandError {
+    /// Prints the reason, unless it was printed already.
+    fn report(&self, console: &mut Console<'_>) {
         match self {
-            Trouble::Told => {}
-            Trouble::Interrupted => console.tell("interrupted"),
-            Trouble::Error(error) => console.error(error),
+            CommandError::Reported => {}
+            CommandError::Interrupted => console.err("interrupted"),
+            CommandError::Error(error) => console.error(error),
         }
     }
 }
 
-impl From<testwright_core::Error> for Trouble {
-    fn from(error: testwright_core::Error) -> Trouble {
-        Trouble::Error(error)
+impl From<testwright_core::Error> for CommandError {
+    fn from(error: testwright_core::Error) -> CommandError {
+        CommandError::Error(error)
     }
 }
 
-/// Runs the program with these arguments (its own name not among them).
+/// Runs the program with these arguments, which do not include the program's own name.
 ///
-/// `out` and `err` must not be affected by what the system under test does to descriptors 1 and 2: pass
-/// duplicates of them.
+/// `out` and `err` must not be affected when the system under test changes descriptors 1 and 2:
+/// pass duplicates of them.
 pub fn run(
     arguments: Vec<OsString>,
     out: &mut dyn Write,
@@ -130,52 +132,56 @@ pub fn run(
     terminal: Terminal<'_>,
 ) -> ExitStatus {
     let mut console = Console::new(out, err, terminal);
-    let ran = catch::panics(AssertUnwindSafe(|| obey(arguments, &mut console)));
+    let ran = panics::catch(AssertUnwindSafe(|| dispatch(arguments, &mut console)));
     let status = match ran {
         Ok(Ok(status)) => status,
-        Ok(Err(trouble)) => {
-            trouble.tell(&mut console);
-            ExitStatus::CouldNot
+        Ok(Err(error)) => {
+            error.report(&mut console);
+            ExitStatus::Error
         }
         Err(error) => {
             console.error(&error);
-            ExitStatus::CouldNot
+            ExitStatus::Error
         }
     };
     console.finish(status)
 }
 
-fn obey(arguments: Vec<OsString>, console: &mut Console<'_>) -> Result<ExitStatus, Trouble> {
-    let command = Arguments::command().color(console.colour_choice());
+/// Parses the arguments and runs the chosen command.
+fn dispatch(
+    arguments: Vec<OsString>,
+    console: &mut Console<'_>,
+) -> Result<ExitStatus, CommandError> {
+    let command = Cli::command().color(console.colour_choice());
     let words = std::iter::once(OsString::from("testwright")).chain(arguments.iter().cloned());
     let parsed = command
         .try_get_matches_from(words)
-        .and_then(|matches| Arguments::from_arg_matches(&matches));
+        .and_then(|matches| Cli::from_arg_matches(&matches));
     match parsed {
         Ok(parsed) => parsed.command.run(console, &arguments),
-        Err(answer) => Ok(tell(&answer, console)),
+        Err(message) => Ok(print_clap_message(&message, console)),
     }
 }
 
-/// Tells what clap has to say: help and version are results, anything else is an error.
-fn tell(answer: &clap::Error, console: &mut Console<'_>) -> ExitStatus {
-    if answer.use_stderr() {
-        let text = answer.render();
+/// Prints a message of clap: help and version are results, anything else is an error.
+fn print_clap_message(message: &clap::Error, console: &mut Console<'_>) -> ExitStatus {
+    if message.use_stderr() {
+        let text = message.render();
         let text = if console.colour_err() {
             text.ansi().to_string()
         } else {
             text.to_string()
         };
-        console.tell(text.trim_end());
-        ExitStatus::CouldNot
+        console.err(text.trim_end());
+        ExitStatus::Error
     } else {
-        let text = answer.render();
+        let text = message.render();
         let text = if console.colour_out() {
             text.ansi().to_string()
         } else {
             text.to_string()
         };
-        console.say(text.trim_end());
+        console.out(text.trim_end());
         ExitStatus::NothingFound
     }
 }

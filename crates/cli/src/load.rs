@@ -1,4 +1,5 @@
-//! From paths to things: a harness, the system it describes, the tests saved for it.
+//! Loads harnesses, the systems they describe, and the tests saved for them, and prints what is
+//! wrong with them.
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -7,79 +8,85 @@ use testwright_core::generate::TextProblem;
 use testwright_core::saved::{self, ReadProblem};
 use testwright_core::{Error, Test};
 use testwright_lang::{Diagnostic, Harness, Severity};
-use testwright_python::{Interpreter, LoadError, Options, Problem, PythonSystem};
+use testwright_python::{HarnessProblem, Interpreter, LoadError, Options, PythonSystem};
 
-use crate::Trouble;
+use crate::CommandError;
 use crate::console::Console;
 use crate::files::TextFile;
 use crate::quantity;
-use crate::render::tally;
-use crate::subject::Subject;
+use crate::render::count_text;
+use crate::target::Target;
 
-/// Shows problems with a text, all of them, and what they add up to.
-pub(crate) fn tell_problems(console: &mut Console<'_>, file: &TextFile, problems: &[Diagnostic]) {
-    tell_each(console, file, problems);
+/// Prints all problems of a text, and their number.
+pub(crate) fn print_problems(console: &mut Console<'_>, file: &TextFile, problems: &[Diagnostic]) {
+    print_each(console, file, problems);
     if !problems.is_empty() {
-        console.tell(format_args!("{} in {}", tally(problems), file.name));
+        console.err(format_args!("{} in {}", count_text(problems), file.name));
     }
 }
 
-fn tell_each(console: &mut Console<'_>, file: &TextFile, problems: &[Diagnostic]) {
+/// Prints problems, each followed by an empty line.
+fn print_each(console: &mut Console<'_>, file: &TextFile, problems: &[Diagnostic]) {
     let renderer = console.renderer();
     for problem in problems {
-        console.tell(renderer.diagnostic(file, problem));
-        console.tell("");
+        console.err(renderer.diagnostic(file, problem));
+        console.err("");
     }
 }
 
-/// Whether something is in the way of using the text.
+/// Returns true if a problem prevents the use of the text.
 pub(crate) fn has_errors(problems: &[Diagnostic]) -> bool {
     problems
         .iter()
         .any(|problem| problem.severity == Severity::Error)
 }
 
-fn tell_and_stop(console: &mut Console<'_>, file: &TextFile, problems: &[Diagnostic]) -> Trouble {
-    tell_problems(console, file, problems);
-    Trouble::Told
+/// Prints problems and returns the error that ends the command.
+fn print_and_fail(
+    console: &mut Console<'_>,
+    file: &TextFile,
+    problems: &[Diagnostic],
+) -> CommandError {
+    print_problems(console, file, problems);
+    CommandError::Reported
 }
 
-/// Reads a harness without errors.
+/// Reads a harness. Problems are printed; errors among them end the command.
 pub(crate) fn harness(
     console: &mut Console<'_>,
     path: &Path,
-) -> Result<(TextFile, Harness), Trouble> {
+) -> Result<(TextFile, Harness), CommandError> {
     let file = TextFile::read(path)?;
     let (harness, problems) = testwright_lang::parse(&file.text);
     if has_errors(&problems) {
-        return Err(tell_and_stop(console, &file, &problems));
+        return Err(print_and_fail(console, &file, &problems));
     }
-    tell_problems(console, &file, &problems);
+    print_problems(console, &file, &problems);
     Ok((file, harness))
 }
 
-/// Reads a harness that need not run: what is wrong with its host code is told, but not in the way.
-pub(crate) fn harness_to_look_at(
+/// Reads a harness that need not run: errors in its host code are printed, but do not end the
+/// command.
+pub(crate) fn harness_to_inspect(
     console: &mut Console<'_>,
     path: &Path,
-) -> Result<Harness, Trouble> {
+) -> Result<Harness, CommandError> {
     let file = TextFile::read(path)?;
     let (harness, problems) = testwright_lang::parse(&file.text);
-    tell_problems(console, &file, &problems);
-    let (_, in_the_way): (Vec<_>, Vec<_>) =
-        problems.into_iter().partition(Diagnostic::is_about_host);
-    if has_errors(&in_the_way) {
-        return Err(Trouble::Told);
+    print_problems(console, &file, &problems);
+    let (_, fatal): (Vec<_>, Vec<_>) = problems.into_iter().partition(Diagnostic::is_about_host);
+    if has_errors(&fatal) {
+        return Err(CommandError::Reported);
     }
     Ok(harness)
 }
 
-/// Tells what is wrong with a file of numbers for lines of the harness; nothing if it can be used.
-pub(crate) fn refuse_problems(
+/// Prints the problems of a file of numbers for lines of the harness, and fails if there are any.
+pub(crate) fn reject_problems(
     console: &mut Console<'_>,
     file: &TextFile,
     problems: &[TextProblem],
-) -> Result<(), Trouble> {
+) -> Result<(), CommandError> {
     for problem in problems {
         let message = format!("{}, line {}: {}", file.name, problem.line, problem.message);
         console.error(&Error::new(message));
@@ -87,62 +94,68 @@ pub(crate) fn refuse_problems(
     if problems.is_empty() {
         Ok(())
     } else {
-        Err(Trouble::Told)
+        Err(CommandError::Reported)
     }
 }
 
-/// Brings a harness to life, hands it to `work`, and tells at the end what was wrong with the harness itself.
+/// Loads a system and passes it to `work`. Prints at the end the problems of the harness that came
+/// up while it ran.
 pub(crate) fn with_system<R>(
     console: &mut Console<'_>,
     file: &TextFile,
     harness: Harness,
     options: &Options,
-    work: impl FnOnce(&mut Console<'_>, &mut PythonSystem<'_>) -> Result<R, Trouble>,
-) -> Result<R, Trouble> {
+    work: impl FnOnce(&mut Console<'_>, &mut PythonSystem<'_>) -> Result<R, CommandError>,
+) -> Result<R, CommandError> {
     testwright_python::attach(|interpreter| {
         let mut system = system(console, interpreter, file, harness, options)?;
         let result = work(console, &mut system);
-        tell_afterwards(console, file, &system.problems());
+        print_runtime_problems(console, file, &system.problems());
         result
     })
 }
 
-/// Brings a harness to life, or tells what is in the way.
+/// Loads a system, or prints the reason why that is not possible.
 pub(crate) fn system<'py>(
     console: &mut Console<'_>,
     interpreter: Interpreter<'py>,
     file: &TextFile,
     harness: Harness,
     options: &Options,
-) -> Result<PythonSystem<'py>, Trouble> {
+) -> Result<PythonSystem<'py>, CommandError> {
     match PythonSystem::load(interpreter, &file.path, &file.text, harness, options) {
         Ok(system) => Ok(system),
-        // Whatever is said to have failed then, it is what Ctrl-C broke off.
-        Err(_) if testwright_python::interrupted() => Err(Trouble::Interrupted),
-        Err(LoadError::Diagnostics(problems)) => Err(tell_and_stop(console, file, &problems)),
+        // Ctrl-C makes the loading fail, whatever the error says.
+        Err(_) if testwright_python::is_interrupted() => Err(CommandError::Interrupted),
+        Err(LoadError::Diagnostics(problems)) => Err(print_and_fail(console, file, &problems)),
         Err(LoadError::Failed(error)) => Err(error.into()),
     }
 }
 
-/// Tells what was wrong with the harness itself while it ran.
-pub(crate) fn tell_afterwards(console: &mut Console<'_>, file: &TextFile, problems: &[Problem]) {
-    tell_without_place(console, problems);
-    let with_place = problems.iter().filter(|problem| problem.line > 0);
-    let problems: Vec<Diagnostic> = with_place
-        .map(|problem| while_running(&file.text, problem))
+/// Prints the problems of the harness that came up while it ran.
+pub(crate) fn print_runtime_problems(
+    console: &mut Console<'_>,
+    file: &TextFile,
+    problems: &[HarnessProblem],
+) {
+    print_unlocated_problems(console, problems);
+    let located = problems.iter().filter(|problem| problem.line > 0);
+    let problems: Vec<Diagnostic> = located
+        .map(|problem| runtime_warning(&file.text, problem))
         .collect();
-    tell_problems(console, file, &problems);
+    print_problems(console, file, &problems);
 }
 
-/// Tells of what happened in no particular line.
-pub(crate) fn tell_without_place(console: &mut Console<'_>, problems: &[Problem]) {
+/// Prints the problems that belong to no particular line.
+pub(crate) fn print_unlocated_problems(console: &mut Console<'_>, problems: &[HarnessProblem]) {
     for problem in problems.iter().filter(|problem| problem.line == 0) {
         let times = quantity::of(problem.times, "time");
         console.warning(&format!("{} ({times})", problem.message), None);
     }
 }
 
-fn while_running(text: &str, problem: &Problem) -> Diagnostic {
+/// Returns the warning for a problem that came up while the harness ran.
+fn runtime_warning(text: &str, problem: &HarnessProblem) -> Diagnostic {
     Diagnostic {
         severity: Severity::Warning,
         name: "while-running",
@@ -154,17 +167,18 @@ fn while_running(text: &str, problem: &Problem) -> Diagnostic {
     }
 }
 
-/// Brings a harness to life and hands it to `work` together with a saved test. Every step of it that the harness does
-/// not know is told.
+/// Loads a system and a saved test and passes both to `work`. Prints every step that the harness
+/// does not know.
 ///
-/// The files are read before the system is loaded, for that may change or delete the current folder.
+/// The files are read before the system is loaded, because that may change or delete the current
+/// folder.
 pub(crate) fn with_test<R>(
     console: &mut Console<'_>,
     harness: &Path,
     test: &Path,
     options: &Options,
-    work: impl FnOnce(&mut Console<'_>, &mut PythonSystem<'_>, Test) -> Result<R, Trouble>,
-) -> Result<R, Trouble> {
+    work: impl FnOnce(&mut Console<'_>, &mut PythonSystem<'_>, Test) -> Result<R, CommandError>,
+) -> Result<R, CommandError> {
     let (file, harness) = self::harness(console, harness)?;
     let saved = TextFile::read(test)?;
     with_system(console, &file, harness, options, |console, system| {
@@ -173,7 +187,7 @@ pub(crate) fn with_test<R>(
     })
 }
 
-/// Reads all tests that are meant: a folder stands for the `.test` files in it and below.
+/// Reads test files. A folder stands for the `.test` files in it and below.
 pub(crate) fn test_files(paths: &[PathBuf]) -> Result<Vec<TextFile>, Error> {
     let mut files = Vec::new();
     for path in paths {
@@ -191,7 +205,7 @@ pub(crate) fn test_files(paths: &[PathBuf]) -> Result<Vec<TextFile>, Error> {
     files.iter().map(|path| TextFile::read(path)).collect()
 }
 
-/// The `.test` files in a folder and below, in order of their names.
+/// Finds the `.test` files in a folder and below, sorted by name.
 fn tests_below(folder: &Path) -> Result<Vec<PathBuf>, Error> {
     let unreadable = |error| {
         let message = format!("cannot read the folder `{}`: {error}", folder.display());
@@ -215,31 +229,33 @@ fn tests_below(folder: &Path) -> Result<Vec<PathBuf>, Error> {
 
 /// Saved tests, as far as the harness knows their steps.
 #[derive(Default)]
-pub(crate) struct Suite {
-    /// Those that can be used, with the names of their files.
+pub(crate) struct SavedSuite {
+    /// The tests that can be used, with the names of their files.
     pub(crate) tests: Vec<(String, Test)>,
-    /// The names of the others. What is wrong with them has been told.
+    /// The names of the other files. Their problems were printed.
     pub(crate) broken: Vec<String>,
 }
 
-impl Suite {
-    /// Makes tests of files. A test that the harness does not understand any more keeps no other from being used, but
-    /// there must be one to use.
+impl SavedSuite {
+    /// Makes tests of files. A test that the harness does not understand any more is skipped, but
+    /// at least one must be left.
     pub(crate) fn read(
         console: &mut Console<'_>,
-        system: &mut (impl Subject + ?Sized),
+        system: &mut (impl Target + ?Sized),
         files: Vec<TextFile>,
-    ) -> Result<Suite, Trouble> {
-        let mut suite = Suite::default();
+    ) -> Result<SavedSuite, CommandError> {
+        let mut suite = SavedSuite::default();
         for file in files {
             let name = file.name.clone();
-            // One step of each is enough to see what has changed in the harness.
-            match test_or_explain(console, system, file, 1) {
+            // One unknown step of each is enough to see what has changed in the harness.
+            match read_test(console, system, file, 1) {
                 Ok((_, test)) => suite.tests.push((name, test)),
-                Err(_) if testwright_python::interrupted() => return Err(Trouble::Interrupted),
-                Err(trouble) => {
-                    if let Trouble::Error(error) = &trouble {
-                        console.error(error);
+                Err(_) if testwright_python::is_interrupted() => {
+                    return Err(CommandError::Interrupted);
+                }
+                Err(error) => {
+                    if let CommandError::Error(cause) = &error {
+                        console.error(cause);
                     }
                     suite.broken.push(name);
                 }
@@ -254,47 +270,49 @@ impl Suite {
     }
 }
 
-/// Does something with all items, and stops only afterwards if there was trouble with some.
-pub(crate) fn all<T, R>(
+/// Calls `work` for all items, and fails only at the end if it failed for some. Errors are printed
+/// at once.
+pub(crate) fn try_each<T, R>(
     console: &mut Console<'_>,
     items: impl IntoIterator<Item = T>,
-    mut work: impl FnMut(&mut Console<'_>, T) -> Result<R, Trouble>,
-) -> Result<Vec<R>, Trouble> {
+    mut work: impl FnMut(&mut Console<'_>, T) -> Result<R, CommandError>,
+) -> Result<Vec<R>, CommandError> {
     let mut results = Vec::new();
-    let mut trouble = None;
+    let mut error = None;
     for item in items {
         match work(console, item) {
             Ok(result) => results.push(result),
-            Err(Trouble::Error(error)) => {
-                console.error(&error);
-                trouble = Some(Trouble::Told);
+            Err(CommandError::Error(cause)) => {
+                console.error(&cause);
+                error = Some(CommandError::Reported);
             }
-            Err(told) => trouble = Some(told),
+            Err(reported) => error = Some(reported),
         }
     }
-    match trouble {
-        Some(trouble) => Err(trouble),
+    match error {
+        Some(error) => Err(error),
         None => Ok(results),
     }
 }
 
-/// Reads a saved test.
+/// Reads a saved test that has at least one step.
 pub(crate) fn test(
     console: &mut Console<'_>,
-    system: &mut (impl Subject + ?Sized),
+    system: &mut (impl Target + ?Sized),
     file: TextFile,
-) -> Result<(TextFile, Test), Trouble> {
-    test_or_explain(console, system, file, saved::MOST_EXPLAINED)
+) -> Result<(TextFile, Test), CommandError> {
+    read_test(console, system, file, saved::MAX_SUGGESTIONS)
 }
 
-/// Reads a saved test, and shows at most so many of the steps that the harness does not know.
-fn test_or_explain(
+/// Reads a saved test that has at least one step, and prints at most `max_shown` of the steps that
+/// the harness does not know.
+fn read_test(
     console: &mut Console<'_>,
-    system: &mut (impl Subject + ?Sized),
+    system: &mut (impl Target + ?Sized),
     file: TextFile,
-    most: usize,
-) -> Result<(TextFile, Test), Trouble> {
-    let test = test_of_any_length(console, system, &file, most)?;
+    max_shown: usize,
+) -> Result<(TextFile, Test), CommandError> {
+    let test = possibly_empty_test(console, system, &file, max_shown)?;
     if test.is_empty() {
         let message = format!("the test `{}` has no steps", file.name);
         return Err(Error::new(message).into());
@@ -302,42 +320,44 @@ fn test_or_explain(
     Ok((file, test))
 }
 
-/// The same for a test that may be empty.
-pub(crate) fn test_of_any_length(
+/// Reads a saved test that may be empty, and prints at most `max_shown` of the steps that the
+/// harness does not know.
+pub(crate) fn possibly_empty_test(
     console: &mut Console<'_>,
-    system: &mut (impl Subject + ?Sized),
+    system: &mut (impl Target + ?Sized),
     file: &TextFile,
-    most: usize,
-) -> Result<Test, Trouble> {
-    system.meet(file);
+    max_shown: usize,
+) -> Result<Test, CommandError> {
+    system.register_actions(file);
     let saved = saved::read(system.actions(), &file.text)
-        .map_err(|problems| tell_unknown_steps(console, file, problems, most))?;
+        .map_err(|problems| print_unknown_steps(console, file, problems, max_shown))?;
     Ok(saved.resolve(system)?)
 }
 
-/// Shows the first steps that the harness does not know; more of them would help nobody.
-fn tell_unknown_steps(
+/// Prints the first steps that the harness does not know, and the number of the others.
+fn print_unknown_steps(
     console: &mut Console<'_>,
     file: &TextFile,
     problems: Vec<ReadProblem>,
-    most: usize,
-) -> Trouble {
+    max_shown: usize,
+) -> CommandError {
     let number = problems.len();
     let shown: Vec<Diagnostic> = problems
         .into_iter()
-        .take(most)
+        .take(max_shown)
         .map(|problem| unknown_step(&file.text, problem))
         .collect();
-    tell_each(console, file, &shown);
+    print_each(console, file, &shown);
     if number > shown.len() {
         let more = quantity::of((number - shown.len()) as u64, "more step");
-        console.tell(format_args!("and {more} that the harness does not know"));
+        console.err(format_args!("and {more} that the harness does not know"));
     }
     let errors = quantity::of(number as u64, "error");
-    console.tell(format_args!("{errors} in {}", file.name));
-    Trouble::Told
+    console.err(format_args!("{errors} in {}", file.name));
+    CommandError::Reported
 }
 
+/// Returns the error for a step that the harness does not know.
 fn unknown_step(text: &str, problem: ReadProblem) -> Diagnostic {
     Diagnostic {
         severity: Severity::Error,
@@ -350,7 +370,7 @@ fn unknown_step(text: &str, problem: ReadProblem) -> Diagnostic {
     }
 }
 
-/// Where the words of a line are, blanks around them left out.
+/// Returns the range of a line, without the blanks around its text.
 fn line_range(text: &str, number: usize) -> Range<usize> {
     let Some(line) = text.split('\n').nth(number.saturating_sub(1)) else {
         return text.len()..text.len();

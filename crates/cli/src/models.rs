@@ -1,58 +1,58 @@
-//! Models for commands: loading them, and telling what is wrong with them.
+//! Loads models for commands, and prints what is wrong with them.
 
-mod explaining;
+mod explain;
 pub(crate) mod log;
 mod system;
 
 use std::env;
 use std::path::Path;
 
-use testwright_core::product::{Misread, Trouble as ModelTrouble};
+use testwright_core::product::{ModelError, SourceError};
 use testwright_core::{Error, Failure, FailureKind};
 use testwright_lang::{Diagnostic, Severity};
 use testwright_model::Filter;
-use testwright_python::{Models, Process};
+use testwright_python::{Models, ProcessOwner};
 
-use crate::console::{Console, Look};
+use crate::console::{Console, TextStyle};
 use crate::files::TextFile;
-use crate::{ExitStatus, Trouble, quantity};
+use crate::{CommandError, ExitStatus, quantity};
 
-pub(crate) use explaining::RunExplaining;
-pub(crate) use system::{At, Curtain, ModelSystem};
+pub(crate) use explain::RunExplainer;
+pub(crate) use system::{ModelSystem, OutputGuard, StepNotes};
 
-/// Imports models, composes them with the logs among them, and hands them to `work`.
+/// Imports models, composes them with the logs among them, and passes them to `work`.
 pub(crate) fn with_models<R>(
     console: &mut Console<'_>,
     names: &[String],
     filter: &Filter,
-    work: impl FnOnce(&mut Console<'_>, &mut Models<'_>) -> Result<R, Trouble>,
-) -> Result<R, Trouble> {
-    with_models_in(console, names, filter, Process::OfTheTool, work)
+    work: impl FnOnce(&mut Console<'_>, &mut Models<'_>) -> Result<R, CommandError>,
+) -> Result<R, CommandError> {
+    with_models_in(console, names, filter, ProcessOwner::Tool, work)
 }
 
-/// The same in a process that may not be the tool's own.
+/// Does the same as [`with_models`] in a process that may be a worker's.
 pub(crate) fn with_models_in<R>(
     console: &mut Console<'_>,
     names: &[String],
     filter: &Filter,
-    process: Process,
-    work: impl FnOnce(&mut Console<'_>, &mut Models<'_>) -> Result<R, Trouble>,
-) -> Result<R, Trouble> {
-    // Read before code runs that may change the current folder.
+    process: ProcessOwner,
+    work: impl FnOnce(&mut Console<'_>, &mut Models<'_>) -> Result<R, CommandError>,
+) -> Result<R, CommandError> {
+    // Files are read before code runs that may change the current folder.
     let (logs, modules): (Vec<&String>, Vec<&String>) =
         names.iter().partition(|name| log::is_log(name));
     let logs = logs.into_iter().map(|log| TextFile::read(Path::new(log)));
     let logs = logs.collect::<Result<Vec<TextFile>, Error>>()?;
     let modules: Vec<String> = modules.into_iter().cloned().collect();
-    // What modules print when they are imported comes after what was said before.
+    // Earlier output must come before the output of the modules that are imported now.
     console.flush();
     testwright_python::attach(|interpreter| {
         let loaded = Models::load(interpreter, &modules, filter, process);
-        let mut models = loaded.map_err(|trouble| tell(console, &trouble))?;
+        let mut models = loaded.map_err(|error| model_error(console, &error))?;
         for log in &logs {
             log::compose(console, &mut models, log)?;
         }
-        for remark in &models.remarks {
+        for remark in &models.warnings {
             console.warning(remark, None);
         }
         let result = work(console, &mut models);
@@ -61,9 +61,9 @@ pub(crate) fn with_models_in<R>(
     })
 }
 
-/// Tells that the code of models has ended the process, or did not come back, and after which steps: the lines of a note.
-/// Gives these.
-pub(crate) fn say_end<'n>(
+/// Prints that the code of models ended the process or hangs, and the steps before that, which are
+/// the lines of a note. Returns the steps.
+pub(crate) fn report_end<'n>(
     console: &mut Console<'_>,
     note: &'n str,
     failure: &Failure,
@@ -73,83 +73,87 @@ pub(crate) fn say_end<'n>(
         FailureKind::Hang => "Hang",
         _ => "Crash",
     };
-    let title = console.paint(Look::Bad, title);
-    let place = match steps.len() as u64 {
+    let title = console.paint(TextStyle::Failure, title);
+    let position = match steps.len() as u64 {
         0 => "where runs begin".to_owned(),
         many => format!("after {}", quantity::of(many, "step")),
     };
-    console.say(format_args!("{title} {place}: {}", failure.message));
+    console.out(format_args!("{title} {position}: {}", failure.message));
     for line in failure.details.lines() {
-        console.say(format_args!("    {line}"));
+        console.out(format_args!("    {line}"));
     }
     for step in &steps {
-        console.say(format_args!("    {step}"));
+        console.out(format_args!("    {step}"));
     }
     steps
 }
 
-/// Tells how the code of models has ended the process, or that it did not come back.
-pub(crate) fn tell_failure(console: &mut Console<'_>, failure: &Failure) {
+/// Prints the way in which the code of models ended the process, or that it hangs.
+pub(crate) fn report_failure(console: &mut Console<'_>, failure: &Failure) {
     let title = match failure.kind {
         FailureKind::Hang => "The code of a model does not come back",
         _ => "The code of a model ended the process",
     };
-    let title = console.paint(Look::Bad, title);
-    console.say(format_args!("{title}: {}", failure.message));
+    let title = console.paint(TextStyle::Failure, title);
+    console.out(format_args!("{title}: {}", failure.message));
     for line in failure.details.lines() {
-        console.say(format_args!("    {line}"));
+        console.out(format_args!("    {line}"));
     }
 }
 
-/// Tells that the code of models has ended the process, or did not come back, and what it was at: the note.
-pub(crate) fn tell_end(
+/// Prints that the code of models ended the process or hangs, and the position in the note.
+pub(crate) fn report_crash(
     console: &mut Console<'_>,
     note: &str,
     failure: &Failure,
-) -> Result<ExitStatus, Trouble> {
-    tell_failure(console, failure);
+) -> Result<ExitStatus, CommandError> {
+    report_failure(console, failure);
     let note = note.trim_end();
     if note.is_empty() {
-        console.say("It happened while the models were imported")
+        console.out("It happened while the models were imported")
     } else {
-        console.say(format_args!("It was at {note}"))
+        console.out(format_args!("It was at {note}"))
     }
-    Ok(ExitStatus::CouldNot)
+    Ok(ExitStatus::Error)
 }
 
-/// Tells why a model does not answer.
-pub(crate) fn tell(console: &mut Console<'_>, trouble: &ModelTrouble) -> Trouble {
-    match trouble {
-        ModelTrouble::Raised { what, traceback } => {
+/// Prints the traceback of a model's error, if it has one, and returns the error that ends the
+/// command.
+pub(crate) fn model_error(console: &mut Console<'_>, error: &ModelError) -> CommandError {
+    match error {
+        ModelError::Raised {
+            exception: what,
+            traceback,
+        } => {
             for line in traceback.lines() {
-                console.tell(line);
+                console.err(line);
             }
-            Trouble::Error(
+            CommandError::Error(
                 Error::new(format!("the code of a model raised {what}"))
                     .with_help("nothing catches exceptions of models: the traceback above tells where it was raised"),
             )
         }
-        ModelTrouble::InStepper { traceback, .. } => {
+        ModelError::InStepper { traceback, .. } => {
             for line in traceback.lines() {
-                console.tell(line);
+                console.err(line);
             }
             let help = "only what `TestAction` raises is a failure of the run; the traceback above tells where this was raised";
-            Trouble::Error(Error::new(trouble.to_string()).with_help(help))
+            CommandError::Error(Error::new(error.to_string()).with_help(help))
         }
-        ModelTrouble::Unusable(error) => Trouble::Error(error.clone()),
-        ModelTrouble::Misread(text) => {
-            tell_misread(console, text);
-            Trouble::Told
+        ModelError::Unusable(error) => CommandError::Error(error.clone()),
+        ModelError::Source(text) => {
+            print_misread(console, text);
+            CommandError::Reported
         }
-        ModelTrouble::NoReset { .. } => Trouble::Error(Error::new(trouble.to_string()).with_help(
+        ModelError::NoReset { .. } => CommandError::Error(Error::new(error.to_string()).with_help(
             "define a function `Reset` without arguments that restores the initial state",
         )),
-        ModelTrouble::Interrupted => Trouble::Interrupted,
+        ModelError::Interrupted => CommandError::Interrupted,
     }
 }
 
-/// Shows the place in a text that cannot be understood.
-fn tell_misread(console: &mut Console<'_>, misread: &Misread) {
+/// Shows the position of a syntax error in the text of a model.
+fn print_misread(console: &mut Console<'_>, misread: &SourceError) {
     let here = env::current_dir().unwrap_or_default();
     let name = misread.file.strip_prefix(here).unwrap_or(&misread.file);
     let file = TextFile {
@@ -167,5 +171,5 @@ fn tell_misread(console: &mut Console<'_>, misread: &Misread) {
         help: Some(misread.help.clone()),
     };
     let shown = console.renderer().diagnostic(&file, &problem);
-    console.tell(shown);
+    console.err(shown);
 }

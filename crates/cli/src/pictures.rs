@@ -1,19 +1,19 @@
-//! Graphs of models as pictures: DOT, SVG, and a page to walk about in.
+//! Pictures of models: DOT, SVG, and an interactive page.
 
 use std::path::{Path, PathBuf};
 
 use testwright_core::Error;
-use testwright_core::product::{Label, Product, ValueId, Words};
-use testwright_model::Graph;
-use testwright_python::Machine;
+use testwright_core::product::{Interner, Product, StepLabel, ValueId};
+use testwright_model::ProductGraph;
+use testwright_python::FsmDrawing;
 use testwright_report::graph::{
-    Labels, Marks, State, StateGraph, Trace, Transition, dot, page, svg,
+    GraphState, GraphTrace, GraphTransition, Labels, StateGraph, StateMarks, dot, page, svg,
 };
 
 use crate::console::Console;
-use crate::files::Place;
+use crate::files::UserPath;
 
-/// Which pictures to make.
+/// The options of pictures.
 #[derive(clap::Args)]
 #[command(next_help_heading = "Pictures of models")]
 pub(crate) struct PictureArguments {
@@ -55,23 +55,28 @@ impl From<LabelStyle> for Labels {
     }
 }
 
-/// Where pictures go. To be made before models are loaded, which may change the current folder.
-pub(crate) struct Pictures {
-    svg: Option<Place>,
-    dot: Option<Place>,
-    page: Option<Place>,
+/// The files for pictures. Create it before models are loaded, which may change the current folder.
+pub(crate) struct PictureFiles {
+    /// The file for an SVG picture.
+    svg: Option<UserPath>,
+    /// The file for a DOT graph.
+    dot: Option<UserPath>,
+    /// The file for an interactive page.
+    page: Option<UserPath>,
+    /// The labels of transitions.
     labels: Labels,
 }
 
 impl PictureArguments {
+    /// Returns true if a picture was requested.
     pub(crate) fn is_given(&self) -> bool {
         self.svg.is_some() || self.dot.is_some() || self.html.is_some()
     }
 
-    /// Where the only picture goes that there is of a test.
-    pub(crate) fn only_svg(&self) -> Result<Place, Error> {
+    /// Returns the SVG file, the only picture that there is of a test.
+    pub(crate) fn only_svg(&self) -> Result<UserPath, Error> {
         match (&self.svg, self.dot.is_some() || self.html.is_some()) {
-            (Some(svg), false) => Place::new(svg),
+            (Some(svg), false) => UserPath::new(svg),
             _ => {
                 Err(Error::new("a test is drawn as SVG")
                     .with_help("say `--svg FILE`, and no other"))
@@ -79,26 +84,27 @@ impl PictureArguments {
         }
     }
 
-    pub(crate) fn places(&self) -> Result<Pictures, Error> {
-        let place = |path: &Option<PathBuf>| path.as_deref().map(Place::new).transpose();
-        Ok(Pictures {
-            svg: place(&self.svg)?,
-            dot: place(&self.dot)?,
-            page: place(&self.html)?,
+    /// Resolves the paths of the requested files.
+    pub(crate) fn files(&self) -> Result<PictureFiles, Error> {
+        let path = |path: &Option<PathBuf>| path.as_deref().map(UserPath::new).transpose();
+        Ok(PictureFiles {
+            svg: path(&self.svg)?,
+            dot: path(&self.dot)?,
+            page: path(&self.html)?,
             labels: self.labels.into(),
         })
     }
 }
 
-impl Pictures {
-    /// Draws what is wanted, and says what was written.
+impl PictureFiles {
+    /// Draws the requested pictures, and prints the names of the files.
     pub(crate) fn write(&self, console: &mut Console<'_>, graph: &StateGraph) -> Result<(), Error> {
         let labels = self.labels;
-        let texts: [(&Option<Place>, &dyn Fn() -> String); 3] = [
+        let texts: [(&Option<UserPath>, &dyn Fn() -> String); 3] = [
             (&self.svg, &|| {
                 svg::write(
                     graph,
-                    &svg::Options {
+                    &svg::SvgOptions {
                         labels,
                         trace: None,
                     },
@@ -107,27 +113,27 @@ impl Pictures {
             (&self.dot, &|| {
                 dot::write(
                     graph,
-                    &dot::Options {
+                    &dot::DotOptions {
                         labels,
-                        ..dot::Options::default()
+                        ..dot::DotOptions::default()
                     },
                 )
             }),
             (&self.page, &|| {
-                page::write(graph, &page::Options { labels })
+                page::write(graph, &page::PageOptions { labels })
             }),
         ];
-        for (place, text) in texts {
-            if let Some(place) = place {
-                place.write(&text())?;
-                console.say(format_args!("Written: {}", place.shown().display()));
+        for (path, text) in texts {
+            if let Some(path) = path {
+                path.write(&text())?;
+                console.out(format_args!("Written: {}", path.shown().display()));
             }
         }
         Ok(())
     }
 }
 
-/// What a picture of models is called: by their names, however they were given.
+/// Returns the title of a picture of models: their names, however they were given.
 pub(crate) fn title(names: &[String]) -> String {
     let stems = names.iter().map(|name| {
         let path = Path::new(name);
@@ -141,8 +147,8 @@ pub(crate) fn title(names: &[String]) -> String {
     stems.collect::<Vec<String>>().join("_")
 }
 
-/// A step as it is written at a transition: `Pop()/2`.
-fn text(words: &Words, label: Label) -> String {
+/// Renders a step as it is written at a transition: `Pop()/2`.
+fn label_text(words: &Interner, label: StepLabel) -> String {
     let name = words.name_text(label.name);
     let arguments = words.value_text(label.arguments).plain();
     match label.result {
@@ -151,55 +157,71 @@ fn text(words: &Words, label: Label) -> String {
     }
 }
 
-fn transition(words: &Words, from: usize, label: Label, to: usize) -> Transition {
-    Transition {
+/// Returns a transition to draw.
+fn transition(words: &Interner, from: usize, label: StepLabel, to: usize) -> GraphTransition {
+    GraphTransition {
         from,
         to,
         name: words.name_text(label.name).to_owned(),
-        text: text(words, label),
+        text: label_text(words, label),
     }
 }
 
-/// What an exploration has found, as a graph to draw.
-pub(crate) fn of_exploration(product: &Product<'_>, graph: &Graph, title: &str) -> StateGraph {
-    let mut marks = vec![Marks::default(); graph.states()];
-    let mut mark = |states: &[u32], set: fn(&mut Marks)| {
+/// Converts the result of an exploration to a graph to draw.
+pub(crate) fn exploration_graph(
+    product: &Product<'_>,
+    graph: &ProductGraph,
+    title: &str,
+) -> StateGraph {
+    let mut marks = vec![StateMarks::default(); graph.states()];
+    let mut mark = |states: &[u32], set: fn(&mut StateMarks)| {
         states
             .iter()
             .for_each(|state| set(&mut marks[*state as usize]));
     };
     mark(&graph.accepting, |marks| marks.accepting = true);
     mark(&graph.starts, |marks| marks.start = true);
-    mark(&graph.not_safe, |marks| marks.is_unsafe = true);
+    mark(&graph.unsafe_states, |marks| marks.is_unsafe = true);
     mark(&graph.frontier, |marks| marks.frontier = true);
     mark(&graph.dead_ends, |marks| marks.deadend = true);
     mark(&graph.finished, |marks| marks.finished = true);
-    mark(&graph.dead(), |marks| marks.dead = true);
-    let states = marks.into_iter().enumerate().map(|(number, marks)| State {
-        name: number.to_string(),
-        details: graph.text(product, number as u32),
-        marks,
-    });
+    mark(&graph.dead_states(), |marks| marks.dead = true);
+    let states = marks
+        .into_iter()
+        .enumerate()
+        .map(|(number, marks)| GraphState {
+            name: number.to_string(),
+            details: graph.text(product, number as u32),
+            marks,
+        });
     let transitions = graph.transitions.iter().map(|one| {
         let label = graph.labels[one.label as usize];
-        transition(product.words(), one.from as usize, label, one.to as usize)
+        transition(
+            product.interner(),
+            one.from as usize,
+            label,
+            one.to as usize,
+        )
     });
     let worst = graph
-        .not_safe
+        .unsafe_states
         .first()
         .map(|state| ("to an unsafe state", *state));
     let stuck = graph
         .dead_ends
         .first()
         .map(|state| ("to a dead end", *state));
-    let traces = worst.into_iter().chain(stuck).map(|(name, state)| Trace {
-        name: format!("{name}, {state}"),
-        transitions: graph
-            .way_to(state)
-            .into_iter()
-            .map(|one| one as usize)
-            .collect(),
-    });
+    let traces = worst
+        .into_iter()
+        .chain(stuck)
+        .map(|(name, state)| GraphTrace {
+            name: format!("{name}, {state}"),
+            transitions: graph
+                .shortest_path_to(state)
+                .into_iter()
+                .map(|one| one as usize)
+                .collect(),
+        });
     StateGraph {
         title: title.to_owned(),
         states: states.collect(),
@@ -208,20 +230,20 @@ pub(crate) fn of_exploration(product: &Product<'_>, graph: &Graph, title: &str) 
     }
 }
 
-/// A machine as its module has it, as a graph to draw.
-pub(crate) fn of_machine(machine: &Machine, title: &str) -> StateGraph {
-    let [not_safe, frontier, finished, dead_ends] = &machine.marked;
+/// Converts a state machine to a graph to draw.
+pub(crate) fn machine_graph(machine: &FsmDrawing, title: &str) -> StateGraph {
+    let [unsafe_states, frontier, finished, dead_ends] = &machine.marked;
     let states = machine
         .states
         .iter()
         .enumerate()
-        .map(|(number, (name, details))| State {
+        .map(|(number, (name, details))| GraphState {
             name: name.clone(),
             details: details.clone().unwrap_or_default(),
-            marks: Marks {
+            marks: StateMarks {
                 accepting: machine.accepting.contains(&number),
                 start: machine.starts.contains(&number),
-                is_unsafe: not_safe.contains(&number),
+                is_unsafe: unsafe_states.contains(&number),
                 frontier: frontier.contains(&number),
                 deadend: dead_ends.contains(&number),
                 finished: finished.contains(&number),
@@ -231,7 +253,7 @@ pub(crate) fn of_machine(machine: &Machine, title: &str) -> StateGraph {
     let transitions = machine
         .edges
         .iter()
-        .map(|(from, label, to)| transition(&machine.words, *from, *label, *to));
+        .map(|(from, label, to)| transition(&machine.interner, *from, *label, *to));
     StateGraph {
         title: title.to_owned(),
         states: states.collect(),

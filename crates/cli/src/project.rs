@@ -1,57 +1,62 @@
-//! Which project the command is about: the folder that has its store.
+//! The project of the current folder: the nearest folder with a store.
 
 use std::path::{Component, Path, PathBuf};
 
 use testwright_core::Error;
 
-/// Where the store of a project is, from its folder.
+/// The path of a store in the folder of its project.
 const STORE: &str = ".testwright/store.db";
 
-/// A folder with a store, or where there will be one.
-pub(crate) struct Project {
+/// A folder with a store, or where one will be created.
+pub(crate) struct ProjectFolder {
+    /// The absolute path of the folder.
     folder: PathBuf,
+    /// The path of the store, relative to the current folder.
     store: PathBuf,
 }
 
-impl Project {
-    /// The nearest folder at or above the current one that has a store; else the current one.
-    pub(crate) fn here() -> Result<Project, Error> {
+impl ProjectFolder {
+    /// Finds the nearest folder at or above the current one that has a store; otherwise returns the
+    /// current one.
+    pub(crate) fn here() -> Result<ProjectFolder, Error> {
         let here = std::env::current_dir().map_err(|error| {
             Error::new(format!("the current folder cannot be found: {error}"))
                 .with_help("go to a folder that exists")
         })?;
-        Ok(Project::at_or_above(&here))
+        Ok(ProjectFolder::at_or_above(&here))
     }
 
-    fn at_or_above(here: &Path) -> Project {
+    /// Finds the nearest folder with a store at or above this one.
+    fn at_or_above(here: &Path) -> ProjectFolder {
         let with_store = (here.ancestors().enumerate())
             .find(|(_, folder)| folder.join(STORE).is_file())
             .unwrap_or((0, here));
         let (levels, folder) = with_store;
-        // As short as a person would write it.
+        // Relative, as a person would write it.
         let up = PathBuf::from_iter(std::iter::repeat_n("..", levels));
-        Project {
+        ProjectFolder {
             folder: folder.to_owned(),
             store: up.join(STORE),
         }
     }
 
-    /// The path of the store, from the current folder.
+    /// Returns the path of the store, relative to the current folder.
     pub(crate) fn store(&self) -> &Path {
         &self.store
     }
 
-    /// What a harness is called in the store: its path from the project's folder, the same on every system; the whole
-    /// path if it is elsewhere.
+    /// Returns the name of a harness in the store: its path from the project's folder, with `/` on
+    /// every system; the absolute path if it is elsewhere.
     pub(crate) fn name_of(&self, harness: &Path) -> Result<String, Error> {
         let absolute = std::path::absolute(harness)
             .map_err(|error| Error::new(format!("cannot find `{}`: {error}", harness.display())))?;
         Ok(self.name_of_absolute(&absolute))
     }
 
+    /// Returns the name of a harness with this absolute path.
     fn name_of_absolute(&self, harness: &Path) -> String {
-        let path = without_detours(harness);
-        match path.strip_prefix(without_detours(&self.folder)) {
+        let path = normalize(harness);
+        match path.strip_prefix(normalize(&self.folder)) {
             Ok(below) => {
                 let names = below.components();
                 let names: Vec<_> = names
@@ -64,19 +69,19 @@ impl Project {
     }
 }
 
-/// A path without `..`. What is looked for need not exist any more, so the disk is not asked.
-fn without_detours(path: &Path) -> PathBuf {
-    let mut straight = PathBuf::new();
+/// Removes `.` and `..` from a path. The file need not exist any more, so the disk is not read.
+fn normalize(path: &Path) -> PathBuf {
+    let mut normalized = PathBuf::new();
     for part in path.components() {
         match part {
             Component::ParentDir => {
-                straight.pop();
+                normalized.pop();
             }
             Component::CurDir => {}
-            other => straight.push(other),
+            other => normalized.push(other),
         }
     }
-    straight
+    normalized
 }
 
 #[cfg(test)]
@@ -90,13 +95,13 @@ mod tests {
         let top = tempfile::tempdir().unwrap();
         let deep = top.path().join("a/b");
         fs::create_dir_all(&deep).unwrap();
-        let project = Project::at_or_above(&deep);
+        let project = ProjectFolder::at_or_above(&deep);
         assert_eq!(project.store(), Path::new(STORE));
         assert_eq!(project.folder, deep);
 
         fs::create_dir(top.path().join(".testwright")).unwrap();
         fs::write(top.path().join(STORE), "").unwrap();
-        let project = Project::at_or_above(&deep);
+        let project = ProjectFolder::at_or_above(&deep);
         assert_eq!(project.store(), Path::new("../../.testwright/store.db"));
         for (harness, name) in [
             ("x.tstl", "x.tstl"),

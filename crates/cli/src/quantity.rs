@@ -1,6 +1,6 @@
-//! Numbers with their noun: `1 action`, `65,536 actions`.
+//! Numbers with their nouns: `1 action`, `65,536 actions`.
 
-/// A number with its noun, in the plural where it belongs.
+/// Renders a number with its noun, in the plural where needed.
 pub(crate) fn of(number: u64, noun: &str) -> String {
     let noun = match number {
         1 => noun.to_owned(),
@@ -9,7 +9,7 @@ pub(crate) fn of(number: u64, noun: &str) -> String {
     format!("{} {noun}", grouped(number))
 }
 
-/// The plural of a noun.
+/// Returns the plural of a noun.
 pub(crate) fn plural(noun: &str) -> String {
     match noun.strip_suffix('y') {
         Some(stem) => format!("{stem}ies"),
@@ -18,7 +18,7 @@ pub(crate) fn plural(noun: &str) -> String {
     }
 }
 
-/// A number with commas between its thousands.
+/// Renders a number with commas between its thousands.
 pub(crate) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();

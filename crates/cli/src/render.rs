@@ -1,4 +1,5 @@
-//! Problems with texts, drawn the way rustc does: what, where, a label at the place, and the way out.
+//! Renders problems in texts in the style of rustc: the message, the position, a label there, and
+//! help.
 
 use std::ops::Range;
 
@@ -9,13 +10,16 @@ use testwright_lang::{Diagnostic, Severity};
 use crate::files::TextFile;
 use crate::quantity;
 
-/// Draws diagnostics and errors.
+/// Renders diagnostics and errors.
 pub(crate) struct Renderer {
+    /// The library's renderer.
     draw: Draw,
+    /// The columns of the terminal.
     width: usize,
 }
 
 impl Renderer {
+    /// Creates a renderer for a terminal of this width.
     pub(crate) fn new(width: usize, colour: bool) -> Renderer {
         let draw = if colour {
             Draw::styled()
@@ -28,34 +32,36 @@ impl Renderer {
         }
     }
 
-    /// A problem at its place in a file.
+    /// Renders a problem at its position in a file.
     pub(crate) fn diagnostic(&self, file: &TextFile, problem: &Diagnostic) -> String {
         let level = match problem.severity {
             Severity::Error => Level::ERROR,
             Severity::Warning => Level::WARNING,
         };
-        let place = self.shortened(&file.text, inside(&file.text, &problem.range));
-        let related = problem
-            .related
-            .as_ref()
-            .map(|(range, label)| (self.shortened(&file.text, inside(&file.text, range)), label));
+        let position = self.clipped(&file.text, clamp_range(&file.text, &problem.range));
+        let related = problem.related.as_ref().map(|(range, label)| {
+            (
+                self.clipped(&file.text, clamp_range(&file.text, range)),
+                label,
+            )
+        });
         let excerpt = Excerpt::around(
             &file.text,
-            related.iter().map(|(range, _)| range).chain([&place]),
+            related.iter().map(|(range, _)| range).chain([&position]),
         );
         let mut snippet = Snippet::source(excerpt.text)
             .line_start(excerpt.first_line)
             .path(file.name.as_str())
             .annotation(
                 AnnotationKind::Primary
-                    .span(excerpt.local(&place))
-                    .label(some(&problem.label)),
+                    .span(excerpt.local(&position))
+                    .label(non_empty(&problem.label)),
             );
         if let Some((range, label)) = &related {
             snippet = snippet.annotation(
                 AnnotationKind::Context
                     .span(excerpt.local(range))
-                    .label(some(label)),
+                    .label(non_empty(label)),
             );
         }
         let group = level
@@ -65,37 +71,40 @@ impl Renderer {
         self.draw(with_help(group, problem.help.as_deref()))
     }
 
-    /// A place that fits on the screen: a line is only cut where nothing is marked.
-    fn shortened(&self, text: &str, place: Range<usize>) -> Range<usize> {
+    /// Shortens a range to fit on the screen, because the library cuts a line only outside of the
+    /// marked part.
+    fn clipped(&self, text: &str, position: Range<usize>) -> Range<usize> {
         let longest = (self.width * 2 / 3).max(20);
-        let marked = &text[place.clone()];
+        let marked = &text[position.clone()];
         if marked.contains('\n') || marked.chars().count() <= longest {
-            return place;
+            return position;
         }
         let length = marked
             .char_indices()
             .nth(longest)
             .map_or(marked.len(), |(at, _)| at);
-        place.start..place.start + length
+        position.start..position.start + length
     }
 
-    /// A problem that has no place in a text.
+    /// Renders an error that has no position in a text.
     pub(crate) fn error(&self, error: &Error) -> String {
         let group = Group::with_title(Level::ERROR.primary_title(error.message.as_str()));
         self.draw(with_help(group, error.help.as_deref()))
     }
 
-    /// A lesser problem that has no place in a text.
+    /// Renders a warning that has no position in a text.
     pub(crate) fn warning(&self, message: &str, help: Option<&str>) -> String {
         let group = Group::with_title(Level::WARNING.primary_title(message));
         self.draw(with_help(group, help))
     }
 
+    /// Renders one group of messages.
     fn draw(&self, group: Group<'_>) -> String {
         self.draw.render(&[group])
     }
 }
 
+/// Adds help to a message, if there is any.
 fn with_help<'a>(group: Group<'a>, help: Option<&'a str>) -> Group<'a> {
     match help {
         Some(help) => group.element(Level::HELP.message(help)),
@@ -103,12 +112,13 @@ fn with_help<'a>(group: Group<'a>, help: Option<&'a str>) -> Group<'a> {
     }
 }
 
-fn some(label: &str) -> Option<&str> {
+/// Returns the label, or `None` if it is empty.
+fn non_empty(label: &str) -> Option<&str> {
     (!label.is_empty()).then_some(label)
 }
 
-/// The last line about a file with problems: `2 errors, 1 warning in avl.tstl`.
-pub(crate) fn tally(problems: &[Diagnostic]) -> String {
+/// Renders the numbers of problems: `2 errors, 1 warning`.
+pub(crate) fn count_text(problems: &[Diagnostic]) -> String {
     let count = |severity| {
         problems
             .iter()
@@ -127,14 +137,18 @@ pub(crate) fn tally(problems: &[Diagnostic]) -> String {
     words.join(", ")
 }
 
-/// The lines that a problem is about, cut out of their file so that a long file is not gone through each time.
+/// The lines of a problem, cut out of their file because the library would scan the whole file each
+/// time.
 struct Excerpt<'a> {
     text: &'a str,
+    /// The position of the excerpt in the file.
     start: usize,
+    /// The number of its first line.
     first_line: usize,
 }
 
 impl<'a> Excerpt<'a> {
+    /// Cuts out the lines that these ranges touch.
     fn around<'r>(
         text: &'a str,
         ranges: impl Iterator<Item = &'r Range<usize>> + Clone,
@@ -153,13 +167,15 @@ impl<'a> Excerpt<'a> {
         }
     }
 
+    /// Returns the position of a range in the excerpt.
     fn local(&self, range: &Range<usize>) -> Range<usize> {
         range.start - self.start..range.end - self.start
     }
 }
 
-/// The range, moved to lie in the text and on whole characters: a wrong place must not hide a right message.
-fn inside(text: &str, range: &Range<usize>) -> Range<usize> {
+/// Moves a range into the text and onto whole characters: a wrong position must not hide the
+/// message.
+fn clamp_range(text: &str, range: &Range<usize>) -> Range<usize> {
     let start = text.floor_char_boundary(range.start.min(text.len()));
     let end = text.ceil_char_boundary(range.end.clamp(start, text.len()));
     start..end
@@ -171,7 +187,7 @@ mod tests {
     use expect_test::{Expect, expect};
     use std::path::PathBuf;
 
-    /// Draws an error at the (first) place where `marked` stands in the text.
+    /// Renders an error at the first occurrence of `marked` in the text.
     fn check(text: &str, marked: &str, expected: Expect) {
         let start = text.find(marked).expect("the text to mark is there");
         check_range(text, start..start + marked.len(), expected);
@@ -412,15 +428,15 @@ mod tests {
     }
 
     #[test]
-    fn tallies() {
+    fn counts() {
         let warning = Diagnostic {
             severity: Severity::Warning,
             ..problem(0..0)
         };
         assert_eq!(
-            tally(&[problem(0..0), warning.clone(), problem(0..0)]),
+            count_text(&[problem(0..0), warning.clone(), problem(0..0)]),
             "2 errors, 1 warning"
         );
-        assert_eq!(tally(&[warning]), "1 warning");
+        assert_eq!(count_text(&[warning]), "1 warning");
     }
 }

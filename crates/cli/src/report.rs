@@ -1,37 +1,38 @@
-//! Tests and failures as people read them.
+//! Renders tests and failures for people.
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use testwright_core::{ActionId, Catalog, Event, Failure, FailureKind, Step, Test};
+use testwright_core::{ActionId, Catalog, Failure, FailureKind, Step, Test, TraceEvent};
 use testwright_lang::Harness;
 
-use crate::console::{Console, Look};
+use crate::console::{Console, TextStyle};
 use crate::quantity;
 
-/// How many lines of a harness have actions.
+/// Returns the number of lines of a harness that have actions.
 pub(crate) fn action_lines(harness: &Harness) -> u64 {
     let lines: BTreeSet<usize> = harness.actions.iter().map(|action| action.line).collect();
     lines.len() as u64
 }
 
-/// `134 actions from 8 lines`.
+/// Renders `134 actions from 8 lines`.
 pub(crate) fn actions_from_lines(harness: &Harness) -> String {
     let actions = quantity::of(harness.catalog.len(), "action");
     let lines = quantity::of(action_lines(harness), "line");
     format!("{actions} from {lines}")
 }
 
-/// The steps of a test as people read them.
+/// Renders the steps of a test for people.
 pub(crate) fn step_texts(catalog: &Catalog, test: &Test) -> Vec<String> {
     steps(test, |action| catalog.text(action))
 }
 
-/// The steps of a test as they stand in saved tests, where actions with equal texts are told apart.
+/// Renders the steps of a test as in saved tests, where actions with equal texts are distinguished.
 pub(crate) fn step_labels(catalog: &Catalog, test: &Test) -> Vec<String> {
     steps(test, |action| catalog.label(action))
 }
 
+/// Renders the steps of a test.
 fn steps(test: &Test, text: impl Fn(ActionId) -> String) -> Vec<String> {
     let text = |step: &Step| match step {
         Step::Act(action) => text(*action),
@@ -40,13 +41,13 @@ fn steps(test: &Test, text: impl Fn(ActionId) -> String) -> Vec<String> {
     test.steps.iter().map(text).collect()
 }
 
-/// What happened, a line for each step.
-pub(crate) fn events(catalog: &Catalog, events: &[Event]) -> Vec<String> {
-    let line = |event: &Event| match event {
-        Event::Restarted => "<<RESTART>>".to_owned(),
-        Event::Passed(action) | Event::Failed(action, _) => catalog.text(*action),
-        Event::Skipped(action) => format!("{}  (skipped)", catalog.text(*action)),
-        Event::Expected(action, exception) => {
+/// Renders the events of a run, a line for each step.
+pub(crate) fn event_lines(catalog: &Catalog, events: &[TraceEvent]) -> Vec<String> {
+    let line = |event: &TraceEvent| match event {
+        TraceEvent::Restarted => "<<RESTART>>".to_owned(),
+        TraceEvent::Passed(action) | TraceEvent::Failed(action, _) => catalog.text(*action),
+        TraceEvent::Skipped(action) => format!("{}  (skipped)", catalog.text(*action)),
+        TraceEvent::Expected(action, exception) => {
             format!(
                 "{}  (raised {exception}, as expected)",
                 catalog.text(*action)
@@ -56,42 +57,42 @@ pub(crate) fn events(catalog: &Catalog, events: &[Event]) -> Vec<String> {
     events.iter().map(line).collect()
 }
 
-/// Says the steps of a test, numbered, and what the last one led to.
-pub(crate) fn say_test(
+/// Prints the numbered steps of a test and its failure.
+pub(crate) fn print_test(
     console: &mut Console<'_>,
     catalog: &Catalog,
     test: &Test,
     failure: &Failure,
 ) {
-    say_steps(console, catalog, test, 1);
+    print_steps(console, catalog, test, 1);
     let width = test.len().to_string().len();
-    say_failure(console, failure, 4 + width);
+    print_failure(console, failure, 4 + width);
 }
 
-/// Says the steps of a test, numbered from `first`.
-pub(crate) fn say_steps(console: &mut Console<'_>, catalog: &Catalog, test: &Test, first: usize) {
+/// Prints the steps of a test, numbered from `first`.
+pub(crate) fn print_steps(console: &mut Console<'_>, catalog: &Catalog, test: &Test, first: usize) {
     let width = (first + test.len() - 1).to_string().len();
     for (index, text) in step_texts(catalog, test).into_iter().enumerate() {
-        let number = console.paint(Look::Quiet, format_args!("{:>width$}", index + first));
-        console.say(format_args!("  {number}  {text}"));
+        let number = console.paint(TextStyle::Dim, format_args!("{:>width$}", index + first));
+        console.out(format_args!("  {number}  {text}"));
     }
 }
 
-/// Says why a test failed, `indent` characters from the left.
-pub(crate) fn say_failure(console: &mut Console<'_>, failure: &Failure, indent: usize) {
+/// Prints the failure of a test with this indentation.
+pub(crate) fn print_failure(console: &mut Console<'_>, failure: &Failure, indent: usize) {
     let message = console.paint(
-        Look::Bad,
-        format_args!("{}: {}", in_words(failure.kind), failure.message),
+        TextStyle::Failure,
+        format_args!("{}: {}", kind_text(failure.kind), failure.message),
     );
-    console.say(format_args!("{:indent$}{message}", ""));
+    console.out(format_args!("{:indent$}{message}", ""));
     for line in failure.details.lines() {
-        let line = console.paint(Look::Quiet, line);
-        console.say(format_args!("{:indent$}{line}", ""));
+        let line = console.paint(TextStyle::Dim, line);
+        console.out(format_args!("{:indent$}{line}", ""));
     }
 }
 
-/// The kind of a failure for a person who has not read the manual.
-pub(crate) fn in_words(kind: FailureKind) -> &'static str {
+/// Returns the kind of a failure in words that need no manual.
+pub(crate) fn kind_text(kind: FailureKind) -> &'static str {
     match kind {
         FailureKind::UncaughtException => "uncaught exception",
         FailureKind::Property => "property violated",
@@ -105,7 +106,7 @@ pub(crate) fn in_words(kind: FailureKind) -> &'static str {
     }
 }
 
-/// A path the way it is typed into a shell.
+/// Quotes a path for a shell, if necessary.
 pub(crate) fn shell_word(path: &Path) -> String {
     let text = path.display().to_string();
     let is_plain = |letter: char| letter.is_alphanumeric() || "_-./+,:@%=".contains(letter);

@@ -1,8 +1,9 @@
 //! Sizes of memory as people type and read them: `500MB`, `2GB`, `64k`, or a plain number of bytes.
 
+/// The units with their number of bytes.
 const UNITS: [(&str, u64); 4] = [("KB", 1 << 10), ("MB", 1 << 20), ("GB", 1 << 30), ("B", 1)];
 
-/// Reads a size. A kilobyte has 1,024 bytes.
+/// Parses a size. A kilobyte has 1,024 bytes. The error is advice for the user.
 pub(crate) fn parse(text: &str) -> Result<usize, String> {
     let text = text.trim();
     let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
@@ -21,11 +22,12 @@ pub(crate) fn parse(text: &str) -> Result<usize, String> {
     Ok(bytes as usize)
 }
 
+/// Returns the advice for a text that is no size.
 fn advice() -> String {
     "write a size such as 64MB, 2GB or 500k".to_owned()
 }
 
-/// Writes a size with the precision that a person cares about.
+/// Renders a size with the precision that a person cares about.
 pub(crate) fn show(bytes: usize) -> String {
     let bytes = bytes as u64;
     let fitting = UNITS[..3].iter().rev().find(|(_, unit)| bytes >= *unit);

@@ -1,14 +1,14 @@
-//! What somebody sees of a campaign while it runs: a panel on a terminal, a plain line now and then elsewhere.
+//! The view of a running campaign: a panel on a terminal, a plain line now and then elsewhere.
 //!
-//! Both are made from a [`Standing`], which is all that is known at a moment. Nothing in here looks at a clock or at a
-//! terminal, so that every picture can be tested. The panel keeps its columns and rows in place from one moment to the
-//! next; what changes is what has changed in the campaign.
+//! Both are made from a [`CampaignStatus`]. Nothing in here reads a clock or a terminal, so every
+//! picture can be tested. The panel keeps its columns and rows in place from one drawing to the
+//! next; only the content changes.
 
 mod curve;
-#[cfg(test)]
-mod laws;
 mod line;
 mod panel;
+#[cfg(test)]
+mod proptests;
 #[cfg(test)]
 mod tests;
 mod workers;
@@ -20,149 +20,165 @@ pub(crate) use panel::lines;
 
 use crate::{duration, quantity};
 
-/// A campaign at a moment.
-pub(crate) struct Standing<'a> {
+/// The status of a campaign at one moment.
+pub(crate) struct CampaignStatus<'a> {
+    /// The name of the harness file.
     pub(crate) harness: &'a str,
+    /// The seed of the campaign's random numbers.
     pub(crate) seed: u64,
+    /// The time since the campaign began.
     pub(crate) elapsed: Duration,
-    /// After which time the campaign ends, if that was asked for.
+    /// The time limit, if there is one.
     pub(crate) time: Option<Duration>,
-    /// After how many tests it ends, if that was asked for.
+    /// The number of tests after which the campaign ends, if there is one.
     pub(crate) tests_wanted: Option<u64>,
+    /// The number of tests so far.
     pub(crate) tests: u64,
+    /// The number of steps so far, in all tests.
     pub(crate) steps: u64,
-    /// Over the last seconds.
+    /// The rate over the last seconds.
     pub(crate) steps_per_second: f64,
-    /// How many branches were reached so far, if that is measured.
+    /// The number of branches that were reached so far, if coverage is measured.
     pub(crate) covered: Option<u64>,
-    /// What these are: branches, or what models have.
+    /// The noun for what is covered: branches, or the parts of a model.
     pub(crate) unit: &'static str,
-    /// How long nothing new was reached, if anything was.
+    /// The time since something new was reached, if anything was.
     pub(crate) since_new: Option<Duration>,
-    /// The different failures, in the order in which they were found.
+    /// The distinct failures, in the order in which they were found.
     pub(crate) failures: &'a [FailureLine<'a>],
-    /// The processes that run tests, by their numbers; none if this one does it by itself.
+    /// The worker processes, by their numbers; empty if this process runs the tests itself.
     pub(crate) workers: &'a [WorkerLine<'a>],
     /// Coverage over time.
     pub(crate) curve: &'a Curve,
-    /// Something to know at the moment.
+    /// A notice for the user, for instance that the campaign is stopping.
     pub(crate) notice: Option<&'a str>,
 }
 
 /// A failure that a campaign has found.
 pub(crate) struct FailureLine<'a> {
+    /// The number of the failure, from 1 on.
     pub(crate) number: usize,
-    /// In words.
+    /// The kind of failure, in words.
     pub(crate) kind: &'a str,
+    /// The failure's message.
     pub(crate) message: &'a str,
-    /// In how many tests it came up.
+    /// The number of tests that failed in this way.
     pub(crate) times: u64,
-    pub(crate) state: FailureState,
+    /// The progress of its reduction.
+    pub(crate) state: FailureProgress,
 }
 
-/// How far the work on a failure has come.
+/// The progress of the work on a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum FailureState {
+pub(crate) enum FailureProgress {
+    /// The failure was found and waits for its reduction.
     Found,
+    /// The test is being reduced.
     Reducing,
-    /// To a test of so many steps.
+    /// The test was reduced to this number of steps.
     Reduced(usize),
 }
 
 /// A process that runs tests.
 pub(crate) struct WorkerLine<'a> {
+    /// The number of the worker, from 1 on.
     pub(crate) number: usize,
-    pub(crate) doing: Doing<'a>,
+    /// The current activity.
+    pub(crate) doing: WorkerActivity<'a>,
+    /// The rate over the last seconds.
     pub(crate) steps_per_second: f64,
-    /// How many times it had to be replaced so far.
+    /// The number of times that the process had to be replaced.
     pub(crate) crashes: u64,
 }
 
-/// What a worker does.
+/// The activity of a worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Doing<'a> {
-    /// Reading the harness and importing what is under test.
+pub(crate) enum WorkerActivity<'a> {
+    /// Reads the harness and imports the code under test.
     Loading,
+    /// Runs tests.
     Testing,
-    /// The failure of this number.
+    /// Reduces the test of the failure with this number.
     Reducing(usize),
-    /// After its process has come to an end.
+    /// Starts again after its process has ended.
     Restarting,
-    /// One step takes long.
+    /// Runs a step that takes long.
     SlowStep {
+        /// The time since the step began.
         lasts: Duration,
+        /// The step.
         text: &'a str,
     },
 }
 
-/// One plain line, for files, pipes and build servers.
-///
-/// `1,204 tests, 120,400 steps, 61,200 steps/s, 2 failures, 512 branches, 12s left`
-pub(crate) fn line(standing: &Standing<'_>) -> String {
+/// Renders one plain line, for files, pipes and build servers.
+pub(crate) fn line(status: &CampaignStatus<'_>) -> String {
     let mut words = vec![
-        tests(standing),
-        quantity::of(standing.steps, "step"),
-        rate(standing.steps_per_second),
-        match standing.failures.len() as u64 {
+        tests(status),
+        quantity::of(status.steps, "step"),
+        rate(status.steps_per_second),
+        match status.failures.len() as u64 {
             0 => "no failures".to_owned(),
             number => quantity::of(number, "failure"),
         },
     ];
-    words.extend(crashes(standing));
+    words.extend(crashes(status));
     words.extend(
-        standing
+        status
             .covered
-            .map(|covered| quantity::of(covered, standing.unit)),
+            .map(|covered| quantity::of(covered, status.unit)),
     );
-    words.push(time(standing));
+    words.push(time(status));
     words.join(", ")
 }
 
-/// `1,204 tests`, or `1,204 of 2,000 tests`.
-fn tests(standing: &Standing<'_>) -> String {
-    match standing.tests_wanted {
+/// Renders `1,204 tests`, or `1,204 of 2,000 tests`.
+fn tests(status: &CampaignStatus<'_>) -> String {
+    match status.tests_wanted {
         Some(all) => format!(
             "{} of {}",
-            quantity::grouped(standing.tests),
+            quantity::grouped(status.tests),
             quantity::of(all, "test")
         ),
-        None => quantity::of(standing.tests, "test"),
+        None => quantity::of(status.tests, "test"),
     }
 }
 
-/// `61,200 steps/s`.
+/// Renders `61,200 steps/s`.
 fn rate(steps_per_second: f64) -> String {
     format!("{} steps/s", quantity::grouped(steps_per_second as u64))
 }
 
-/// `12s left`, or `48s so far` if nobody has set an end, or `2 failures to be reduced` if nothing else is left to do.
-fn time(standing: &Standing<'_>) -> String {
-    let is_reduced = |failure: &&FailureLine<'_>| matches!(failure.state, FailureState::Reduced(_));
-    let failures = standing.failures.len() as u64;
-    let open = failures - standing.failures.iter().filter(is_reduced).count() as u64;
-    match standing.time {
-        Some(time) if standing.elapsed > time && open > 0 => {
+/// Renders `12s left`; `48s so far` without a time limit; `2 failures to be reduced` if only that
+/// is left to do.
+fn time(status: &CampaignStatus<'_>) -> String {
+    let is_reduced =
+        |failure: &&FailureLine<'_>| matches!(failure.state, FailureProgress::Reduced(_));
+    let failures = status.failures.len() as u64;
+    let open = failures - status.failures.iter().filter(is_reduced).count() as u64;
+    match status.time {
+        Some(time) if status.elapsed > time && open > 0 => {
             format!("{} to be reduced", quantity::of(open, "failure"))
         }
         Some(time) => {
-            let left = time.saturating_sub(standing.elapsed);
-            // Not `0s left` for a whole second.
+            let left = time.saturating_sub(status.elapsed);
+            // Rounded up, so that the last second does not show `0s left`.
             let left = left.as_secs() + u64::from(left.subsec_nanos() > 0);
-            format!("{} left", whole(Duration::from_secs(left.max(1))))
+            format!("{} left", whole_seconds(Duration::from_secs(left.max(1))))
         }
-        None => format!("{} so far", whole(standing.elapsed)),
+        None => format!("{} so far", whole_seconds(status.elapsed)),
     }
 }
 
-/// How many times a worker has crashed, all of them together; nothing if none has.
-fn crashes(standing: &Standing<'_>) -> Option<String> {
-    let crashes = standing.workers.iter().map(|worker| worker.crashes);
+/// Renders the number of crashes of all workers together; `None` if there were none.
+fn crashes(status: &CampaignStatus<'_>) -> Option<String> {
+    let crashes = status.workers.iter().map(|worker| worker.crashes);
     let crashes = crashes.fold(0, u64::saturating_add);
     (crashes > 0).then(|| quantity::of(crashes, "crash"))
 }
 
-/// A duration in whole seconds, because tenths would only dance.
-fn whole(time: Duration) -> String {
+/// Renders a duration in whole seconds, because changing tenths would distract.
+fn whole_seconds(time: Duration) -> String {
     match time.as_secs() {
         0 => "0s".to_owned(),
         seconds => duration::show(Duration::from_secs(seconds)),

@@ -1,49 +1,53 @@
-//! Processes that run the code under test, so that the command itself does not have to.
+//! Processes that run the code under test, so that a crash does not end the command itself.
 //!
-//! The command starts [nurseries](testwright_campaign::Nursery) with `testwright worker` and the words that it was
-//! called with itself, so that both understand them alike ([`start`]). A nursery loads the harness and bears workers
-//! ([`inside`]), and each worker does one [`Task`]: it searches ([`search`]), makes a failing test simpler, or serves
-//! its system step by step to a supervisor that expects it to die ([`reduce`]).
+//! The command starts [fork servers](testwright_campaign::ForkServer) with `testwright worker` and
+//! its own arguments, so that both processes interpret them alike ([`start`]). A fork server loads
+//! the harness and forks workers ([`process`]). Each worker does one [`WorkerTask`]: it searches
+//! ([`search`]), simplifies a failing test, or serves its system step by step to a supervisor that
+//! expects it to die ([`reduce`]).
 
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
-use testwright_campaign::{Limits, SentError, SentFailure, SentName, SentTest};
+use testwright_campaign::{ResourceLimits, SentError, SentFailure, SentName, SentTest};
 
 use crate::files::TextFile;
 
 pub(crate) mod actions;
-pub(crate) mod inside;
+pub(crate) mod process;
 pub(crate) mod reduce;
 mod search;
 pub(crate) mod start;
 
-pub(crate) use inside::Worker;
+pub(crate) use process::WorkerCommand;
 
-/// What a nursery is told when it is started.
+/// The data that a fork server is started with.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Setup {
-    /// The harness; nothing if there are models, which are imported by their names.
+pub(crate) struct WorkerSetup {
+    /// The harness; `None` for models, which are imported by their names.
     harness: Option<HarnessFile>,
-    /// The folder to run in; the current one if there is none.
+    /// The folder to run in; `None` for the current one.
     folder: Option<PathBuf>,
-    limits: Limits,
+    limits: ResourceLimits,
+    /// The width of the terminal, for messages.
     width: usize,
+    /// True if the terminal understands colours.
     colour: bool,
 }
 
 /// A harness file.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct HarnessFile {
-    /// The whole path.
+    /// The absolute path.
     path: PathBuf,
-    /// The path as it is shown.
+    /// The path as it is shown to the user.
     name: String,
-    /// What it says. It may change while the campaign runs; the campaign does not.
+    /// The content. The file may change during the campaign; the campaign keeps using this text.
     text: String,
 }
 
 impl HarnessFile {
+    /// Returns the file for error messages.
     fn file(&self) -> TextFile {
         TextFile {
             path: self.path.clone(),
@@ -53,138 +57,147 @@ impl HarnessFile {
     }
 }
 
-/// What a nursery that has loaded models tells of them.
+/// The report of a fork server that has loaded the system.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Greeting {
-    /// The names of their actions.
+pub(crate) struct LoadReport {
+    /// The names of the models' actions.
     pub(crate) classes: Vec<String>,
-    /// What is to be told to people.
-    pub(crate) told: String,
+    /// The messages for the user, such as warnings.
+    pub(crate) messages: String,
 }
 
-/// Why a harness cannot be loaded.
+/// The reason why a system cannot be loaded.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) enum Refusal {
-    /// It has been told already, in these words.
-    Told(String),
+pub(crate) enum LoadRefusal {
+    /// The messages that were printed, ready to be shown.
+    Reported(String),
+    /// An error that is still to be printed.
     Error(SentError),
 }
 
-/// What a worker is to do.
+/// The task of a worker.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) enum Task {
-    /// Do with the system what it is asked to.
+pub(crate) enum WorkerTask {
+    /// Serve the system: perform the steps that the supervisor requests.
     Serve,
+    /// Search for failures.
     Search(SearchTask),
-    /// Make a failing test simpler.
+    /// Simplify a failing test.
     Simplify {
         test: SentTest,
         failure: SentFailure,
     },
     /// Run a saved test.
-    Replay {
-        text: String,
-    },
+    Replay { text: String },
     /// Write a test as a file for pytest.
     Write {
         test: SentTest,
-        /// What the last step leads to, if nobody survives it.
+        /// The failure of the last step, if it ends the process.
         fatal: Option<SentFailure>,
         title: String,
         file: PathBuf,
     },
 }
 
-/// What to search for failures with.
+/// The settings of a search.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct SearchTask {
-    /// Same seed, same tests.
+    /// The seed of random numbers: the same seed makes the same tests.
     pub(crate) seed: u64,
+    /// The maximum number of tests, if there is one.
     pub(crate) tests: Option<u64>,
+    /// The maximum number of steps, if there is one.
     pub(crate) steps: Option<u64>,
-    /// Every test is wanted, not only those that are worth a look.
+    /// True if every test is reported, not only those that fail or reach something new.
     pub(crate) keep: bool,
-    /// Others search, too.
+    /// True if other workers search, too.
     pub(crate) has_company: bool,
-    /// Tests to begin with.
+    /// The tests to begin with.
     pub(crate) corpus: Vec<SentTest>,
 }
 
-/// What a worker tells.
+/// A message from a worker to its supervisor.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) enum Report {
-    /// What an action is called that is about to be taken for the first time.
+pub(crate) enum WorkerReport {
+    /// The name of an action that is about to be taken for the first time.
     Met(SentName),
-    /// What was reached for the first time.
-    Reached(Reached),
-    /// A test that came to its end.
+    /// Code that was reached for the first time.
+    Reached(ReachedCode),
+    /// A test that ended.
     Made {
         number: u64,
         test: SentTest,
         failure: Option<SentFailure>,
-        /// It reached something new.
+        /// True if it reached something new.
         is_new: bool,
     },
-    /// A test that failed. The answer is a [`NextStep`].
+    /// A test that failed. The supervisor answers with a [`NextStep`].
     Found {
         number: u64,
         test: SentTest,
         failure: SentFailure,
     },
-    /// The answer is a list of tests of others.
+    /// A request for the new tests of other workers. The supervisor answers with a list of tests.
     WhatIsNew,
-    /// The search has come to its end.
+    /// The end of the search.
     Searched {
         deadlocks: u64,
-        /// There is nothing to do in this system, so another worker need not try.
+        /// True if the system has no possible action, so that another worker need not try.
         is_idle: bool,
         problems: Vec<SentProblem>,
-        trouble: Option<SentError>,
+        error: Option<SentError>,
     },
-    /// A simpler test.
+    /// A simpler test that fails in the same way.
     Simplified {
         test: SentTest,
         failure: SentFailure,
         runs: u64,
-        /// Nothing stopped it early.
+        /// True if nothing stopped the reduction early.
         complete: bool,
     },
-    /// The test does not fail in the same way here; how instead, if at all.
+    /// The test does not fail in the same way here. Contains its other failure, if it fails at all.
     NotReproduced(Option<SentFailure>),
-    /// The test, and how it fails, if it does.
+    /// The result of a replay: the test, and its failure if it fails.
     Replayed {
         test: SentTest,
         failure: Option<SentFailure>,
     },
+    /// The text of a unit test.
     Written(String),
-    /// There are no such files for this kind of system.
+    /// This kind of system has no unit tests.
     NotWritten,
-    /// What was asked for cannot be done.
+    /// The task cannot be done.
     Impossible(SentError),
 }
 
-/// What a test reached.
+/// The code that a test reached for the first time.
 #[derive(Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Reached {
-    /// A name for the test.
+pub(crate) struct ReachedCode {
+    /// The name of the test.
     pub(crate) test: String,
-    /// Files that were not mentioned before, with the lines that have code. Others refer to them by number.
+    /// The files that were not mentioned before, with the lines that have code. Arcs refer to files
+    /// by number.
     pub(crate) files: Vec<(PathBuf, Vec<u32>)>,
-    /// The number of a file, and a way from one line of it to another.
+    /// The number of a file, and the two lines of an arc in it.
     pub(crate) arcs: Vec<(usize, i32, i32)>,
 }
 
-/// Something wrong with the harness itself, noticed while it ran.
+/// A problem of the harness that came up while it ran.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct SentProblem {
+    /// The line of the harness; 0 for none.
     pub(crate) line: usize,
+    /// The message for people.
     pub(crate) message: String,
+    /// The number of times that it came up.
     pub(crate) times: u64,
 }
 
-/// What a worker that has found a failure is to do.
+/// The supervisor's answer to a worker that has found a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum NextStep {
-    GoOn,
+    /// Search on.
+    Continue,
+    /// End the search.
     Stop,
 }

@@ -1,31 +1,34 @@
-//! What can be typed, what is answered, and with which exit status. No interpreter is needed for any of this.
+//! Tests of command lines: their output and their exit status. None of them needs an interpreter.
 
 use std::ffi::OsString;
 
 use testwright_cli::{ExitStatus, Terminal, run};
 
-struct Answer {
+/// The result of a command.
+struct CommandResult {
     status: ExitStatus,
     out: String,
     err: String,
 }
 
-fn testwright(line: &str) -> Answer {
+/// Runs `testwright` with these arguments.
+fn testwright(line: &str) -> CommandResult {
     let arguments = line.split_whitespace().map(OsString::from).collect();
     let (mut out, mut err) = (Vec::new(), Vec::new());
     let status = run(arguments, &mut out, &mut err, Terminal::plain());
-    Answer {
+    CommandResult {
         status,
         out: String::from_utf8(out).unwrap(),
         err: String::from_utf8(err).unwrap(),
     }
 }
 
+/// Asserts that a command line is refused with a message that contains these words.
 fn assert_refused(line: &str, words: &str) {
-    let answer = testwright(line);
-    assert_eq!(answer.status, ExitStatus::CouldNot, "{line}");
-    assert_eq!(answer.out, "", "{line}");
-    assert!(answer.err.contains(words), "{line}\n{}", answer.err);
+    let result = testwright(line);
+    assert_eq!(result.status, ExitStatus::Error, "{line}");
+    assert_eq!(result.out, "", "{line}");
+    assert!(result.err.contains(words), "{line}\n{}", result.err);
 }
 
 #[test]
@@ -33,7 +36,7 @@ fn exit_statuses_are_a_promise() {
     let codes = [
         ExitStatus::NothingFound,
         ExitStatus::FailureFound,
-        ExitStatus::CouldNot,
+        ExitStatus::Error,
     ]
     .map(ExitStatus::code);
     assert_eq!(codes, [0, 1, 2]);
@@ -58,10 +61,10 @@ fn help_and_version_are_results() {
         "compat tstl_rt --help",
         "--version",
     ] {
-        let answer = testwright(line);
-        assert_eq!(answer.status, ExitStatus::NothingFound, "{line}");
-        assert_eq!(answer.err, "", "{line}");
-        assert!(!answer.out.contains('\x1b'), "{line}: colours in a file");
+        let result = testwright(line);
+        assert_eq!(result.status, ExitStatus::NothingFound, "{line}");
+        assert_eq!(result.err, "", "{line}");
+        assert!(!result.out.contains('\x1b'), "{line}: colours in a file");
     }
     assert_eq!(
         testwright("--version").out,
@@ -144,10 +147,10 @@ fn wrong_arguments_are_refused() {
 
 #[test]
 fn missing_files_are_all_named() {
-    let answer = testwright("check no-such-1.tstl no-such-2.tstl");
-    assert_eq!(answer.status, ExitStatus::CouldNot);
+    let result = testwright("check no-such-1.tstl no-such-2.tstl");
+    assert_eq!(result.status, ExitStatus::Error);
     assert_eq!(
-        answer.err,
+        result.err,
         "error: there is no file `no-such-1.tstl`\nerror: there is no file `no-such-2.tstl`\n"
     );
     for command in [
@@ -174,7 +177,7 @@ fn standard_output_that_cannot_be_written_to_is_an_error_unless_nobody_reads() {
         (std::io::ErrorKind::BrokenPipe, ExitStatus::NothingFound, ""),
         (
             std::io::ErrorKind::StorageFull,
-            ExitStatus::CouldNot,
+            ExitStatus::Error,
             "cannot write to standard output",
         ),
     ] {

@@ -1,8 +1,8 @@
-//! What a student is told about a harness that is wrong.
+//! Tests of the messages for wrong harnesses.
 //!
-//! Every `bad/NAME.tstl` has beside it `NAME.txt`: what `testwright check NAME.tstl` prints, and the exit status. Run
-//! with `UPDATE_EXPECTATIONS=1` to rewrite them, then read the difference aloud: is the place right, is the cause said in
-//! plain words, is there a way out?
+//! Every `bad/NAME.tstl` has beside it `NAME.txt`: the output of `testwright check NAME.tstl`, and
+//! the exit status. Run with `UPDATE_EXPECTATIONS=1` to rewrite them, then read the difference
+//! aloud: is the position right, is the cause said in plain words, is there help?
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -11,21 +11,25 @@ use std::path::{Path, PathBuf};
 
 use testwright_cli::{Terminal, run};
 
-/// Fewer files than this, and some have got lost.
-const FEWEST: usize = 60;
+/// The minimum number of files: with fewer, some have got lost.
+const MIN_FILES: usize = 60;
 
 #[test]
 fn every_mistake_is_explained() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/bad");
-    // The file's name alone is to stand in the messages. No other test runs in this process.
+    // Messages must contain the bare name of the file. No other test runs in this process.
     std::env::set_current_dir(&folder).expect("the folder exists");
     let update = std::env::var_os("UPDATE_EXPECTATIONS").is_some();
     let harnesses = files(&folder, "tstl");
-    assert!(harnesses.len() >= FEWEST, "only {} files", harnesses.len());
+    assert!(
+        harnesses.len() >= MIN_FILES,
+        "only {} files",
+        harnesses.len()
+    );
     let mut wrong = Vec::new();
     let mut all = String::new();
     for harness in &harnesses {
-        let found = checked(harness);
+        let found = check_output(harness);
         let expectation = harness.with_extension("txt");
         if update {
             fs::write(&expectation, &found).expect("the expectation can be written");
@@ -52,8 +56,8 @@ fn every_mistake_is_explained() {
     assert!(missing.is_empty(), "no bad harness shows {missing:?}");
 }
 
-/// What is printed about a harness, and the exit status.
-fn checked(harness: &Path) -> String {
+/// Returns the output of `check` for a harness, and the exit status.
+fn check_output(harness: &Path) -> String {
     let name = harness.file_name().expect("it is a file").to_owned();
     let (mut out, mut err) = (Vec::new(), Vec::new());
     let arguments = vec![OsString::from("check"), name];
@@ -63,7 +67,7 @@ fn checked(harness: &Path) -> String {
     format!("{printed}exit status {}\n", status.code())
 }
 
-/// The files of a folder with this ending, in order.
+/// Returns the files of a folder with this ending, sorted.
 fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
     let mut files: Vec<PathBuf> = fs::read_dir(folder)
         .expect("the folder can be read")
@@ -75,7 +79,8 @@ fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
     files
 }
 
-/// The names that the language front end gives to problems: the first argument of `error(` and `warning(`.
+/// Finds the names that the language front end gives to problems: the first argument of `error(`
+/// and `warning(`.
 fn diagnostic_names() -> BTreeSet<String> {
     let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("../lang/src");
     let inner = fs::read_dir(&sources).expect("the sources are there");
@@ -100,6 +105,7 @@ fn diagnostic_names() -> BTreeSet<String> {
     names
 }
 
+/// Returns true if a name has only lower-case letters, digits and hyphens.
 fn is_kebab_case(name: &str) -> bool {
     let is_part =
         |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '-';

@@ -1,15 +1,15 @@
-//! What many tests tell when they are looked at together.
+//! Analyses of many tests taken together.
 //!
 //! | question | answer |
 //! |---|---|
 //! | Which short tests reach what this long one reaches? | [`quick`] |
 //! | Where in the code is the fault? | [`localize`] |
 //! | How many bugs are these failures? Which should I look at first? | [`triage`], [`furthest`] |
-//! | Is it worth to go on testing? | [`saturation`] |
+//! | Is further testing worthwhile? | [`saturation`] |
 //! | Does the same test do the same thing twice? | [`determinism`] |
 //! | Which earlier tests is this one made of? | [`provenance`] |
 //!
-//! Those that run tests take a system. The others are calculations on plain data.
+//! Analyses that run tests take a system. The others are calculations on plain data.
 
 pub mod determinism;
 pub mod furthest;

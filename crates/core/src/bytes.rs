@@ -1,8 +1,8 @@
-//! Tests as bytes, as fuzzers make and keep them.
+//! Encoding of tests as bytes, for fuzzers.
 //!
-//! A fuzzer knows nothing of actions, it changes bytes. So that any bytes are a test, each step is a number: the place
-//! of its action among those that are switched on, little-endian, in as many bytes as the number of actions needs,
-//! and a number that is too large starts again from the first.
+//! A fuzzer mutates bytes and knows nothing of actions. So that any bytes are a test, each step is
+//! a number: the position of its action among the selected ones, little-endian, in as many bytes as
+//! the number of actions needs. A number that is too large wraps around.
 //!
 //! ```
 //! use testwright_core::bytes;
@@ -14,7 +14,7 @@
 //! assert_eq!(bytes::read(&[3, 1], width, 200).collect::<Vec<_>>(), [259 % 200]);
 //! ```
 
-/// How many bytes a step takes if there are so many actions.
+/// Returns the number of bytes per step for this many actions.
 pub fn width(actions: u64) -> usize {
     match actions {
         0..=255 => 1,
@@ -23,13 +23,13 @@ pub fn width(actions: u64) -> usize {
     }
 }
 
-/// The bytes for the places of actions.
-pub fn write(places: impl IntoIterator<Item = u64>, width: usize) -> Vec<u8> {
-    let bytes = |place: u64| place.to_le_bytes().into_iter().take(width);
-    places.into_iter().flat_map(bytes).collect()
+/// Encodes positions of actions as bytes.
+pub fn write(positions: impl IntoIterator<Item = u64>, width: usize) -> Vec<u8> {
+    let bytes = |position: u64| position.to_le_bytes().into_iter().take(width);
+    positions.into_iter().flat_map(bytes).collect()
 }
 
-/// The places of actions that bytes stand for, of so many actions. Bytes at the end that make no whole step are left out.
+/// Decodes bytes into positions below `actions`. An incomplete step at the end is ignored.
 pub fn read(data: &[u8], width: usize, actions: u64) -> impl Iterator<Item = u64> {
     let number = |bytes: &[u8]| {
         let digits = bytes.iter().rev();
@@ -55,9 +55,9 @@ mod tests {
     proptest! {
         #[test]
         fn what_is_written_is_read(actions in 1u64..100_000, seeds in prop::collection::vec(any::<u64>(), 0..20)) {
-            let places: Vec<u64> = seeds.iter().map(|seed| seed % actions).collect();
-            let data = write(places.iter().copied(), width(actions));
-            prop_assert_eq!(read(&data, width(actions), actions).collect::<Vec<_>>(), places);
+            let positions: Vec<u64> = seeds.iter().map(|seed| seed % actions).collect();
+            let data = write(positions.iter().copied(), width(actions));
+            prop_assert_eq!(read(&data, width(actions), actions).collect::<Vec<_>>(), positions);
         }
     }
 }

@@ -1,9 +1,10 @@
-//! Every action a system has, as templates times choices.
+//! All actions of a system, as templates times choices.
 //!
-//! A harness line such as `<avl>.insert(<int>)` with two trees and four integers stands for eight actions.
-//! They are never written out: a [`Template`] keeps the text with its holes, an [`Axis`] per hole says what
-//! may stand there, and an [`ActionId`] is the number of a combination. Text is made on demand, so a harness
-//! with a hundred thousand actions costs no more memory than one with a hundred.
+//! A harness line such as `<avl>.insert(<int>)` with two trees and four integers stands for eight
+//! actions. They are never written out: a [`Template`] keeps the text with its holes, an [`Axis`]
+//! per hole lists the possible values, and an [`ActionId`] is the number of a combination. Text is
+//! generated on demand, so a harness with a hundred thousand actions needs no more memory than one
+//! with a hundred.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -13,8 +14,8 @@ mod closest;
 mod find;
 mod template_set;
 
-pub use classes::{ClassId, Classes};
-pub(crate) use closest::Closest;
+pub use classes::{ActionClasses, ClassId};
+pub(crate) use closest::ClosestAction;
 pub use closest::text_distance;
 pub use template_set::TemplateSet;
 
@@ -22,43 +23,44 @@ pub use template_set::TemplateSet;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ActionId(pub u64);
 
-/// A pool's place in [`Catalog::pools`].
+/// The index of a pool in [`Catalog::pools`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PoolId(pub usize);
 
-/// A template's place in [`Catalog::templates`].
+/// The index of a template in [`Catalog::templates`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TemplateId(pub usize);
 
 /// Named slots of values that actions fill and use.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Pool {
-    /// As declared, without brackets.
+pub struct SlotPool {
+    /// The name as declared, without brackets.
     pub name: String,
-    /// How many slots it has.
+    /// The number of slots.
     pub size: u32,
 }
 
-impl Pool {
-    /// How a slot is shown to people: `avl0`, or `c1_0` where the name itself ends in a digit.
+impl SlotPool {
+    /// Returns the name of a slot as people read it: `avl0`, or `c1_0` where the name itself ends
+    /// in a digit.
     pub fn slot_name(&self, index: u32) -> String {
-        let joint = if self.name.ends_with(|last: char| last.is_ascii_digit()) {
+        let separator = if self.name.ends_with(|last: char| last.is_ascii_digit()) {
             "_"
         } else {
             ""
         };
-        format!("{}{joint}{index}", self.name)
+        format!("{}{separator}{index}", self.name)
     }
 
-    /// How the slot of the reference pool is shown: `avl_REF0`.
+    /// Returns the name of the corresponding slot of the reference pool: `avl_REF0`.
     pub fn twin_name(&self, index: u32) -> String {
         format!("{}_REF{index}", self.name)
     }
 }
 
-/// What standing in an action means for a slot.
+/// The effect of an action on a slot that it names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Role {
+pub enum SlotRole {
     /// The slot must hold a value, and counts as used afterwards.
     Use,
     /// The slot must hold a value; it does not count as used (`~<x>`).
@@ -69,17 +71,17 @@ pub enum Role {
     Mention,
 }
 
-impl Role {
-    /// Whether the value in the slot is used.
+impl SlotRole {
+    /// Returns true if the action uses the value in the slot.
     #[inline]
     pub fn is_use(self) -> bool {
-        matches!(self, Role::Use | Role::SilentUse)
+        matches!(self, SlotRole::Use | SlotRole::SilentUse)
     }
 }
 
 /// The alternatives of a choice such as `<[1..20]>`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Choice {
+pub enum ChoiceValues {
     /// `<[a..b]>`, both ends included.
     Integers {
         /// The first alternative.
@@ -98,35 +100,35 @@ pub enum Choice {
     Texts(Vec<String>),
 }
 
-impl Choice {
-    /// How many alternatives there are.
+impl ChoiceValues {
+    /// Returns the number of alternatives.
     pub fn len(&self) -> u64 {
         match self {
-            Choice::Integers { first, last } => {
+            ChoiceValues::Integers { first, last } => {
                 u64::try_from(i128::from(*last) - i128::from(*first) + 1).unwrap_or(0)
             }
-            Choice::Characters { first, last } => (*first..=*last).count() as u64,
-            Choice::Texts(texts) => texts.len() as u64,
+            ChoiceValues::Characters { first, last } => (*first..=*last).count() as u64,
+            ChoiceValues::Texts(texts) => texts.len() as u64,
         }
     }
 
-    /// True if nothing can be chosen.
+    /// Returns true if there is no alternative.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The text of an alternative; empty for one that does not exist.
+    /// Returns the text of an alternative; empty for one that does not exist.
     pub fn text(&self, alternative: u64) -> Cow<'_, str> {
         match self {
-            Choice::Integers { first, .. } => {
+            ChoiceValues::Integers { first, .. } => {
                 first.wrapping_add_unsigned(alternative).to_string().into()
             }
-            Choice::Characters { first, last } => (*first..=*last)
+            ChoiceValues::Characters { first, last } => (*first..=*last)
                 .nth(alternative as usize)
                 .map(|character| format!("'{character}'"))
                 .unwrap_or_default()
                 .into(),
-            Choice::Texts(texts) => texts
+            ChoiceValues::Texts(texts) => texts
                 .get(alternative as usize)
                 .map(String::as_str)
                 .unwrap_or_default()
@@ -142,18 +144,18 @@ pub enum Axis {
     Slot {
         /// The pool.
         pool: PoolId,
-        /// What the placeholder means for that slot.
-        role: Role,
+        /// The effect of the action on the slot.
+        role: SlotRole,
     },
     /// An alternative of a choice.
-    Choice(Choice),
+    Choice(ChoiceValues),
     /// `*N`: equal copies, so that the action is drawn more often.
     Repeat(u64),
 }
 
 /// A part of a template's text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Piece {
+pub enum TemplatePiece {
     /// Literal text.
     Text(String),
     /// The slot or alternative chosen on this axis of [`Template::axes`].
@@ -170,27 +172,28 @@ pub struct Template {
     /// The line number in its file, from 1.
     pub line: usize,
     /// The text of the action.
-    pub pieces: Vec<Piece>,
-    /// What varies; the first axis varies slowest.
+    pub pieces: Vec<TemplatePiece>,
+    /// The dimensions of choice; the first axis varies slowest.
     pub axes: Vec<Axis>,
 }
 
 /// All actions of a system.
 #[derive(Clone, Debug, Default)]
 pub struct Catalog {
-    pools: Vec<Pool>,
+    pools: Vec<SlotPool>,
     templates: Vec<Template>,
-    /// For each template the id of its first action; one more entry, which no id reaches, at the end.
+    /// By template: the id of its first action. One more entry at the end is an upper bound of all
+    /// ids.
     starts: Vec<u64>,
-    /// For each template the size of each axis.
+    /// By template: the size of each axis.
     sizes: Vec<Vec<u64>>,
-    /// For each template how many actions it stands for. An open one has room for more.
+    /// By template: the number of its actions. An open template has room for more.
     counts: Vec<u64>,
-    /// All of them together.
+    /// The total number of actions.
     total: u64,
 }
 
-/// There are more actions than can be numbered.
+/// The error that a catalogue has more actions than can be numbered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooManyActions {
     /// The template that passed the limit.
@@ -206,11 +209,12 @@ impl fmt::Display for TooManyActions {
 impl std::error::Error for TooManyActions {}
 
 impl Catalog {
-    /// How many actions a catalogue may hold; products of weights still fit into 64 bits far above it.
+    /// The maximum number of actions in a catalogue. Products of weights still fit into 64 bits far
+    /// above it.
     pub const LIMIT: u64 = 1 << 48;
 
     /// Numbers the actions of `templates`, in order.
-    pub fn new(pools: Vec<Pool>, templates: Vec<Template>) -> Result<Catalog, TooManyActions> {
+    pub fn new(pools: Vec<SlotPool>, templates: Vec<Template>) -> Result<Catalog, TooManyActions> {
         let mut starts = Vec::with_capacity(templates.len() + 1);
         let mut sizes = Vec::with_capacity(templates.len());
         let mut total: u64 = 0;
@@ -247,11 +251,16 @@ impl Catalog {
         })
     }
 
-    /// How many actions an open template has room for.
+    /// The number of ids reserved for an open template.
     const ROOM: u64 = 1 << 32;
 
-    /// Adds a template whose actions come up later, one by one ([`Catalog::add`]). All others keep their numbers.
-    pub fn open(&mut self, class: String, line: usize) -> Result<TemplateId, TooManyActions> {
+    /// Adds a template whose actions are added later, one by one ([`Catalog::add_action`]). All
+    /// other ids stay the same.
+    pub fn open_template(
+        &mut self,
+        class: String,
+        line: usize,
+    ) -> Result<TemplateId, TooManyActions> {
         let template = TemplateId(self.templates.len());
         if self.starts.is_empty() {
             self.starts.push(0);
@@ -264,18 +273,23 @@ impl Catalog {
         self.sizes.push(vec![0]);
         self.counts.push(0);
         self.templates.push(Template {
-            pieces: vec![Piece::Text(class.clone()), Piece::Hole(0)],
-            axes: vec![Axis::Choice(Choice::Texts(Vec::new()))],
+            pieces: vec![TemplatePiece::Text(class.clone()), TemplatePiece::Hole(0)],
+            axes: vec![Axis::Choice(ChoiceValues::Texts(Vec::new()))],
             class,
             line,
         });
         Ok(template)
     }
 
-    /// Adds an action of an open template: what stands after its class. All others keep their numbers.
-    pub fn add(&mut self, template: TemplateId, text: String) -> Result<ActionId, TooManyActions> {
+    /// Adds an action to an open template. `text` is what follows the class. All other ids stay the
+    /// same.
+    pub fn add_action(
+        &mut self,
+        template: TemplateId,
+        text: String,
+    ) -> Result<ActionId, TooManyActions> {
         let TemplateId(number) = template;
-        let (Some(Axis::Choice(Choice::Texts(texts))), next) =
+        let (Some(Axis::Choice(ChoiceValues::Texts(texts))), next) =
             (self.templates[number].axes.first_mut(), self.counts[number])
         else {
             return Err(TooManyActions { template });
@@ -290,12 +304,12 @@ impl Catalog {
         Ok(ActionId(self.starts[number] + next))
     }
 
-    /// The number of concrete actions.
+    /// Returns the number of concrete actions.
     pub fn len(&self) -> u64 {
         self.total
     }
 
-    /// Whether there is such an action.
+    /// Returns true if there is an action with this id.
     pub fn contains(&self, action: ActionId) -> bool {
         action.0 < self.end() && {
             let TemplateId(template) = self.template_of(action);
@@ -303,25 +317,26 @@ impl Catalog {
         }
     }
 
-    /// Whether actions of a template come up one by one ([`Catalog::open`]). Their numbers depend on the order in which
-    /// they did, so to another process they are known by their [names](Catalog::name) only.
+    /// Returns true if the actions of a template are added one by one ([`Catalog::open_template`]).
+    /// Their ids depend on the order of addition, so other processes identify them by
+    /// [name](Catalog::name) only.
     pub fn is_open(&self, template: TemplateId) -> bool {
         self.counts[template.0] < self.starts[template.0 + 1] - self.starts[template.0]
     }
 
-    /// The class of an action of an open template, and what follows it.
+    /// Returns the class of an action of an open template, and the text that follows it.
     pub fn name(&self, action: ActionId) -> Option<(&str, &str)> {
         let template = self.template_of(action);
         let Template { class, axes, .. } = &self.templates[template.0];
-        let Some(Axis::Choice(Choice::Texts(texts))) = axes.first() else {
+        let Some(Axis::Choice(ChoiceValues::Texts(texts))) = axes.first() else {
             return None;
         };
         let rest = texts.get(usize::try_from(action.0 - self.first(template).0).ok()?)?;
         self.is_open(template).then_some((class, rest))
     }
 
-    /// What tells an action from those of other templates, in this process and in others.
-    pub fn origin(&self, action: ActionId) -> String {
+    /// Returns a key that identifies the template of an action, in this process and in others.
+    pub fn template_key(&self, action: ActionId) -> String {
         let template = self.template_of(action);
         if self.is_open(template) {
             self.templates[template.0].class.clone()
@@ -330,12 +345,13 @@ impl Catalog {
         }
     }
 
-    /// What no id of an action reaches: their number, unless there is room for more.
+    /// Returns an exclusive upper bound of all action ids: the number of actions, plus the room of
+    /// open templates.
     pub fn end(&self) -> u64 {
         self.starts.last().copied().unwrap_or(0)
     }
 
-    /// All actions, in order.
+    /// Returns all actions, in order.
     pub fn ids(&self) -> impl Iterator<Item = ActionId> + use<> {
         let blocks: Vec<(u64, u64)> = self
             .starts
@@ -347,46 +363,46 @@ impl Catalog {
         blocks.into_iter().flat_map(block)
     }
 
-    /// True if there is nothing to do at all.
+    /// Returns true if there are no actions.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The pools, in order of declaration.
-    pub fn pools(&self) -> &[Pool] {
+    /// Returns the pools, in order of declaration.
+    pub fn pools(&self) -> &[SlotPool] {
         &self.pools
     }
 
-    /// A pool.
+    /// Returns a pool.
     #[inline]
-    pub fn pool(&self, pool: PoolId) -> &Pool {
+    pub fn pool(&self, pool: PoolId) -> &SlotPool {
         &self.pools[pool.0]
     }
 
-    /// The templates, in file order.
+    /// Returns the templates, in file order.
     #[inline]
     pub fn templates(&self) -> &[Template] {
         &self.templates
     }
 
-    /// How many concrete actions a template stands for.
+    /// Returns the number of actions of a template.
     pub fn count(&self, template: TemplateId) -> u64 {
         self.counts[template.0]
     }
 
-    /// The first of a template's actions; the others follow, the last axis varying fastest.
+    /// Returns the first action of a template. The others follow, the last axis varying fastest.
     #[inline]
     pub fn first(&self, template: TemplateId) -> ActionId {
         ActionId(self.starts[template.0])
     }
 
-    /// The sizes of a template's axes.
+    /// Returns the sizes of a template's axes.
     #[inline]
     pub fn sizes(&self, template: TemplateId) -> &[u64] {
         &self.sizes[template.0]
     }
 
-    /// The template an action comes from.
+    /// Returns the template of an action.
     ///
     /// # Panics
     /// If the id is not one of this catalogue.
@@ -400,7 +416,7 @@ impl Catalog {
         TemplateId(self.starts.partition_point(|start| *start <= action.0) - 1)
     }
 
-    /// Writes what an action has chosen on each axis of its template into `values`.
+    /// Writes the choice of an action on each axis into `values`, and returns its template.
     #[inline]
     pub fn values_into(&self, action: ActionId, values: &mut Vec<u64>) -> TemplateId {
         let template = self.template_of(action);
@@ -415,14 +431,14 @@ impl Catalog {
         template
     }
 
-    /// What an action has chosen on each axis of its template.
+    /// Returns the template of an action and its choice on each axis.
     pub fn values(&self, action: ActionId) -> (TemplateId, Vec<u64>) {
         let mut values = Vec::new();
         let template = self.values_into(action, &mut values);
         (template, values)
     }
 
-    /// The action of a template with these choices.
+    /// Returns the action of a template with these choices.
     #[inline]
     pub fn action(&self, template: TemplateId, values: &[u64]) -> ActionId {
         let index = self.sizes[template.0]
@@ -432,8 +448,8 @@ impl Catalog {
         ActionId(self.starts[template.0] + index)
     }
 
-    /// The first of the equal copies (`*N`) of an action.
-    pub fn without_repeat(&self, action: ActionId) -> ActionId {
+    /// Returns the first of the equal copies (`*N`) of an action.
+    pub fn first_copy(&self, action: ActionId) -> ActionId {
         let (template, mut values) = self.values(action);
         for (axis, value) in self.templates[template.0].axes.iter().zip(&mut values) {
             if matches!(axis, Axis::Repeat(_)) {
@@ -443,22 +459,22 @@ impl Catalog {
         self.action(template, &values)
     }
 
-    /// The text of an action as people read it: `avl0.insert(int1)`.
+    /// Returns the text of an action as people read it: `avl0.insert(int1)`.
     pub fn text(&self, action: ActionId) -> String {
         let (template, values) = self.values(action);
         let template = &self.templates[template.0];
         let mut text = String::new();
         for piece in &template.pieces {
             match piece {
-                Piece::Text(literal) => text.push_str(literal),
-                Piece::Hole(axis) => match &template.axes[*axis] {
+                TemplatePiece::Text(literal) => text.push_str(literal),
+                TemplatePiece::Hole(axis) => match &template.axes[*axis] {
                     Axis::Slot { pool, .. } => {
                         text.push_str(&self.pools[pool.0].slot_name(values[*axis] as u32))
                     }
                     Axis::Choice(choice) => text.push_str(&choice.text(values[*axis])),
                     Axis::Repeat(_) => {}
                 },
-                Piece::Twin(axis) => {
+                TemplatePiece::Twin(axis) => {
                     if let Axis::Slot { pool, .. } = &template.axes[*axis] {
                         text.push_str(&self.pools[pool.0].twin_name(values[*axis] as u32));
                     }
@@ -468,8 +484,8 @@ impl Catalog {
         text.trim().to_owned()
     }
 
-    /// The slots an action names, in reading order of its axes, with their roles.
-    pub fn slots(&self, action: ActionId) -> Vec<(PoolId, u32, Role)> {
+    /// Returns the slots that an action names, in the order of its axes, with their roles.
+    pub fn slots(&self, action: ActionId) -> Vec<(PoolId, u32, SlotRole)> {
         let (template, values) = self.values(action);
         let axes = &self.templates[template.0].axes;
         let slot = |(axis, value): (&Axis, &u64)| match axis {
@@ -479,7 +495,7 @@ impl Catalog {
         axes.iter().zip(&values).filter_map(slot).collect()
     }
 
-    /// The same action with its slots renamed.
+    /// Returns the action with its slots renamed.
     pub fn rename(&self, action: ActionId, new_index: impl Fn(PoolId, u32) -> u32) -> ActionId {
         let (template, mut values) = self.values(action);
         for (axis, value) in self.templates[template.0].axes.iter().zip(&mut values) {
@@ -491,7 +507,8 @@ impl Catalog {
     }
 }
 
-fn axis_size(pools: &[Pool], axis: &Axis) -> u64 {
+/// Returns the number of alternatives on an axis.
+fn axis_size(pools: &[SlotPool], axis: &Axis) -> u64 {
     match axis {
         Axis::Slot { pool, .. } => u64::from(pools[pool.0].size),
         Axis::Choice(choice) => choice.len(),
@@ -502,7 +519,7 @@ fn axis_size(pools: &[Pool], axis: &Axis) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Classes, toys};
+    use crate::{ActionClasses, toys};
 
     #[test]
     fn the_first_axis_varies_slowest() {
@@ -521,7 +538,7 @@ mod tests {
 
     #[test]
     fn names_that_end_in_a_digit_are_kept_apart_from_the_number() {
-        let pool = |name: &str| Pool {
+        let pool = |name: &str| SlotPool {
             name: name.to_owned(),
             size: 3,
         };
@@ -538,7 +555,10 @@ mod tests {
         assert_eq!(catalog.text(renamed), "x2 = y1 + 1");
         assert_eq!(
             catalog.slots(renamed),
-            [(PoolId(0), 2, Role::Definition), (PoolId(1), 1, Role::Use)]
+            [
+                (PoolId(0), 2, SlotRole::Definition),
+                (PoolId(1), 1, SlotRole::Use)
+            ]
         );
     }
 
@@ -554,11 +574,11 @@ mod tests {
     #[test]
     fn actions_may_come_up_later_and_keep_their_numbers() {
         let mut catalog = Catalog::default();
-        let push = catalog.open("Push".to_owned(), 1).unwrap();
-        let pop = catalog.open("Pop".to_owned(), 2).unwrap();
-        let one = catalog.add(push, "(1,)".to_owned()).unwrap();
-        let only = catalog.add(pop, "()".to_owned()).unwrap();
-        let two = catalog.add(push, "(2,)".to_owned()).unwrap();
+        let push = catalog.open_template("Push".to_owned(), 1).unwrap();
+        let pop = catalog.open_template("Pop".to_owned(), 2).unwrap();
+        let one = catalog.add_action(push, "(1,)".to_owned()).unwrap();
+        let only = catalog.add_action(pop, "()".to_owned()).unwrap();
+        let two = catalog.add_action(push, "(2,)".to_owned()).unwrap();
         assert_eq!(catalog.text(two), "Push(2,)");
         assert_eq!(catalog.find("Push(1,)"), [one]);
         assert_eq!(catalog.find("Push(3,)"), []);
@@ -568,22 +588,22 @@ mod tests {
         assert_eq!(catalog.ids().collect::<Vec<_>>(), [one, two, only]);
         assert_eq!((catalog.len(), catalog.count(push)), (3, 2));
         assert_eq!(catalog.name(two), Some(("Push", "(2,)")));
-        assert_eq!(catalog.origin(two), "Push");
+        assert_eq!(catalog.template_key(two), "Push");
         let next = ActionId(two.0 + 1);
         assert!(catalog.contains(two) && !catalog.contains(next));
         assert_eq!(catalog.name(next), None);
         let closed = toys::catalog(&[], &["f()", "g()"]);
         assert_eq!(closed.name(ActionId(1)), None);
-        assert_eq!(closed.origin(ActionId(1)), "template 1");
+        assert_eq!(closed.template_key(ActionId(1)), "template 1");
         assert!(closed.contains(ActionId(1)) && !closed.contains(ActionId(2)));
-        let classes = Classes::new(&catalog);
+        let classes = ActionClasses::new(&catalog);
         assert_eq!(classes.len(), 2);
     }
 
     #[test]
     fn there_is_a_limit() {
         let axis = || {
-            Axis::Choice(Choice::Integers {
+            Axis::Choice(ChoiceValues::Integers {
                 first: i64::MIN,
                 last: i64::MAX - 1,
             })

@@ -1,7 +1,7 @@
-//! What was touched, as a set.
+//! Coverage as a set of touched targets.
 
-/// Something that can be touched: a branch of the code under test, for example. Dense, and stable as long as the
-/// system lives that gave it out.
+/// Something that a test can touch: a branch of the code under test, for example. Ids are dense,
+/// and stable as long as the system that assigned them lives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TargetId(pub u32);
 
@@ -23,9 +23,9 @@ pub struct Coverage {
 }
 
 impl Coverage {
-    /// Adds a target; `true` if it was not there.
+    /// Inserts a target. Returns true if it was not in the set.
     pub fn insert(&mut self, target: TargetId) -> bool {
-        let (word, bit) = place(target);
+        let (word, bit) = word_and_bit(target);
         if word >= self.words.len() {
             self.words.resize(word + 1, 0);
         }
@@ -35,23 +35,23 @@ impl Coverage {
         is_new
     }
 
-    /// Whether a target is in the set.
+    /// Returns true if a target is in the set.
     pub fn contains(&self, target: TargetId) -> bool {
-        let (word, bit) = place(target);
+        let (word, bit) = word_and_bit(target);
         self.words.get(word).is_some_and(|word| word & bit != 0)
     }
 
-    /// The number of targets.
+    /// Returns the number of targets.
     pub fn len(&self) -> usize {
         self.size
     }
 
-    /// Whether nothing was touched.
+    /// Returns true if nothing was touched.
     pub fn is_empty(&self) -> bool {
         self.size == 0
     }
 
-    /// Forgets everything, and keeps the memory.
+    /// Removes all targets and keeps the memory.
     pub fn clear(&mut self) {
         self.words.fill(0);
         self.size = 0;
@@ -68,7 +68,7 @@ impl Coverage {
         self.count();
     }
 
-    /// The targets that another set does not have.
+    /// Returns the targets that another set does not have.
     pub fn difference(&self, other: &Coverage) -> Coverage {
         let mut rest = self.clone();
         for (word, other) in rest.words.iter_mut().zip(&other.words) {
@@ -78,7 +78,7 @@ impl Coverage {
         rest
     }
 
-    /// The targets, in order.
+    /// Returns the targets, in order.
     pub fn iter(&self) -> impl Iterator<Item = TargetId> + '_ {
         self.words.iter().enumerate().flat_map(|(number, word)| {
             (0..64)
@@ -87,6 +87,7 @@ impl Coverage {
         })
     }
 
+    /// Recomputes the size.
     fn count(&mut self) {
         self.size = self
             .words
@@ -96,7 +97,7 @@ impl Coverage {
     }
 }
 
-/// Equal if they hold the same targets, however much memory they have.
+/// Sets are equal if they contain the same targets, whatever their capacity.
 impl PartialEq for Coverage {
     fn eq(&self, other: &Coverage) -> bool {
         self.size == other.size && self.iter().eq(other.iter())
@@ -115,7 +116,8 @@ impl FromIterator<TargetId> for Coverage {
     }
 }
 
-fn place(target: TargetId) -> (usize, u64) {
+/// Returns the word of a target and its bit in that word.
+fn word_and_bit(target: TargetId) -> (usize, u64) {
     (target.0 as usize / 64, 1 << (target.0 % 64))
 }
 

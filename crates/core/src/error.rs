@@ -1,18 +1,19 @@
-//! What can go wrong that is neither the system's fault nor the user's text.
+//! Errors that are neither failures of the system nor mistakes in the user's text.
 
 use std::fmt;
 
-/// The work cannot go on: the system cannot be set up, or does not keep the laws of [`System`](crate::System).
+/// The work cannot continue: the system cannot be set up, or breaks the laws of
+/// [`System`](crate::System).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {
-    /// A lower-case phrase without a full stop: what went wrong.
+    /// The message: a lower-case phrase without a full stop.
     pub message: String,
-    /// What to do about it, if anybody knows.
+    /// Advice on what to do about it, if there is any.
     pub help: Option<String>,
 }
 
 impl Error {
-    /// An error without advice.
+    /// Creates an error without advice.
     pub fn new(message: impl Into<String>) -> Error {
         Error {
             message: message.into(),
@@ -20,7 +21,7 @@ impl Error {
         }
     }
 
-    /// The same error with advice.
+    /// Adds advice to the error.
     pub fn with_help(mut self, help: impl Into<String>) -> Error {
         self.help = Some(help.into());
         self

@@ -1,160 +1,171 @@
-//! Visiting every state once, instead of trying tests at random.
+//! Systematic exploration: visits every state once, instead of trying tests at random.
 //!
-//! A random test that passes says little about the tests that were not tried. An exploration can say more: that
-//! *every* state of a system was visited and none is wrong, or that every test up to a certain length passes, or that
-//! there is no test at all that leads to what somebody looks for. [`Exploration::reach`] says which of these it was,
-//! and an exploration that did not come to its end never claims more than it saw.
+//! A random test that passes says little about the tests that were not tried. An exploration can
+//! say more: that *every* state of a system was visited and none is wrong, or that every test up to
+//! a certain length passes, or that no test at all leads to a given goal. [`Exploration::extent`]
+//! tells which of these applies. An exploration that ended early never claims more than it saw.
 //!
 //! Two jugs of three and five litres have sixteen states, and it takes six steps to measure four litres:
 //!
 //! ```
-//! use testwright_core::explore::{Explorer, Goal, Plan, Reach};
+//! use testwright_core::explore::{Explorer, StateGoal, ExploreOptions, ExploredExtent};
 //! use testwright_core::toys::Jugs;
 //!
 //! let mut jugs = Jugs::default();
-//! let mut explorer = Explorer::of(&mut jugs).with_copies().with_fingerprints();
+//! let mut explorer = Explorer::of(&mut jugs).with_snapshots().with_fingerprints();
 //!
-//! // The property of this toy says that nobody measures four litres, which is not what we want to know now.
-//! let plan = Plan { check: false, ..Plan::default() };
-//! let all = explorer.explore(&plan, &mut ()).unwrap();
-//! assert_eq!((all.states, all.reach), (16, Reach::Everything));
+//! // The property of this toy forbids exactly four litres, which is not what we check here.
+//! let options = ExploreOptions { check: false, ..ExploreOptions::default() };
+//! let all = explorer.explore(&options, &mut ()).unwrap();
+//! assert_eq!((all.states, all.extent), (16, ExploredExtent::Everything));
 //!
-//! let plan = Plan { stop_at_goal: true, ..plan };
-//! let mut four_litres = Goal(|jugs: &mut Jugs| jugs.litres()[1] == 4);
-//! let found = explorer.explore(&plan, &mut four_litres).unwrap();
+//! let options = ExploreOptions { stop_at_goal: true, ..options };
+//! let mut four_litres = StateGoal(|jugs: &mut Jugs| jugs.litres()[1] == 4);
+//! let found = explorer.explore(&options, &mut four_litres).unwrap();
 //! assert_eq!(found.goals[0].len(), 6);
 //! ```
 //!
-//! # What a system must be able to do
+//! # Requirements
 //!
-//! Nothing beyond [`System`]. What it can do in addition makes explorations better, and an [`Explorer`] is told so:
+//! A system needs nothing beyond [`System`]. Further capabilities make explorations better, and an
+//! [`Explorer`] is told about them:
 //!
-//! - [`with_fingerprints`](Explorer::with_fingerprints): states can be told apart ([`Fingerprint`]), so each is visited
-//!   once. Without, there are as many states as tests, and only short tests can all be tried.
-//! - [`with_copies`](Explorer::with_copies): states can be gone back to ([`Snapshot`]). Without, the exploration resets
-//!   the system and takes the actions again, which is slower the deeper it gets. Whether copies work is
-//!   [tried out](Explorer::probe) first.
+//! - [`with_fingerprints`](Explorer::with_fingerprints): states can be compared ([`Fingerprint`]),
+//!   so each is visited once. Without fingerprints there are as many states as tests, and only
+//!   short tests can all be tried.
+//! - [`with_snapshots`](Explorer::with_snapshots): states can be restored ([`Snapshot`]). Without
+//!   snapshots the exploration resets the system and replays the actions, which is slower the
+//!   deeper it gets. Whether snapshots work is [tested](Explorer::probe) first.
 //!
-//! # One loop
+//! # Structure
 //!
-//! There is one loop, in `explore/search.rs`. Breadth first, depth first, iterative deepening and best first differ
-//! in which state comes next (`explore/frontier.rs`), and in nothing else. So they all check, count and remember alike.
+//! There is one loop, in `explore/search.rs`. Breadth first, depth first, iterative deepening and
+//! best first differ only in which state comes next (`explore/frontier.rs`). So they all check,
+//! count and remember alike.
 //!
-//! [`temporal`] builds on this: it judges formulas such as `always (request implies eventually grant)`.
+//! [`temporal`] builds on this: it checks formulas such as `always (request implies eventually
+//! grant)`.
 
 use std::convert::Infallible;
 
-use crate::{ActionId, Error, Failure, Fingerprint, Likeness, Snapshot, System, Test};
+use crate::{ActionId, Equivalence, Error, Failure, Fingerprint, Snapshot, System, Test};
 
+mod backtrack;
 mod exploration;
 mod frontier;
-mod going_back;
 mod links;
 mod search;
 pub mod temporal;
 mod visited;
 mod walker;
 
-pub use exploration::{Exploration, Reach, Reason};
-pub use going_back::{Choice, GoingBack};
+pub use backtrack::{BacktrackChoice, Backtracking};
+pub use exploration::{Exploration, ExploredExtent, StopReason};
 
-/// In which order to visit states.
+/// The order in which states are visited.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Order {
-    /// Those that take fewer steps first: the tests that are found are shortest ones. Needs the most memory.
+pub enum SearchOrder {
+    /// States that take fewer steps first. The tests found are the shortest. Needs the most memory.
     #[default]
     BreadthFirst,
-    /// Always onwards from the newest. Needs little memory, and finds long tests.
+    /// The newest state first. Needs little memory, and finds long tests.
     DepthFirst,
-    /// Depth first up to one step, then anew up to two, and so on: shortest tests with little memory, in more time.
+    /// Depth first up to one step, then again up to two, and so on. Finds the shortest tests with
+    /// little memory, in more time.
     IterativeDeepening,
-    /// Those first that are [nearest](ExploreWatcher::distance) to what is looked for.
+    /// The states [nearest](ExploreWatcher::distance) to the goal first.
     BestFirst,
 }
 
-/// What to do when no more states can be remembered.
+/// The behaviour when no more states can be remembered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum WhenFull {
     /// End the exploration.
     #[default]
     Stop,
-    /// Go on without remembering. Depth-first orders with a depth limit follow further states as if each was new, which
-    /// covers as much as before but takes longer. The others cannot know when to end, so they look at further states
-    /// and do not follow them.
+    /// Continue without remembering. Depth-first orders with a depth limit follow further states as
+    /// if each was new, which covers as much but takes longer. The other orders could never end, so
+    /// they look at further states and do not follow them.
     Forget,
 }
 
-/// Which failures to keep.
+/// The failures to keep.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Failures {
-    /// The first, and then stop.
+pub enum FailurePolicy {
+    /// Keep the first failure and stop.
     #[default]
     First,
-    /// One test for each kind of failure, as [`Failure::is_same_as`](crate::Failure::is_same_as) tells them apart.
+    /// Keep one test for each kind of failure, as
+    /// [`Failure::is_same_as`](crate::Failure::is_same_as) distinguishes them.
     Distinct,
-    /// Every transition that fails.
+    /// Keep every failing transition.
     All,
 }
 
-/// How to explore.
+/// Options of an exploration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Plan {
-    /// In which order to visit states.
-    pub order: Order,
-    /// Which states count as one; `None` visits a state again and again, once for each test that leads there.
-    pub matching: Option<Likeness>,
-    /// How many steps a test may have. Without a limit, and without matching, nothing but the watcher ends an exploration.
+pub struct ExploreOptions {
+    /// The order in which states are visited.
+    pub order: SearchOrder,
+    /// The states that count as one. `None` visits a state once for each test that leads to it.
+    pub matching: Option<Equivalence>,
+    /// The maximum number of steps per test. Without a limit and without matching, only the watcher
+    /// ends an exploration.
     pub depth: Option<usize>,
-    /// Check the invariants after every step. As in a replay, nobody checks the initial state.
+    /// Check the invariants after every step. As in a replay, the initial state is not checked.
     pub check: bool,
-    /// Which failures to keep, and whether to go on after one.
-    pub failures: Failures,
-    /// Stop at the first state that the watcher looks for.
+    /// The failures to keep, and whether to continue after one.
+    pub failures: FailurePolicy,
+    /// Stop at the first goal state.
     pub stop_at_goal: bool,
-    /// How many tests to keep of each kind: failures, deadlocks, goals. They are counted in any case.
-    pub most_tests: usize,
-    /// How many states to remember.
-    pub most_states: Option<usize>,
-    /// How much memory to take for remembering states, those that wait, and what the watcher [keeps of
-    /// them](ExploreWatcher::bytes). Copies are not counted, for nobody but the system knows how large they are.
-    pub most_bytes: Option<usize>,
-    /// What to do when there are no more states or bytes left.
+    /// The maximum number of tests to keep of each kind: failures, deadlocks, goals. All are
+    /// counted in any case.
+    pub max_tests: usize,
+    /// The maximum number of states to remember.
+    pub max_states: Option<usize>,
+    /// The maximum memory, in bytes, for remembered states, waiting states and the [data of the
+    /// watcher](ExploreWatcher::bytes). Snapshots are not counted, since only the system knows
+    /// their size.
+    pub max_bytes: Option<usize>,
+    /// The behaviour when the limit of states or bytes is reached.
     pub when_full: WhenFull,
-    /// How to go back; without a choice, [`Explorer::probe`] tries what works.
-    pub going_back: Option<GoingBack>,
-    /// How many copies of states to hold at a time. Other states are reached by taking actions again.
-    pub most_copies: usize,
+    /// The way to return to states; `None` lets [`Explorer::probe`] choose.
+    pub backtracking: Option<Backtracking>,
+    /// The maximum number of snapshots to hold at a time. Other states are reached by replaying
+    /// actions.
+    pub max_snapshots: usize,
 }
 
-impl Default for Plan {
-    /// Breadth first over all states, until the first failure.
-    fn default() -> Plan {
-        Plan {
-            order: Order::BreadthFirst,
-            matching: Some(Likeness::Equal),
+impl Default for ExploreOptions {
+    /// Explores all states breadth first, until the first failure.
+    fn default() -> ExploreOptions {
+        ExploreOptions {
+            order: SearchOrder::BreadthFirst,
+            matching: Some(Equivalence::Equal),
             depth: None,
             check: true,
-            failures: Failures::First,
+            failures: FailurePolicy::First,
             stop_at_goal: false,
-            most_tests: 1_000,
-            most_states: None,
-            most_bytes: None,
+            max_tests: 1_000,
+            max_states: None,
+            max_bytes: None,
             when_full: WhenFull::Stop,
-            going_back: None,
-            most_copies: 10_000,
+            backtracking: None,
+            max_snapshots: 10_000,
         }
     }
 }
 
-impl Plan {
-    /// Every test up to a length, each run for itself: the *small scope*, in which most bugs show. States are not
-    /// matched, so the answer does not depend on fingerprints, and hardly any memory is needed.
-    pub fn small_scope(length: usize) -> Plan {
-        Plan {
-            order: Order::DepthFirst,
+impl ExploreOptions {
+    /// Returns options that try every test up to a length separately: the *small scope*, in which
+    /// most bugs show. States are not matched, so the result does not depend on fingerprints, and
+    /// hardly any memory is needed.
+    pub fn small_scope(length: usize) -> ExploreOptions {
+        ExploreOptions {
+            order: SearchOrder::DepthFirst,
             matching: None,
             depth: Some(length),
-            ..Plan::default()
+            ..ExploreOptions::default()
         }
     }
 }
@@ -163,9 +174,9 @@ impl Plan {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct StateId(pub u64);
 
-/// A step from a state to a state.
+/// A step from one state to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Transition {
+pub struct StateTransition {
     /// The state in which the action was taken.
     pub from: StateId,
     /// The action.
@@ -174,62 +185,65 @@ pub struct Transition {
     pub to: Option<StateId>,
 }
 
-/// How far an exploration has come.
+/// The progress of an exploration.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Progress {
+pub struct ExploreProgress {
     /// States visited.
     pub states: u64,
     /// Transitions taken.
     pub transitions: u64,
-    /// Steps taken, those to get back to a state included.
+    /// Steps taken, including those that return to a state.
     pub steps: u64,
-    /// The most steps to a state.
+    /// The largest number of steps to a state.
     pub depth: usize,
-    /// States whose actions are not all taken.
+    /// States with actions that were not taken yet.
     pub open: usize,
 }
 
-/// Looks after an exploration: its budget, what it looks for, and what to make of it. `()` just lets it run.
+/// Observes and steers an exploration: its budget, its goal, and the use of its results. `()` lets
+/// it run.
 pub trait ExploreWatcher<S: ?Sized> {
-    /// Asked before each step; `false` ends the exploration.
-    fn proceed(&mut self, _progress: &Progress) -> bool {
+    /// Called before each step. Returning `false` ends the exploration.
+    fn proceed(&mut self, _progress: &ExploreProgress) -> bool {
         true
     }
 
-    /// Whether to take an action that is enabled in the system as it is now.
+    /// Returns true if an enabled action may be taken in the current state of the system.
     fn allows(&mut self, _system: &mut S, _action: ActionId) -> bool {
         true
     }
 
-    /// Whether the system is now in a state to look for. Asked once for each state.
+    /// Returns true if the current state of the system is a goal. Called once per state.
     fn is_goal(&mut self, _system: &mut S) -> bool {
         false
     }
 
-    /// A guess of how far the system as it is now is from what is looked for: [`Order::BestFirst`] visits those first
-    /// that are nearest.
+    /// Estimates how far the current state is from the goal. [`SearchOrder::BestFirst`] visits the
+    /// nearest states first.
     fn distance(&mut self, _system: &mut S) -> i64 {
         0
     }
 
-    /// Told when an exploration begins, or begins anew as [`Order::IterativeDeepening`] does: what was told before does
-    /// not count any more.
+    /// Called when an exploration starts, and when it restarts as
+    /// [`SearchOrder::IterativeDeepening`] does. Everything reported before is void then.
     fn started(&mut self) {}
 
-    /// Told of each new state, while the system is in it, before any transition that leads there.
+    /// Called for each new state while the system is in it, before any transition that leads there.
     fn entered(&mut self, _system: &mut S, _state: StateId, _depth: usize) {}
 
-    /// Told of each transition once, while the system is where it led to.
-    fn took(&mut self, _system: &mut S, _transition: &Transition) {}
+    /// Called once for each transition, while the system is in the target state.
+    fn took(&mut self, _system: &mut S, _transition: &StateTransition) {}
 
-    /// Told of each failing test that is kept, at once: an exploration that ends in an error loses what it found.
+    /// Called at once for each failing test that is kept: an exploration that ends in an error
+    /// loses what it found.
     fn failed(&mut self, _system: &mut S, _test: &Test, _failure: &Failure) {}
 
-    /// Told when all actions of a state were taken, and how many there were. Not told of states at the depth limit,
-    /// unless no action was enabled.
+    /// Called when all actions of a state were taken, with their number. Not called for states at
+    /// the depth limit, unless no action is enabled there.
     fn finished(&mut self, _state: StateId, _actions: usize) {}
 
-    /// The memory that the watcher takes because of what it was told: it counts towards [`Plan::most_bytes`].
+    /// Returns the memory of the data that the watcher collected. It counts towards
+    /// [`ExploreOptions::max_bytes`].
     fn bytes(&self) -> usize {
         0
     }
@@ -237,54 +251,56 @@ pub trait ExploreWatcher<S: ?Sized> {
 
 impl<S: ?Sized> ExploreWatcher<S> for () {}
 
-/// Looks for states that satisfy a predicate.
-pub struct Goal<F>(
-    /// Whether the system is in such a state.
+/// A watcher that searches for states with a property.
+pub struct StateGoal<F>(
+    /// Returns true if the system is in such a state.
     pub F,
 );
 
-impl<S: ?Sized, F: FnMut(&mut S) -> bool> ExploreWatcher<S> for Goal<F> {
+impl<S: ?Sized, F: FnMut(&mut S) -> bool> ExploreWatcher<S> for StateGoal<F> {
     fn is_goal(&mut self, system: &mut S) -> bool {
         (self.0)(system)
     }
 }
 
-/// A system, and what it can do beyond being one.
+/// A system to explore, with its optional capabilities.
 ///
-/// `K` is the type of copies of its states; there are none until [`with_copies`](Explorer::with_copies) says so.
+/// `K` is the type of its snapshots; there are none until
+/// [`with_snapshots`](Explorer::with_snapshots) is called.
 pub struct Explorer<'s, S: ?Sized, K = Infallible> {
     system: &'s mut S,
-    copying: Option<Copying<S, K>>,
-    fingerprint: Option<TellApart<S>>,
+    snapshots: Option<SnapshotFns<S, K>>,
+    fingerprint: Option<FingerprintFn<S>>,
 }
 
-/// How to tell states apart.
-type TellApart<S> = fn(&mut S, Likeness) -> Result<u128, Error>;
+/// A function that fingerprints the current state.
+type FingerprintFn<S> = fn(&mut S, Equivalence) -> Result<u128, Error>;
 
-/// How to copy a state and go back to it.
-struct Copying<S: ?Sized, K> {
+/// The functions that take and restore snapshots.
+struct SnapshotFns<S: ?Sized, K> {
     snapshot: fn(&mut S) -> Result<K, Error>,
     restore: fn(&mut S, &K) -> Result<(), Error>,
 }
 
 impl<'s, S: System + ?Sized> Explorer<'s, S> {
-    /// A system of which nothing more is known: no state is recognised, and going back is by replay.
+    /// Creates an explorer without optional capabilities: no state is recognised, and states are
+    /// reached by replay.
     pub fn of(system: &'s mut S) -> Explorer<'s, S> {
         Explorer {
             system,
-            copying: None,
+            snapshots: None,
             fingerprint: None,
         }
     }
 
-    /// The system can copy its state.
-    pub fn with_copies(self) -> Explorer<'s, S, S::State>
+    /// Enables snapshots.
+    pub fn with_snapshots(self) -> Explorer<'s, S, S::State>
     where
         S: Snapshot,
     {
         Explorer {
             system: self.system,
-            copying: Some(Copying {
+            snapshots: Some(SnapshotFns {
                 snapshot: S::snapshot,
                 restore: S::restore,
             }),
@@ -294,7 +310,7 @@ impl<'s, S: System + ?Sized> Explorer<'s, S> {
 }
 
 impl<S: System + ?Sized, K> Explorer<'_, S, K> {
-    /// The system can tell its states apart.
+    /// Enables fingerprints, so that states are recognised.
     pub fn with_fingerprints(mut self) -> Self
     where
         S: Fingerprint,
@@ -303,24 +319,24 @@ impl<S: System + ?Sized, K> Explorer<'_, S, K> {
         self
     }
 
-    /// The system.
+    /// Returns the system.
     pub fn system(&mut self) -> &mut S {
         self.system
     }
 
-    /// Visits states, until there are no more or the plan or the watcher says to stop.
+    /// Visits states until there are no more, or a limit or the watcher ends the exploration.
     ///
-    /// An action that fails is a failure, and so is a check after it; what would follow is not explored. Of the equal
-    /// copies of an action (`*N`) one is taken.
+    /// A failing action is a failure, and so is a failing check after it. Nothing is explored
+    /// beyond a failure. Of the equal copies of an action (`*N`) one is taken.
     ///
-    /// An error means that there is nothing to rely on: the system does something else when the same actions are taken
-    /// a second time, or states are to be matched that cannot be told apart.
+    /// Returns an error if the result could not be trusted: the system behaves differently when the
+    /// same actions are taken again, or states are to be matched but cannot be compared.
     pub fn explore(
         &mut self,
-        plan: &Plan,
+        options: &ExploreOptions,
         watcher: &mut dyn ExploreWatcher<S>,
     ) -> Result<Exploration, Error> {
-        search::explore(self, plan, watcher)
+        search::explore(self, options, watcher)
     }
 }
 

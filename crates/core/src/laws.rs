@@ -1,7 +1,7 @@
 //! The laws of [`System`], as a test that every implementation should pass.
 //!
-//! What generation, replay and reduction promise, they promise for systems that keep the laws. So whoever writes
-//! a system writes a unit test like this one:
+//! The promises of generation, replay and reduction hold for systems that keep the laws. So every
+//! implementation should have a unit test like this one:
 //!
 //! ```
 //! use testwright_core::{laws::check_laws, toys::Jugs};
@@ -12,32 +12,35 @@
 use rustc_hash::FxHashMap;
 
 use crate::{
-    ActionId, Fingerprint, Likeness, Outcome, Random, Snapshot, System, TemplateId, TemplateSet,
+    ActionId, Equivalence, Fingerprint, Outcome, Random, Snapshot, System, TemplateId, TemplateSet,
 };
 
-/// Up to how many actions the enabled ones are listed and compared one by one.
+/// The largest catalogue for which the enabled actions are listed and compared one by one.
 const FEW_ACTIONS: u64 = 5_000;
 
-/// How often [`System::pick`] is called to see whether it is fair.
+/// The number of calls of [`System::pick`] in the fairness check.
 const DRAWS: u64 = 2_000;
 
-/// Into how many groups the enabled actions are put for that.
+/// The number of groups into which the enabled actions are divided for that check.
 const GROUPS: u64 = 20;
 
-/// How long a walk is, if it does not fail before.
-const WALK: usize = 40;
+/// The maximum length of a random run.
+const RUN_LENGTH: usize = 40;
 
-/// Whether a system keeps the laws, as far as `steps` random steps can tell; if not, which one it breaks.
+/// Checks the laws of [`System`] with `steps` random steps. Returns the first law that is broken.
 ///
 /// - After a reset, the same actions enable the same actions and have the same outcomes.
-/// - [`System::pick`] gives an enabled action, or nothing if nothing is enabled, the same for the same random
-///   numbers; asking does not change the state; all enabled actions are about equally likely.
-/// - [`System::pick_among`] does so, too, and gives only actions of the templates it is asked for.
+/// - [`System::pick`] returns an enabled action, or nothing if nothing is enabled, and the same for
+///   the same random numbers. It does not change the state, and all enabled actions are about
+///   equally likely.
+/// - [`System::pick_among`] does so, too, and returns only actions of the given templates.
 /// - [`System::enabled`] is in order and agrees with [`System::is_enabled`].
-/// - [`System::check`] says the same when it is called twice, and does not change what is enabled.
+/// - [`System::check`] returns the same when it is called twice, and does not change what is
+///   enabled.
 ///
-/// Failures of the system are no breach of its laws, nor are expected exceptions. Every step is taken twice. What
-/// is listed or compared one by one is left out for systems with more than 5,000 actions.
+/// Failures of the system do not break its laws, nor do expected exceptions. Every step is taken
+/// twice. Checks that list or compare actions one by one are skipped for systems with more than
+/// 5,000 actions.
 pub fn check_laws<S: System + ?Sized>(
     system: &mut S,
     seed: u64,
@@ -46,31 +49,33 @@ pub fn check_laws<S: System + ?Sized>(
     let mut random = Random::new(seed);
     let mut left = steps;
     while left > 0 {
-        let walk = walk(system, &mut random, left.min(WALK))?;
-        repeat(system, &walk)?;
-        // A walk that deadlocks at once would never use up the steps.
-        left -= walk.moves.len().max(1).min(left);
+        let run = random_run(system, &mut random, left.min(RUN_LENGTH))?;
+        repeat_run(system, &run)?;
+        // A run that deadlocks at once would never use up the steps.
+        left -= run.steps_taken.len().max(1).min(left);
     }
     Ok(())
 }
 
-/// What was seen at one step: what was enabled before it, what was done, what came of it.
-struct Move {
-    before: View,
+/// One step of a run: what was enabled before it, the action, and its outcomes.
+struct ObservedStep {
+    before: EnabledList,
     action: ActionId,
     outcome: Outcome,
     check: Option<Outcome>,
 }
 
-struct Walk {
-    moves: Vec<Move>,
-    end: View,
+/// A random run of a system.
+struct ObservedRun {
+    steps_taken: Vec<ObservedStep>,
+    end: EnabledList,
 }
 
-/// What is enabled; `None` if there is too much to list.
-type View = Option<Vec<ActionId>>;
+/// The enabled actions; `None` if there are too many to list.
+type EnabledList = Option<Vec<ActionId>>;
 
-fn view<S: System + ?Sized>(system: &mut S) -> Result<View, String> {
+/// Lists the enabled actions, and checks the list against [`System::is_enabled`].
+fn list_enabled<S: System + ?Sized>(system: &mut S) -> Result<EnabledList, String> {
     if system.actions().len() > FEW_ACTIONS {
         return Ok(None);
     }
@@ -90,8 +95,8 @@ fn view<S: System + ?Sized>(system: &mut S) -> Result<View, String> {
     Ok(Some(enabled))
 }
 
-/// Whether a system keeps the laws of [`Snapshot`], as far as a walk of `steps` random steps can tell: after going
-/// back, and going back again, the same things happen as before.
+/// Checks the laws of [`Snapshot`] with a run of `steps` random steps: after each of two restores,
+/// the same things happen as before.
 pub fn check_snapshot_laws<S: Snapshot + ?Sized>(
     system: &mut S,
     seed: u64,
@@ -111,7 +116,7 @@ pub fn check_snapshot_laws<S: Snapshot + ?Sized>(
             if system.enabled() != enabled {
                 return Err("after going back, other actions are enabled".to_owned());
             }
-            if !alike(&system.step(action), &outcome) {
+            if !same_outcome(&system.step(action), &outcome) {
                 let text = system.actions().text(action);
                 return Err(format!("after going back, `{text}` has another outcome"));
             }
@@ -123,12 +128,12 @@ pub fn check_snapshot_laws<S: Snapshot + ?Sized>(
     Ok(())
 }
 
-/// Whether a system keeps the laws of [`Fingerprint`], as far as `steps` random steps can tell:
+/// Checks the laws of [`Fingerprint`] with `steps` random steps:
 ///
-/// - Asking twice gives the same answer, and asking changes nothing that is enabled.
+/// - Two calls return the same fingerprint, and calls do not change what is enabled.
 /// - The same actions after a reset lead to the same fingerprint.
-/// - States with the same fingerprint enable the same actions if it means equality, and as many if it means equality
-///   up to renaming. States that are equal are also equal up to renaming.
+/// - States with the same fingerprint enable the same actions if it means equality, and equally
+///   many if it means equality up to renaming. States that are equal are also equal up to renaming.
 pub fn check_fingerprint_laws<S: Fingerprint + ?Sized>(
     system: &mut S,
     seed: u64,
@@ -139,22 +144,22 @@ pub fn check_fingerprint_laws<S: Fingerprint + ?Sized>(
     let mut left = steps;
     while left > 0 {
         reset(system)?;
-        let mut walk = vec![(None, seen.look(system)?)];
-        while walk.len() <= left.min(WALK) {
+        let mut walk = vec![(None, seen.observe(system)?)];
+        while walk.len() <= left.min(RUN_LENGTH) {
             let Some(action) = system.pick(&mut random) else {
                 break;
             };
             if !matches!(system.step(action), Outcome::Passed | Outcome::Expected) {
                 break;
             }
-            walk.push((Some(action), seen.look(system)?));
+            walk.push((Some(action), seen.observe(system)?));
         }
         reset(system)?;
         for (action, fingerprint) in &walk {
             if let Some(action) = *action {
                 system.step(action);
             }
-            if seen.look(system)? != *fingerprint {
+            if seen.observe(system)? != *fingerprint {
                 return Err(
                     "after a reset, the same actions lead to another fingerprint".to_owned(),
                 );
@@ -165,39 +170,45 @@ pub fn check_fingerprint_laws<S: Fingerprint + ?Sized>(
     Ok(())
 }
 
-/// What was enabled in states, by fingerprint, and which fingerprints belong together.
+/// The states seen so far, by fingerprint.
 #[derive(Default)]
 struct SeenStates {
+    /// By exact fingerprint: the enabled actions, and the fingerprint up to renaming.
     equal: FxHashMap<u128, (Vec<ActionId>, u128)>,
-    alike: FxHashMap<u128, usize>,
+    /// By fingerprint up to renaming: the number of enabled actions.
+    up_to_renaming: FxHashMap<u128, usize>,
 }
 
 impl SeenStates {
-    /// The fingerprint of a state, after it was compared with what is known.
-    fn look<S: Fingerprint + ?Sized>(&mut self, system: &mut S) -> Result<u128, String> {
+    /// Returns the fingerprint of the current state, after comparing the state with those seen
+    /// before.
+    fn observe<S: Fingerprint + ?Sized>(&mut self, system: &mut S) -> Result<u128, String> {
         let enabled = system.enabled();
-        let ask = |system: &mut S, likeness| {
+        let query = |system: &mut S, equivalence| {
             let problem = |error| format!("fingerprint() gave an error: {error}");
-            let fingerprint = system.fingerprint(likeness).map_err(problem)?;
-            if system.fingerprint(likeness).map_err(problem)? != fingerprint {
+            let fingerprint = system.fingerprint(equivalence).map_err(problem)?;
+            if system.fingerprint(equivalence).map_err(problem)? != fingerprint {
                 return Err("fingerprint() gave two answers for the same state".to_owned());
             }
             Ok(fingerprint)
         };
-        let equal = ask(system, Likeness::Equal)?;
-        let alike = ask(system, Likeness::UpToRenaming)?;
+        let equal = query(system, Equivalence::Equal)?;
+        let up_to_renaming = query(system, Equivalence::UpToRenaming)?;
         if system.enabled() != enabled {
             return Err("fingerprint() changed what is enabled".to_owned());
         }
         let count = enabled.len();
-        let known = self.equal.entry(equal).or_insert((enabled.clone(), alike));
+        let known = self
+            .equal
+            .entry(equal)
+            .or_insert((enabled.clone(), up_to_renaming));
         if known.0 != enabled {
             return Err("states with the same fingerprint enable different actions".to_owned());
         }
-        if known.1 != alike {
+        if known.1 != up_to_renaming {
             return Err("states that are equal are not equal up to renaming".to_owned());
         }
-        if *self.alike.entry(alike).or_insert(count) != count {
+        if *self.up_to_renaming.entry(up_to_renaming).or_insert(count) != count {
             let problem =
                 "states that are equal up to renaming enable different numbers of actions";
             return Err(problem.to_owned());
@@ -206,22 +217,24 @@ impl SeenStates {
     }
 }
 
+/// Resets the system.
 fn reset<S: System + ?Sized>(system: &mut S) -> Result<(), String> {
     let result = system.reset();
     result.map_err(|error| format!("reset() gave an error: {error}"))
 }
 
-fn walk<S: System + ?Sized>(
+/// Takes random steps from a reset, and checks picking and checking on the way.
+fn random_run<S: System + ?Sized>(
     system: &mut S,
     random: &mut Random,
     steps: usize,
-) -> Result<Walk, String> {
+) -> Result<ObservedRun, String> {
     reset(system)?;
-    let mut moves = Vec::new();
-    // Fairness is looked at once in each walk, not always at the beginning.
-    let look_at = random.below(steps as u64) as usize;
+    let mut steps_taken = Vec::new();
+    // Fairness is checked once in each run, at a random step.
+    let fairness_step = random.below(steps as u64) as usize;
     for number in 0..steps {
-        let before = view(system)?;
+        let before = list_enabled(system)?;
         let mut same_random = random.clone();
         let picked = system.pick(random);
         if system.pick(&mut same_random) != picked {
@@ -237,72 +250,75 @@ fn walk<S: System + ?Sized>(
             let text = system.actions().text(action);
             return Err(format!("pick() gave `{text}`, which is not enabled"));
         }
-        if let Some(enabled) = before.as_ref().filter(|_| number == look_at) {
+        if let Some(enabled) = before.as_ref().filter(|_| number == fairness_step) {
             check_fairness(enabled, "pick()", &mut || system.pick(random))?;
             check_pick_among(system, random, enabled)?;
         }
-        if view(system)? != before {
+        if list_enabled(system)? != before {
             return Err("pick() changed what is enabled".to_owned());
         }
         let outcome = system.step(action);
         let check = check_twice(system, &outcome)?;
         let failed = |outcome: &Outcome| matches!(outcome, Outcome::Failed(_));
         let end = failed(&outcome) || check.as_ref().is_some_and(failed);
-        moves.push(Move {
+        steps_taken.push(ObservedStep {
             before,
             action,
             outcome,
             check,
         });
         if end {
-            return Ok(Walk { moves, end: None });
+            return Ok(ObservedRun {
+                steps_taken,
+                end: None,
+            });
         }
     }
-    let end = view(system)?;
-    Ok(Walk { moves, end })
+    let end = list_enabled(system)?;
+    Ok(ObservedRun { steps_taken, end })
 }
 
-/// Takes the steps of a walk again and compares.
-fn repeat<S: System + ?Sized>(system: &mut S, walk: &Walk) -> Result<(), String> {
+/// Takes the steps of a run again and compares.
+fn repeat_run<S: System + ?Sized>(system: &mut S, walk: &ObservedRun) -> Result<(), String> {
     reset(system)?;
-    for (number, old) in walk.moves.iter().enumerate() {
+    for (number, old) in walk.steps_taken.iter().enumerate() {
         let text = system.actions().text(old.action);
-        let place = format!("step {} (`{text}`) after a reset", number + 1);
-        if view(system)? != old.before {
+        let index = format!("step {} (`{text}`) after a reset", number + 1);
+        if list_enabled(system)? != old.before {
             return Err(format!(
-                "before {place}, other actions are enabled the second time"
+                "before {index}, other actions are enabled the second time"
             ));
         }
         if !system.is_enabled(old.action) {
-            return Err(format!("{place} is not enabled the second time"));
+            return Err(format!("{index} is not enabled the second time"));
         }
         let outcome = system.step(old.action);
-        if !alike(&outcome, &old.outcome) {
+        if !same_outcome(&outcome, &old.outcome) {
             return Err(format!(
-                "{place} had the outcome {:?}, the second time {outcome:?}",
+                "{index} had the outcome {:?}, the second time {outcome:?}",
                 old.outcome
             ));
         }
         let check = check_twice(system, &outcome)?;
         let same = match (&check, &old.check) {
-            (Some(check), Some(old)) => alike(check, old),
+            (Some(check), Some(old)) => same_outcome(check, old),
             (None, None) => true,
             _ => false,
         };
         if !same {
             return Err(format!(
-                "check() after {place} gave {:?}, the second time {check:?}",
+                "check() after {index} gave {:?}, the second time {check:?}",
                 old.check
             ));
         }
     }
-    if walk.end.is_some() && view(system)? != walk.end {
+    if walk.end.is_some() && list_enabled(system)? != walk.end {
         return Err("at the end of a walk, other actions are enabled the second time".to_owned());
     }
     Ok(())
 }
 
-/// Checks the invariants after a step that did not fail.
+/// Checks the invariants twice after a step that did not fail, and compares.
 fn check_twice<S: System + ?Sized>(
     system: &mut S,
     outcome: &Outcome,
@@ -312,7 +328,7 @@ fn check_twice<S: System + ?Sized>(
         Outcome::Interrupted => return Err("interrupted".to_owned()),
         Outcome::Passed | Outcome::Expected => {}
     }
-    let before = view(system)?;
+    let before = list_enabled(system)?;
     let first = system.check();
     if first == Outcome::Interrupted {
         return Err("interrupted".to_owned());
@@ -321,24 +337,25 @@ fn check_twice<S: System + ?Sized>(
         return Err("check() gave an expected exception, which only step() may".to_owned());
     }
     let second = system.check();
-    if !alike(&first, &second) {
+    if !same_outcome(&first, &second) {
         return Err(format!("check() gave {first:?}, then {second:?}"));
     }
-    if view(system)? != before {
+    if list_enabled(system)? != before {
         return Err("check() changed what is enabled".to_owned());
     }
     Ok(Some(first))
 }
 
-/// Whether two outcomes are the same as far as reduction is concerned; messages may speak of addresses.
-fn alike(one: &Outcome, other: &Outcome) -> bool {
+/// Returns true if reduction would consider two outcomes the same. Messages are ignored, since they
+/// may contain addresses.
+fn same_outcome(one: &Outcome, other: &Outcome) -> bool {
     match (one, other) {
         (Outcome::Failed(one), Outcome::Failed(other)) => one.is_same_as(other),
         _ => std::mem::discriminant(one) == std::mem::discriminant(other),
     }
 }
 
-/// Asks for actions of about half of the templates, of none and of one.
+/// Checks [`System::pick_among`] with about half of the templates, with none and with one.
 fn check_pick_among<S: System + ?Sized>(
     system: &mut S,
     random: &mut Random,
@@ -368,8 +385,8 @@ fn check_pick_among<S: System + ?Sized>(
     Ok(())
 }
 
-/// Draws many times and compares with what should come up (a chi-square test with a bound that a fair draw
-/// misses once in many millions).
+/// Draws many times and compares with a uniform distribution (a chi-square test with a bound that a
+/// fair draw misses once in many millions).
 fn check_fairness(
     enabled: &[ActionId],
     name: &str,
@@ -379,18 +396,18 @@ fn check_fairness(
     let groups = count.min(GROUPS);
     let mut drawn = vec![0u64; groups as usize];
     let mut members = vec![0u64; groups as usize];
-    for place in 0..count {
-        members[(place * groups / count) as usize] += 1;
+    for index in 0..count {
+        members[(index * groups / count) as usize] += 1;
     }
     for _ in 0..DRAWS {
         let picked = pick();
-        let place = picked.and_then(|action| enabled.binary_search(&action).ok());
-        let Some(place) = place else {
+        let index = picked.and_then(|action| enabled.binary_search(&action).ok());
+        let Some(index) = index else {
             return Err(format!(
                 "{name} gave an action that is not enabled, or not asked for"
             ));
         };
-        drawn[(place as u64 * groups / count) as usize] += 1;
+        drawn[(index as u64 * groups / count) as usize] += 1;
     }
     let distance: f64 = drawn
         .iter()
@@ -415,7 +432,7 @@ mod tests {
     use super::{check_fingerprint_laws, check_laws};
     use crate::toys::{Buffer, Counters, Crossing, Flaky, Jugs, Safe, Stack};
     use crate::{
-        ActionId, Catalog, Error, Fingerprint, Likeness, Outcome, Random, System, TemplateSet,
+        ActionId, Catalog, Equivalence, Error, Fingerprint, Outcome, Random, System, TemplateSet,
     };
 
     #[test]
@@ -436,7 +453,7 @@ mod tests {
     }
 
     #[test]
-    fn the_toys_tell_their_states_apart() {
+    fn the_toys_have_lawful_fingerprints() {
         check_fingerprint_laws(&mut Safe::new(9, &[1, 2, 3]), 1, 500).unwrap();
         check_fingerprint_laws(&mut Jugs::default(), 2, 500).unwrap();
         check_fingerprint_laws(&mut Stack::default(), 3, 500).unwrap();
@@ -444,10 +461,10 @@ mod tests {
         check_fingerprint_laws(&mut Crossing::default(), 5, 500).unwrap();
     }
 
-    /// Jugs with fingerprints that may be bad.
-    struct Marked<F>(Jugs, F, u128);
+    /// Jugs with custom, possibly bad, fingerprints.
+    struct CustomFingerprints<F>(Jugs, F, u128);
 
-    impl<F> System for Marked<F> {
+    impl<F> System for CustomFingerprints<F> {
         fn actions(&self) -> &Catalog {
             self.0.actions()
         }
@@ -465,35 +482,40 @@ mod tests {
         }
     }
 
-    impl<F: FnMut(&mut Jugs, Likeness, u128) -> u128> Fingerprint for Marked<F> {
-        fn fingerprint(&mut self, likeness: Likeness) -> Result<u128, Error> {
+    impl<F: FnMut(&mut Jugs, Equivalence, u128) -> u128> Fingerprint for CustomFingerprints<F> {
+        fn fingerprint(&mut self, equivalence: Equivalence) -> Result<u128, Error> {
             self.2 += 1;
-            Ok((self.1)(&mut self.0, likeness, self.2))
+            Ok((self.1)(&mut self.0, equivalence, self.2))
         }
     }
 
     #[test]
     fn bad_fingerprints_are_found_out() {
-        fn problem(fingerprint: impl FnMut(&mut Jugs, Likeness, u128) -> u128) -> String {
-            check_fingerprint_laws(&mut Marked(Jugs::default(), fingerprint, 0), 1, 200)
-                .unwrap_err()
+        fn problem(fingerprint: impl FnMut(&mut Jugs, Equivalence, u128) -> u128) -> String {
+            check_fingerprint_laws(
+                &mut CustomFingerprints(Jugs::default(), fingerprint, 0),
+                1,
+                200,
+            )
+            .unwrap_err()
         }
         let same = problem(|_, _, _| 1);
         assert!(same.contains("enable different actions"), "{same}");
-        let counting = problem(|_, _, asked| asked);
+        let counting = problem(|_, _, calls| calls);
         assert!(counting.contains("two answers"), "{counting}");
-        let changing = problem(|jugs, likeness, _| {
-            let fingerprint = jugs.fingerprint(likeness).unwrap();
+        let changing = problem(|jugs, equivalence, _| {
+            let fingerprint = jugs.fingerprint(equivalence).unwrap();
             jugs.reset().unwrap();
             fingerprint
         });
         assert!(changing.contains("fingerprint()"), "{changing}");
-        let growing =
-            problem(|jugs, likeness, asked| jugs.fingerprint(likeness).unwrap() ^ (asked / 100));
+        let growing = problem(|jugs, equivalence, calls| {
+            jugs.fingerprint(equivalence).unwrap() ^ (calls / 100)
+        });
         assert!(!growing.is_empty());
-        let finer = problem(|jugs, likeness, asked| match likeness {
-            Likeness::Equal => jugs.fingerprint(likeness).unwrap(),
-            Likeness::UpToRenaming => asked / 4,
+        let finer = problem(|jugs, equivalence, calls| match equivalence {
+            Equivalence::Equal => jugs.fingerprint(equivalence).unwrap(),
+            Equivalence::UpToRenaming => calls / 4,
         });
         assert!(
             finer.contains("two answers") || finer.contains("up to renaming"),
@@ -502,7 +524,7 @@ mod tests {
     }
 
     #[test]
-    fn many_actions_are_no_trouble() {
+    fn many_actions_are_supported() {
         check_laws(&mut Rigged::new(|_, _| Some(ActionId(0)), 100_000), 1, 50).unwrap();
     }
 
@@ -565,7 +587,7 @@ mod tests {
         assert!(problem.starts_with("pick() gave two answers"), "{problem}");
     }
 
-    /// A system that does nothing, with a way of picking that may be wrong.
+    /// A system that does nothing, with a custom, possibly bad, `pick`.
     struct Rigged<F> {
         actions: Catalog,
         pick: F,

@@ -1,44 +1,44 @@
-//! Several models moving together.
+//! Composition of models that take steps together.
 //!
-//! A [`Model`] is what can say which steps are possible in any of its states, and where each leads: a model program, a
-//! finite state machine, a list of runs. Where a [`System`](crate::System) lives in one state at a time and is led
-//! around, a model is asked about states, in any order.
+//! A [`Model`] knows which steps are possible in any of its states, and where each leads: a model
+//! program, a finite state machine, a list of runs. A [`System`](crate::System) is in one state at
+//! a time; a model is queried about states, in any order.
 //!
-//! A [`Product`] puts models together. What several of them know by name they do together; what only one knows it does
-//! alone. So a small machine that knows `login` and `logout` makes a big model log in and out in the order that the
-//! machine says, and lets it do all else as it likes:
+//! A [`Product`] composes models. Actions that several models name are taken together; actions that
+//! only one model names are taken alone. So a small machine with `login` and `logout` makes a big
+//! model log in and out in the machine's order, and leaves its other actions unconstrained:
 //!
 //! ```
 //! use testwright_core::product::{Phase, Product};
-//! use testwright_core::toys::Machine;
+//! use testwright_core::toys::ToyMachine;
 //!
 //! // A lamp that shines or not, and can be dimmed while it does.
-//! let mut words = Machine::words();
+//! let mut interner = ToyMachine::interner();
 //! let lamp = ["off switch(1) on", "on dim on", "on switch(0) off"];
-//! let lamp = Machine::program(&mut words, "lamp", &lamp);
+//! let lamp = ToyMachine::program(&mut interner, "lamp", &lamp);
 //! // It should be switched twice, however.
-//! let twice = Machine::scenario(&mut words, "twice", &["a switch b", "b switch c"]);
-//! let mut both = Product::new(words, vec![Box::new(lamp), Box::new(twice)]);
+//! let twice = ToyMachine::scenario(&mut interner, "twice", &["a switch b", "b switch c"]);
+//! let mut both = Product::new(interner, vec![Box::new(lamp), Box::new(twice)]);
 //!
 //! let off = both.start(0).unwrap().unwrap();
-//! let moves = both.moves(&off, Phase::Usual).unwrap();
-//! assert_eq!(moves.len(), 1); // to switch it on
-//! let on = &moves[0].to;
-//! let moves = both.moves(on, Phase::Usual).unwrap();
-//! let names: Vec<&str> = moves.iter().map(|one| both.words().name_text(one.label.name)).collect();
+//! let steps = both.possible_steps(&off, Phase::Usual).unwrap();
+//! assert_eq!(steps.len(), 1); // to switch it on
+//! let on = &steps[0].to;
+//! let steps = both.possible_steps(on, Phase::Usual).unwrap();
+//! let names: Vec<&str> = steps.iter().map(|one| both.interner().name_text(one.label.name)).collect();
 //! assert_eq!(names, ["dim", "switch"]);
-//! let off = &moves[1].to;
-//! assert!(both.moves(off, Phase::Usual).unwrap().is_empty()); // not a third time
+//! let off = &steps[1].to;
+//! assert!(both.possible_steps(off, Phase::Usual).unwrap().is_empty()); // not a third time
 //! ```
 //!
-//! Steps are [`Label`]s: a name, arguments and a result. Two of them are the same if their parts are equal as values of
-//! the language that the models are written in, and since that is not known here, each value is a number that the
-//! reader of the models gives it ([`Words`]).
+//! Steps are [`StepLabel`]s: a name, arguments and a result. Two labels are equal if their parts
+//! are equal as values of the language of the models. Core does not know that language, so each
+//! value is a number that the loader of the models assigns ([`Interner`]).
 
 mod compose;
+mod interner;
 mod model;
-mod words;
 
-pub use compose::{Blocked, Joint, Product};
-pub use model::{Misread, Model, Move, Phase, Place, Refusal, Trouble};
-pub use words::{Label, NameId, ValueId, ValueText, Words};
+pub use compose::{BlockedAction, JointStep, Product};
+pub use interner::{Interner, NameId, StepLabel, ValueId, ValueText};
+pub use model::{BlockReason, Model, ModelError, ModelState, ModelStep, Phase, SourceError};

@@ -1,7 +1,9 @@
-//! The one source of chance: seeded, portable, and documented, so that a seed means the same tests everywhere.
+//! The only source of randomness: seeded, portable and documented, so that a seed means the same
+//! tests everywhere.
 //!
-//! The bits come from ChaCha with eight rounds, keyed by the seed. Numbers below a bound are made from them
-//! here and not by a library whose method may change between versions: a saved seed must keep its meaning.
+//! The bits come from ChaCha with eight rounds, keyed by the seed. Numbers below a bound are
+//! computed here and not by a library whose method may change between versions: a saved seed must
+//! keep its meaning.
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
@@ -13,21 +15,23 @@ pub struct Random {
 }
 
 impl Random {
-    /// The stream of a seed.
+    /// Creates the stream of a seed.
     pub fn new(seed: u64) -> Random {
         Random {
             bits: ChaCha8Rng::seed_from_u64(seed),
         }
     }
 
-    /// A stream of its own for part `number` of the work, so that one part's draws do not shift another's.
+    /// Creates a separate stream for part `number` of the work, so that the draws of one part do
+    /// not shift those of another.
     pub fn for_part(seed: u64, number: u64) -> Random {
         let mut bits = ChaCha8Rng::seed_from_u64(seed);
         bits.set_stream(number.wrapping_add(1));
         Random { bits }
     }
 
-    /// A uniform number in `0..bound`, by multiplication with rejection (Lemire 2019); 0 if the bound is 0.
+    /// Returns a uniform number in `0..bound`, by multiplication with rejection (Lemire 2019); 0 if
+    /// the bound is 0.
     #[inline]
     pub fn below(&mut self, bound: u64) -> u64 {
         if bound < 2 {
@@ -35,7 +39,7 @@ impl Random {
         }
         let mut product = u128::from(self.bits.next_u64()) * u128::from(bound);
         if (product as u64) < bound {
-            // Only these low products can belong to a number that would come up once too often.
+            // Only these low products can belong to a number that would occur once too often.
             let surplus = bound.wrapping_neg() % bound;
             while (product as u64) < surplus {
                 product = u128::from(self.bits.next_u64()) * u128::from(bound);
@@ -44,20 +48,21 @@ impl Random {
         (product >> 64) as u64
     }
 
-    /// A uniform number from 0 up to, not including, 1: a multiple of 2⁻⁵³, which is exact on every machine.
+    /// Returns a uniform number from 0 up to, not including, 1: a multiple of 2⁻⁵³, which is exact
+    /// on every machine.
     #[inline]
     pub fn unit(&mut self) -> f64 {
         const STEPS: u64 = 1 << 53;
         self.below(STEPS) as f64 / STEPS as f64
     }
 
-    /// `true` with this probability. What is certain or impossible takes no random number.
+    /// Returns true with this probability. Certain and impossible events consume no random number.
     #[inline]
     pub fn chance(&mut self, probability: f64) -> bool {
         probability >= 1.0 || (probability > 0.0 && self.unit() < probability)
     }
 
-    /// One of them, all equally likely; `None` of none.
+    /// Returns one of the elements, all equally likely; `None` if there are none.
     pub fn choose<'a, T>(&mut self, among: &'a [T]) -> Option<&'a T> {
         among.get(self.below(among.len() as u64) as usize)
     }

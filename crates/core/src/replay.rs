@@ -1,9 +1,9 @@
-//! Running a test on a system. Everything that runs a given test, from the command line to the reducer, does
-//! it here, so that all of them agree on what a test means.
+//! Replay: running a test on a system. Everything that runs a given test, from the command line to
+//! the reducer, does it here, so that all of them agree on what a test means.
 
-use crate::{ActionId, Error, Event, Outcome, Step, System, Test, Trace};
+use crate::{ActionId, Error, Outcome, Step, System, Test, Trace, TraceEvent};
 
-/// How to run a test.
+/// Options of a replay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReplayOptions {
     /// Check the invariants after every step.
@@ -16,43 +16,43 @@ impl Default for ReplayOptions {
     }
 }
 
-/// Looks on while a test runs: to show it, to measure it, to stop it. `()` just lets it run.
-pub trait Watcher<S: ?Sized> {
-    /// Asked before each step; `false` ends the run as interrupted.
+/// Observes a replay: to show it, to measure it, to stop it. `()` lets it run.
+pub trait ReplayWatcher<S: ?Sized> {
+    /// Called before each step. Returning `false` ends the run as interrupted.
     fn proceed(&mut self) -> bool {
         true
     }
 
-    /// Told before an action is taken; not told of those that are skipped.
+    /// Called before an action is taken; not called for skipped ones.
     fn before(&mut self, _system: &mut S, _action: ActionId) {}
 
-    /// Told what came of a step, the check after it included.
-    fn after(&mut self, _system: &mut S, _event: &Event) {}
+    /// Called after a step and its check, with the result.
+    fn after(&mut self, _system: &mut S, _event: &TraceEvent) {}
 }
 
-impl<S: ?Sized> Watcher<S> for () {}
+impl<S: ?Sized> ReplayWatcher<S> for () {}
 
-/// Runs a test from a fresh state up to its end, its first failure or an interruption.
+/// Runs a test from the initial state up to its end, its first failure or an interruption.
 ///
-/// A step whose action is not enabled when its turn comes is skipped. That is what makes tests easy to edit:
-/// after a step was removed, those that needed it fall away by themselves.
+/// A step whose action is not enabled in its turn is skipped. That makes tests easy to edit: after
+/// a step was removed, the steps that needed it are skipped.
 pub fn replay<S: System + ?Sized>(
     system: &mut S,
     test: &Test,
     options: &ReplayOptions,
-    watcher: &mut dyn Watcher<S>,
+    watcher: &mut dyn ReplayWatcher<S>,
 ) -> Result<Trace, Error> {
     system.begin()?;
-    go_on(system, &test.steps, Trace::default(), options, watcher)
+    continue_replay(system, &test.steps, Trace::default(), options, watcher)
 }
 
 /// Runs the steps that a trace has no events for yet, in the state that it led to.
-pub(crate) fn go_on<S: System + ?Sized>(
+pub(crate) fn continue_replay<S: System + ?Sized>(
     system: &mut S,
     steps: &[Step],
     mut trace: Trace,
     options: &ReplayOptions,
-    watcher: &mut dyn Watcher<S>,
+    watcher: &mut dyn ReplayWatcher<S>,
 ) -> Result<Trace, Error> {
     for step in &steps[trace.events.len()..] {
         if !watcher.proceed() {
@@ -62,19 +62,19 @@ pub(crate) fn go_on<S: System + ?Sized>(
         let event = match *step {
             Step::Restart => {
                 system.reset()?;
-                Event::Restarted
+                TraceEvent::Restarted
             }
-            Step::Act(action) if !system.is_enabled(action) => Event::Skipped(action),
+            Step::Act(action) if !system.is_enabled(action) => TraceEvent::Skipped(action),
             Step::Act(action) => {
                 watcher.before(system, action);
-                match take(system, action, options.check, &mut trace.interrupted) {
+                match take_action(system, action, options.check, &mut trace.interrupted) {
                     Some(event) => event,
                     None => break,
                 }
             }
         };
         watcher.after(system, &event);
-        let failed = matches!(event, Event::Failed(..));
+        let failed = matches!(event, TraceEvent::Failed(..));
         trace.events.push(event);
         if failed || trace.interrupted {
             break;
@@ -84,16 +84,16 @@ pub(crate) fn go_on<S: System + ?Sized>(
 }
 
 /// Takes one action and checks the invariants; `None` if the action itself was interrupted.
-fn take<S: System + ?Sized>(
+fn take_action<S: System + ?Sized>(
     system: &mut S,
     action: ActionId,
     check: bool,
     interrupted: &mut bool,
-) -> Option<Event> {
+) -> Option<TraceEvent> {
     let event = match system.step(action) {
-        Outcome::Passed => Event::Passed(action),
-        Outcome::Expected => Event::Expected(action, system.expected()),
-        Outcome::Failed(failure) => return Some(Event::Failed(action, failure)),
+        Outcome::Passed => TraceEvent::Passed(action),
+        Outcome::Expected => TraceEvent::Expected(action, system.expected_exception()),
+        Outcome::Failed(failure) => return Some(TraceEvent::Failed(action, failure)),
         Outcome::Interrupted => {
             *interrupted = true;
             return None;
@@ -101,7 +101,7 @@ fn take<S: System + ?Sized>(
     };
     if check {
         match system.check() {
-            Outcome::Failed(failure) => return Some(Event::Failed(action, failure)),
+            Outcome::Failed(failure) => return Some(TraceEvent::Failed(action, failure)),
             Outcome::Interrupted => *interrupted = true,
             Outcome::Passed | Outcome::Expected => {}
         }
@@ -133,9 +133,9 @@ mod tests {
         assert_eq!(
             trace.events[..3],
             [
-                Event::Skipped(Crossing::GO_AT_RED),
-                Event::Passed(Crossing::SWITCH),
-                Event::Passed(Crossing::GO_AT_RED),
+                TraceEvent::Skipped(Crossing::GO_AT_RED),
+                TraceEvent::Passed(Crossing::SWITCH),
+                TraceEvent::Passed(Crossing::GO_AT_RED),
             ]
         );
         assert_eq!(trace.events.len(), 4);
@@ -152,20 +152,23 @@ mod tests {
         let trace = replay(&mut system, &test, &ReplayOptions::default(), &mut ()).unwrap();
         assert_eq!(
             trace.events[2..],
-            [Event::Restarted, Event::Skipped(Crossing::GO_AT_RED)]
+            [
+                TraceEvent::Restarted,
+                TraceEvent::Skipped(Crossing::GO_AT_RED)
+            ]
         );
     }
 
     #[test]
-    fn expected_exceptions_are_told_and_no_failures() {
+    fn expected_exceptions_are_reported_and_not_failures() {
         let test = Test::of([ActionId(3)]);
         let mut stack = Stack::default();
         let trace = replay(&mut stack, &test, &ReplayOptions::default(), &mut ()).unwrap();
-        let told = Event::Expected(
+        let expected = TraceEvent::Expected(
             ActionId(3),
             "IndexError: pop from an empty stack".to_owned(),
         );
-        assert_eq!(trace.events, [told]);
+        assert_eq!(trace.events, [expected]);
         assert!(trace.failure().is_none());
     }
 
@@ -189,7 +192,7 @@ mod tests {
             before: usize,
             after: usize,
         }
-        impl Watcher<Jugs> for Two {
+        impl ReplayWatcher<Jugs> for Two {
             fn proceed(&mut self) -> bool {
                 self.asked += 1;
                 self.asked <= 2
@@ -198,9 +201,12 @@ mod tests {
                 self.before += 1;
                 assert!(system.is_enabled(action));
             }
-            fn after(&mut self, _system: &mut Jugs, event: &Event) {
+            fn after(&mut self, _system: &mut Jugs, event: &TraceEvent) {
                 self.after += 1;
-                assert!(matches!(event, Event::Passed(_) | Event::Skipped(_)));
+                assert!(matches!(
+                    event,
+                    TraceEvent::Passed(_) | TraceEvent::Skipped(_)
+                ));
             }
         }
         let mut watcher = Two::default();

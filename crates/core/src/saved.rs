@@ -1,4 +1,4 @@
-//! The saved form of a test: text, one action a line, readable in a diff.
+//! The saved form of a test: text, one action per line, readable in a diff.
 //!
 //! ```text
 //! # testwright test 1
@@ -11,46 +11,49 @@
 //! int0 = 3
 //! ```
 //!
-//! Reading looks each line up in the [`Catalog`]. Text is never evaluated, so a file from a stranger can do
-//! nothing that the harness does not offer anyway. Reading is lenient, for files come from people, from other
-//! systems and from the ancestor of this tool: blanks, line ends, remarks and comments do not matter, the header
-//! may be missing, and slots may be written `self.p_avl[0]`.
+//! Reading looks each line up in the [`Catalog`]. Text is never evaluated, so a file from an
+//! unknown source can do nothing that the harness does not offer anyway. Reading is lenient, since
+//! files come from people, from other systems and from TSTL: blanks, line ends, remarks and
+//! comments do not matter, the header may be missing, and slots may be written `self.p_avl[0]`.
 //!
-//! A line without a [label](Catalog::label) may stand for several actions. That is settled by running the test
-//! ([`SavedTest::resolve`]), since which of them was meant depends on which of them can be taken.
+//! A line without a [label](Catalog::label) may stand for several actions. [`SavedTest::resolve`]
+//! chooses one by running the test, since the choice depends on which actions are enabled.
 
 use std::collections::BTreeMap;
 
-use crate::catalog::Closest;
+use crate::catalog::ClosestAction;
 use crate::{ActionId, Catalog, Error, Outcome, Step, System, Test};
 
-/// The version of the form that [`write()`] writes. [`read`] refuses newer ones.
+/// The version of the form that [`write()`] writes. [`read`] rejects newer ones.
 pub const VERSION: u32 = 1;
 
+/// The beginning of the first line.
 const TITLE: &str = "# testwright test ";
+/// The line of a restart.
 const RESTART: &str = "<<RESTART>>";
+/// The mark before a remark.
 const REMARK: &str = ";;;";
 
-/// For how many lines that cannot be read [`read`] looks for the action that was probably meant. With more of them
-/// the file belongs to another harness, and looking takes its time.
-pub const MOST_EXPLAINED: usize = 20;
+/// The maximum number of unreadable lines for which [`read`] suggests an action. A file with more
+/// of them belongs to another harness, and searching for suggestions is slow.
+pub const MAX_SUGGESTIONS: usize = 20;
 
-/// How many `;;;` in a line are tried as the beginning of the remark.
-const MOST_REMARKS: usize = 16;
+/// The maximum number of `;;;` in a line that are tried as the beginning of the remark.
+const MAX_REMARKS: usize = 16;
 
-/// A test as a file has it: what each line says, before it is settled which action is meant.
+/// A test as written in a file, before ambiguous lines are resolved.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SavedTest {
     /// The steps, in order.
     pub lines: Vec<SavedLine>,
-    /// What the header says: harness, seed, failure and the like, in order.
+    /// The notes in the header: harness, seed, failure and the like, in order.
     pub notes: Vec<(String, String)>,
 }
 
 /// One line of a saved test that is a step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SavedLine {
-    /// What to do.
+    /// The step.
     pub step: SavedStep,
     /// The remark after `;;;`.
     pub remark: Option<String>,
@@ -61,9 +64,9 @@ pub struct SavedLine {
 /// One step of a saved test.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SavedStep {
-    /// Take one of these actions: all of them have the text of the line. Never empty.
+    /// Take one of these actions, which all have the text of the line. Never empty.
     Act {
-        /// In the order of the catalogue.
+        /// The actions, in catalogue order.
         candidates: Vec<ActionId>,
     },
     /// Reset the system and go on.
@@ -77,13 +80,14 @@ pub struct ReadProblem {
     pub line: usize,
     /// A lower-case phrase without a full stop.
     pub message: String,
-    /// What to do about it, if there is something to suggest.
+    /// Advice, if there is any.
     pub help: Option<String>,
     /// The line itself, without its end.
     pub text: String,
 }
 
-/// What the header of a saved test says, for those who have no catalogue yet; nothing if there is no header.
+/// Returns the notes in the header of a saved test, without needing a catalogue; empty if there is
+/// no header.
 pub fn notes(text: &str) -> Vec<(String, String)> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text).trim_start();
     if !text.starts_with(TITLE) {
@@ -93,16 +97,18 @@ pub fn notes(text: &str) -> Vec<(String, String)> {
     comments.skip(1).filter_map(note_in).collect()
 }
 
+/// Parses a `key: value` note.
 fn note_in(comment: &str) -> Option<(String, String)> {
     let (key, value) = comment.split_once(':')?;
     Some((key.trim().to_owned(), value.trim().to_owned()))
 }
 
-/// The text of a test, with a header of these notes (`harness`, `seed`, `failure` and the like).
+/// Renders a test as text, with a header of these notes (`harness`, `seed`, `failure` and the
+/// like).
 ///
-/// Reading it gives the same steps, remarks and notes, with these exceptions: of equal copies (`*N`) the first
-/// is read; line ends in notes and remarks become blanks; a remark is left out if its line would read as
-/// something else with it. A note's name should have no colon.
+/// Reading it gives the same steps, remarks and notes, with these exceptions: of equal copies
+/// (`*N`) the first is read; line ends in notes and remarks become blanks; a remark is dropped if
+/// it would change how its line is read. The key of a note should not contain a colon.
 pub fn write(catalog: &Catalog, test: &Test, notes: &[(String, String)]) -> String {
     let mut text = format!("{TITLE}{VERSION}\n");
     for (key, value) in notes {
@@ -138,13 +144,14 @@ pub fn write(catalog: &Catalog, test: &Test, notes: &[(String, String)]) -> Stri
     text
 }
 
+/// Joins the lines of a text with blanks.
 fn one_line(text: &str) -> String {
     let lines: Vec<&str> = text.split(['\n', '\r']).map(str::trim).collect();
     lines.join(" ").trim().to_owned()
 }
 
-/// Reads the text of a test, or says of every line that cannot be read what is wrong with it; of the first
-/// [`MOST_EXPLAINED`] also what was probably meant.
+/// Parses the text of a test. Returns a problem for every unreadable line; the first
+/// [`MAX_SUGGESTIONS`] problems include a suggestion.
 pub fn read(catalog: &Catalog, text: &str) -> Result<SavedTest, Vec<ReadProblem>> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut test = SavedTest::default();
@@ -184,8 +191,8 @@ pub fn read(catalog: &Catalog, text: &str) -> Result<SavedTest, Vec<ReadProblem>
             }),
             None if comment.is_some() => {}
             None => {
-                let closest = (problems.len() < MOST_EXPLAINED)
-                    .then(|| &*closest.get_or_insert_with(|| Closest::new(catalog)));
+                let closest = (problems.len() < MAX_SUGGESTIONS)
+                    .then(|| &*closest.get_or_insert_with(|| ClosestAction::new(catalog)));
                 problems.push(unknown_action(catalog, closest, number, line));
             }
         }
@@ -197,7 +204,7 @@ pub fn read(catalog: &Catalog, text: &str) -> Result<SavedTest, Vec<ReadProblem>
     }
 }
 
-/// The place of the problem is filled in by the caller.
+/// Checks the version in the first line. The caller fills in the line of the problem.
 fn check_version(version: &str) -> Result<(), ReadProblem> {
     let problem = |message: String, help: &str| ReadProblem {
         line: 0,
@@ -220,9 +227,10 @@ fn check_version(version: &str) -> Result<(), ReadProblem> {
     }
 }
 
+/// Describes a line that matches no action.
 fn unknown_action(
     catalog: &Catalog,
-    closest: Option<&Closest>,
+    closest: Option<&ClosestAction>,
     number: usize,
     line: &str,
 ) -> ReadProblem {
@@ -231,22 +239,23 @@ fn unknown_action(
         line: number,
         message: format!("no action reads `{text}`"),
         help: closest
-            .and_then(|closest| closest.to(text))
+            .and_then(|closest| closest.find(text))
             .map(|action| format!("did you mean `{}`?", catalog.text(action))),
         text: line.to_owned(),
     }
 }
 
-/// What one line says: its step and remark. The remark begins at the first `;;;` that has an action before it,
-/// for an action may contain `;;;` as well. Exact readings come first, lenient ones after.
+/// Parses one line: its step and remark. The remark begins at the first `;;;` that has an action
+/// before it, since an action may contain `;;;` as well. Exact matches are tried first, lenient
+/// ones after.
 fn read_step(catalog: &Catalog, line: &str) -> Option<(SavedStep, Option<String>)> {
     let readings = || {
         line.match_indices(REMARK)
-            .take(MOST_REMARKS)
-            .map(|(place, _)| {
-                let remark = line[place + REMARK.len()..].trim();
+            .take(MAX_REMARKS)
+            .map(|(position, _)| {
+                let remark = line[position + REMARK.len()..].trim();
                 (
-                    &line[..place],
+                    &line[..position],
                     (!remark.is_empty()).then(|| remark.to_owned()),
                 )
             })
@@ -271,21 +280,22 @@ fn read_step(catalog: &Catalog, line: &str) -> Option<(SavedStep, Option<String>
 }
 
 impl SavedTest {
-    /// Whether every line stands for one action, so that [`resolve`](SavedTest::resolve) runs nothing.
-    pub fn is_settled(&self) -> bool {
+    /// Returns true if every line stands for exactly one action, so that
+    /// [`resolve`](SavedTest::resolve) runs nothing.
+    pub fn is_unambiguous(&self) -> bool {
         self.lines.iter().all(|line| match &line.step {
             SavedStep::Act { candidates } => candidates.len() == 1,
             SavedStep::Restart => true,
         })
     }
 
-    /// The test, with each line settled.
+    /// Resolves each line to one action.
     ///
-    /// If some line stands for several actions, the test is run from a fresh state, and of each line the last
-    /// candidate that is enabled at that point is taken, as the ancestor of this tool does; if none is, the last.
-    /// After a failure nothing more is run, and the last is taken.
+    /// If some line stands for several actions, the test is run from the initial state. For each
+    /// line the last enabled candidate is taken, as TSTL does, or the last one if none is enabled.
+    /// After a failure nothing more is run, and the last candidate is taken.
     pub fn resolve<S: System + ?Sized>(&self, system: &mut S) -> Result<Test, Error> {
-        let mut running = !self.is_settled();
+        let mut running = !self.is_unambiguous();
         if running {
             system.reset()?;
         }
@@ -340,7 +350,7 @@ mod tests {
         (key.to_owned(), value.to_owned())
     }
 
-    /// What a text means, or what is wrong with it, line by line.
+    /// Renders what a text means, or its problems, line by line.
     fn check(catalog: &Catalog, text: &str, expected: Expect) {
         let mut report = String::new();
         match read(catalog, text) {
@@ -413,7 +423,7 @@ mod tests {
         assert_eq!(read.notes[2], note("remark", ""));
         assert_eq!(super::notes(&text), read.notes);
         assert_eq!(super::notes("# harness: counters.tstl\n"), []);
-        assert!(read.is_settled());
+        assert!(read.is_unambiguous());
         let resolved = read.resolve(&mut Counters::new(9)).unwrap();
         assert_eq!(resolved, test);
         assert_eq!(write(catalog, &resolved, &read.notes), text);
@@ -526,7 +536,7 @@ mod tests {
         let text =
             "go()\nswitch()\ngo()\n<<RESTART>>\ngo()\nswitch()\ngo()\ngo()\nswitch()\ngo()\n";
         let test = read(system.actions(), text).unwrap();
-        assert!(!test.is_settled());
+        assert!(!test.is_unambiguous());
         let test = test.resolve(&mut system).unwrap();
         use Crossing as C;
         assert_eq!(
@@ -547,14 +557,14 @@ mod tests {
         );
         let text = write(system.actions(), &test, &[]);
         let again = read(system.actions(), &text).unwrap();
-        assert!(again.is_settled());
+        assert!(again.is_unambiguous());
         assert_eq!(again.resolve(&mut system).unwrap(), test);
     }
 
-    /// Three lines with the same text, of which the first two are enabled.
-    struct Alike(Catalog);
+    /// Three lines with the same text. The first two are enabled.
+    struct SameTextSystem(Catalog);
 
-    impl System for Alike {
+    impl System for SameTextSystem {
         fn actions(&self) -> &Catalog {
             &self.0
         }
@@ -578,7 +588,7 @@ mod tests {
 
     #[test]
     fn of_several_enabled_candidates_the_last_is_meant() {
-        let mut system = Alike(toys::catalog(&[], &["a -> f()", "b -> f()", "c -> f()"]));
+        let mut system = SameTextSystem(toys::catalog(&[], &["a -> f()", "b -> f()", "c -> f()"]));
         let test = read(system.actions(), "f()\nf()  #1\n").unwrap();
         assert_eq!(
             test.resolve(&mut system).unwrap(),
@@ -589,12 +599,12 @@ mod tests {
     #[test]
     fn only_the_first_of_many_unknown_lines_get_a_suggestion() {
         let counters = Counters::new(9);
-        let text = "int7 = 3\n".repeat(MOST_EXPLAINED + 5);
+        let text = "int7 = 3\n".repeat(MAX_SUGGESTIONS + 5);
         let problems = read(counters.actions(), &text).unwrap_err();
         let helped = |problem: &ReadProblem| problem.help.is_some();
-        assert_eq!(problems.len(), MOST_EXPLAINED + 5);
-        assert!(problems[..MOST_EXPLAINED].iter().all(helped));
-        assert!(!problems[MOST_EXPLAINED..].iter().any(helped));
+        assert_eq!(problems.len(), MAX_SUGGESTIONS + 5);
+        assert!(problems[..MAX_SUGGESTIONS].iter().all(helped));
+        assert!(!problems[MAX_SUGGESTIONS..].iter().any(helped));
     }
 
     #[test]

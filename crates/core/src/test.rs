@@ -1,29 +1,29 @@
-//! A test: what to do, as plain data.
+//! A test as plain data: the steps to take.
 
 use crate::ActionId;
 
-/// One thing to do in a test.
+/// One step of a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Step {
     /// Take this action.
     Act(ActionId),
-    /// Reset the system and go on (`<<RESTART>>` in saved tests).
+    /// Reset the system and continue (`<<RESTART>>` in saved tests).
     Restart,
 }
 
 /// A finite list of steps: a value that can be sliced, joined, compared, saved and replayed.
 ///
-/// Equality is that of the steps; remarks about them do not count.
+/// Two tests are equal if their steps are; remarks are ignored.
 #[derive(Clone, Debug, Default)]
 pub struct Test {
-    /// What to do, in order.
+    /// The steps, in order.
     pub steps: Vec<Step>,
     /// Remarks by step index (`;;;` in saved tests), in order.
     pub remarks: Vec<(usize, String)>,
 }
 
 impl Test {
-    /// A test of these actions.
+    /// Creates a test of these actions.
     pub fn of(actions: impl IntoIterator<Item = ActionId>) -> Test {
         Test {
             steps: actions.into_iter().map(Step::Act).collect(),
@@ -31,7 +31,7 @@ impl Test {
         }
     }
 
-    /// A test of these steps.
+    /// Creates a test of these steps.
     pub fn of_steps(steps: Vec<Step>) -> Test {
         Test {
             steps,
@@ -39,12 +39,12 @@ impl Test {
         }
     }
 
-    /// The number of steps.
+    /// Returns the number of steps.
     pub fn len(&self) -> usize {
         self.steps.len()
     }
 
-    /// True if there is nothing to do.
+    /// Returns true if there are no steps.
     pub fn is_empty(&self) -> bool {
         self.steps.is_empty()
     }

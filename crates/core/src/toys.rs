@@ -10,7 +10,7 @@
 //! | [`Counters`] | pools: values that actions make and use |
 //! | [`Crossing`] | different actions with the same text, and `*N` |
 //! | [`Flaky`] | a system that breaks the laws |
-//! | [`Machine`] | states and steps between them, to be composed |
+//! | [`ToyMachine`] | states and steps between them, to be composed |
 //! | [`Watched`] | any of these, with copies and coverage |
 //!
 //! [`catalog`] makes a catalogue from a few lines that look like those of a harness.
@@ -33,14 +33,14 @@ pub use crossing::Crossing;
 pub use flaky::Flaky;
 pub use jugs::Jugs;
 pub use lines::catalog;
-pub use machine::Machine;
+pub use machine::ToyMachine;
 pub use safe::Safe;
 pub use stack::Stack;
 pub use watched::Watched;
 
 use crate::{Failure, FailureKind, Outcome};
 
-/// A failure whose signature is its message.
+/// Creates a failure whose signature is its message.
 pub(crate) fn failed(kind: FailureKind, message: &str) -> Outcome {
     Outcome::Failed(Box::new(Failure {
         kind,
@@ -50,15 +50,15 @@ pub(crate) fn failed(kind: FailureKind, message: &str) -> Outcome {
     }))
 }
 
-/// A fingerprint of some words: two 64-bit hashes side by side.
-pub(crate) fn fingerprint(words: impl IntoIterator<Item = u64>) -> u128 {
+/// Computes a fingerprint of numbers: two 64-bit hashes side by side.
+pub(crate) fn fingerprint(numbers: impl IntoIterator<Item = u64>) -> u128 {
     let mut halves = [0x243f_6a88_85a3_08d3_u64, 0x1319_8a2e_0370_7344];
-    for word in words {
+    for number in numbers {
         for (half, factor) in halves
             .iter_mut()
             .zip([0x9e37_79b9_7f4a_7c15, 0xd6e8_feb8_6659_fd93])
         {
-            let mixed = (*half ^ word).wrapping_mul(factor);
+            let mixed = (*half ^ number).wrapping_mul(factor);
             *half = (mixed ^ mixed >> 32).wrapping_add(factor);
         }
     }

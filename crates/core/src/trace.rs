@@ -1,47 +1,50 @@
-//! What happened: the outcome of a step, why it failed, and the trace of a whole test.
+//! The events of a run: the outcome of a step, the reason for a failure, and the trace of a whole
+//! test.
 
 use std::fmt;
 
 use crate::{ActionId, Step, Test};
 
-/// What one step, or one check of the invariants, came to.
+/// The outcome of one step, or of one check of the invariants.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// Nothing to complain about.
+    /// No problem.
     Passed,
-    /// An exception that the harness expects; [`System::expected`](crate::System::expected) knows which.
+    /// An exception that the harness expects;
+    /// [`System::expected_exception`](crate::System::expected_exception) returns it.
     Expected,
     /// The system misbehaved.
     Failed(Box<Failure>),
-    /// The person at the keyboard asked to stop. It says nothing about the system.
+    /// The user asked to stop. This says nothing about the system.
     Interrupted,
 }
 
-/// In which way a system misbehaved.
+/// The way in which a system misbehaved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum FailureKind {
-    /// An action raised what the harness does not expect.
+    /// An action raised an exception that the harness does not expect.
     UncaughtException,
-    /// An invariant is false or raised.
+    /// An invariant is false or raised an exception.
     Property,
     /// A slot holds a value of another type than its pool declares.
     PoolType,
-    /// What a line promises after `=>` does not hold.
+    /// A post-condition (after `=>`) does not hold.
     PostCondition,
     /// The reference implementation returned something else.
     ReferenceMismatch,
-    /// One of system and reference raised, the other did not (or, in the strict modes, something else).
+    /// Only one of system and reference raised an exception (or, in the strict modes, they raised
+    /// different ones).
     ExceptionMismatch,
-    /// The process that the system lives in came to an end.
+    /// The process of the system ended.
     Crash,
-    /// A step did not come to an end.
+    /// A step did not end in time.
     Hang,
-    /// An implementation did something else than the model of it.
+    /// An implementation did something else than its model.
     ModelMismatch,
 }
 
 impl FailureKind {
-    /// All of them.
+    /// All kinds.
     pub const ALL: [FailureKind; 9] = [
         FailureKind::UncaughtException,
         FailureKind::Property,
@@ -54,7 +57,7 @@ impl FailureKind {
         FailureKind::ModelMismatch,
     ];
 
-    /// The name used in reports and files.
+    /// Returns the name used in reports and files.
     pub fn name(self) -> &'static str {
         match self {
             FailureKind::UncaughtException => "uncaught-exception",
@@ -69,7 +72,7 @@ impl FailureKind {
         }
     }
 
-    /// The kind of that name.
+    /// Returns the kind with this name.
     pub fn of_name(name: &str) -> Option<FailureKind> {
         FailureKind::ALL
             .into_iter()
@@ -83,34 +86,36 @@ impl fmt::Display for FailureKind {
     }
 }
 
-/// Why a test failed.
+/// The reason why a test failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
-    /// In which way.
+    /// The way in which the system misbehaved.
     pub kind: FailureKind,
     /// For a person: one line, such as `KeyError: 3` or `property heightOk(avl0) is false`.
     pub message: String,
-    /// What makes this failure the same one after reduction. Values that change with the test (numbers,
-    /// addresses) are left out, the place where it was raised is in: two failures with equal kind and
-    /// signature are one bug, as far as anybody can tell without understanding them.
+    /// The identity of this failure, which reduction preserves. Values that change with the test
+    /// (numbers, addresses) are left out; the location where it was raised is included. Two
+    /// failures with equal kind and signature are treated as one bug.
     pub signature: String,
-    /// More for a person: a traceback, the two values that differ; may be empty, may have many lines.
+    /// More details for a person: a traceback, the two values that differ; may be empty, may have
+    /// many lines.
     pub details: String,
 }
 
 impl Failure {
-    /// Whether reduction may go from one to the other without sliding to another bug.
+    /// Returns true if reduction may go from one failure to the other without switching to another
+    /// bug.
     pub fn is_same_as(&self, other: &Failure) -> bool {
         self.kind == other.kind && self.signature == other.signature
     }
 }
 
-/// What happened to one step of a test.
+/// The result of one step of a test.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Event {
+pub enum TraceEvent {
     /// The system was reset in the middle of the test.
     Restarted,
-    /// The action was not enabled and left out.
+    /// The action was not enabled and was skipped.
     Skipped(ActionId),
     /// The action was taken and passed.
     Passed(ActionId),
@@ -120,12 +125,13 @@ pub enum Event {
     Failed(ActionId, Box<Failure>),
 }
 
-impl Event {
-    /// Whether the same happened, as far as kind and signature tell. Texts do not count: they may speak of addresses.
-    pub fn is_same_as(&self, other: &Event) -> bool {
+impl TraceEvent {
+    /// Returns true if the same happened, by kind and signature. Texts are ignored, since they may
+    /// contain addresses.
+    pub fn is_same_as(&self, other: &TraceEvent) -> bool {
         match (self, other) {
-            (Event::Expected(one, _), Event::Expected(other, _)) => one == other,
-            (Event::Failed(one, failure), Event::Failed(other, other_failure)) => {
+            (TraceEvent::Expected(one, _), TraceEvent::Expected(other, _)) => one == other,
+            (TraceEvent::Failed(one, failure), TraceEvent::Failed(other, other_failure)) => {
                 one == other && failure.is_same_as(other_failure)
             }
             _ => self == other,
@@ -133,32 +139,32 @@ impl Event {
     }
 }
 
-/// What happened when a test ran, step by step, up to its end or first failure.
+/// The events of a test run, step by step, up to its end or first failure.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Trace {
     /// One event per step that was reached.
-    pub events: Vec<Event>,
-    /// The run was ended by the person at the keyboard.
+    pub events: Vec<TraceEvent>,
+    /// True if the user ended the run.
     pub interrupted: bool,
 }
 
 impl Trace {
-    /// The failure the test ended with.
+    /// Returns the failure that the test ended with.
     pub fn failure(&self) -> Option<&Failure> {
         match self.events.last() {
-            Some(Event::Failed(_, failure)) => Some(failure),
+            Some(TraceEvent::Failed(_, failure)) => Some(failure),
             _ => None,
         }
     }
 
-    /// The steps that were taken, up to the failing one. Those that were skipped are left out.
+    /// Returns the executed steps, up to the failing one. Skipped steps are left out.
     pub fn executed(&self) -> Test {
-        let step = |event: &Event| match event {
-            Event::Restarted => Some(Step::Restart),
-            Event::Skipped(_) => None,
-            Event::Passed(action) | Event::Failed(action, _) | Event::Expected(action, _) => {
-                Some(Step::Act(*action))
-            }
+        let step = |event: &TraceEvent| match event {
+            TraceEvent::Restarted => Some(Step::Restart),
+            TraceEvent::Skipped(_) => None,
+            TraceEvent::Passed(action)
+            | TraceEvent::Failed(action, _)
+            | TraceEvent::Expected(action, _) => Some(Step::Act(*action)),
         };
         Test::of_steps(self.events.iter().filter_map(step).collect())
     }

@@ -1,27 +1,28 @@
-//! How many runs our algorithms need, compared with those of the ancestor, on the toys.
+//! The number of runs that our algorithms need, compared with TSTL's, on the toys.
 
-mod ancestor;
-mod machine;
+use crate::ancestor;
+use crate::machine;
 
 use ancestor::{Ancestor, actions};
 use expect_test::expect;
 use machine::failures;
-use testwright_core::generate::Found;
+use testwright_core::generate::FailingTest;
 use testwright_core::shrink::{
     Effort, GeneralizeOptions, NormalizeOptions, ReduceOptions, SameFailure, Shrinker, Speed,
 };
 use testwright_core::toys::{Counters, Jugs, Safe, Stack, Watched};
 use testwright_core::{System, Test};
 
-/// One failing test, reduced, normalised and generalised.
+/// The results of reducing, normalising and generalising one failing test.
 struct Shrinking {
-    /// How many runs each of the three took.
+    /// The number of runs of each of the three.
     runs: [u64; 3],
     reduced: Test,
     normal: Test,
 }
 
-fn ours<S: System>(system: &mut S, found: &Found, speed: Speed) -> Shrinking {
+/// Shrinks a test with our algorithms.
+fn ours<S: System>(system: &mut S, found: &FailingTest, speed: Speed) -> Shrinking {
     let mut goal = SameFailure(found.failure.clone());
     let mut proceed = || true;
     let mut shrinker = Shrinker::new(system, &mut goal, &ReduceOptions::default(), &mut proceed);
@@ -48,8 +49,9 @@ fn ours<S: System>(system: &mut S, found: &Found, speed: Speed) -> Shrinking {
     }
 }
 
-/// The ancestor begins each part where we begin it, so that it has as much to do.
-fn theirs<S: System>(system: &mut S, found: &Found, ours: &Shrinking) -> Shrinking {
+/// Shrinks a test with TSTL's algorithms. Each part starts from our result of the previous one, so
+/// that the work is comparable.
+fn theirs<S: System>(system: &mut S, found: &FailingTest, ours: &Shrinking) -> Shrinking {
     let mut ancestor = Ancestor {
         system,
         failure: &found.failure,
@@ -69,13 +71,14 @@ fn theirs<S: System>(system: &mut S, found: &Found, ours: &Shrinking) -> Shrinki
     }
 }
 
+/// Returns the median of a number.
 fn median(all: &[Shrinking], number: impl Fn(&Shrinking) -> u64) -> u64 {
     let mut numbers: Vec<u64> = all.iter().map(number).collect();
     numbers.sort_unstable();
     numbers[numbers.len() / 2]
 }
 
-/// How many different normal tests there are: the fewer, the more normal they are.
+/// Counts the different normal tests: the fewer, the better.
 fn forms(all: &[Shrinking]) -> usize {
     let mut tests: Vec<&Test> = Vec::new();
     for shrinking in all {
@@ -86,7 +89,7 @@ fn forms(all: &[Shrinking]) -> usize {
     tests.len()
 }
 
-/// Medians over seeds, and that ours are lower.
+/// Reports medians over seeds, and asserts that ours are lower.
 fn compare<S: System>(name: &str, mut system: S, speed: Speed, report: &mut String) {
     let mut ours_of_all = Vec::new();
     let mut theirs_of_all = Vec::new();
@@ -107,7 +110,7 @@ fn compare<S: System>(name: &str, mut system: S, speed: Speed, report: &mut Stri
     for (part, what) in ["reduce", "normalize", "generalize"].iter().enumerate() {
         let [ours, theirs] = both(&|shrinking| shrinking.runs[part]);
         *report += &format!(" {what} {ours} instead of {theirs};");
-        // We reduce further, which may take more.
+        // We reduce further, which may take more runs.
         let further = part == 0 && reduced[0] < reduced[1];
         assert!(ours < theirs || further, "{report}");
     }
@@ -143,8 +146,8 @@ fn fewer_runs_than_the_ancestor_in_the_median() {
     "#]].assert_eq(&report);
 }
 
-/// Copies are proven and what they show is confirmed, so they save nothing while a test is long and about to change.
-/// They pay where many candidates begin alike.
+/// Snapshots are verified and their results confirmed, so they save nothing while a test is long
+/// and about to change. They pay off where many candidates begin alike.
 #[test]
 fn copies_save_steps() {
     let mut counters = Watched::new(Counters::new(30));

@@ -1,40 +1,42 @@
-//! What holds for every exploration of every system, tried on random ones.
+//! Properties of every exploration of every system, tested on random ones.
 
-mod machine;
+use crate::machine;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use machine::{Machine, machine_of};
 use proptest::prelude::*;
 use testwright_core::explore::{
-    Exploration, ExploreWatcher, Explorer, Failures, GoingBack, Order, Plan, Progress, Reach,
-    StateId, Transition, WhenFull,
+    Backtracking, Exploration, ExploreOptions, ExploreProgress, ExploreWatcher, ExploredExtent,
+    Explorer, FailurePolicy, SearchOrder, StateId, StateTransition, WhenFull,
 };
 use testwright_core::laws::{check_fingerprint_laws, check_snapshot_laws};
 use testwright_core::replay::{ReplayOptions, replay};
 use testwright_core::toys::{self, Counters};
-use testwright_core::{Likeness, Test};
+use testwright_core::{Equivalence, Test};
 
-const ORDERS: [Order; 4] = [
-    Order::BreadthFirst,
-    Order::DepthFirst,
-    Order::IterativeDeepening,
-    Order::BestFirst,
+const ORDERS: [SearchOrder; 4] = [
+    SearchOrder::BreadthFirst,
+    SearchOrder::DepthFirst,
+    SearchOrder::IterativeDeepening,
+    SearchOrder::BestFirst,
 ];
 
-/// A random graph. Some states are wrong, each in its own way, some are goals, some are dead ends.
+/// Generates a random graph. Some states fail, each in its own way, some are goals, some are dead
+/// ends.
 fn any_graph(states: usize) -> impl Strategy<Value = Machine> {
     let actions = toys::catalog(&[], &["go(<[0..2]>)"]);
     let wrong = prop::bool::weighted(0.1).prop_map(|wrong| wrong.then_some(0));
     machine_of(actions, states, 2, wrong).prop_map(|mut machine| {
-        for (way, wrong) in (0..).zip(&mut machine.wrong) {
-            *wrong = wrong.map(|_| way);
+        for (index, wrong) in (0..).zip(&mut machine.wrong) {
+            *wrong = wrong.map(|_| index);
         }
         machine
     })
 }
 impl Machine {
-    /// Without any of our code: each state that can be reached in this many steps, and in how many at least.
+    /// Computes, without any of our code, the states reachable within this many steps, and their
+    /// distances.
     fn reachable(&self, limit: usize) -> BTreeMap<usize, usize> {
         let mut depths = BTreeMap::from([(0, 0)]);
         let mut queue = VecDeque::from([0]);
@@ -50,7 +52,7 @@ impl Machine {
         depths
     }
 
-    /// The number of tests of up to this many steps; nothing follows a failure.
+    /// Counts the tests of up to this many steps; nothing follows a failure.
     fn tests(&self, state: usize, limit: usize) -> u64 {
         if limit == 0 {
             return 0;
@@ -66,11 +68,11 @@ impl Machine {
     }
 }
 
-/// Writes down what it is told, and heads for high numbers.
+/// A watcher that records everything, and prefers states with high numbers.
 #[derive(Default)]
 struct Notes {
     states: Vec<usize>,
-    transitions: Vec<Transition>,
+    transitions: Vec<StateTransition>,
     finished: BTreeSet<StateId>,
     /// All states of all rounds.
     ever: BTreeSet<usize>,
@@ -78,7 +80,7 @@ struct Notes {
 }
 
 impl ExploreWatcher<Machine> for Notes {
-    fn proceed(&mut self, progress: &Progress) -> bool {
+    fn proceed(&mut self, progress: &ExploreProgress) -> bool {
         self.budget.is_none_or(|budget| progress.steps < budget)
     }
     fn is_goal(&mut self, machine: &mut Machine) -> bool {
@@ -99,7 +101,7 @@ impl ExploreWatcher<Machine> for Notes {
         self.states.push(machine.state);
         self.ever.insert(machine.state);
     }
-    fn took(&mut self, machine: &mut Machine, transition: &Transition) {
+    fn took(&mut self, machine: &mut Machine, transition: &StateTransition) {
         if let Some(to) = transition.to {
             assert_eq!(self.states[to.0 as usize], machine.state);
         }
@@ -110,12 +112,12 @@ impl ExploreWatcher<Machine> for Notes {
     }
 }
 
-fn explore(machine: &mut Machine, plan: &Plan, notes: &mut Notes) -> Exploration {
-    let mut explorer = Explorer::of(machine).with_copies().with_fingerprints();
+fn explore(machine: &mut Machine, plan: &ExploreOptions, notes: &mut Notes) -> Exploration {
+    let mut explorer = Explorer::of(machine).with_snapshots().with_fingerprints();
     explorer.explore(plan, notes).unwrap()
 }
 
-/// The test leads to a state that is as it should be; every step of it is taken.
+/// Replays a test, checks that every step is taken, and returns the final state.
 fn leads_to(machine: &mut Machine, test: &Test, fails: bool) -> usize {
     let trace = replay(machine, test, &ReplayOptions::default(), &mut ()).unwrap();
     assert_eq!(trace.events.len(), test.len());
@@ -123,21 +125,21 @@ fn leads_to(machine: &mut Machine, test: &Test, fails: bool) -> usize {
     machine.state
 }
 
-fn any_plan() -> impl Strategy<Value = Plan> {
+fn any_plan() -> impl Strategy<Value = ExploreOptions> {
     let order = prop::sample::select(ORDERS.to_vec());
-    let going_back = prop::sample::select(vec![
+    let backtracking = prop::sample::select(vec![
         None,
-        Some(GoingBack::ByCopy),
-        Some(GoingBack::ByReplay),
+        Some(Backtracking::BySnapshot),
+        Some(Backtracking::ByReplay),
     ]);
-    (order, going_back, 0usize..4, prop::option::of(0usize..9)).prop_map(
-        |(order, going_back, most_copies, depth)| Plan {
+    (order, backtracking, 0usize..4, prop::option::of(0usize..9)).prop_map(
+        |(order, backtracking, max_snapshots, depth)| ExploreOptions {
             order,
-            going_back,
-            most_copies,
+            backtracking,
+            max_snapshots,
             depth,
-            failures: Failures::All,
-            ..Plan::default()
+            failures: FailurePolicy::All,
+            ..ExploreOptions::default()
         },
     )
 }
@@ -149,7 +151,7 @@ proptest! {
         prop_assert_eq!(check_snapshot_laws(&mut machine, seed, 60), Ok(()));
     }
 
-    /// All orders, all ways of going back and all limits agree with a search that has none of them.
+    /// All orders, ways of backtracking and limits agree with a search that has none of them.
     #[test]
     fn explorers_reach_what_can_be_reached(mut machine in any_graph(9), plan in any_plan()) {
         let limit = plan.depth.unwrap_or(usize::MAX);
@@ -169,8 +171,8 @@ proptest! {
         let complete = reachable.iter().all(|(state, depth)| {
             *depth < limit || machine.next[*state].iter().all(Option::is_none)
         });
-        let reach = if complete { Reach::Everything } else { Reach::Length(limit) };
-        prop_assert_eq!(exploration.reach.clone(), reach);
+        let reach = if complete { ExploredExtent::Everything } else { ExploredExtent::Length(limit) };
+        prop_assert_eq!(exploration.extent.clone(), reach);
 
         // Failures, deadlocks and goals, with tests that lead there.
         let failing = notes.transitions.iter().filter(|transition| transition.to.is_none()).count();
@@ -186,7 +188,7 @@ proptest! {
         for test in exploration.goals.iter().chain(&exploration.deadlocks) {
             let state = leads_to(&mut machine, test, false);
             prop_assert!(test.len() <= limit);
-            if matches!(plan.order, Order::BreadthFirst) {
+            if matches!(plan.order, SearchOrder::BreadthFirst) {
                 prop_assert_eq!(test.len(), reachable[&state]);
             }
         }
@@ -201,14 +203,14 @@ proptest! {
 
     #[test]
     fn first_goals_and_failures_are_shortest(mut machine in any_graph(9), deepen in any::<bool>()) {
-        let order = if deepen { Order::IterativeDeepening } else { Order::BreadthFirst };
-        let plan = Plan { order, failures: Failures::Distinct, ..Plan::default() };
+        let order = if deepen { SearchOrder::IterativeDeepening } else { SearchOrder::BreadthFirst };
+        let plan = ExploreOptions { order, failures: FailurePolicy::Distinct, ..ExploreOptions::default() };
         let all = explore(&mut machine, &plan, &mut Notes::default());
-        let plan = Plan { order, ..Plan::default() };
+        let plan = ExploreOptions { order, ..ExploreOptions::default() };
         let first = explore(&mut machine, &plan, &mut Notes::default());
         let shortest = all.failures.iter().map(|(test, _)| test.len()).min();
         prop_assert_eq!(first.failures.first().map(|(test, _)| test.len()), shortest);
-        let plan = Plan { order, stop_at_goal: true, failures: Failures::All, ..Plan::default() };
+        let plan = ExploreOptions { order, stop_at_goal: true, failures: FailurePolicy::All, ..ExploreOptions::default() };
         let first = explore(&mut machine, &plan, &mut Notes::default());
         let reachable = machine.reachable(usize::MAX);
         let nearest = reachable.iter().filter(|(state, _)| *state % 3 == 2).map(|(_, depth)| *depth).min();
@@ -218,35 +220,36 @@ proptest! {
 
     #[test]
     fn small_scopes_are_counted(mut machine in any_graph(6), length in 0usize..6, order in 0usize..4) {
-        let plan = Plan {
+        let plan = ExploreOptions {
             order: ORDERS[order],
-            failures: Failures::All,
-            most_tests: 100_000,
-            ..Plan::small_scope(length)
+            failures: FailurePolicy::All,
+            max_tests: 100_000,
+            ..ExploreOptions::small_scope(length)
         };
         let exploration = explore(&mut machine, &plan, &mut Notes::default());
         prop_assert_eq!(exploration.tests(), Some(machine.tests(0, length)));
-        let ended_early = matches!(exploration.reach, Reach::Partial { .. });
+        let ended_early = matches!(exploration.extent, ExploredExtent::Partial { .. });
         prop_assert!(!ended_early);
     }
 
-    /// Memory and budget end an exploration early, and what it then says to have covered it has.
+    /// Memory and budget end an exploration early, and it has covered everything that it then
+    /// claims.
     #[test]
-    fn nobody_claims_more_than_was_seen(
+    fn claims_match_what_was_seen(
         mut machine in any_graph(9),
         plan in any_plan(),
-        most_states in prop::option::of(1usize..9),
+        max_states in prop::option::of(1usize..9),
         forget in any::<bool>(),
         budget in prop::option::of(0u64..60),
     ) {
         let when_full = if forget { WhenFull::Forget } else { WhenFull::Stop };
-        let plan = Plan { most_states, when_full, ..plan };
+        let plan = ExploreOptions { max_states, when_full, ..plan };
         let mut notes = Notes { budget, ..Notes::default() };
         let exploration = explore(&mut machine, &plan, &mut notes);
-        let length = match exploration.reach {
-            Reach::Everything => usize::MAX,
-            Reach::Length(length) => length,
-            Reach::Partial { length, .. } => length,
+        let length = match exploration.extent {
+            ExploredExtent::Everything => usize::MAX,
+            ExploredExtent::Length(length) => length,
+            ExploredExtent::Partial { length, .. } => length,
         };
         for (state, depth) in machine.reachable(length) {
             prop_assert!(notes.ever.contains(&state), "state {state} at {depth} is missing: {exploration:?}");
@@ -259,22 +262,22 @@ proptest! {
     #[test]
     fn renaming_changes_no_verdict(limit in 0u64..12, depth in 1usize..5, order in 0usize..4) {
         let mut verdicts = Vec::new();
-        for matching in [Likeness::Equal, Likeness::UpToRenaming] {
+        for matching in [Equivalence::Equal, Equivalence::UpToRenaming] {
             let mut counters = Counters::new(limit);
-            let plan = Plan {
+            let plan = ExploreOptions {
                 order: ORDERS[order],
                 matching: Some(matching),
                 depth: Some(depth.min(4)),
-                failures: Failures::Distinct,
-                ..Plan::default()
+                failures: FailurePolicy::Distinct,
+                ..ExploreOptions::default()
             };
-            let mut explorer = Explorer::of(&mut counters).with_copies().with_fingerprints();
+            let mut explorer = Explorer::of(&mut counters).with_snapshots().with_fingerprints();
             let exploration = explorer.explore(&plan, &mut ()).unwrap();
             for (test, failure) in &exploration.failures {
                 let trace = replay(&mut counters, test, &ReplayOptions::default(), &mut ()).unwrap();
                 prop_assert!(trace.failure().unwrap().is_same_as(failure));
             }
-            verdicts.push((exploration.failures.len(), exploration.reach.clone(), exploration.states));
+            verdicts.push((exploration.failures.len(), exploration.extent.clone(), exploration.states));
         }
         prop_assert_eq!(verdicts[0].0, verdicts[1].0);
         prop_assert_eq!(&verdicts[0].1, &verdicts[1].1);

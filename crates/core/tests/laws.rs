@@ -1,19 +1,20 @@
-//! What holds for every catalogue, every test and every system, tried on random ones.
+//! Properties of every catalogue, every test and every system, tested on random ones.
 
-mod machine;
+use crate::machine;
 
 use machine::{any_machine, fails_as, failures};
 use proptest::prelude::*;
 use proptest::sample::Index;
-use testwright_core::generate::Found;
+use testwright_core::generate::FailingTest;
 use testwright_core::laws::check_laws;
 use testwright_core::replay::{ReplayOptions, replay};
 use testwright_core::shrink::{
-    Method, ReduceError, ReduceOptions, Reduction, alpha_convert, reduce,
+    ReduceError, ReduceMethod, ReduceOptions, Reduction, alpha_convert, reduce,
 };
 use testwright_core::toys::{Counters, Jugs, Safe, Stack};
 use testwright_core::{
-    ActionId, Axis, Catalog, Choice, Piece, Pool, PoolId, Role, Step, System, Template, Test, saved,
+    ActionId, Axis, Catalog, ChoiceValues, PoolId, SlotPool, SlotRole, Step, System, Template,
+    TemplatePiece, Test, saved,
 };
 
 // ------------------------------------------------------------------------------------------ random catalogues
@@ -22,17 +23,17 @@ const POOLS: [(&str, u32); 4] = [("x", 3), ("c1", 12), ("p_", 2), ("x_REF", 2)];
 
 fn any_axis() -> impl Strategy<Value = Axis> {
     let role = prop::sample::select(vec![
-        Role::Use,
-        Role::SilentUse,
-        Role::Definition,
-        Role::Mention,
+        SlotRole::Use,
+        SlotRole::SilentUse,
+        SlotRole::Definition,
+        SlotRole::Mention,
     ]);
     let texts = prop::collection::vec("[1a' ]{0,3}", 1..4);
     prop_oneof![
         4 => (0..POOLS.len(), role).prop_map(|(pool, role)| Axis::Slot { pool: PoolId(pool), role }),
-        1 => (-3i64..12, 0i64..14).prop_map(|(first, more)| Axis::Choice(Choice::Integers { first, last: first + more })),
-        1 => prop::char::range(' ', '0').prop_map(|first| Axis::Choice(Choice::Characters { first, last: '1' })),
-        1 => texts.prop_map(|texts| Axis::Choice(Choice::Texts(texts))),
+        1 => (-3i64..12, 0i64..14).prop_map(|(first, more)| Axis::Choice(ChoiceValues::Integers { first, last: first + more })),
+        1 => prop::char::range(' ', '0').prop_map(|first| Axis::Choice(ChoiceValues::Characters { first, last: '1' })),
+        1 => texts.prop_map(|texts| Axis::Choice(ChoiceValues::Texts(texts))),
         1 => (1u64..4).prop_map(Axis::Repeat),
     ]
 }
@@ -46,18 +47,18 @@ fn any_template() -> impl Strategy<Value = Template> {
     let pieces = prop::collection::vec(piece, 0..6);
     (prop::collection::vec(any_axis(), 0..4), pieces).prop_map(|(axes, pieces)| {
         // A statement begins with a letter.
-        let mut all = vec![Piece::Text("f".to_owned())];
+        let mut all = vec![TemplatePiece::Text("f".to_owned())];
         for piece in pieces {
             match piece {
-                Err(text) => all.push(Piece::Text(text)),
+                Err(text) => all.push(TemplatePiece::Text(text)),
                 Ok(_) if axes.is_empty() => {}
                 Ok((index, twin)) => {
                     let axis = index.index(axes.len());
                     let is_slot = matches!(axes[axis], Axis::Slot { .. });
                     all.push(if twin && is_slot {
-                        Piece::Twin(axis)
+                        TemplatePiece::Twin(axis)
                     } else {
-                        Piece::Hole(axis)
+                        TemplatePiece::Hole(axis)
                     });
                 }
             }
@@ -73,7 +74,7 @@ fn any_template() -> impl Strategy<Value = Template> {
 
 fn any_catalog() -> impl Strategy<Value = Catalog> {
     prop::collection::vec(any_template(), 1..5).prop_map(|templates| {
-        let pool = |(name, size): (&str, u32)| Pool {
+        let pool = |(name, size): (&str, u32)| SlotPool {
             name: name.to_owned(),
             size,
         };
@@ -105,15 +106,15 @@ proptest! {
         for action in actions(&catalog, &indices) {
             let text = catalog.text(action);
             let found = catalog.find(&text);
-            prop_assert!(found.contains(&catalog.without_repeat(action)), "{text:?}: {found:?}");
+            prop_assert!(found.contains(&catalog.first_copy(action)), "{text:?}: {found:?}");
             prop_assert!(found.is_sorted());
             for other in &found {
                 prop_assert_eq!(&catalog.text(*other), &text);
-                prop_assert_eq!(catalog.without_repeat(*other), *other);
+                prop_assert_eq!(catalog.first_copy(*other), *other);
             }
             if catalog.len() <= 2_000 {
                 let all = (0..catalog.len()).map(ActionId).filter(|other| {
-                    catalog.without_repeat(*other) == *other && catalog.text(*other) == text
+                    catalog.first_copy(*other) == *other && catalog.text(*other) == text
                 });
                 prop_assert_eq!(found, all.collect::<Vec<_>>());
             }
@@ -124,7 +125,7 @@ proptest! {
     fn a_label_finds_its_action_alone(catalog in any_catalog(), indices in some()) {
         for action in actions(&catalog, &indices) {
             let label = catalog.label(action);
-            prop_assert_eq!(catalog.find(&label), [catalog.without_repeat(action)], "{:?}", label);
+            prop_assert_eq!(catalog.find(&label), [catalog.first_copy(action)], "{:?}", label);
         }
     }
 
@@ -174,7 +175,7 @@ proptest! {
         remarks in prop::collection::vec("[a-z#; ]{0,8}", 12),
         notes in prop::collection::vec(("[a-z]{1,5}", "[a-z0-9:;#=]{0,10}"), 0..3),
     ) {
-        let first_copy = |action| Step::Act(catalog.without_repeat(action));
+        let first_copy = |action| Step::Act(catalog.first_copy(action));
         let mut steps: Vec<Step> = actions(&catalog, &indices).into_iter().map(first_copy).collect();
         for restart in restarts {
             steps.insert(restart.index(steps.len() + 1), Step::Restart);
@@ -184,7 +185,7 @@ proptest! {
         let test = Test { steps, remarks };
         let text = saved::write(&catalog, &test, &notes);
         let read = saved::read(&catalog, &text).expect("what was written can be read");
-        prop_assert!(read.is_settled());
+        prop_assert!(read.is_unambiguous());
         prop_assert_eq!(&read.notes, &notes);
         // Nothing is run, so any system will do.
         let resolved = read.resolve(&mut Jugs::default()).unwrap();
@@ -196,8 +197,9 @@ proptest! {
 
 // --------------------------------------------------------------------------------------------- random systems
 
-/// A reduction fails the same way, is no longer than what it came from, and no step of it can be left out.
-fn check_reduction(system: &mut impl System, found: &Found, options: &ReduceOptions) {
+/// Checks that a reduction fails the same way, is not longer than the original, and needs every
+/// step.
+fn check_reduction(system: &mut impl System, found: &FailingTest, options: &ReduceOptions) {
     let reduction = reduce(system, &found.test, &found.failure, options, &mut || true);
     let Reduction {
         test,
@@ -235,7 +237,7 @@ fn check_reduction(system: &mut impl System, found: &Found, options: &ReduceOpti
 }
 
 fn any_options() -> impl Strategy<Value = ReduceOptions> {
-    let method = prop::sample::select(vec![Method::Greedy, Method::Ddmin]);
+    let method = prop::sample::select(vec![ReduceMethod::Greedy, ReduceMethod::Ddmin]);
     (method, any::<bool>()).prop_map(|(method, keep_last)| ReduceOptions {
         method,
         keep_last,

@@ -1,19 +1,20 @@
-//! What holds for every test that was made simpler, tried on random systems and on the toys.
+//! Properties of every shrunk test, tested on random systems and on the toys.
 
-mod machine;
+use crate::machine;
 
 use machine::{any_machine, fails_as, failures};
 use proptest::prelude::*;
-use testwright_core::generate::Found;
+use testwright_core::generate::FailingTest;
 use testwright_core::replay::{ReplayOptions, replay};
 use testwright_core::shrink::{
-    AnyFailure, Effort, Generalization, GeneralizeOptions, Goal, Holds, NormalizeOptions,
-    ReduceOptions, SameFailure, SeveralOptions, Shrinker, Shrunk, Speed, Touches, TouchesMore,
+    AnyFailure, Effort, Generalization, GeneralizeOptions, NormalizeOptions, PredicateGoal,
+    ReduceOptions, SameFailure, SeveralOptions, ShrinkGoal, Shrinker, Shrunk, Speed, Touches,
+    TouchesMore,
 };
 use testwright_core::toys::{self, Counters, Jugs, Stack, Watched};
 use testwright_core::{
-    ActionId, Catalog, Coverage, Covered, Error, Event, Failure, FailureKind, Outcome, Snapshot,
-    Step, System, Test,
+    ActionId, Catalog, Coverage, Covered, Error, Failure, FailureKind, Outcome, Snapshot, Step,
+    System, Test, TraceEvent,
 };
 
 fn any_normalize_options() -> impl Strategy<Value = NormalizeOptions> {
@@ -25,7 +26,7 @@ fn any_normalize_options() -> impl Strategy<Value = NormalizeOptions> {
     })
 }
 
-fn normalize(system: &mut impl System, found: &Found, options: &NormalizeOptions) -> Shrunk {
+fn normalize(system: &mut impl System, found: &FailingTest, options: &NormalizeOptions) -> Shrunk {
     let mut goal = SameFailure(found.failure.clone());
     let mut proceed = || true;
     let reduce = ReduceOptions::default();
@@ -35,8 +36,9 @@ fn normalize(system: &mut impl System, found: &Found, options: &NormalizeOptions
         .expect("the failure is reproduced")
 }
 
-/// A normal test fails the same way, is no longer, needs every step, and stays as it is when it is normalised again.
-fn check_normal(system: &mut impl System, found: &Found, options: &NormalizeOptions) {
+/// Checks that a normal test fails the same way, is not longer, needs every step, and is unchanged
+/// by another normalisation.
+fn check_normal(system: &mut impl System, found: &FailingTest, options: &NormalizeOptions) {
     let normal = normalize(system, found, options);
     assert!(normal.complete);
     assert!(normal.test.len() <= found.test.len());
@@ -49,14 +51,14 @@ fn check_normal(system: &mut impl System, found: &Found, options: &NormalizeOpti
         shorter.steps.remove(index);
         assert_eq!(fails_as(system, &shorter, &found.failure), None);
     }
-    let found = Found {
+    let found = FailingTest {
         test: normal.test.clone(),
         ..found.clone()
     };
     assert_eq!(normalize(system, &found, options).test, normal.test);
 }
 
-/// Everything that is claimed to be tried is true when it is run again, with no step skipped.
+/// Checks that every claim marked as tried is true when it is run again, without skipped steps.
 fn check_claims(system: &mut impl System, failure: &Failure, found: &Generalization) {
     let mut is_true = |steps: &[Step]| {
         let test = Test::of_steps(steps.to_vec());
@@ -64,7 +66,7 @@ fn check_claims(system: &mut impl System, failure: &Failure, found: &Generalizat
         let skipped = trace
             .events
             .iter()
-            .any(|event| matches!(event, Event::Skipped(_)));
+            .any(|event| matches!(event, TraceEvent::Skipped(_)));
         trace
             .failure()
             .is_some_and(|other| other.is_same_as(failure))
@@ -110,7 +112,7 @@ fn generalize(system: &mut impl System, test: &Test, failure: &Failure) -> Gener
         .unwrap()
 }
 
-/// All that can be done with a test, and what it has cost.
+/// The results of all operations on a test.
 #[derive(Debug, PartialEq)]
 struct Everything {
     reduced: Shrunk,
@@ -121,7 +123,7 @@ struct Everything {
 
 fn everything<S: Snapshot>(
     system: &mut S,
-    goal: &mut dyn Goal<S>,
+    goal: &mut dyn ShrinkGoal<S>,
     test: &Test,
     snapshots: Option<usize>,
 ) -> (Everything, Effort) {
@@ -158,7 +160,7 @@ fn everything<S: Snapshot>(
     )
 }
 
-/// Copies change nothing but what it costs.
+/// Checks that snapshots change only the cost.
 fn check_snapshots<S: System + Clone>(system: S, seed: u64, length: usize) {
     let mut system = Watched::new(system);
     for found in failures(&mut system, seed, length) {
@@ -255,7 +257,7 @@ proptest! {
             let mut touches = Touches(some.clone());
             let mut touches_more = TouchesMore(some.clone());
             let is_more = more && touched.len() > some.len();
-            let goal: &mut dyn Goal<_> = if is_more { &mut touches_more } else { &mut touches };
+            let goal: &mut dyn ShrinkGoal<_> = if is_more { &mut touches_more } else { &mut touches };
             let mut proceed = || true;
             let options = ReduceOptions::default();
             let reduced = Shrinker::new(&mut system, goal, &options, &mut proceed).reduce(&found.test).unwrap();
@@ -277,7 +279,7 @@ proptest! {
     fn a_predicate_that_runs_the_test_does_as_well(mut machine in any_machine(), seed in 0u64..1000) {
         for found in failures(&mut machine, seed, 30) {
             let failure = found.failure.clone();
-            let mut goal = Holds(|system: &mut machine::Machine, test: &Test| {
+            let mut goal = PredicateGoal(|system: &mut machine::Machine, test: &Test| {
                 Ok(fails_as(system, test, &failure).is_some())
             });
             let mut proceed = || true;
@@ -319,19 +321,19 @@ proptest! {
 }
 
 fn touched_by(system: &mut impl Covered, test: &Test) -> Coverage {
-    system.begin_anew().unwrap();
+    system.reset_touched().unwrap();
     replay(system, test, &ReplayOptions::default(), &mut ()).unwrap();
     system.touched()
 }
 
-/// What is wrong with the copies of a system.
+/// The defect of a system's snapshots.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Copies {
-    /// Nothing can be copied.
+    /// No snapshot can be taken.
     None,
-    /// A copy is the state after a reset.
+    /// A snapshot contains the state after a reset.
     Forgetful,
-    /// After some copies were used, none can be any more.
+    /// After some restores, none works any more.
     Wearing,
 }
 
@@ -381,8 +383,8 @@ impl Snapshot for Copied {
     }
 }
 
-/// The first failure of a stack.
-fn failing_stack() -> Found {
+/// Returns the first failure of a stack.
+fn failing_stack() -> FailingTest {
     let found = (0..100).find_map(|seed| failures(&mut Stack::default(), seed, 300).pop());
     found.expect("one of four hundred tests fails")
 }
@@ -401,7 +403,7 @@ fn wrong_copies_are_found_out() {
         let (with, effort) = everything(&mut system, &mut goal(), &found.test, Some(8));
         assert_eq!(with, without, "{copies:?}");
         assert_eq!(effort.runs, cost.runs);
-        // Some of the fifteen were for the proof.
+        // Some of the fifteen restores were for verification.
         let is_used = copies == Copies::Wearing;
         assert_eq!(effort.resumed > 0, is_used, "{copies:?}");
         assert!(effort.resumed < 15);
@@ -429,7 +431,7 @@ fn the_last_step_is_kept_if_that_is_wanted() {
     assert!(last.replacements.is_empty() && last.swaps.is_empty());
 }
 
-/// Holds values and fails if their sum passes a limit; a hundred thousand actions.
+/// Holds values and fails if their sum exceeds a limit; it has a hundred thousand actions.
 struct Large {
     actions: Catalog,
     values: [Option<(u64, bool)>; 10],
@@ -513,7 +515,7 @@ fn a_hundred_thousand_actions_are_feasible() {
         .unwrap();
     let runs = shrinker.effort().runs - runs_to_normalize;
     drop(shrinker);
-    let text = general.show(&|step| match step {
+    let text = general.render(&|step| match step {
         Step::Act(action) => system.actions.text(action),
         Step::Restart => String::new(),
     });

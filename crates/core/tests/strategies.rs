@@ -1,4 +1,4 @@
-//! What holds for every strategy, tried on random seeds and toys.
+//! Properties of every strategy, tested on random seeds and toys.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -8,15 +8,18 @@ use testwright_core::generate::swarm::directed::ObservedSwarm;
 use testwright_core::generate::swarm::{Inclusion, Switching};
 use testwright_core::generate::{
     Auto, ByClass, ClassTable, Corpus, CorpusOptions, Exploit, ExploitOptions, Extend,
-    ExtendOptions, Found, Made, Markov, MarkovModel, NewCoverage, NothingNew, Profile, Search,
-    SearchWatcher, SequenceOptions, Sequences, Strategy as Choosing, Swarm, SwarmOptions, Uniform,
-    WithHint, regenerate_with, search_with,
+    ExtendOptions, FailingTest, GeneratedTest, Markov, MarkovModel, NewCoverage, NothingNew,
+    Profile, SearchOptions, SearchWatcher, SequenceOptions, Sequences, Strategy as Choosing, Swarm,
+    SwarmOptions, Uniform, WithHint, regenerate_with, search_with,
 };
 use testwright_core::replay::{ReplayOptions, replay};
 use testwright_core::toys::{Buffer, Counters, Crossing, Safe, Stack};
-use testwright_core::{Classes, Coverage, Covered, Error, Event, System, TargetId, Test};
+use testwright_core::{
+    ActionClasses, Coverage, Covered, Error, System, TargetId, Test, TraceEvent,
+};
 
-/// A system that covers nothing, so that strategies for covered ones can be tried on it, too.
+/// Defines a system without coverage, so that strategies for covered systems can be tested on it,
+/// too.
 macro_rules! plain {
     ($name:ident, $toy:ty) => {
         struct $name($toy);
@@ -46,7 +49,7 @@ macro_rules! plain {
             fn take_new(&mut self) -> Vec<TargetId> {
                 Vec::new()
             }
-            fn begin_anew(&mut self) -> Result<(), Error> {
+            fn reset_touched(&mut self) -> Result<(), Error> {
                 Ok(())
             }
             fn touched(&self) -> Coverage {
@@ -59,9 +62,9 @@ macro_rules! plain {
 plain!(PlainCounters, Counters);
 plain!(PlainCrossing, Crossing);
 
-/// All strategies, by name.
+/// Returns all strategies, by name.
 fn strategies<S: Covered>(system: &mut S) -> Vec<(&'static str, Box<dyn Choosing<S>>)> {
-    let classes = Arc::new(Classes::new(system.actions()));
+    let classes = Arc::new(ActionClasses::new(system.actions()));
     let swarm = |switching, high| {
         let options = SwarmOptions {
             switching,
@@ -70,7 +73,7 @@ fn strategies<S: Covered>(system: &mut S) -> Vec<(&'static str, Box<dyn Choosing
         };
         Swarm::new(&classes, options)
     };
-    let plan = Search {
+    let plan = SearchOptions {
         seed: 99,
         tests: None,
         length: 20,
@@ -98,7 +101,7 @@ fn strategies<S: Covered>(system: &mut S) -> Vec<(&'static str, Box<dyn Choosing
         ..ExploitOptions::default()
     };
     let few = CorpusOptions {
-        most: 4,
+        max_entries: 4,
         measure_every: 1,
         ..CorpusOptions::default()
     };
@@ -151,7 +154,7 @@ fn strategies<S: Covered>(system: &mut S) -> Vec<(&'static str, Box<dyn Choosing
 struct All(Vec<(Test, bool)>);
 
 impl<S: ?Sized> SearchWatcher<S> for All {
-    fn made(&mut self, _system: &S, made: Made<'_>) -> ControlFlow<()> {
+    fn test_generated(&mut self, _system: &S, made: GeneratedTest<'_>) -> ControlFlow<()> {
         let test = Test {
             steps: made.steps.to_vec(),
             remarks: made.remarks.to_vec(),
@@ -160,15 +163,16 @@ impl<S: ?Sized> SearchWatcher<S> for All {
         ControlFlow::Continue(())
     }
 
-    fn found(&mut self, _system: &mut S, _found: Found) -> ControlFlow<()> {
+    fn failure_found(&mut self, _system: &mut S, _found: FailingTest) -> ControlFlow<()> {
         ControlFlow::Continue(())
     }
 }
 
-/// The same seed makes the same tests; every step of them is enabled in its turn; they fail when replayed if they
-/// failed when made; and strategies that do not learn make any test again by its number alone.
+/// Checks that equal seeds generate equal tests, that every step is enabled in its turn, that tests
+/// fail in a replay if they failed when generated, and that strategies that do not learn can
+/// regenerate any test by its number.
 fn check<S: Covered>(new: impl Fn() -> S, seed: u64, length: usize) {
-    let plan = Search {
+    let plan = SearchOptions {
         seed,
         tests: Some(12),
         length,
@@ -176,7 +180,7 @@ fn check<S: Covered>(new: impl Fn() -> S, seed: u64, length: usize) {
     };
     let count = strategies(&mut new()).len();
     for place in 0..count {
-        // A system of its own for each run, so that no coverage is left from another.
+        // A new system for each run, so that no coverage is left from another.
         let run = || {
             let mut system = new();
             let (name, mut strategy) = strategies(&mut new()).swap_remove(place);
@@ -195,7 +199,7 @@ fn check<S: Covered>(new: impl Fn() -> S, seed: u64, length: usize) {
         for (number, (test, failed)) in tests.iter().enumerate() {
             let options = ReplayOptions::default();
             let trace = replay(&mut new(), test, &options, &mut ()).unwrap();
-            let skipped = |event: &Event| matches!(event, Event::Skipped(_));
+            let skipped = |event: &TraceEvent| matches!(event, TraceEvent::Skipped(_));
             assert!(!trace.events.iter().any(skipped), "{name}");
             assert_eq!(trace.failure().is_some(), *failed, "{name}");
             assert!(
@@ -224,10 +228,10 @@ proptest! {
     }
 }
 
-/// Bit for bit what the walk was before there were strategies.
+/// The uniform strategy makes exactly the draws that a plain loop makes.
 #[test]
 fn a_uniform_seed_keeps_its_meaning() {
-    let plan = Search {
+    let plan = SearchOptions {
         seed: 7,
         tests: None,
         length: 12,

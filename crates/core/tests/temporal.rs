@@ -1,29 +1,29 @@
-//! Temporal properties of random machines, against the definition.
+//! Temporal properties of random machines, compared with the definition.
 
-mod machine;
+use crate::machine;
 
 use machine::{Machine, machine_of};
 use proptest::prelude::*;
 use testwright_core::explore::temporal::{
-    Answer, Atom, Counterexample, Ending, Formula, holds_on, parse,
+    Atom, Counterexample, Formula, FormulaVerdict, RunEnding, holds_on, parse,
 };
-use testwright_core::explore::{Explorer, Plan};
+use testwright_core::explore::{ExploreOptions, Explorer};
 use testwright_core::toys;
-use testwright_core::{Likeness, Step, Test};
+use testwright_core::{Equivalence, Step, Test};
 
 // ---------------------------------------------------------------------------------------------- random machines
 
-/// A random graph whose states have two labels, `p` and `q`. Some states are dead ends.
+/// Generates a random graph whose states have two labels, `p` and `q`. Some states are dead ends.
 fn any_machine() -> impl Strategy<Value = Machine> {
     let actions = toys::catalog(&[], &["go(<[0..1]>)"]);
     (1usize..4).prop_flat_map(move |states| machine_of(actions.clone(), states, 3, Just(None)))
 }
 
-/// A moment of a run: the state, and the action that led there.
-type Moment = (usize, Option<usize>);
+/// A point of a run: the state, and the action that led there.
+type RunPoint = (usize, Option<usize>);
 
 impl Machine {
-    fn holds(&self, (state, action): Moment, atom: &Atom) -> bool {
+    fn holds(&self, (state, action): RunPoint, atom: &Atom) -> bool {
         match atom {
             Atom::Predicate(name) => self.labels[state][usize::from(name == "q")],
             Atom::Took(pattern) => match pattern.as_str() {
@@ -33,15 +33,15 @@ impl Machine {
         }
     }
 
-    fn holds_on(&self, formula: &Formula, run: &[Moment], lap: usize) -> bool {
-        let mut holds = |place: usize, atom: &Atom| self.holds(run[place], atom);
+    fn holds_on(&self, formula: &Formula, run: &[RunPoint], lap: usize) -> bool {
+        let mut holds = |position: usize, atom: &Atom| self.holds(run[position], atom);
         holds_on(formula, run.len(), lap, &mut holds)
     }
 
-    /// Where each action leads; a dead end stays as it is.
-    fn after(&self, state: usize) -> Vec<Moment> {
+    /// Returns the successors of a state; a dead end stays as it is.
+    fn after(&self, state: usize) -> Vec<RunPoint> {
         let targets = self.next[state].iter().enumerate();
-        let moves: Vec<Moment> = targets
+        let moves: Vec<RunPoint> = targets
             .filter_map(|(action, to)| to.map(|to| (to, Some(action))))
             .collect();
         if moves.is_empty() {
@@ -51,19 +51,24 @@ impl Machine {
         }
     }
 
-    /// Tries every lasso of up to this many moments.
-    fn some_run_violates(&self, formula: &Formula, run: &mut Vec<Moment>, most: usize) -> bool {
+    /// Tries every lasso of up to this many points.
+    fn some_run_violates(
+        &self,
+        formula: &Formula,
+        run: &mut Vec<RunPoint>,
+        max_points: usize,
+    ) -> bool {
         let (state, _) = run[run.len() - 1];
         for next in self.after(state) {
-            // The run closes if a moment with this one's state and action was there before.
+            // The run closes if a point with this state and action occurred before.
             for lap in 0..run.len() {
                 if run[lap] == next && !self.holds_on(formula, run, lap) {
                     return true;
                 }
             }
-            if run.len() < most {
+            if run.len() < max_points {
                 run.push(next);
-                let found = self.some_run_violates(formula, run, most);
+                let found = self.some_run_violates(formula, run, max_points);
                 run.pop();
                 if found {
                     return true;
@@ -73,53 +78,53 @@ impl Machine {
         false
     }
 
-    /// A counterexample by hand, with its steps checked; `None` for one that ends in anything.
-    fn run_of(&self, run: &Counterexample) -> Option<(Vec<Moment>, usize)> {
-        let mut moments = vec![(0, None)];
-        let walk = |test: &Test, moments: &mut Vec<Moment>| {
+    /// Converts a counterexample to a run, with its steps checked; `None` if it ends in anything.
+    fn run_of(&self, run: &Counterexample) -> Option<(Vec<RunPoint>, usize)> {
+        let mut points = vec![(0, None)];
+        let walk = |test: &Test, points: &mut Vec<RunPoint>| {
             for step in &test.steps {
                 let Step::Act(action) = step else { panic!() };
-                let (state, _) = moments[moments.len() - 1];
+                let (state, _) = points[points.len() - 1];
                 let to = self.next[state][action.0 as usize].expect("enabled");
-                moments.push((to, Some(action.0 as usize)));
+                points.push((to, Some(action.0 as usize)));
             }
         };
-        walk(&run.prefix, &mut moments);
-        let lap = moments.len();
-        let (start, _) = moments[lap - 1];
+        walk(&run.prefix, &mut points);
+        let lap = points.len();
+        let (start, _) = points[lap - 1];
         match run.ending {
-            Ending::Lap => {
-                walk(&run.lap, &mut moments);
-                assert_eq!(moments[moments.len() - 1].0, start, "the lap leads back");
+            RunEnding::Lap => {
+                walk(&run.lap, &mut points);
+                assert_eq!(points[points.len() - 1].0, start, "the lap leads back");
             }
-            Ending::Deadlock => {
+            RunEnding::Deadlock => {
                 assert!(self.next[start].iter().all(Option::is_none));
-                moments.push((start, None));
+                points.push((start, None));
             }
-            Ending::Anything => return None,
+            RunEnding::Anything => return None,
         }
-        Some((moments, lap))
+        Some((points, lap))
     }
 
-    /// Any run that begins with this test.
-    fn some_run_after(&self, test: &Test, choices: &[usize]) -> (Vec<Moment>, usize) {
-        let mut moments = vec![(0, None)];
+    /// Returns a run that begins with this test.
+    fn some_run_after(&self, test: &Test, choices: &[usize]) -> (Vec<RunPoint>, usize) {
+        let mut points = vec![(0, None)];
         for step in &test.steps {
             let Step::Act(action) = step else { panic!() };
-            let (state, _) = moments[moments.len() - 1];
+            let (state, _) = points[points.len() - 1];
             let to = self.next[state][action.0 as usize].expect("enabled");
-            moments.push((to, Some(action.0 as usize)));
+            points.push((to, Some(action.0 as usize)));
         }
-        let beginning = moments.len();
+        let beginning = points.len();
         loop {
-            let place = moments.len() - 1;
-            let after = self.after(moments[place].0);
-            let next = after[choices[place % choices.len()] % after.len()];
-            let known = (beginning..moments.len()).find(|lap| moments[*lap] == next);
-            if let (Some(lap), true) = (known, place >= beginning + 3) {
-                return (moments, lap);
+            let position = points.len() - 1;
+            let after = self.after(points[position].0);
+            let next = after[choices[position % choices.len()] % after.len()];
+            let known = (beginning..points.len()).find(|lap| points[*lap] == next);
+            if let (Some(lap), true) = (known, position >= beginning + 3) {
+                return (points, lap);
             }
-            moments.push(next);
+            points.push(next);
         }
     }
 }
@@ -184,30 +189,32 @@ fn written_formula() -> BoxedStrategy<Formula> {
     any_formula(atoms.boxed(), 6, 20)
 }
 
-/// The textbook's definition at a place of a run, by looking at every place that follows.
+/// Evaluates a formula at a position of a run by the textbook definition, looking at every later
+/// position.
 fn by_definition(
     machine: &Machine,
     formula: &Formula,
-    run: &[Moment],
+    run: &[RunPoint],
     lap: usize,
     at: usize,
 ) -> bool {
-    let after = |place: usize| {
-        if place + 1 < run.len() {
-            place + 1
+    let after = |position: usize| {
+        if position + 1 < run.len() {
+            position + 1
         } else {
             lap
         }
     };
-    // Whatever happens later happens within one more time round.
-    let mut places = vec![at];
-    while places.len() < 2 * run.len() {
-        places.push(after(places[places.len() - 1]));
+    // Everything that happens later happens within one more lap.
+    let mut positions = vec![at];
+    while positions.len() < 2 * run.len() {
+        positions.push(after(positions[positions.len() - 1]));
     }
     let of = |formula: &Formula, at: usize| by_definition(machine, formula, run, lap, at);
     let until = |left: &Formula, right: &Formula| {
-        (0..places.len())
-            .any(|end| of(right, places[end]) && places[..end].iter().all(|place| of(left, *place)))
+        (0..positions.len()).any(|end| {
+            of(right, positions[end]) && positions[..end].iter().all(|position| of(left, *position))
+        })
     };
     match formula {
         Formula::True => true,
@@ -215,14 +222,14 @@ fn by_definition(
         Formula::Atom(atom) => machine.holds(run[at], atom),
         Formula::Not(one) => !of(one, at),
         Formula::Next(one) => of(one, after(at)),
-        Formula::Always(one) => places.iter().all(|place| of(one, *place)),
-        Formula::Eventually(one) => places.iter().any(|place| of(one, *place)),
+        Formula::Always(one) => positions.iter().all(|position| of(one, *position)),
+        Formula::Eventually(one) => positions.iter().any(|position| of(one, *position)),
         Formula::And(left, right) => of(left, at) && of(right, at),
         Formula::Or(left, right) => of(left, at) || of(right, at),
         Formula::Implies(left, right) => !of(left, at) || of(right, at),
         Formula::Until(left, right) => until(left, right),
         Formula::WeakUntil(left, right) => {
-            until(left, right) || places.iter().all(|place| of(left, *place))
+            until(left, right) || positions.iter().all(|position| of(left, *position))
         }
         Formula::Release(left, right) => {
             let (left, right) = (left.clone().negated(), right.clone().negated());
@@ -234,7 +241,7 @@ fn by_definition(
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1_000))]
 
-    /// What the automaton says is what trying all short runs says, and a counterexample is one.
+    /// The automaton agrees with trying all short runs, and a counterexample is one.
     #[test]
     fn the_verdict_is_that_of_trying_everything(
         mut machine in any_machine(),
@@ -247,32 +254,32 @@ proptest! {
             Ok(machine.labels[machine.state][usize::from(name == "q")])
         };
         let explorer = Explorer::of(&mut machine).with_fingerprints();
-        let plan = Plan::default();
+        let plan = ExploreOptions::default();
         let judgement = if copies {
-            explorer.with_copies().judge(&formula, &plan, &mut atoms)
+            explorer.with_snapshots().judge(&formula, &plan, &mut atoms)
         } else {
             { explorer }.judge(&formula, &plan, &mut atoms)
         };
         let brute = copy.some_run_violates(&formula, &mut vec![(0, None)], 7);
-        match judgement.unwrap().answer {
-            Answer::Holds => prop_assert!(!brute, "{formula} is violated, but said to hold"),
-            Answer::NothingFound(reach) => prop_assert!(false, "{reach}"),
-            Answer::Violated(run) => {
+        match judgement.unwrap().verdict {
+            FormulaVerdict::Holds => prop_assert!(!brute, "{formula} is violated, but said to hold"),
+            FormulaVerdict::NothingFound(reach) => prop_assert!(false, "{reach}"),
+            FormulaVerdict::Violated(run) => {
                 prop_assert!(run.confirmed);
                 match copy.run_of(&run) {
-                    Some((moments, lap)) => {
-                        prop_assert!(!copy.holds_on(&formula, &moments, lap), "{formula}: {run:?}");
+                    Some((points, lap)) => {
+                        prop_assert!(!copy.holds_on(&formula, &points, lap), "{formula}: {run:?}");
                     }
                     None => {
-                        let (moments, lap) = copy.some_run_after(&run.prefix, &choices);
-                        prop_assert!(!copy.holds_on(&formula, &moments, lap), "{formula}: {run:?}");
+                        let (points, lap) = copy.some_run_after(&run.prefix, &choices);
+                        prop_assert!(!copy.holds_on(&formula, &points, lap), "{formula}: {run:?}");
                     }
                 }
             }
         }
     }
 
-    /// With a budget or a limit, nothing is claimed that is not so.
+    /// With a budget or a limit, no claim is false.
     #[test]
     fn bounded_verdicts_are_sound(
         mut machine in any_machine(),
@@ -284,21 +291,21 @@ proptest! {
         let mut atoms = |machine: &mut Machine, name: &str| {
             Ok(machine.labels[machine.state][usize::from(name == "q")])
         };
-        let plan = Plan {
+        let plan = ExploreOptions {
             depth: Some(depth),
-            matching: matched.then_some(Likeness::Equal),
-            ..Plan::default()
+            matching: matched.then_some(Equivalence::Equal),
+            ..ExploreOptions::default()
         };
         let judgement = Explorer::of(&mut machine).with_fingerprints().judge(&formula, &plan, &mut atoms);
-        match judgement.unwrap().answer {
-            Answer::Holds => prop_assert!(!copy.some_run_violates(&formula, &mut vec![(0, None)], 7)),
-            Answer::NothingFound(_) => {}
-            Answer::Violated(run) => {
-                let (moments, lap) = match copy.run_of(&run) {
+        match judgement.unwrap().verdict {
+            FormulaVerdict::Holds => prop_assert!(!copy.some_run_violates(&formula, &mut vec![(0, None)], 7)),
+            FormulaVerdict::NothingFound(_) => {}
+            FormulaVerdict::Violated(run) => {
+                let (points, lap) = match copy.run_of(&run) {
                     Some(run) => run,
                     None => copy.some_run_after(&run.prefix, &[0, 1]),
                 };
-                prop_assert!(!copy.holds_on(&formula, &moments, lap));
+                prop_assert!(!copy.holds_on(&formula, &points, lap));
             }
         }
     }
@@ -315,7 +322,7 @@ proptest! {
         let text = formula.to_string();
         let parsed = parse(&text);
         prop_assert_eq!(parsed.as_ref().map(|parsed| &parsed.formula), Ok(&formula), "{}", text);
-        for (atom, range) in parsed.unwrap().places {
+        for (atom, range) in parsed.unwrap().atom_ranges {
             if let Atom::Predicate(predicate) = atom {
                 prop_assert_eq!(&text[range], predicate);
             }

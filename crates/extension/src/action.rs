@@ -24,11 +24,14 @@ use crate::sut::Sut;
 ///     >>> sut.test()
 ///     Test([<stack0 = stack.Stack()>])
 #[pyclass(frozen, name = "Action", module = "testwright")]
-pub(crate) struct Action {
+pub(crate) struct PyAction {
+    /// The system that the action belongs to.
     pub(crate) sut: Py<Sut>,
+    /// The actions of that system.
     pub(crate) catalog: Arc<Catalog>,
+    /// The action or restart itself.
     pub(crate) step: Step,
-    /// What somebody remarked about the step.
+    /// The remark on the step, or `None`.
     ///
     ///     >>> sut.playable("stack0.pop() ;;; nothing in it").note
     ///     'nothing in it'
@@ -36,20 +39,21 @@ pub(crate) struct Action {
     pub(crate) note: Option<String>,
 }
 
-impl Action {
-    /// The text as people read it.
-    pub(crate) fn shown(&self) -> String {
+impl PyAction {
+    /// Returns the text as people read it.
+    pub(crate) fn display_text(&self) -> String {
         match self.step {
             Step::Act(action) => self.catalog.text(action),
             Step::Restart => String::from("<<RESTART>>"),
         }
     }
 
+    /// Returns true if the action belongs to this system.
     fn is_of(&self, sut: &Bound<'_, Sut>) -> bool {
         self.sut.as_ptr() == sut.as_ptr()
     }
 
-    /// The name in a tuple that a script has made of an action's parts.
+    /// Returns the name in a tuple that a script has made of an action's parts.
     fn name_in(action: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
         match action.cast::<PyTuple>() {
             Ok(parts) if (3..=4).contains(&parts.len()) => Ok(parts.get_item(0)?.extract().ok()),
@@ -57,9 +61,9 @@ impl Action {
         }
     }
 
-    /// What somebody remarked about a step: an action, or a tuple of its parts.
+    /// Returns the remark on a step: an action, or a tuple of its parts.
     pub(crate) fn note_of(action: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
-        if let Ok(action) = action.cast::<Action>() {
+        if let Ok(action) = action.cast::<PyAction>() {
             return Ok(action.get().note.clone());
         }
         match action.cast::<PyTuple>() {
@@ -68,11 +72,11 @@ impl Action {
         }
     }
 
-    /// The step of an action of this system.
+    /// Returns the step of an action of this system.
     pub(crate) fn step_for(action: &Bound<'_, PyAny>, sut: &Bound<'_, Sut>) -> PyResult<Step> {
-        let Ok(action) = action.cast::<Action>() else {
-            if let Some(name) = Action::name_in(action)? {
-                return Sut::look_at(sut)?.playable_step(&name);
+        let Ok(action) = action.cast::<PyAction>() else {
+            if let Some(name) = PyAction::name_in(action)? {
+                return Sut::borrow(sut)?.playable_step(&name);
             }
             let kind = action.get_type().name()?;
             return Err(PyTypeError::new_err(format!(
@@ -83,23 +87,23 @@ impl Action {
         if action.is_of(sut) {
             return Ok(action.step);
         }
-        // The same harness loaded twice: actions are found by what they say.
+        // If the same harness is loaded twice, actions are found by their texts.
         match action.step {
             Step::Restart => Ok(Step::Restart),
-            Step::Act(_) => Sut::look_at(sut)?.playable_step(&action.shown()),
+            Step::Act(_) => Sut::borrow(sut)?.playable_step(&action.display_text()),
         }
     }
 }
 
 #[pymethods]
-impl Action {
+impl PyAction {
     /// The action as people read it: `avl0.insert(int1)`.
     ///
     ///     >>> test[2].text
     ///     'stack0.push(int0)'
     #[getter]
     fn text(&self) -> String {
-        self.shown()
+        self.display_text()
     }
 
     /// The name that TSTL gives the action: `self.p_avl[0].insert(self.p_int[1]) `.
@@ -109,15 +113,18 @@ impl Action {
     #[getter]
     pub(crate) fn name(&self, python: Python<'_>) -> PyResult<String> {
         match self.step {
-            Step::Restart => Ok(self.shown()),
+            Step::Restart => Ok(self.display_text()),
             Step::Act(action) => Sut::with(self.sut.bind(python), |system| {
-                let texts = system.ancestor_texts(action);
-                texts.map_or_else(|_| self.shown(), |(statement, _)| format!("{statement} "))
+                let texts = system.tstl_texts(action);
+                texts.map_or_else(
+                    |_| self.display_text(),
+                    |(statement, _)| format!("{statement} "),
+                )
             }),
         }
     }
 
-    /// Whether the action is enabled now.
+    /// Returns true if the action is enabled now.
     ///
     ///     >>> test[0].guard(), test[2].guard()
     ///     (True, False)
@@ -137,12 +144,12 @@ impl Action {
     ///     Traceback (most recent call last):
     ///         ...
     ///     IndexError: list index out of range
-    fn act(slf: &Bound<'_, Action>) -> PyResult<()> {
+    fn act(slf: &Bound<'_, PyAction>) -> PyResult<()> {
         let sut = slf.get().sut.bind(slf.py());
         if Sut::take(sut, slf.as_any())? {
             return Ok(());
         }
-        Err(Sut::look_at(sut)?.error(slf.py()))
+        Err(Sut::borrow(sut)?.error(slf.py()))
     }
 
     fn __len__(&self) -> usize {
@@ -150,10 +157,10 @@ impl Action {
     }
 
     fn __getitem__<'py>(
-        slf: &Bound<'py, Action>,
+        slf: &Bound<'py, PyAction>,
         index: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        Action::as_tuple(slf)?
+        PyAction::as_tuple(slf)?
             .as_any()
             .get_item(index)
             .map_err(|error| {
@@ -165,24 +172,24 @@ impl Action {
             })
     }
 
-    fn __iter__<'py>(slf: &Bound<'py, Action>) -> PyResult<Bound<'py, PyAny>> {
-        Ok(Action::as_tuple(slf)?.try_iter()?.into_any())
+    fn __iter__<'py>(slf: &Bound<'py, PyAction>) -> PyResult<Bound<'py, PyAny>> {
+        Ok(PyAction::as_tuple(slf)?.try_iter()?.into_any())
     }
 
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
-        other.cast::<Action>().is_ok_and(|other| {
+        other.cast::<PyAction>().is_ok_and(|other| {
             let other = other.get();
             self.sut.as_ptr() == other.sut.as_ptr() && self.step == other.step
         })
     }
 
     /// Nothing about it can change, so it is its own copy.
-    fn __copy__(slf: Py<Action>) -> Py<Action> {
+    fn __copy__(slf: Py<PyAction>) -> Py<PyAction> {
         slf
     }
 
-    fn __deepcopy__(slf: Py<Action>, memo: &Bound<'_, PyAny>) -> Py<Action> {
-        let _of_no_use = memo;
+    fn __deepcopy__(slf: Py<PyAction>, memo: &Bound<'_, PyAny>) -> Py<PyAction> {
+        let _unused = memo;
         slf
     }
 
@@ -193,7 +200,7 @@ impl Action {
     }
 
     /// By the order of the harness: what stands further up is simpler.
-    fn __lt__(&self, other: PyRef<'_, Action>) -> bool {
+    fn __lt__(&self, other: PyRef<'_, PyAction>) -> bool {
         let order = |step: Step| match step {
             Step::Restart => None,
             Step::Act(action) => Some(action),
@@ -203,13 +210,13 @@ impl Action {
 
     fn __repr__(&self) -> String {
         match &self.note {
-            Some(note) => format!("<{} ;;; {note}>", self.shown()),
-            None => format!("<{}>", self.shown()),
+            Some(note) => format!("<{} ;;; {note}>", self.display_text()),
+            None => format!("<{}>", self.display_text()),
         }
     }
 
     fn __str__(&self) -> String {
-        self.shown()
+        self.display_text()
     }
 
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
@@ -217,9 +224,9 @@ impl Action {
     }
 }
 
-impl Action {
-    /// As TSTL has it: `(name, guard, act)`, and the remark if there is one.
-    fn as_tuple<'py>(slf: &Bound<'py, Action>) -> PyResult<Bound<'py, PyTuple>> {
+impl PyAction {
+    /// Returns the action as TSTL has it: `(name, guard, act)`, and the remark if there is one.
+    fn as_tuple<'py>(slf: &Bound<'py, PyAction>) -> PyResult<Bound<'py, PyTuple>> {
         let action = slf.get();
         let name = action.name(slf.py())?.into_pyobject(slf.py())?.into_any();
         let mut parts = vec![name, slf.getattr("guard")?, slf.getattr("act")?];

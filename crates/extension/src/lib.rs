@@ -1,8 +1,8 @@
-//! `testwright._native`: the module that the wheel ships. [`Sut`](sut::Sut) is a harness as an object for scripts and
-//! notebooks, `main` a door to the command line.
+//! `testwright._native`: the module that the wheel ships. [`Sut`](sut::Sut) is a harness as an
+//! object for scripts and notebooks; `main` runs the command line.
 
 mod action;
-mod lent;
+mod borrowed_sut;
 mod models;
 mod state;
 mod sut;
@@ -18,7 +18,7 @@ use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use testwright_cli::Terminal;
-use testwright_python::recorder::{self, Capture, Scope};
+use testwright_python::recorder::{self, CaptureOptions, ProjectScope};
 
 create_exception!(
     testwright,
@@ -42,9 +42,9 @@ mod _native {
     use super::*;
 
     #[pymodule_export]
-    use crate::action::Action;
+    use crate::action::PyAction;
     #[pymodule_export]
-    use crate::state::State;
+    use crate::state::PyState;
     #[pymodule_export]
     use crate::sut::Sut;
 
@@ -55,7 +55,8 @@ mod _native {
     ///     0
     #[pyfunction]
     fn main(argv: Vec<OsString>) -> u8 {
-        // While a system under test runs, descriptors 1 and 2 are its own; our words go to duplicates of them.
+        // While a system under test runs, descriptors 1 and 2 are its own; our output goes to
+        // duplicates of them.
         let out = duplicate(io::stdout());
         let err = duplicate(io::stderr());
         let (out, err) = (out.as_ref(), err.as_ref());
@@ -74,8 +75,8 @@ mod _native {
         folders: Vec<PathBuf>,
         command: Vec<String>,
     ) -> PyResult<()> {
-        let scope = Scope { modules, folders };
-        let capture = Capture {
+        let scope = ProjectScope { modules, folders };
+        let capture = CaptureOptions {
             folder,
             name,
             scope,
@@ -95,8 +96,8 @@ mod _native {
     #[pyfunction]
     fn recorded_units(folder: PathBuf, name: Option<&str>, limit: usize) -> PyResult<String> {
         let loaded = testwright_capture::store::load(&folder)?;
-        let found = testwright_capture::told::named(&loaded.recording, name);
-        Ok(testwright_capture::told::units(&loaded.recording, &found, limit).to_string())
+        let found = testwright_capture::export::find_units(&loaded.recording, name);
+        Ok(testwright_capture::export::export_units(&loaded.recording, &found, limit).to_string())
     }
 
     /// See `testwright.models.replay`.
@@ -120,12 +121,13 @@ mod _native {
     }
 }
 
-/// A descriptor of our own for a standard stream; none if the stream is closed.
+/// Duplicates the descriptor of a standard stream; `None` if the stream is closed.
 fn duplicate(stream: impl AsFd) -> Option<File> {
     let descriptor = stream.as_fd().try_clone_to_owned().ok()?;
     Some(File::from(descriptor))
 }
 
+/// Returns a writer for a stream; without a stream, the output is discarded.
 fn writer(stream: Option<&File>) -> Box<dyn Write + '_> {
     match stream {
         Some(file) => Box::new(file),

@@ -1,15 +1,16 @@
-//! Models for pytest files that were written for runs that fail.
+//! Replays runs of models for pytest files that were written for failing runs.
 
 use std::time::Duration;
 
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
-use testwright_core::product::Trouble;
-use testwright_model::{Filter, Script, make_ready};
-use testwright_python::{Models, Process};
+use testwright_core::product::ModelError;
+use testwright_model::{Filter, RecordedRun, make_ready};
+use testwright_python::{Models, ProcessOwner};
 
-/// Plays steps through models while a stepper makes an implementation do the same; what went wrong, if anything.
+/// Replays steps on models while a stepper makes an implementation do the same. Returns the message
+/// of the failure, if there is one.
 pub(crate) fn replay<'py>(
     python: Python<'py>,
     models: &[String],
@@ -23,42 +24,48 @@ pub(crate) fn replay<'py>(
         python.into(),
         models,
         &Filter::default(),
-        Process::OfTheCaller,
+        ProcessOwner::Caller,
     )
-    .map_err(raise)?;
-    let patience = Duration::try_from_secs_f64(timeout).ok();
-    let mut stepper = models.stepper(stepper, patience).map_err(raise)?;
-    let script = Script {
+    .map_err(to_py_error)?;
+    let timeout_duration = Duration::try_from_secs_f64(timeout).ok();
+    let mut stepper = models
+        .stepper(stepper, timeout_duration)
+        .map_err(to_py_error)?;
+    let recorded_run = RecordedRun {
         run,
-        steps: models.steps_of(steps).map_err(raise)?,
-        check: true,
+        steps: models.intern_steps(steps).map_err(to_py_error)?,
+        check_invariants: true,
     };
     for attempt in 0..tries {
-        // Another test may have used it. One that cannot be made ready can be used just once.
+        // Another test may have used the stepper. One without a reset can be used just once.
         if attempt > 0 || stepper.can_reset() {
-            make_ready(&mut stepper).map_err(raise)?;
+            make_ready(&mut stepper).map_err(to_py_error)?;
         }
-        let played = script
+        let replayed = recorded_run
             .play(&mut models.product, &mut stepper)
-            .map_err(raise)?;
-        if let Some(failure) = played.failure {
+            .map_err(to_py_error)?;
+        if let Some(failure) = replayed.failure {
             return Ok(Some(failure.message));
         }
-        if let Some((name, arguments)) = played.left_out {
-            let words = models.product.words();
-            let (name, arguments) = (words.name_text(name), words.value_text(arguments).plain());
+        if let Some((name, arguments)) = replayed.left_out {
+            let interner = models.product.interner();
+            let (name, arguments) = (
+                interner.name_text(name),
+                interner.value_text(arguments).plain(),
+            );
             return Ok(Some(format!("{name}{arguments} is not possible here")));
         }
     }
     Ok(None)
 }
 
-fn raise(trouble: Trouble) -> PyErr {
-    let traceback = match &trouble {
-        Trouble::Raised { traceback, .. } | Trouble::InStepper { traceback, .. } => {
+/// Converts an error of models to an exception, with the model's traceback.
+fn to_py_error(error: ModelError) -> PyErr {
+    let traceback = match &error {
+        ModelError::Raised { traceback, .. } | ModelError::InStepper { traceback, .. } => {
             format!("\n{traceback}")
         }
         _ => String::new(),
     };
-    PyRuntimeError::new_err(format!("{trouble}{traceback}"))
+    PyRuntimeError::new_err(format!("{error}{traceback}"))
 }

@@ -1,4 +1,4 @@
-//! A state to go back to, as a value.
+//! A state to backtrack to, as a Python value.
 
 use std::cmp::Ordering;
 
@@ -8,7 +8,7 @@ use pyo3::types::{PyDict, PyList};
 use testwright_core::Test;
 use testwright_python::PythonState;
 
-/// What the slots held, which of them were used, and the steps that led there.
+/// A state: the values of the slots, which of them were used, and the steps that led there.
 ///
 /// Scripts written for TSTL take it for a list: a dictionary of values for each pool, one of used flags for each, and
 /// the test. So it can be indexed and compared like one. Of two states the one with more steps is the greater.
@@ -23,9 +23,10 @@ use testwright_python::PythonState;
 ///     >>> here == sut.state(), here < sut.state()
 ///     (False, True)
 #[pyclass(frozen, name = "State", module = "testwright")]
-pub(crate) struct State {
-    /// A copy to go back to; `None` if only the test leads back.
+pub(crate) struct PyState {
+    /// A snapshot to restore; `None` if only the test leads back.
     pub(crate) copy: Option<PythonState>,
+    /// The steps that led to the state.
     pub(crate) test: Test,
     /// The pools and their values, as TSTL lists them.
     pub(crate) listed: Py<PyList>,
@@ -34,7 +35,7 @@ pub(crate) struct State {
 }
 
 #[pymethods]
-impl State {
+impl PyState {
     fn __len__(&self, python: Python<'_>) -> usize {
         self.listed.bind(python).len()
     }
@@ -57,14 +58,14 @@ impl State {
         other: &Bound<'_, PyAny>,
         comparison: CompareOp,
     ) -> PyResult<Py<PyAny>> {
-        let Ok(other) = other.cast::<State>() else {
+        let Ok(other) = other.cast::<PyState>() else {
             return Ok(python.NotImplemented());
         };
         let other = other.get();
         let order = match self.test.len().cmp(&other.test.len()) {
-            // States are equal if their values are, however one came there.
+            // States are equal if their values are, whatever their tests.
             _ if matches!(comparison, CompareOp::Eq | CompareOp::Ne) => {
-                let values = |state: &State| {
+                let values = |state: &PyState| {
                     let listed = state.listed.bind(python);
                     listed.get_slice(0, listed.len().saturating_sub(1))
                 };
@@ -85,7 +86,7 @@ impl State {
     }
 }
 
-/// A dictionary from index to what stands there.
+/// Returns a dictionary from index to value.
 pub(crate) fn by_index<'py>(
     python: Python<'py>,
     values: impl Iterator<Item = Bound<'py, PyAny>>,

@@ -1,20 +1,22 @@
-//! A harness that lives in a Python process, for scripts and notebooks: `testwright.load("avl.tstl")`.
+//! A harness that runs in a Python process, for scripts and notebooks:
+//! `testwright.load("avl.tstl")`.
 //!
-//! Every method holds the system only while it works itself, never while it calls a function that it was given: a
-//! predicate replays tests on the same object, a generator asks it what is new.
+//! Every method borrows the system only while it works itself, never while it calls a function of
+//! the caller: a predicate replays tests on the same object, and a generator queries it for new
+//! coverage.
 
+mod backtracking;
 mod choosing;
 mod code_length;
 mod covering;
 mod determinism;
 mod exploring;
-mod going_back;
-mod judging;
+mod inspecting;
 mod loading;
-mod looking;
 mod measuring;
 mod parts;
 mod reducing;
+mod replaying;
 mod rewriting;
 mod saving;
 mod settings;
@@ -32,41 +34,52 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyList, PyType};
 use testwright_core::generate::swarm::Configuration;
 use testwright_core::{
-    ActionId, Catalog, Classes, Error, Failure, Outcome, Step, System, TemplateSet, Test, saved,
+    ActionClasses, ActionId, Catalog, Error, Failure, Outcome, Step, System, TemplateSet, Test,
+    saved,
 };
 use testwright_python::{
-    ChecksWhen, KeptSystem, Measured, Options, Output, Process, PythonSystem, ReferenceExceptions,
+    CheckMode, DetachedSystem, MeasuredCode, Options, OutputMode, ProcessOwner, PythonSystem,
+    ReferenceExceptions,
 };
 
-use crate::action::Action;
+use crate::action::PyAction;
 use loading::{load, one_of};
 use measuring::Measurement;
-use settings::Talk;
+use settings::StepPrinting;
 
-/// A living harness.
+/// A loaded harness.
 #[pyclass(name = "Sut", module = "testwright", subclass, weakref)]
 pub(crate) struct Sut {
-    system: KeptSystem,
+    /// The system, kept between calls from Python.
+    system: DetachedSystem,
+    /// The actions of the harness.
     pub(crate) catalog: Arc<Catalog>,
-    classes: Arc<Classes>,
+    /// The lines of the harness.
+    classes: Arc<ActionClasses>,
+    /// The path of the harness.
     path: PathBuf,
-    /// The steps since the last restart. A new list after each, so that whoever has an old one keeps it.
+    /// The steps since the last restart. A restart creates a new list, so that callers keep the old
+    /// one.
     test: Option<Py<PyList>>,
+    /// The last failure, with its exception.
     failure: Option<(Failure, PyErr)>,
+    /// The exception of the last action that the harness takes as a warning.
     warned: Option<Py<PyAny>>,
+    /// The coverage, if it is measured.
     measurement: Option<Measurement>,
-    /// The templates that are on, if some are off.
+    /// The templates that are switched on, if some are off.
     chosen: Option<TemplateSet>,
-    /// Single actions of these that are off.
+    /// Single actions of these templates that are switched off.
     off: BTreeSet<ActionId>,
-    /// What the last swarm has left in.
+    /// The classes that the last swarm included.
     swarm: Option<Configuration>,
-    talk: Talk,
-    /// Only enabled actions are taken.
-    asks_first: bool,
-    /// The word for when exceptions of system and reference agree.
+    /// The settings of `verbose`.
+    printing: StepPrinting,
+    /// True if `safely` refuses actions that are not enabled.
+    refuses_disabled: bool,
+    /// The condition under which exceptions of system and reference agree.
     reference_exceptions: String,
-    /// Going back to a state means running the test that led there.
+    /// True if backtracking replays the test instead of restoring a snapshot.
     replays: bool,
 }
 
@@ -85,8 +98,8 @@ impl Sut {
         replay: bool,
     ) -> PyResult<Sut> {
         let options = Options {
-            process: Process::OfTheCaller,
-            output: Output::Show,
+            process: ProcessOwner::Caller,
+            output: OutputMode::Show,
             reference_exceptions: one_of(
                 "reference_exceptions",
                 reference_exceptions,
@@ -98,11 +111,11 @@ impl Sut {
             )?,
             reset_modules,
             log_level: None,
-            measured: Measured::modules_if(coverage),
+            measured: MeasuredCode::modules_if(coverage),
             checks: one_of(
                 "checks",
                 checks,
-                &[("all", ChecksWhen::All), ("changed", ChecksWhen::Changed)],
+                &[("all", CheckMode::All), ("changed", CheckMode::Changed)],
             )?,
             scenarios: Vec::new(),
             stepper: None,
@@ -111,10 +124,10 @@ impl Sut {
         let catalog = Arc::new(system.actions().clone());
         let measurement = system.coverage().map(Measurement::new);
         let mut sut = Sut {
-            classes: Arc::new(Classes::new(&catalog)),
+            classes: Arc::new(ActionClasses::new(&catalog)),
             catalog,
             path: system.file().to_path_buf(),
-            system: KeptSystem::new(system),
+            system: DetachedSystem::new(system),
             test: Some(new_test(python, Vec::new())?),
             failure: None,
             warned: None,
@@ -122,12 +135,12 @@ impl Sut {
             chosen: None,
             off: BTreeSet::new(),
             swarm: None,
-            talk: Talk::default(),
-            asks_first: false,
+            printing: StepPrinting::default(),
+            refuses_disabled: false,
             reference_exceptions: reference_exceptions.to_owned(),
             replays: replay,
         };
-        sut.start_anew(python)?;
+        sut.reset_system(python)?;
         Ok(sut)
     }
 
@@ -139,7 +152,7 @@ impl Sut {
     ///     >>> sut.test()
     ///     Test([])
     pub(crate) fn restart(slf: &Bound<'_, Sut>) -> PyResult<()> {
-        Sut::take_hold(slf)?.start_anew(slf.py())
+        Sut::borrow_mut(slf)?.reset_system(slf.py())
     }
 
     /// The steps taken since the last restart.
@@ -164,8 +177,8 @@ impl Sut {
     ///     >>> sut.failure_text
     ///     'IndexError: list index out of range'
     fn safely(slf: &Bound<'_, Sut>, action: &Bound<'_, PyAny>) -> PyResult<bool> {
-        if Sut::look_at(slf)?.asks_first && !Sut::is_step_enabled(slf, action)? {
-            let text = Sut::own_action(slf, action)?.get().shown();
+        if Sut::borrow(slf)?.refuses_disabled && !Sut::is_step_enabled(slf, action)? {
+            let text = Sut::own_action(slf, action)?.get().display_text();
             let words = format!("WARNING: `{text}` is not enabled and was not taken");
             settings::print(slf.py(), &words)?;
             return Ok(false);
@@ -173,7 +186,7 @@ impl Sut {
         Sut::take(slf, action)
     }
 
-    /// Whether all properties hold.
+    /// Returns true if all properties hold.
     ///
     ///     >>> sut.safely(test[0])
     ///     True
@@ -183,10 +196,10 @@ impl Sut {
     ///     >>> sut.failure_text
     ///     '`len(stack0) < 4` is false'
     pub(crate) fn check(slf: &Bound<'_, Sut>) -> PyResult<bool> {
-        let mut sut = Sut::take_hold(slf)?;
+        let mut sut = Sut::borrow_mut(slf)?;
         let outcome = sut.system.with(slf.py(), |system| system.check());
-        sut.note_coverage(slf.py(), true);
-        sut.judge(slf.py(), outcome)
+        sut.record_coverage(slf.py(), true);
+        sut.record_outcome(slf.py(), outcome)
     }
 
     /// The last failure as `sys.exc_info()` has it, or `None`.
@@ -207,7 +220,7 @@ impl Sut {
         Some((error.get_type(python), value, traceback))
     }
 
-    /// What the last failure is, in words.
+    /// The last failure, in words.
     ///
     ///     >>> sut.fails(test)
     ///     True
@@ -263,11 +276,11 @@ impl Sut {
     ///     >>> sut.test()
     ///     Test([<stack0 = stack.Stack() ;;; nothing in it>])
     fn annotate(slf: &Bound<'_, Sut>, text: String) -> PyResult<()> {
-        let test = Sut::look_at(slf)?.test(slf.py())?;
+        let test = Sut::borrow(slf)?.test(slf.py())?;
         let Some(last) = test.len().checked_sub(1) else {
             return Ok(());
         };
-        let step = Action::step_for(&test.get_item(last)?, slf)?;
+        let step = PyAction::step_for(&test.get_item(last)?, slf)?;
         test.set_item(last, Sut::action(slf, step, Some(text))?)
     }
 
@@ -276,7 +289,7 @@ impl Sut {
         name: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let text: String = name.extract()?;
-        looking::pool_attribute(slf, &text)
+        inspecting::pool_attribute(slf, &text)
     }
 
     fn __repr__(&self) -> String {
@@ -293,93 +306,94 @@ impl Sut {
 }
 
 impl Sut {
-    /// Looks at the object, unless the system is at work: it is if the code under test, or another thread while that
-    /// waits, uses the object that runs it.
-    pub(crate) fn look_at<'a>(slf: &'a Bound<'_, Sut>) -> PyResult<PyRef<'a, Sut>> {
-        slf.try_borrow().map_err(|_| at_work())
+    /// Borrows the object. Fails while the system is in a step: then the code under test, or
+    /// another thread, uses the object that runs it.
+    pub(crate) fn borrow<'a>(slf: &'a Bound<'_, Sut>) -> PyResult<PyRef<'a, Sut>> {
+        slf.try_borrow().map_err(|_| busy_error())
     }
 
-    /// Takes hold of the object, under the same condition.
-    pub(crate) fn take_hold<'a>(slf: &'a Bound<'_, Sut>) -> PyResult<PyRefMut<'a, Sut>> {
-        slf.try_borrow_mut().map_err(|_| at_work())
+    /// Borrows the object mutably. Fails while the system is in a step.
+    pub(crate) fn borrow_mut<'a>(slf: &'a Bound<'_, Sut>) -> PyResult<PyRefMut<'a, Sut>> {
+        slf.try_borrow_mut().map_err(|_| busy_error())
     }
 
-    /// Uses the system itself.
+    /// Calls `work` with the system itself.
     pub(crate) fn with<'py, R>(
         slf: &Bound<'py, Sut>,
         work: impl FnOnce(&mut PythonSystem<'py>) -> R,
     ) -> PyResult<R> {
-        Ok(Sut::take_hold(slf)?.system.with(slf.py(), work))
+        Ok(Sut::borrow_mut(slf)?.system.with(slf.py(), work))
     }
 
+    /// Returns true if an action is enabled.
     pub(crate) fn is_enabled(slf: &Bound<'_, Sut>, action: ActionId) -> PyResult<bool> {
         Sut::with(slf, |system| system.is_enabled(action))
     }
 
-    /// An action as an object.
+    /// Creates an action object.
     pub(crate) fn action<'py>(
         slf: &Bound<'py, Sut>,
         step: Step,
         note: Option<String>,
-    ) -> PyResult<Bound<'py, Action>> {
-        let action = Action {
+    ) -> PyResult<Bound<'py, PyAction>> {
+        let action = PyAction {
             sut: slf.clone().unbind(),
-            catalog: Arc::clone(&Sut::look_at(slf)?.catalog),
+            catalog: Arc::clone(&Sut::borrow(slf)?.catalog),
             step,
             note,
         };
         Bound::new(slf.py(), action)
     }
 
-    /// Takes an action or a restart; false if that was a failure, which is kept.
+    /// Takes an action or a restart. Returns false after a failure, which is kept.
     pub(crate) fn take(slf: &Bound<'_, Sut>, action: &Bound<'_, PyAny>) -> PyResult<bool> {
-        let step = Action::step_for(action, slf)?;
+        let step = PyAction::step_for(action, slf)?;
         let Step::Act(id) = step else {
             Sut::restart(slf)?;
             return Ok(true);
         };
         let action = Sut::own_action(slf, action)?;
-        let talks = Sut::look_at(slf)?.talk.on;
-        let before = if talks {
-            Some(Sut::announce(slf, id)?)
+        let is_printing = Sut::borrow(slf)?.printing.on;
+        let before = if is_printing {
+            Some(Sut::print_step(slf, id)?)
         } else {
             None
         };
         let passed = {
-            let mut sut = Sut::take_hold(slf)?;
+            let mut sut = Sut::borrow_mut(slf)?;
             if let Some(test) = &sut.test {
                 test.bind(slf.py()).append(action)?;
             }
             let (outcome, warned) = sut.system.with(slf.py(), |system| {
                 let outcome = system.step(id);
-                (outcome, system.take_warned())
+                (outcome, system.take_warned_exception())
             });
             sut.warned = warned.map(Bound::unbind);
-            sut.note_coverage(slf.py(), false);
-            sut.judge(slf.py(), outcome)?
+            sut.record_coverage(slf.py(), false);
+            sut.record_outcome(slf.py(), outcome)?
         };
         if let Some(before) = before {
-            Sut::tell(slf, id, &before, passed)?;
+            Sut::print_result(slf, id, &before, passed)?;
         }
         Ok(passed)
     }
 
-    /// A step as an action of this object: itself, or what it stands for.
+    /// Converts a step to an action of this object.
     pub(crate) fn own_action<'py>(
         slf: &Bound<'py, Sut>,
         step: &Bound<'py, PyAny>,
-    ) -> PyResult<Bound<'py, Action>> {
-        if let Ok(action) = step.cast::<Action>()
+    ) -> PyResult<Bound<'py, PyAction>> {
+        if let Ok(action) = step.cast::<PyAction>()
             && action.get().sut.as_ptr() == slf.as_ptr()
         {
             return Ok(action.clone());
         }
-        let note = Action::note_of(step)?;
-        Sut::action(slf, Action::step_for(step, slf)?, note)
+        let note = PyAction::note_of(step)?;
+        Sut::action(slf, PyAction::step_for(step, slf)?, note)
     }
 
-    /// Whether an outcome is good; if it is not, it is kept as the failure.
-    fn judge(&mut self, python: Python<'_>, outcome: Outcome) -> PyResult<bool> {
+    /// Returns true if an outcome is good; otherwise keeps it as the failure.
+    fn record_outcome(&mut self, python: Python<'_>, outcome: Outcome) -> PyResult<bool> {
         match outcome {
             Outcome::Passed | Outcome::Expected => Ok(true),
             Outcome::Interrupted => Err(PyKeyboardInterrupt::new_err(())),
@@ -395,16 +409,17 @@ impl Sut {
         }
     }
 
-    fn start_anew(&mut self, python: Python<'_>) -> PyResult<()> {
+    /// Resets the system and begins a new test.
+    fn reset_system(&mut self, python: Python<'_>) -> PyResult<()> {
         let reset = self.system.with(python, |system| system.reset());
-        reset.map_err(|error| trouble(&error))?;
+        reset.map_err(|error| to_py_error(&error))?;
         self.test = Some(new_test(python, Vec::new())?);
         self.failure = None;
         self.warned = None;
-        self.begin_measuring_anew(python)
+        self.restart_measurement(python)
     }
 
-    /// The last failure as an exception to raise.
+    /// Returns the last failure as an exception to raise.
     pub(crate) fn error(&self, python: Python<'_>) -> PyErr {
         match &self.failure {
             Some((_, error)) => error.clone_ref(python),
@@ -412,7 +427,7 @@ impl Sut {
         }
     }
 
-    /// What a line of a saved test stands for.
+    /// Parses a line of a saved test.
     pub(crate) fn playable_step(&self, text: &str) -> PyResult<Step> {
         let unknown = || PyKeyError::new_err(text.trim().to_owned());
         let read = saved::read(&self.catalog, text).map_err(|_| unknown())?;
@@ -427,21 +442,21 @@ impl Sut {
         }
     }
 
-    /// A test of the core's from one of Python's: any iterable of actions.
+    /// Converts any iterable of actions to a test of the core.
     pub(crate) fn core_test(slf: &Bound<'_, Sut>, test: &Bound<'_, PyAny>) -> PyResult<Test> {
         let mut steps = Vec::new();
         let mut remarks = Vec::new();
         for action in test.try_iter()? {
             let action = action?;
-            if let Some(note) = Action::note_of(&action)? {
+            if let Some(note) = PyAction::note_of(&action)? {
                 remarks.push((steps.len(), note));
             }
-            steps.push(Action::step_for(&action, slf)?);
+            steps.push(PyAction::step_for(&action, slf)?);
         }
         Ok(Test { steps, remarks })
     }
 
-    /// A test of Python's from one of the core's.
+    /// Converts a test of the core to a list of actions.
     pub(crate) fn python_test<'py>(
         slf: &Bound<'py, Sut>,
         test: &Test,
@@ -455,37 +470,39 @@ impl Sut {
         Ok(new_test(slf.py(), actions)?.into_bound(slf.py()))
     }
 
-    /// What was touched for the first time in the last step, and in the check after it.
-    fn note_coverage(&mut self, python: Python<'_>, in_check: bool) {
+    /// Records the targets that were new in the last step, or in the check after it.
+    fn record_coverage(&mut self, python: Python<'_>, in_check: bool) {
         let Some(measurement) = &mut self.measurement else {
             return;
         };
         self.system.with(python, |system| {
             if let Some(collector) = system.coverage() {
-                measurement.note(collector, in_check);
+                measurement.record(collector, in_check);
             }
         });
     }
 
-    fn begin_measuring_anew(&mut self, python: Python<'_>) -> PyResult<()> {
+    /// Begins the measurement of a new test.
+    fn restart_measurement(&mut self, python: Python<'_>) -> PyResult<()> {
         let Some(measurement) = &mut self.measurement else {
             return Ok(());
         };
         let begun = self.system.with(python, |system| {
             let collector = system.coverage();
-            collector.map_or(Ok(()), |collector| measurement.begin_anew(collector))
+            collector.map_or(Ok(()), |collector| measurement.start_test(collector))
         });
-        begun.map_err(|error| trouble(&error))
+        begun.map_err(|error| to_py_error(&error))
     }
 }
 
-fn at_work() -> PyErr {
+/// Returns the error for a system that is in the middle of a step.
+fn busy_error() -> PyErr {
     PyRuntimeError::new_err(
         "the system is in the middle of a step, so this object cannot be used; wait until the step has ended",
     )
 }
 
-/// A new list of steps.
+/// Creates a list of steps.
 fn new_test(python: Python<'_>, actions: Vec<Bound<'_, PyAny>>) -> PyResult<Py<PyList>> {
     static CLASS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     let class = CLASS.get_or_try_init(python, || {
@@ -496,8 +513,8 @@ fn new_test(python: Python<'_>, actions: Vec<Bound<'_, PyAny>>) -> PyResult<Py<P
     Ok(list.cast_into::<PyList>()?.unbind())
 }
 
-/// An error of ours as an exception.
-pub(crate) fn trouble(error: &Error) -> PyErr {
+/// Converts an error of the core to an exception.
+pub(crate) fn to_py_error(error: &Error) -> PyErr {
     PyRuntimeError::new_err(match &error.help {
         Some(help) => format!("{error} ({help})"),
         None => error.to_string(),

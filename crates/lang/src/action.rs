@@ -1,20 +1,21 @@
-//! Action lines: exceptions, guard, statement, post-condition, and what is expected of the statement.
+//! Parses action lines: exceptions, guard, statement, post-condition and expectation.
 
 use std::ops::Range;
 
-use crate::check::{self, Code};
+use crate::check::{self, HostCode};
 use crate::exceptions::Exceptions;
-use crate::expand::{self, Context, Expansion, Meaning, Placed};
+use crate::expand::{self, Expansion, LineContext, PlacedNode, PlaceholderMeaning};
 use crate::fragments::{fragment, span, trimmed};
 use crate::guarded;
-use crate::harness::{Action, Expect, Fragment};
-use crate::host::{self, Syntax};
-use crate::keywords::{self, Keyword};
-use crate::nodes::{Kind, Mark};
+use crate::harness::{ActionTemplate, Expect, Fragment};
+use crate::host::{self, SyntaxKind};
+use crate::keywords::{self, LineKeyword};
+use crate::nodes::{NodeKind, Separator};
 use crate::placeholders;
 
-/// Reads one action line. `guarded` are the functions of the raw code that take a speculative call.
-pub(crate) fn read(context: &mut Context<'_, '_>, guarded: &[String]) -> Vec<Action> {
+/// Parses one action line into its structural alternatives. `guarded` are the functions of the raw
+/// code that take a speculative call.
+pub(crate) fn read(context: &mut LineContext<'_, '_>, guarded: &[String]) -> Vec<ActionTemplate> {
     let declaration = context.declaration;
     let content = code(context);
     if content.is_empty() {
@@ -26,16 +27,16 @@ pub(crate) fn read(context: &mut Context<'_, '_>, guarded: &[String]) -> Vec<Act
         return Vec::new();
     };
     let errors = if exceptions.is_dictionary {
-        // What follows a dictionary that was taken for exceptions makes no sense.
+        // Errors behind a dictionary that was taken for exceptions say nothing.
         before
     } else {
         count_errors(context)
     };
     if exceptions.rest.is_empty() {
         if errors == 0 {
-            let place = declaration.content.clone();
+            let location = declaration.content.clone();
             let label = "no statement behind the exceptions";
-            empty(context, &place, "the statement", label);
+            empty(context, &location, "the statement", label);
         }
         return Vec::new();
     }
@@ -48,18 +49,18 @@ pub(crate) fn read(context: &mut Context<'_, '_>, guarded: &[String]) -> Vec<Act
     let essential = declaration.line.text.contains("#ESSENTIAL");
     let mut budget = check::budget();
     let mut actions = Vec::new();
-    for expansion in expand::expand(nodes, Meaning::Action, context) {
-        let Some(anatomy) = Anatomy::of(&expansion, context) else {
+    for expansion in expand::expand(nodes, PlaceholderMeaning::Action, context) {
+        let Some(action_parts) = ActionParts::of(&expansion, context) else {
             continue;
         };
         if count_errors(context) == errors {
             let found = context.diagnostics.len();
-            anatomy.check(&expansion, &mut budget, context);
+            action_parts.check(&expansion, &mut budget, context);
             if context.diagnostics.len() == found {
-                anatomy.forgotten(context);
+                action_parts.warn_forgotten(context);
             }
         }
-        let mut action = anatomy.action(context, guarded);
+        let mut action = action_parts.action(context, guarded);
         action.essential = essential;
         action.axes = expansion.axes;
         action.expected.clone_from(&exceptions.expected);
@@ -69,15 +70,15 @@ pub(crate) fn read(context: &mut Context<'_, '_>, guarded: &[String]) -> Vec<Act
     actions
 }
 
-/// The content without its trailing comment.
-pub(crate) fn code(context: &Context<'_, '_>) -> Range<usize> {
+/// Returns the content without its trailing comment.
+pub(crate) fn code(context: &LineContext<'_, '_>) -> Range<usize> {
     let content = context.declaration.content.clone();
     let length = host::end_of_code(context.declaration.text());
     keywords::trim(context.line(), content.start..content.start + length)
 }
 
-/// Errors that make a look at the host code pointless; an unknown pool does not.
-pub(crate) fn count_errors(context: &Context<'_, '_>) -> usize {
+/// Counts the errors that make checking the host code pointless. An unknown pool does not.
+pub(crate) fn count_errors(context: &LineContext<'_, '_>) -> usize {
     context
         .diagnostics
         .iter()
@@ -88,38 +89,47 @@ pub(crate) fn count_errors(context: &Context<'_, '_>) -> usize {
         .count()
 }
 
-fn empty(context: &mut Context<'_, '_>, range: &Range<usize>, what: &str, label: &str) {
-    let place = if range.is_empty() {
+/// Reports a part that is empty.
+fn empty(context: &mut LineContext<'_, '_>, range: &Range<usize>, what: &str, label: &str) {
+    let location = if range.is_empty() {
         keywords::trim(context.line(), 0..context.line().len())
     } else {
         range.clone()
     };
-    let diagnostic = context.error("empty-part", &place, format!("{what} is empty"));
+    let diagnostic = context.error("empty-part", &location, format!("{what} is empty"));
     diagnostic.label = label.to_owned();
 }
 
-/// The parts of one line, or of one structural alternative of it.
-struct Anatomy {
-    guard: Option<Vec<Placed>>,
-    statement: Vec<Placed>,
+/// Parts of one line, or of one structural alternative of it.
+struct ActionParts {
+    /// Condition before `->`.
+    guard: Option<Vec<PlacedNode>>,
+    /// Statement to execute.
+    statement: Vec<PlacedNode>,
+    /// Condition behind `=>`.
     post: Option<Condition>,
+    /// Expectation behind `==>`.
     expect: Option<ExpectParts>,
 }
 
-/// What follows a separator, and where the separator stands.
-type Section<'n> = (Range<usize>, &'n [Placed]);
+/// Place of a separator, and the nodes that follow it.
+type Section<'n> = (Range<usize>, &'n [PlacedNode]);
 
+/// Parts of `name(arguments)` behind `==>`.
 struct ExpectParts {
+    /// Common part of the names of three functions.
     name: String,
-    arguments: Vec<Placed>,
+    /// Arguments without parentheses.
+    arguments: Vec<PlacedNode>,
 }
 
-impl Anatomy {
-    fn of(expansion: &Expansion, context: &mut Context<'_, '_>) -> Option<Anatomy> {
+impl ActionParts {
+    /// Splits a line into its parts, and reports missing ones.
+    fn of(expansion: &Expansion, context: &mut LineContext<'_, '_>) -> Option<ActionParts> {
         let line = context.line();
         let nodes = &expansion.nodes;
         let whole = span(nodes).unwrap_or_else(|| context.declaration.content.clone());
-        let mut pieces = split_at_mark(nodes, Mark::Guard);
+        let mut pieces = split_at_separator(nodes, Separator::Guard);
         let dropped = pieces.split_off(pieces.len().min(2));
         let rest = pieces.pop().unwrap_or(&[]);
         let mut arrow = None;
@@ -128,8 +138,8 @@ impl Anatomy {
                 arrow = nodes
                     .get(guard.len())
                     .map(|placed| placed.node.span.clone());
-                let place = arrow.clone().unwrap_or(whole.clone());
-                Some(Self::guard(guard, &place, context)?)
+                let location = arrow.clone().unwrap_or(whole.clone());
+                Some(Self::guard(guard, &location, context)?)
             }
             None => None,
         };
@@ -144,10 +154,10 @@ impl Anatomy {
         if statement.is_empty() {
             let behind = arrow.map(|arrow| (arrow, "no statement behind `->`"));
             let before = || Some((mark?, "no statement before this"));
-            let (place, label) = behind
+            let (location, label) = behind
                 .or_else(before)
                 .unwrap_or((whole, "no statement here"));
-            empty(context, &place, "the statement", label);
+            empty(context, &location, "the statement", label);
             return None;
         }
         misplaced_pre(&statement, "a statement", context)?;
@@ -157,7 +167,7 @@ impl Anatomy {
         };
         let expect = match expect {
             Some((_, expect)) => Some(ExpectParts::of(expect, &whole, context)?),
-            None if context.declaration.keyword == Keyword::Expect => {
+            None if context.declaration.keyword == LineKeyword::Expect => {
                 let diagnostic =
                     context.error("bad-expect", &whole, "an `expect:` line needs `==>`");
                 let text = &line[whole.clone()];
@@ -175,7 +185,7 @@ impl Anatomy {
             }
             None => None,
         };
-        Some(Anatomy {
+        Some(ActionParts {
             guard,
             statement,
             post,
@@ -183,19 +193,20 @@ impl Anatomy {
         })
     }
 
-    /// The guard, given the arrow behind it.
+    /// Checks the guard before the arrow `->`.
     fn guard(
-        nodes: &[Placed],
+        nodes: &[PlacedNode],
         arrow: &Range<usize>,
-        context: &mut Context<'_, '_>,
-    ) -> Option<Vec<Placed>> {
+        context: &mut LineContext<'_, '_>,
+    ) -> Option<Vec<PlacedNode>> {
         let guard = trimmed(nodes, context.line());
         if guard.is_empty() {
             empty(context, arrow, "the guard", "no condition before `->`");
             return None;
         }
-        let is_late =
-            |placed: &&Placed| placed.node.is_mark(Mark::Post) || placed.node.is_mark(Mark::Expect);
+        let is_late = |placed: &&PlacedNode| {
+            placed.node.is_separator(Separator::Post) || placed.node.is_separator(Separator::Expect)
+        };
         if let Some(mark) = guard.iter().find(is_late) {
             let diagnostic = context.error(
                 "post-before-guard",
@@ -213,27 +224,28 @@ impl Anatomy {
         Some(guard)
     }
 
-    /// Statement, post-condition, expectation.
+    /// Splits the nodes behind the guard into statement, post-condition and expectation.
     fn sections<'n>(
-        nodes: &'n [Placed],
+        nodes: &'n [PlacedNode],
         whole: &Range<usize>,
-        context: &mut Context<'_, '_>,
-    ) -> (&'n [Placed], Option<Section<'n>>, Option<Section<'n>>) {
-        let is_mark =
-            |placed: &Placed| placed.node.is_mark(Mark::Post) || placed.node.is_mark(Mark::Expect);
-        let end = nodes.iter().position(is_mark).unwrap_or(nodes.len());
+        context: &mut LineContext<'_, '_>,
+    ) -> (&'n [PlacedNode], Option<Section<'n>>, Option<Section<'n>>) {
+        let is_separator = |placed: &PlacedNode| {
+            placed.node.is_separator(Separator::Post) || placed.node.is_separator(Separator::Expect)
+        };
+        let end = nodes.iter().position(is_separator).unwrap_or(nodes.len());
         let (statement, mut rest) = nodes.split_at(end);
         let (mut post, mut expect) = (None, None);
         while let Some((mark, behind)) = rest.split_first() {
-            let end = behind.iter().position(is_mark).unwrap_or(behind.len());
+            let end = behind.iter().position(is_separator).unwrap_or(behind.len());
             let (section, further) = behind.split_at(end);
-            let wanted = if mark.node.is_mark(Mark::Post) {
+            let wanted = if mark.node.is_separator(Separator::Post) {
                 &mut post
             } else {
                 &mut expect
             };
             if wanted.is_some() {
-                let text = if mark.node.is_mark(Mark::Post) {
+                let text = if mark.node.is_separator(Separator::Post) {
                     "=>"
                 } else {
                     "==>"
@@ -247,11 +259,11 @@ impl Anatomy {
         (statement, post, expect)
     }
 
-    /// A post-condition, given the arrow before it.
+    /// Parses a post-condition behind the arrow `=>`.
     fn post(
-        nodes: &[Placed],
+        nodes: &[PlacedNode],
         arrow: &Range<usize>,
-        context: &mut Context<'_, '_>,
+        context: &mut LineContext<'_, '_>,
     ) -> Option<Condition> {
         let post = Condition::of(nodes, context.line());
         if post.test.is_empty() {
@@ -267,8 +279,8 @@ impl Anatomy {
         Some(post)
     }
 
-    /// A definition that nobody can see: names are local to an action.
-    fn forgotten(&self, context: &mut Context<'_, '_>) {
+    /// Warns about a definition that is lost at once: names are local to an action.
+    fn warn_forgotten(&self, context: &mut LineContext<'_, '_>) {
         let [only] = self.statement.as_slice() else {
             return;
         };
@@ -290,9 +302,10 @@ impl Anatomy {
         ));
     }
 
-    fn check(&self, expansion: &Expansion, budget: &mut usize, context: &mut Context<'_, '_>) {
-        let mut check = |what, syntax, nodes: &[Placed], around| {
-            let code = Code {
+    /// Checks the host code of all parts.
+    fn check(&self, expansion: &Expansion, budget: &mut usize, context: &mut LineContext<'_, '_>) {
+        let mut check = |what, syntax, nodes: &[PlacedNode], around| {
+            let code = HostCode {
                 what,
                 syntax,
                 nodes,
@@ -302,34 +315,46 @@ impl Anatomy {
             check::check(code, &expansion.axes, context);
         };
         if let Some(guard) = &self.guard {
-            check("guard", Syntax::Expression, guard, ("", ""));
+            check("guard", SyntaxKind::Expression, guard, ("", ""));
         }
-        check("statement", Syntax::Statements, &self.statement, ("", ""));
+        check(
+            "statement",
+            SyntaxKind::Statements,
+            &self.statement,
+            ("", ""),
+        );
         if let Some(post) = &self.post {
-            check("post-condition", Syntax::Expression, &post.test, ("", ""));
+            check(
+                "post-condition",
+                SyntaxKind::Expression,
+                &post.test,
+                ("", ""),
+            );
             if let Some(message) = &post.message {
-                check("message", Syntax::Expression, message, ("", ""));
+                check("message", SyntaxKind::Expression, message, ("", ""));
             }
             if let Some(tail) = &post.tail {
-                check("statement", Syntax::Statements, tail, ("", ""));
+                check("statement", SyntaxKind::Statements, tail, ("", ""));
             }
         }
         if let Some(expect) = &self.expect {
             check(
                 "arguments",
-                Syntax::Expression,
+                SyntaxKind::Expression,
                 &expect.arguments,
                 ("f(", ")"),
             );
         }
     }
 
-    fn action(&self, context: &Context<'_, '_>, guarded: &[String]) -> Action {
+    /// Builds the action from its parts.
+    fn action(&self, context: &LineContext<'_, '_>, guarded: &[String]) -> ActionTemplate {
         let line = context.line();
         let mut pre_values = Vec::new();
         let mut none = Vec::new();
-        let mut condition =
-            |part: Option<&Vec<Placed>>| part.map(|nodes| fragment(nodes, line, &mut pre_values));
+        let mut condition = |part: Option<&Vec<PlacedNode>>| {
+            part.map(|nodes| fragment(nodes, line, &mut pre_values))
+        };
         let post = condition(self.post.as_ref().map(|post| &post.test));
         let post_message = condition(self.post.as_ref().and_then(|post| post.message.as_ref()));
         let post_tail = condition(self.post.as_ref().and_then(|post| post.tail.as_ref()));
@@ -341,7 +366,7 @@ impl Anatomy {
             .map(text_of)
             .collect();
         let names = names(&post_text);
-        Action {
+        ActionTemplate {
             line: context.declaration.line.number,
             class: context.declaration.line.text.clone(),
             essential: false,
@@ -372,11 +397,11 @@ impl Anatomy {
 }
 
 impl ExpectParts {
-    /// `name(arguments)`
+    /// Parses `name(arguments)`, and reports what cannot be parsed.
     fn of(
-        nodes: &[Placed],
+        nodes: &[PlacedNode],
         whole: &Range<usize>,
-        context: &mut Context<'_, '_>,
+        context: &mut LineContext<'_, '_>,
     ) -> Option<ExpectParts> {
         let line = context.line();
         let nodes = trimmed(nodes, line);
@@ -392,10 +417,11 @@ impl ExpectParts {
         parts
     }
 
-    fn parts(nodes: &[Placed], line: &str) -> Option<ExpectParts> {
+    /// Splits `name(arguments)`.
+    fn parts(nodes: &[PlacedNode], line: &str) -> Option<ExpectParts> {
         let mut arguments = nodes.to_vec();
         let first = arguments.first_mut()?;
-        let is_text = |placed: &Placed| matches!(placed.node.kind, Kind::Text);
+        let is_text = |placed: &PlacedNode| matches!(placed.node.kind, NodeKind::Text);
         let text = &line[first.node.span.clone()];
         let length = text.find('(').filter(|_| is_text(first))?;
         let name = text[..length].trim();
@@ -416,24 +442,30 @@ impl ExpectParts {
     }
 }
 
-fn split_at_mark(nodes: &[Placed], mark: Mark) -> Vec<&[Placed]> {
-    nodes.split(|placed| placed.node.is_mark(mark)).collect()
+/// Splits nodes at a separator.
+fn split_at_separator(nodes: &[PlacedNode], mark: Separator) -> Vec<&[PlacedNode]> {
+    nodes
+        .split(|placed| placed.node.is_separator(mark))
+        .collect()
 }
 
-/// A condition as it stands behind `=>` or `property:`. It stands for the assertion of what is written there, so a message
-/// may follow it, and further statements.
+/// A condition behind `=>` or `property:`. It becomes an assertion, so a message may follow it, and
+/// further statements.
 pub(crate) struct Condition {
-    pub(crate) test: Vec<Placed>,
-    pub(crate) message: Option<Vec<Placed>>,
-    /// Where the comma before the message stands.
+    /// Expression that must hold.
+    pub(crate) test: Vec<PlacedNode>,
+    /// Expression for the message behind a comma.
+    pub(crate) message: Option<Vec<PlacedNode>>,
+    /// Place of the comma before the message.
     comma: Option<Range<usize>>,
-    pub(crate) tail: Option<Vec<Placed>>,
+    /// Statements behind a semicolon.
+    pub(crate) tail: Option<Vec<PlacedNode>>,
 }
 
 impl Condition {
-    /// Takes `test, message; tail` apart.
-    pub(crate) fn of(nodes: &[Placed], line: &str) -> Condition {
-        let is_semicolon = |placed: &Placed| placed.node.is_mark(Mark::Semicolon);
+    /// Splits `test, message; tail`.
+    pub(crate) fn of(nodes: &[PlacedNode], line: &str) -> Condition {
+        let is_semicolon = |placed: &PlacedNode| placed.node.is_separator(Separator::Semicolon);
         let (assertion, tail) = match nodes.iter().position(is_semicolon) {
             Some(at) => (&nodes[..at], &nodes[at + 1..]),
             None => (nodes, &[][..]),
@@ -462,7 +494,7 @@ impl Condition {
     }
 
     /// Reports a comma that no message follows.
-    pub(crate) fn check_message(&self, context: &mut Context<'_, '_>) {
+    pub(crate) fn check_message(&self, context: &mut LineContext<'_, '_>) {
         if let (Some(comma), true) = (
             &self.comma,
             self.message.as_ref().is_some_and(Vec::is_empty),
@@ -474,14 +506,14 @@ impl Condition {
     }
 }
 
-/// Warns about text that the original ignores too.
+/// Warns about text behind a second separator, which the original ignores too.
 fn warn_dropped(
-    first: &[Placed],
-    last: &[Placed],
+    first: &[PlacedNode],
+    last: &[PlacedNode],
     mark: &str,
-    statement: &[Placed],
+    statement: &[PlacedNode],
     whole: &Range<usize>,
-    context: &mut Context<'_, '_>,
+    context: &mut LineContext<'_, '_>,
 ) {
     let start = span(first).map_or(whole.end, |span| span.start);
     let end = span(last).map_or(whole.end, |span| span.end);
@@ -501,15 +533,15 @@ fn warn_dropped(
     });
 }
 
-/// `pre<(e)>` belongs into post-conditions.
+/// Reports `pre<(e)>` outside of post-conditions, by returning `None`.
 pub(crate) fn misplaced_pre(
-    nodes: &[Placed],
+    nodes: &[PlacedNode],
     what: &str,
-    context: &mut Context<'_, '_>,
+    context: &mut LineContext<'_, '_>,
 ) -> Option<()> {
     let Some(pre) = nodes
         .iter()
-        .find(|placed| matches!(placed.node.kind, Kind::PreOpen))
+        .find(|placed| matches!(placed.node.kind, NodeKind::PreOpen))
     else {
         return Some(());
     };
@@ -523,13 +555,14 @@ pub(crate) fn misplaced_pre(
     None
 }
 
-/// The text of a fragment without its holes, with blanks in their place.
+/// Returns the text of a fragment, with blanks in place of its holes.
 fn text_of(fragment: &Fragment) -> String {
     let mut text = fragment.render(|_| " ".to_owned());
     text.push(' ');
     text
 }
 
+/// Returns the names that occur in code.
 fn names(code: &str) -> Vec<&str> {
     host::tokens(code)
         .into_iter()

@@ -1,17 +1,19 @@
-//! The way out of mistakes in host code that many make: habits from other languages, and lines that want to be blocks.
+//! Advice on common mistakes in host code: habits from other languages, and lines that should be
+//! blocks.
 
-use crate::host::{self, Trouble};
+use crate::host::{self, HostProblem};
 
-/// What to write instead, if the mistake is a well-known one. `what` is the part of the line that the text is.
-pub(crate) fn advice(what: &str, text: &str, trouble: &Trouble) -> Option<String> {
-    let place = &trouble.range;
+/// Returns advice if a problem is a common mistake. `what` names the part of the line that the text
+/// is.
+pub(crate) fn advice(what: &str, text: &str, problem: &HostProblem) -> Option<String> {
+    let location = &problem.range;
     let mistake = Mistake {
         what,
         text,
-        before: text.get(..place.start)?,
-        found: text.get(place.clone())?,
-        from: text.get(place.start..)?,
-        message: &trouble.message,
+        before: text.get(..location.start)?,
+        found: text.get(location.clone())?,
+        from: text.get(location.start..)?,
+        message: &problem.message,
     };
     mistake
         .operator()
@@ -22,19 +24,24 @@ pub(crate) fn advice(what: &str, text: &str, trouble: &Trouble) -> Option<String
         .or_else(|| mistake.end())
 }
 
-/// A place where the text cannot go on as it does.
+/// Place where the text cannot be continued as it is.
 struct Mistake<'a> {
+    /// Name of the part of the line.
     what: &'a str,
+    /// Whole text.
     text: &'a str,
+    /// Text before the place.
     before: &'a str,
+    /// Text at the place.
     found: &'a str,
-    /// From the place to the end.
+    /// Text from the place to the end.
     from: &'a str,
+    /// Message of the host's parser.
     message: &'a str,
 }
 
 impl Mistake<'_> {
-    /// Operators of other languages.
+    /// Recognises operators of other languages.
     fn operator(&self) -> Option<String> {
         let ends = |operator: &str| self.before.trim_end().ends_with(operator);
         let starts = |operator: &str| self.from.starts_with(operator);
@@ -54,7 +61,7 @@ impl Mistake<'_> {
         Some(format!("write {word}"))
     }
 
-    /// Separators that are not in one piece.
+    /// Recognises separators that are not in one piece.
     fn separator(&self) -> Option<String> {
         let before = self.before.trim_end();
         let (found, other) = (self.from.chars().next()?, before.chars().next_back());
@@ -70,7 +77,7 @@ impl Mistake<'_> {
         }
     }
 
-    /// Statements that need more than a line.
+    /// Recognises statements that need more than a line.
     fn block(&self) -> Option<String> {
         let needs_block = self.message.contains("expected an indented block")
             || self.message.contains("must start on a new line");
@@ -100,7 +107,7 @@ impl Mistake<'_> {
         })
     }
 
-    /// Statements where a condition must be.
+    /// Recognises statements in the place of a condition.
     fn condition(&self) -> Option<String> {
         let is_condition = matches!(
             self.what,
@@ -111,7 +118,7 @@ impl Mistake<'_> {
             .then(|| format!("write the condition alone, without `{}`", self.found))
     }
 
-    /// Something else stands where a statement should end.
+    /// Recognises something else where a statement should end.
     fn second_statement(&self) -> Option<String> {
         if self.what == "`log:` line" && !self.before.trim().is_empty() {
             return Some("a level is a number: `log: 1 expression`".to_owned());
@@ -148,7 +155,7 @@ impl Mistake<'_> {
             .then(|| "a comment starts with `#`".to_owned())
     }
 
-    /// The line ends too early.
+    /// Recognises a line that ends too early.
     fn end(&self) -> Option<String> {
         const BACKSLASH: &str = "a line that goes on below ends with a backslash";
         if self.message.ends_with("is never closed") {
@@ -174,17 +181,20 @@ impl Mistake<'_> {
         })
     }
 
+    /// Returns true if the place is the end of the text.
     fn is_end(&self) -> bool {
         self.from.trim_start().is_empty()
     }
 }
 
+/// Returns the first word of a text.
 fn first_word(text: &str) -> &str {
     let text = text.trim_start();
     let end = text.find(|letter| !host::continues_name(letter));
     &text[..end.unwrap_or(text.len())]
 }
 
+/// Returns the last word of a text.
 fn last_word(text: &str) -> &str {
     let start = text.trim_end_matches(host::continues_name).len();
     &text[start..]

@@ -1,53 +1,57 @@
-//! Is the host code of a line right, whatever stands in its holes?
+//! Checks that the host code of a line is correct, whatever stands in its holes.
 //!
-//! Holes become a name, choices one of their alternatives, and the host's parser judges the result. With several choices
-//! they are varied one at a time: the sum of their alternatives, not the product.
+//! Holes become a name, choices one of their alternatives, and the host's parser judges the result.
+//! With several choices, one varies at a time: the number of checks is the sum of their
+//! alternatives, not the product.
 
-use testwright_core::{Axis, Choice};
+use testwright_core::{Axis, ChoiceValues};
 
 use crate::advice;
-use crate::choices::{Alternatives, ChoiceNode};
+use crate::choices::{ChoiceAlternatives, ChoiceNode};
 use crate::diagnostics::Diagnostic;
-use crate::expand::{Context, Placed};
+use crate::expand::{LineContext, PlacedNode};
 use crate::fragments;
-use crate::host::{self, Syntax, Trouble};
+use crate::host::{self, HostProblem, SyntaxKind};
 use crate::keywords::{shorten, trim};
-use crate::mapping::Mapped;
-use crate::nodes::Kind;
+use crate::mapping::MappedText;
+use crate::nodes::NodeKind;
 use crate::placeholders::UNKNOWN;
 
-/// What is written for a slot, with a number behind it: messages speak of what stands in the harness.
+/// Name that is written for a hole, followed by its number. Messages show the text of the harness
+/// instead.
 const HOLE: &str = "tw_hole_";
 
-/// A line is checked in no more variants than this.
-const MOST_CHECKS: usize = 300;
+/// Maximum number of variants of a line that are checked.
+const MAX_CHECKS: usize = 300;
 
 /// Host code to be checked.
-pub(crate) struct Code<'a> {
-    /// What it is, for messages: `guard`.
+pub(crate) struct HostCode<'a> {
+    /// Name of this part of the line, for messages: `guard`.
     pub(crate) what: &'static str,
-    pub(crate) syntax: Syntax,
-    pub(crate) nodes: &'a [Placed],
-    /// Text around it that makes it complete.
+    /// Grammar that the code must follow.
+    pub(crate) syntax: SyntaxKind,
+    /// Code with its holes.
+    pub(crate) nodes: &'a [PlacedNode],
+    /// Text before and after that makes the code complete.
     pub(crate) around: (&'static str, &'static str),
-    /// Checks that may still be made.
+    /// Number of checks that may still be made on this line.
     pub(crate) budget: &'a mut usize,
 }
 
-/// The number of checks a line may start with.
+/// Returns the number of checks that a line starts with.
 pub(crate) fn budget() -> usize {
-    MOST_CHECKS
+    MAX_CHECKS
 }
 
-/// Reports the first variant that is wrong; true if there is none.
-pub(crate) fn check(code: Code<'_>, axes: &[Axis], context: &mut Context<'_, '_>) -> bool {
+/// Reports the first variant that is wrong. Returns true if there is none.
+pub(crate) fn check(code: HostCode<'_>, axes: &[Axis], context: &mut LineContext<'_, '_>) -> bool {
     let line = context.line();
     let mut variants = vec![None];
     for (at, placed) in code.nodes.iter().enumerate() {
-        if let Kind::Choice(choice) = &placed.node.kind {
+        if let NodeKind::Choice(choice) = &placed.node.kind {
             let count = match axes.get(placed.axis) {
                 Some(Axis::Choice(axis)) if axis.is_empty() => return true,
-                Some(Axis::Choice(Choice::Texts(texts))) => texts.len(),
+                Some(Axis::Choice(ChoiceValues::Texts(texts))) => texts.len(),
                 _ => 1,
             };
             if !fragments::is_operand(code.nodes, at, choice, line) {
@@ -65,86 +69,89 @@ pub(crate) fn check(code: Code<'_>, axes: &[Axis], context: &mut Context<'_, '_>
             return true;
         }
         *code.budget -= 1;
-        let text = written(&code, variant, axes, line, false);
-        let troubles = host::check(code.syntax, &text.text);
-        if troubles.is_empty() {
+        let text = fill_holes(&code, variant, axes, line, false);
+        let problems = host::check(code.syntax, &text.text);
+        if problems.is_empty() {
             if variant.is_none() {
-                in_spite_of_syntax(&code, &text, context);
+                warn_suspicious(&code, &text, context);
             }
             continue;
         }
-        let (text, troubles) = readable(&code, variant, axes, line, text, troubles);
-        for trouble in &troubles {
-            report_here(&code, &text, variant, axes, trouble, context);
+        let (text, problems) = retry_with_names(&code, variant, axes, line, text, problems);
+        for problem in &problems {
+            report_problem(&code, &text, variant, axes, problem, context);
         }
         return false;
     }
     true
 }
 
-/// The same troubles in words that speak of choices, not of their alternatives, where that is possible.
-fn readable(
-    code: &Code<'_>,
+/// Tries to report the same problems with choices written as names, so that messages name choices
+/// and not single alternatives.
+fn retry_with_names(
+    code: &HostCode<'_>,
     variant: Option<(usize, usize)>,
     axes: &[Axis],
     line: &str,
-    text: Mapped,
-    troubles: Vec<Trouble>,
-) -> (Mapped, Vec<Trouble>) {
-    let other = written(code, variant, axes, line, true);
-    let again = host::check(code.syntax, &other.text);
-    let kinds = |troubles: &[Trouble]| -> Vec<bool> {
-        let is_outdated = |trouble: &Trouble| trouble.outdated.is_some();
-        troubles.iter().map(is_outdated).collect()
+    text: MappedText,
+    problems: Vec<HostProblem>,
+) -> (MappedText, Vec<HostProblem>) {
+    let other = fill_holes(code, variant, axes, line, true);
+    let retried = host::check(code.syntax, &other.text);
+    let kinds = |problems: &[HostProblem]| -> Vec<bool> {
+        let is_outdated = |problem: &HostProblem| problem.outdated.is_some();
+        problems.iter().map(is_outdated).collect()
     };
-    if kinds(&again) == kinds(&troubles) {
-        (other, again)
+    if kinds(&retried) == kinds(&problems) {
+        (other, retried)
     } else {
-        (text, troubles)
+        (text, problems)
     }
 }
 
-fn report_here(
-    code: &Code<'_>,
-    text: &Mapped,
+/// Reports one problem at its place in the harness, with advice where there is some.
+fn report_problem(
+    code: &HostCode<'_>,
+    text: &MappedText,
     variant: Option<(usize, usize)>,
     axes: &[Axis],
-    trouble: &Trouble,
-    context: &mut Context<'_, '_>,
+    problem: &HostProblem,
+    context: &mut LineContext<'_, '_>,
 ) {
     let line = context.line();
-    let mut trouble = trouble.clone();
-    let help = advice::advice(code.what, &text.text, &trouble);
-    trouble.message = with_holes(&trouble.message, code.nodes, line);
-    trouble.outdated = trouble
+    let mut problem = problem.clone();
+    let help = advice::advice(code.what, &text.text, &problem);
+    problem.message = restore_holes(&problem.message, code.nodes, line);
+    problem.outdated = problem
         .outdated
-        .map(|help| with_holes(&help, code.nodes, line));
-    let mut range = text.source(&trouble.range);
+        .map(|help| restore_holes(&help, code.nodes, line));
+    let mut range = text.source(&problem.range);
     let mut what = code.what.to_owned();
-    if let (Some((at, alternative)), None) = (variant, &trouble.outdated)
+    if let (Some((at, alternative)), None) = (variant, &problem.outdated)
         && let Some(Axis::Choice(choice)) = axes.get(code.nodes[at].axis)
-        && let Kind::Choice(node) = &code.nodes[at].node.kind
+        && let NodeKind::Choice(node) = &code.nodes[at].node.kind
     {
         let chosen = choice.text(alternative as u64);
         what = format!("{what} with the alternative `{}`", shorten(chosen.trim()));
-        let place = exact_place(node, alternative).unwrap_or(code.nodes[at].node.span.clone());
-        if !(place.start <= range.start && range.end <= place.end) {
-            range = trim(line, place);
+        let location =
+            alternative_range(node, alternative).unwrap_or(code.nodes[at].node.span.clone());
+        if !(location.start <= range.start && range.end <= location.end) {
+            range = trim(line, location);
         }
     }
-    let mut diagnostic = report(&trouble, context.declaration.place(&range), &what);
+    let mut diagnostic = report(&problem, context.declaration.file_range(&range), &what);
     let help = help
-        .map(|help| with_holes(&help, code.nodes, line))
-        .or_else(|| in_choice(code.nodes, &range));
+        .map(|help| restore_holes(&help, code.nodes, line))
+        .or_else(|| alternative_advice(code.nodes, &range));
     diagnostic.help = diagnostic.help.or(help);
     context.diagnostics.push(diagnostic);
 }
 
-/// The way out of trouble in the middle of an alternative.
-fn in_choice(nodes: &[Placed], range: &std::ops::Range<usize>) -> Option<String> {
-    let is_around = |placed: &&Placed| {
+/// Returns advice for a problem in the middle of an alternative.
+fn alternative_advice(nodes: &[PlacedNode], range: &std::ops::Range<usize>) -> Option<String> {
+    let is_around = |placed: &&PlacedNode| {
         let span = &placed.node.span;
-        matches!(placed.node.kind, Kind::Choice(_))
+        matches!(placed.node.kind, NodeKind::Choice(_))
             && span.start < range.start
             && range.end < span.end
     };
@@ -152,45 +159,52 @@ fn in_choice(nodes: &[Placed], range: &std::ops::Range<usize>) -> Option<String>
     Some("alternatives are separated by commas: `<[1,2,3]>`".to_owned())
 }
 
-/// What the host's grammar allows, but nobody means.
-fn in_spite_of_syntax(code: &Code<'_>, text: &Mapped, context: &mut Context<'_, '_>) {
+/// Reports code that follows the host's grammar but is hardly meant.
+fn warn_suspicious(code: &HostCode<'_>, text: &MappedText, context: &mut LineContext<'_, '_>) {
     let is_condition = matches!(code.what, "post-condition" | "property");
-    let Some(surprise) = host::surprise(&text.text, is_condition) else {
+    let Some(suspicious) = host::find_suspicious(&text.text, is_condition) else {
         return;
     };
-    let range = context.declaration.place(&text.source(&surprise.range));
-    let diagnostic = if surprise.is_error {
-        Diagnostic::error("useless-line", range, surprise.message)
+    let range = context
+        .declaration
+        .file_range(&text.source(&suspicious.range));
+    let diagnostic = if suspicious.is_error {
+        Diagnostic::error("useless-line", range, suspicious.message)
     } else {
-        Diagnostic::warning("always-true", range, surprise.message)
+        Diagnostic::warning("always-true", range, suspicious.message)
     };
-    context.diagnostics.push(diagnostic.with_help(with_holes(
-        &surprise.help,
+    context.diagnostics.push(diagnostic.with_help(restore_holes(
+        &suspicious.help,
         code.nodes,
         context.line(),
     )));
 }
 
-/// The diagnostic for a trouble at this range of the file.
-pub(crate) fn report(trouble: &Trouble, range: std::ops::Range<usize>, what: &str) -> Diagnostic {
-    match &trouble.outdated {
+/// Builds the diagnostic for a problem at this range of the file.
+pub(crate) fn report(
+    problem: &HostProblem,
+    range: std::ops::Range<usize>,
+    what: &str,
+) -> Diagnostic {
+    match &problem.outdated {
         Some(help) => {
-            Diagnostic::error("python-2", range, trouble.message.clone()).with_help(help.clone())
+            Diagnostic::error("python-2", range, problem.message.clone()).with_help(help.clone())
         }
-        // Says for itself what it is about: a bracket that is never closed may belong to any part of the line.
-        None if trouble.message.starts_with("this ") => {
-            Diagnostic::error("host-syntax", range, trouble.message.clone())
+        // The message names its subject itself: a bracket that is never closed may belong to any
+        // part of the line.
+        None if problem.message.starts_with("this ") => {
+            Diagnostic::error("host-syntax", range, problem.message.clone())
         }
         None => Diagnostic::error(
             "host-syntax",
             range,
-            format!("syntax error in the {what}: {}", trouble.message),
+            format!("syntax error in the {what}: {}", problem.message),
         ),
     }
 }
 
-/// A message with what stands in the harness in place of the names that were written for it.
-fn with_holes(message: &str, nodes: &[Placed], line: &str) -> String {
+/// Replaces the names that were written for holes by the text of the harness.
+fn restore_holes(message: &str, nodes: &[PlacedNode], line: &str) -> String {
     let mut parts = message.split(HOLE);
     let mut text = parts.next().unwrap_or_default().to_owned();
     for part in parts {
@@ -202,41 +216,41 @@ fn with_holes(message: &str, nodes: &[Placed], line: &str) -> String {
     text
 }
 
-/// The code with its holes filled.
+/// Returns the code with its holes filled.
 ///
 /// With `readable`, a choice between literals is written as a name too.
-fn written(
-    code: &Code<'_>,
+fn fill_holes(
+    code: &HostCode<'_>,
     variant: Option<(usize, usize)>,
     axes: &[Axis],
     line: &str,
     readable: bool,
-) -> Mapped {
-    let mut mapped = Mapped::default();
+) -> MappedText {
+    let mut mapped = MappedText::default();
     let start = code.nodes.first().map_or(0, |first| first.node.span.start);
     mapped.push_instead(code.around.0, start..start);
     for (at, placed) in code.nodes.iter().enumerate() {
         let span = placed.node.span.clone();
         let hole = || format!("{HOLE}{at}_");
         match &placed.node.kind {
-            Kind::Text => mapped.push(&line[span.clone()], span.start),
-            Kind::Written(text) if text == UNKNOWN => mapped.push_instead(&hole(), span),
-            Kind::Written(text) => mapped.push_instead(text, span),
-            Kind::Mark(mark) => mapped.push_instead(mark.host_text(), span),
-            Kind::Slot(_) | Kind::Back(..) => mapped.push_instead(&hole(), span),
-            Kind::PreOpen => mapped.push_instead("(", span),
-            Kind::PreClose => mapped.push_instead(")", span),
-            Kind::Choice(choice)
+            NodeKind::Text => mapped.push(&line[span.clone()], span.start),
+            NodeKind::Written(text) if text == UNKNOWN => mapped.push_instead(&hole(), span),
+            NodeKind::Written(text) => mapped.push_instead(text, span),
+            NodeKind::Separator(mark) => mapped.push_instead(mark.host_text(), span),
+            NodeKind::Slot(_) | NodeKind::Back(..) => mapped.push_instead(&hole(), span),
+            NodeKind::PreOpen => mapped.push_instead("(", span),
+            NodeKind::PreClose => mapped.push_instead(")", span),
+            NodeKind::Choice(choice)
                 if readable && fragments::is_operand(code.nodes, at, choice, line) =>
             {
                 mapped.push_instead(&hole(), span);
             }
-            Kind::Choice(choice) => {
+            NodeKind::Choice(choice) => {
                 let alternative = variant
-                    .filter(|(place, _)| *place == at)
+                    .filter(|(location, _)| *location == at)
                     .map_or(0, |(_, chosen)| chosen);
-                match exact_place(choice, alternative) {
-                    Some(place) => mapped.push(&line[place.clone()], place.start),
+                match alternative_range(choice, alternative) {
+                    Some(location) => mapped.push(&line[location.clone()], location.start),
                     None => {
                         if let Some(Axis::Choice(axis)) = axes.get(placed.axis) {
                             mapped.push_instead(&axis.text(alternative as u64), span);
@@ -251,14 +265,14 @@ fn written(
     mapped
 }
 
-/// Where an alternative stands in the line, if it stands there as such.
-fn exact_place(choice: &ChoiceNode, alternative: usize) -> Option<std::ops::Range<usize>> {
-    let Alternatives::Items(items) = &choice.alternatives else {
+/// Returns the range of an alternative in the line, if it stands there letter by letter.
+fn alternative_range(choice: &ChoiceNode, alternative: usize) -> Option<std::ops::Range<usize>> {
+    let ChoiceAlternatives::Items(items) = &choice.alternatives else {
         return None;
     };
     let item = items.get(alternative)?;
     match item.nodes.as_slice() {
-        [node] if matches!(node.kind, Kind::Text) => Some(node.span.clone()),
+        [node] if matches!(node.kind, NodeKind::Text) => Some(node.span.clone()),
         _ => None,
     }
 }

@@ -1,72 +1,74 @@
-//! `<[…]>`, `<,[…],>` and `<1..10>`: where a choice ends and what its alternatives are.
+//! Parses `<[…]>`, `<,[…],>` and `<1..10>`: the end of a choice, and its alternatives.
 
 use std::cell::OnceCell;
 use std::ops::Range;
 
-use testwright_core::Choice;
+use testwright_core::ChoiceValues;
 
 use crate::host::{self, Token, TokenKind};
-use crate::nodes::{Kind, Node};
+use crate::nodes::{LineNode, NodeKind};
 
 /// A choice in a line.
 #[derive(Debug)]
 pub(crate) struct ChoiceNode {
-    /// `<,[…],>`, whose alternatives are separated by double commas.
+    /// True for `<,[…],>`, whose alternatives are separated by double commas.
     pub(crate) double: bool,
-    /// Inside a string literal.
+    /// True inside a string literal.
     pub(crate) in_string: bool,
-    pub(crate) alternatives: Alternatives,
-    /// What is known about the alternatives as literals, found out once.
-    literals: OnceCell<Option<Literals>>,
+    /// Alternatives to choose from.
+    pub(crate) alternatives: ChoiceAlternatives,
+    /// Result of [`ChoiceNode::literals`], computed once.
+    literals: OnceCell<Option<LiteralInfo>>,
 }
 
-/// Every alternative is a literal of the host.
+/// Facts about alternatives that are all literals of the host.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Literals {
-    /// Some of them have a sign.
+pub(crate) struct LiteralInfo {
+    /// True if some of them have a sign.
     pub(crate) signed: bool,
 }
 
-/// What may be chosen.
+/// Alternatives of a choice.
 #[derive(Debug)]
-pub(crate) enum Alternatives {
-    /// `1..20`
-    Range(Choice),
-    /// The items of a list.
-    Items(Vec<Item>),
+pub(crate) enum ChoiceAlternatives {
+    /// A range such as `1..20`.
+    Range(ChoiceValues),
+    /// Items of a list.
+    Items(Vec<ChoiceItem>),
 }
 
 /// One alternative of a list.
 #[derive(Clone, Debug)]
-pub(crate) struct Item {
-    /// Where it stands in the line.
+pub(crate) struct ChoiceItem {
+    /// Range in the line.
     pub(crate) span: Range<usize>,
-    pub(crate) nodes: Vec<Node>,
+    /// Content of the item.
+    pub(crate) nodes: Vec<LineNode>,
 }
 
-impl Item {
-    /// Text without anything of ours inside.
-    pub(crate) fn plain(span: Range<usize>) -> Item {
-        Item {
-            nodes: vec![Node {
-                kind: Kind::Text,
+impl ChoiceItem {
+    /// Creates an item that is text only.
+    pub(crate) fn plain(span: Range<usize>) -> ChoiceItem {
+        ChoiceItem {
+            nodes: vec![LineNode {
+                kind: NodeKind::Text,
                 span: span.clone(),
             }],
             span,
         }
     }
 
-    /// Only text, so that it can be the alternative of an axis.
+    /// Returns true if the item is text only, so that it can be the alternative of an axis.
     pub(crate) fn is_text(&self) -> bool {
-        self.nodes
-            .iter()
-            .all(|node| matches!(node.kind, Kind::Text | Kind::Written(_)) || node.is_comma())
+        self.nodes.iter().all(|node| {
+            matches!(node.kind, NodeKind::Text | NodeKind::Written(_)) || node.is_comma()
+        })
     }
 
-    /// The text of an item that is only text.
+    /// Returns the text of an item that is text only.
     pub(crate) fn text(&self, line: &str) -> String {
-        let of_node = |node: &Node| match &node.kind {
-            Kind::Written(text) => text.clone(),
+        let of_node = |node: &LineNode| match &node.kind {
+            NodeKind::Written(text) => text.clone(),
             _ => line[node.span.clone()].to_owned(),
         };
         self.nodes.iter().map(of_node).collect()
@@ -74,7 +76,12 @@ impl Item {
 }
 
 impl ChoiceNode {
-    pub(crate) fn new(alternatives: Alternatives, double: bool, in_string: bool) -> ChoiceNode {
+    /// Creates a choice.
+    pub(crate) fn new(
+        alternatives: ChoiceAlternatives,
+        double: bool,
+        in_string: bool,
+    ) -> ChoiceNode {
         ChoiceNode {
             double,
             in_string,
@@ -83,37 +90,38 @@ impl ChoiceNode {
         }
     }
 
-    /// Whether every alternative is a literal of the host.
-    pub(crate) fn literals(&self, line: &str) -> Option<Literals> {
+    /// Returns facts about the alternatives if every one is a literal of the host.
+    pub(crate) fn literals(&self, line: &str) -> Option<LiteralInfo> {
         *self.literals.get_or_init(|| match &self.alternatives {
-            Alternatives::Range(Choice::Integers { first, .. }) => {
-                Some(Literals { signed: *first < 0 })
+            ChoiceAlternatives::Range(ChoiceValues::Integers { first, .. }) => {
+                Some(LiteralInfo { signed: *first < 0 })
             }
-            Alternatives::Range(_) => Some(Literals { signed: false }),
-            Alternatives::Items(items) => literals(items, line),
+            ChoiceAlternatives::Range(_) => Some(LiteralInfo { signed: false }),
+            ChoiceAlternatives::Items(items) => literals(items, line),
         })
     }
 
-    /// The alternatives as an axis; what is not text is left out.
-    pub(crate) fn to_axis(&self, line: &str) -> Choice {
+    /// Converts the alternatives to an axis. Parts that are not text are left out.
+    pub(crate) fn to_axis(&self, line: &str) -> ChoiceValues {
         match &self.alternatives {
-            Alternatives::Range(choice) => choice.clone(),
-            Alternatives::Items(items) => {
-                Choice::Texts(items.iter().map(|item| item.text(line)).collect())
+            ChoiceAlternatives::Range(choice) => choice.clone(),
+            ChoiceAlternatives::Items(items) => {
+                ChoiceValues::Texts(items.iter().map(|item| item.text(line)).collect())
             }
         }
     }
 }
 
-fn literals(items: &[Item], line: &str) -> Option<Literals> {
+/// Returns facts about items if every one is a literal.
+fn literals(items: &[ChoiceItem], line: &str) -> Option<LiteralInfo> {
     let mut signed = false;
     for item in items {
         let [node] = item.nodes.as_slice() else {
             return None;
         };
         let text = match &node.kind {
-            Kind::Text => &line[node.span.clone()],
-            Kind::Written(text) => text,
+            NodeKind::Text => &line[node.span.clone()],
+            NodeKind::Written(text) => text,
             _ => return None,
         };
         if !host::is_literal(text) {
@@ -121,51 +129,60 @@ fn literals(items: &[Item], line: &str) -> Option<Literals> {
         }
         signed |= text.trim_start().starts_with(['+', '-']);
     }
-    (!items.is_empty()).then_some(Literals { signed })
+    (!items.is_empty()).then_some(LiteralInfo { signed })
 }
 
-/// A choice that was found in a line.
+/// Extent of a choice that was found in a line.
 #[derive(Debug)]
-pub(crate) struct Found {
-    /// Between opener and closer.
+pub(crate) struct ChoiceSpan {
+    /// Range between opener and closer.
     pub(crate) content: Range<usize>,
-    /// Behind the closer.
+    /// End of the closer.
     pub(crate) end: usize,
+    /// Ranges of the items.
     pub(crate) items: Vec<Range<usize>>,
+    /// True for `<,[…],>`.
     pub(crate) double: bool,
-    /// Brackets in the content match.
+    /// True if brackets in the content match.
     pub(crate) balanced: bool,
 }
 
-/// Why the end of a choice was not found by counting brackets.
+/// Reason for which counting brackets did not find the end of a choice.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Unclosed {
+pub(crate) enum UnclosedChoice {
     /// The bracket is closed, but not followed by `>` or `%`.
     Early,
     /// The brackets inside do not match.
     Unbalanced,
 }
 
-/// A closing bracket and the commas before it that no other bracket encloses.
-pub(crate) struct Close {
+/// A closing bracket, and the commas before it that no other bracket encloses.
+pub(crate) struct ClosingBracket {
+    /// Offset of the bracket.
     pub(crate) at: usize,
+    /// Offsets of the commas.
     commas: Vec<usize>,
 }
 
 /// Finds the bracket that closes the one directly before `start`.
-pub(crate) fn find_close(text: &str, tokens: &[Token], start: usize, closer: u8) -> Option<Close> {
+pub(crate) fn find_close(
+    text: &str,
+    tokens: &[Token],
+    start: usize,
+    closer: u8,
+) -> Option<ClosingBracket> {
     let first = tokens.partition_point(|token| token.range.start < start);
     let mut open: Vec<u8> = Vec::new();
     let mut commas = Vec::new();
     for token in &tokens[first..] {
         let byte = text.as_bytes()[token.range.start];
         match token.kind {
-            TokenKind::Open if open.len() > MOST_OPEN => return None,
+            TokenKind::Open if open.len() > MAX_OPEN => return None,
             TokenKind::Open => open.push(byte),
             TokenKind::Close => match (open.pop(), byte) {
                 (None, byte) => {
                     let at = token.range.start;
-                    return (byte == closer).then_some(Close { at, commas });
+                    return (byte == closer).then_some(ClosingBracket { at, commas });
                 }
                 (Some(b'('), b')') | (Some(b'['), b']') | (Some(b'{'), b'}') => {}
                 _ => return None,
@@ -180,27 +197,29 @@ pub(crate) fn find_close(text: &str, tokens: &[Token], start: usize, closer: u8)
     None
 }
 
-/// Nobody nests brackets deeper; keeps hostile text from costing memory.
-const MOST_OPEN: usize = 10_000;
+/// Maximum depth of brackets, so that hostile text does not cost memory.
+const MAX_OPEN: usize = 10_000;
 
-impl Found {
-    /// Finds the end by counting brackets outside of strings; items are split at commas outside of brackets.
+impl ChoiceSpan {
+    /// Finds the end by counting brackets outside of strings. Items are split at commas outside of
+    /// brackets.
     pub(crate) fn balanced(
         text: &str,
         tokens: &[Token],
         opener: usize,
         end: usize,
-    ) -> Result<Found, Unclosed> {
+    ) -> Result<ChoiceSpan, UnclosedChoice> {
         let double = text[opener + 1..].starts_with(',');
         let start = opener + if double { 3 } else { 2 };
-        let close = find_close(&text[..end], tokens, start, b']').ok_or(Unclosed::Unbalanced)?;
+        let close =
+            find_close(&text[..end], tokens, start, b']').ok_or(UnclosedChoice::Unbalanced)?;
         let closers: [&str; 2] = if double { ["],>", "],%"] } else { ["]>", "]%"] };
         let behind = &text[close.at..end];
         if !closers.iter().any(|closer| behind.starts_with(closer)) {
-            return Err(Unclosed::Early);
+            return Err(UnclosedChoice::Early);
         }
         let content = start..close.at;
-        Ok(Found {
+        Ok(ChoiceSpan {
             items: split(content.clone(), &close.commas, double),
             end: close.at + closers[0].len(),
             content,
@@ -209,8 +228,9 @@ impl Found {
         })
     }
 
-    /// The rule of the original: the first closer ends it, every comma separates.
-    pub(crate) fn textual(text: &str, opener: usize, end: usize) -> Option<Found> {
+    /// Finds the end by the rule of the original: the first closer ends a choice, and every comma
+    /// separates items.
+    pub(crate) fn textual(text: &str, opener: usize, end: usize) -> Option<ChoiceSpan> {
         let rest = text.get(opener + 1..end)?;
         let double = rest.starts_with(",[");
         if !double && !rest.starts_with('[') {
@@ -219,7 +239,8 @@ impl Found {
         let start = opener + if double { 3 } else { 2 };
         let closers: [&str; 2] = if double { ["],>", "],%"] } else { ["]>", "]%"] };
         let inner = text.get(start..end)?;
-        // One search for both closers: the one that does not occur would be looked for up to the end of the line.
+        // Searches for both closers at once: a closer that does not occur would be searched for up
+        // to the end of the line.
         let closes = |at: &usize| {
             closers
                 .iter()
@@ -231,7 +252,7 @@ impl Found {
             .match_indices(',')
             .map(|(at, _)| start + at)
             .collect();
-        Some(Found {
+        Some(ChoiceSpan {
             items: split(content.clone(), &commas, double),
             end: content.end + closers[0].len(),
             content,
@@ -241,12 +262,12 @@ impl Found {
     }
 }
 
-/// Whether the choice at the start of a text is closed somewhere.
+/// Returns true if the choice at the start of a text is closed somewhere.
 pub(crate) fn is_closed(text: &str) -> bool {
-    Found::textual(text, 0, text.len()).is_some()
+    ChoiceSpan::textual(text, 0, text.len()).is_some()
 }
 
-/// What closes a choice that is opened by this.
+/// Returns the closer that belongs to an opener.
 pub(crate) fn closer(opener: &str) -> &'static str {
     match opener {
         "<[" => "]>",
@@ -256,6 +277,7 @@ pub(crate) fn closer(opener: &str) -> &'static str {
     }
 }
 
+/// Splits the content of a choice into items.
 fn split(content: Range<usize>, commas: &[usize], double: bool) -> Vec<Range<usize>> {
     let mut items = Vec::new();
     let mut start = content.start;
@@ -277,15 +299,16 @@ fn split(content: Range<usize>, commas: &[usize], double: bool) -> Vec<Range<usi
     items
 }
 
-/// Whether an item surely contains nothing of ours.
+/// Returns true if an item surely contains nothing of the harness language.
 pub(crate) fn is_plain(item: &str) -> bool {
     !item
         .bytes()
         .any(|byte| matches!(byte, b'<' | b'%' | b'>' | b';' | b':' | b','))
 }
 
-/// Reads `1..20` or `'a'..'z'`; `None` if it is no range, an error if it is meant as one but is not right.
-pub(crate) fn range(content: &str) -> Option<Result<Choice, String>> {
+/// Parses `1..20` or `'a'..'z'`. Returns `None` if it is not a range, and an error if it is a wrong
+/// one.
+pub(crate) fn range(content: &str) -> Option<Result<ChoiceValues, String>> {
     let content = content.trim();
     if !content.contains("..") {
         return None;
@@ -294,7 +317,7 @@ pub(crate) fn range(content: &str) -> Option<Result<Choice, String>> {
         && let (Some(first), Some(last)) = (integer(first), integer(last))
     {
         return Some(match (first.parse(), last.parse()) {
-            (Ok(first), Ok(last)) => Ok(Choice::Integers { first, last }),
+            (Ok(first), Ok(last)) => Ok(ChoiceValues::Integers { first, last }),
             _ => Err(format!(
                 "the numbers of the range `{content}` are too large"
             )),
@@ -329,7 +352,7 @@ pub(crate) fn range(content: &str) -> Option<Result<Choice, String>> {
     })
 }
 
-/// What to write instead of something that is meant as a range and is not right.
+/// Returns advice for a wrong range.
 pub(crate) fn range_advice(content: &str) -> String {
     let dots = content.find("..").unwrap_or(content.len());
     let first = content[..dots].trim();
@@ -350,20 +373,21 @@ pub(crate) fn range_advice(content: &str) -> String {
     }
 }
 
-/// `1-5`, which is a difference where a range may be meant.
+/// Splits `1-5`, which is a difference where a range may be meant.
 pub(crate) fn difference(content: &str) -> Option<(&str, &str)> {
     let (first, last) = content.trim().split_once(['-', ':'])?;
     let is_number = |text: &str| !text.starts_with('-') && integer(text).is_some();
     (is_number(first) && is_number(last)).then_some((first.trim(), last.trim()))
 }
 
+/// Returns the text if it is a decimal integer.
 fn integer(text: &str) -> Option<&str> {
     let text = text.trim();
     let digits = text.strip_prefix('-').unwrap_or(text);
     (!digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())).then_some(text)
 }
 
-/// `'a'..'z'`
+/// Parses `'a'..'z'`.
 fn characters(text: &str) -> Option<(char, char)> {
     let mut letters = text.chars();
     let quoted = |letters: &mut std::str::Chars<'_>| {
@@ -378,14 +402,14 @@ fn characters(text: &str) -> Option<(char, char)> {
     letters.as_str().is_empty().then_some((first, last))
 }
 
-/// Characters that cannot stand in quotes as they are get a backslash.
-fn character_range(first: char, last: char) -> Choice {
+/// Builds a range of characters. Characters that cannot stand in quotes get a backslash.
+fn character_range(first: char, last: char) -> ChoiceValues {
     let needs_escape = |letter: char| matches!(letter, '\'' | '\\') || letter.is_control();
-    let short = (first..=last).take(LONGEST_WRITTEN_OUT);
+    let short = (first..=last).take(MAX_WRITTEN_OUT);
     if !short.clone().any(needs_escape) {
-        return Choice::Characters { first, last };
+        return ChoiceValues::Characters { first, last };
     }
-    Choice::Texts(
+    ChoiceValues::Texts(
         short
             .map(|letter| match letter {
                 '\'' | '\\' => format!("'\\{letter}'"),
@@ -396,31 +420,35 @@ fn character_range(first: char, last: char) -> Choice {
     )
 }
 
-/// A range among other items, or one with awkward characters, is written out up to this length.
-const LONGEST_WRITTEN_OUT: usize = 0x11_0000;
+/// Maximum length of a range that is written out: one among other items, or one with characters to
+/// escape.
+const MAX_WRITTEN_OUT: usize = 0x11_0000;
 
-/// The alternatives of a range that stands in a list.
-pub(crate) fn written_out(alternatives: Alternatives, span: &Range<usize>) -> Vec<Item> {
+/// Returns the alternatives of a range that stands in a list.
+pub(crate) fn written_out(
+    alternatives: ChoiceAlternatives,
+    span: &Range<usize>,
+) -> Vec<ChoiceItem> {
     let choice = match alternatives {
-        Alternatives::Items(items) => return items,
-        Alternatives::Range(choice) => choice,
+        ChoiceAlternatives::Items(items) => return items,
+        ChoiceAlternatives::Range(choice) => choice,
     };
-    let count = choice.len().min(LONGEST_WRITTEN_OUT as u64);
+    let count = choice.len().min(MAX_WRITTEN_OUT as u64);
     (0..count)
-        .map(|alternative| Item {
+        .map(|alternative| ChoiceItem {
             span: span.clone(),
-            nodes: vec![Node {
-                kind: Kind::Written(choice.text(alternative).into_owned()),
+            nodes: vec![LineNode {
+                kind: NodeKind::Written(choice.text(alternative).into_owned()),
                 span: span.clone(),
             }],
         })
         .collect()
 }
 
-/// `<1..10>` at the start of a text, and its length.
-pub(crate) fn bare_range(text: &str) -> Option<(Result<Choice, String>, usize)> {
+/// Parses `<1..10>` at the start of a text. Returns it with its length.
+pub(crate) fn bare_range(text: &str) -> Option<(Result<ChoiceValues, String>, usize)> {
     let inner = text.strip_prefix('<')?;
-    let near = inner.as_bytes().iter().take(LONGEST_BARE);
+    let near = inner.as_bytes().iter().take(MAX_BARE);
     let end = near.copied().position(|byte| byte == b'>')?;
     let content = &inner[..end];
     if !content.contains("..") {
@@ -434,8 +462,8 @@ pub(crate) fn bare_range(text: &str) -> Option<(Result<Choice, String>, usize)> 
     Some((choice, end + 2))
 }
 
-/// Keeps looking for the end of a bare range from taking quadratic time.
-const LONGEST_BARE: usize = 100;
+/// Maximum length of a bare range, so that searching for its end does not take quadratic time.
+const MAX_BARE: usize = 100;
 
 #[cfg(test)]
 mod tests {
@@ -444,9 +472,9 @@ mod tests {
     #[track_caller]
     fn items(text: &str, expected: &[&str]) {
         let tokens = host::tokens(text);
-        let found = Found::balanced(text, &tokens, 0, text.len())
+        let found = ChoiceSpan::balanced(text, &tokens, 0, text.len())
             .ok()
-            .or_else(|| Found::textual(text, 0, text.len()));
+            .or_else(|| ChoiceSpan::textual(text, 0, text.len()));
         let shown: Vec<&str> = found
             .map(|found| found.items)
             .unwrap_or_default()
@@ -473,12 +501,12 @@ mod tests {
 
     #[test]
     fn ranges() {
-        let integers = |first, last| Some(Ok(Choice::Integers { first, last }));
+        let integers = |first, last| Some(Ok(ChoiceValues::Integers { first, last }));
         assert_eq!(range("1..20"), integers(1, 20));
         assert_eq!(range(" -5 .. -1 "), integers(-5, -1));
         assert_eq!(
             range("'a'..'c'"),
-            Some(Ok(Choice::Characters {
+            Some(Ok(ChoiceValues::Characters {
                 first: 'a',
                 last: 'c'
             }))

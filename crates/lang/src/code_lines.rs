@@ -1,20 +1,21 @@
-//! Keyword lines that hold host code: `property:`, `init:`, `finally:`, `log:`, `assume:`, `hint:`.
+//! Parses the keyword lines that hold host code: `property:`, `init:`, `finally:`, `log:`,
+//! `assume:`, `hint:`.
 
 use std::ops::Range;
 
 use crate::action::{self, Condition};
-use crate::check::{self, Code};
+use crate::check::{self, HostCode};
 use crate::exceptions::Exceptions;
-use crate::expand::{self, Context, Expansion, Meaning, Placed};
+use crate::expand::{self, Expansion, LineContext, PlacedNode, PlaceholderMeaning};
 use crate::fragments::{fragment, span, trimmed};
-use crate::harness::{Fragment, Harness, Line, Log, Property};
-use crate::host::Syntax;
-use crate::keywords::{self, Keyword};
-use crate::nodes::Mark;
+use crate::harness::{CodeLine, Fragment, Harness, LogExpression, PropertyLine};
+use crate::host::SyntaxKind;
+use crate::keywords::{self, LineKeyword};
+use crate::nodes::Separator;
 use crate::placeholders;
 
-/// Reads one such line into the harness.
-pub(crate) fn read(context: &mut Context<'_, '_>, harness: &mut Harness) {
+/// Parses one such line, and adds it to the harness.
+pub(crate) fn read(context: &mut LineContext<'_, '_>, harness: &mut Harness) {
     let keyword = context.declaration.keyword;
     let content = action::code(context);
     if content.is_empty() {
@@ -22,31 +23,31 @@ pub(crate) fn read(context: &mut Context<'_, '_>, harness: &mut Harness) {
         return;
     }
     match keyword {
-        Keyword::Property => {
+        LineKeyword::Property => {
             let Some(exceptions) = Exceptions::read(context, content) else {
                 return;
             };
             for (line, message) in lines(context, exceptions.rest.clone()) {
                 let expected = [&exceptions.expected[..], &exceptions.warnings[..]].concat();
-                harness.properties.push(Property {
+                harness.properties.push(PropertyLine {
                     line,
                     expected,
                     message,
                 });
             }
         }
-        Keyword::Log => {
+        LineKeyword::Log => {
             let (after, level, rest) = log_prefix(context.line(), content);
             for (line, _) in lines(context, rest) {
-                harness.logs.push(Log { line, after, level });
+                harness.logs.push(LogExpression { line, after, level });
             }
         }
         _ => {
             let found = lines(context, content).into_iter().map(|(line, _)| line);
             let list = match keyword {
-                Keyword::Init => &mut harness.inits,
-                Keyword::Finally => &mut harness.finallys,
-                Keyword::Assume => &mut harness.assumptions,
+                LineKeyword::Init => &mut harness.inits,
+                LineKeyword::Finally => &mut harness.finallys,
+                LineKeyword::Assume => &mut harness.assumptions,
                 _ => &mut harness.hints,
             };
             list.extend(found);
@@ -55,7 +56,7 @@ pub(crate) fn read(context: &mut Context<'_, '_>, harness: &mut Harness) {
 }
 
 /// Reports a keyword without content.
-pub(crate) fn missing(context: &mut Context<'_, '_>) {
+pub(crate) fn missing(context: &mut LineContext<'_, '_>) {
     let keyword = context.declaration.keyword;
     let word = keyword.word();
     let range = keywords::trim(context.line(), 0..context.line().len());
@@ -66,7 +67,7 @@ pub(crate) fn missing(context: &mut Context<'_, '_>) {
     );
     diagnostic.label = "no content".to_owned();
     diagnostic.help = Some(match keyword {
-        Keyword::Expect => "write `expect: statement ==> name(arguments)`".to_owned(),
+        LineKeyword::Expect => "write `expect: statement ==> name(arguments)`".to_owned(),
         _ => format!(
             "write something behind it; a section of such lines starts with `{}:`",
             keyword.section()
@@ -74,7 +75,8 @@ pub(crate) fn missing(context: &mut Context<'_, '_>) {
     });
 }
 
-/// `[POST] [level]`
+/// Splits `[POST] [level]` off a `log:` line. Returns whether it is printed after the step, its
+/// level, and the rest.
 fn log_prefix(line: &str, content: Range<usize>) -> (bool, i64, Range<usize>) {
     let mut rest = content;
     let mut next_word = |accept: &dyn Fn(&str) -> bool| {
@@ -93,12 +95,16 @@ fn log_prefix(line: &str, content: Range<usize>) -> (bool, i64, Range<usize>) {
     (after, level, rest)
 }
 
-/// The line, once for each of its structural alternatives, with the message of a property.
-fn lines(context: &mut Context<'_, '_>, range: Range<usize>) -> Vec<(Line, Option<Fragment>)> {
+/// Expands a line over its structural alternatives. Each comes with the message of a property, if
+/// there is one.
+fn lines(
+    context: &mut LineContext<'_, '_>,
+    range: Range<usize>,
+) -> Vec<(CodeLine, Option<Fragment>)> {
     let keyword = context.declaration.keyword;
     let meaning = match keyword {
-        Keyword::Property => Meaning::Property,
-        _ => Meaning::Plain,
+        LineKeyword::Property => PlaceholderMeaning::Property,
+        _ => PlaceholderMeaning::Plain,
     };
     if range.is_empty() {
         missing(context);
@@ -115,14 +121,14 @@ fn lines(context: &mut Context<'_, '_>, range: Range<usize>) -> Vec<(Line, Optio
     let mut lines = Vec::new();
     for expansion in expand::expand(nodes, meaning, context) {
         let what = a_line(keyword);
-        if misplaced_mark(&expansion, &what, context)
+        if misplaced_separator(&expansion, &what, context)
             || action::misplaced_pre(&expansion.nodes, &what, context).is_none()
         {
             continue;
         }
         let text = context.line();
         let (code, message) = match keyword {
-            Keyword::Property => property(&expansion.nodes, context),
+            LineKeyword::Property => property(&expansion.nodes, context),
             _ => (trimmed(&expansion.nodes, text), None),
         };
         if code.is_empty() {
@@ -132,7 +138,7 @@ fn lines(context: &mut Context<'_, '_>, range: Range<usize>) -> Vec<(Line, Optio
         if action::count_errors(context) == errors {
             check_code(&code, message.as_deref(), &expansion, &mut budget, context);
         }
-        let line = Line {
+        let line = CodeLine {
             line: context.declaration.line.number,
             text: text[range.clone()].to_owned(),
             code: fragment(&code, text, &mut Vec::new()),
@@ -144,9 +150,12 @@ fn lines(context: &mut Context<'_, '_>, range: Range<usize>) -> Vec<(Line, Optio
     lines
 }
 
-/// The condition of a property and its message. The original runs statements behind it, which only a condition with side
-/// effects needs; here they are ignored.
-fn property(nodes: &[Placed], context: &mut Context<'_, '_>) -> (Vec<Placed>, Option<Vec<Placed>>) {
+/// Splits a property into its condition and its message. The original runs statements behind the
+/// condition, which only a condition with side effects needs; here they are ignored.
+fn property(
+    nodes: &[PlacedNode],
+    context: &mut LineContext<'_, '_>,
+) -> (Vec<PlacedNode>, Option<Vec<PlacedNode>>) {
     let condition = Condition::of(nodes, context.line());
     if let Some(range) = condition.tail.as_deref().and_then(span) {
         let diagnostic = context.warning(
@@ -161,8 +170,8 @@ fn property(nodes: &[Placed], context: &mut Context<'_, '_>) -> (Vec<Placed>, Op
     (condition.test, condition.message)
 }
 
-/// With its article, as messages name it.
-fn a_line(keyword: Keyword) -> String {
+/// Names a kind of line with its article, for messages.
+fn a_line(keyword: LineKeyword) -> String {
     let word = keyword.word();
     let article = if word.starts_with(['a', 'e', 'i']) {
         "an"
@@ -172,24 +181,25 @@ fn a_line(keyword: Keyword) -> String {
     format!("{article} `{word}:` line")
 }
 
+/// Checks the code of a line, and its message.
 fn check_code(
-    code: &[Placed],
-    message: Option<&[Placed]>,
+    code: &[PlacedNode],
+    message: Option<&[PlacedNode]>,
     expansion: &Expansion,
     budget: &mut usize,
-    context: &mut Context<'_, '_>,
+    context: &mut LineContext<'_, '_>,
 ) {
     let (what, syntax) = match context.declaration.keyword {
-        Keyword::Property => ("property", Syntax::Expression),
-        Keyword::Init => ("`init:` line", Syntax::Statements),
-        Keyword::Finally => ("`finally:` line", Syntax::Statements),
-        Keyword::Log => ("`log:` line", Syntax::Expression),
-        Keyword::Assume => ("assumption", Syntax::Expression),
-        _ => ("hint", Syntax::Expression),
+        LineKeyword::Property => ("property", SyntaxKind::Expression),
+        LineKeyword::Init => ("`init:` line", SyntaxKind::Statements),
+        LineKeyword::Finally => ("`finally:` line", SyntaxKind::Statements),
+        LineKeyword::Log => ("`log:` line", SyntaxKind::Expression),
+        LineKeyword::Assume => ("assumption", SyntaxKind::Expression),
+        _ => ("hint", SyntaxKind::Expression),
     };
     let mut check = |what, syntax, nodes| {
         let around = ("", "");
-        let code = Code {
+        let code = HostCode {
             what,
             syntax,
             nodes,
@@ -200,23 +210,30 @@ fn check_code(
     };
     check(what, syntax, code);
     if let Some(message) = message {
-        check("message", Syntax::Expression, message);
+        check("message", SyntaxKind::Expression, message);
     }
 }
 
-/// Separators that only mean something in actions.
-fn misplaced_mark(expansion: &Expansion, what: &str, context: &mut Context<'_, '_>) -> bool {
+/// Reports separators that have a meaning only in actions.
+fn misplaced_separator(
+    expansion: &Expansion,
+    what: &str,
+    context: &mut LineContext<'_, '_>,
+) -> bool {
     let is_statement = matches!(
         context.declaration.keyword,
-        Keyword::Init | Keyword::Finally
+        LineKeyword::Init | LineKeyword::Finally
     );
     for placed in &expansion.nodes {
         let marks = [
-            (Mark::Guard, "->", "a guard"),
-            (Mark::Post, "=>", "a post-condition"),
-            (Mark::Expect, "==>", "an expectation"),
+            (Separator::Guard, "->", "a guard"),
+            (Separator::Post, "=>", "a post-condition"),
+            (Separator::Expect, "==>", "an expectation"),
         ];
-        if let Some((_, text, thing)) = marks.iter().find(|(mark, ..)| placed.node.is_mark(*mark)) {
+        if let Some((_, text, thing)) = marks
+            .iter()
+            .find(|(mark, ..)| placed.node.is_separator(*mark))
+        {
             let message = format!("`{text}` cannot stand in {what}");
             let diagnostic = context.error("misplaced-separator", &placed.node.span, message);
             diagnostic.help = Some(if is_statement {
@@ -226,7 +243,7 @@ fn misplaced_mark(expansion: &Expansion, what: &str, context: &mut Context<'_, '
             });
             return true;
         }
-        if placed.node.is_mark(Mark::Define) {
+        if placed.node.is_separator(Separator::Define) {
             let message = format!("`:=` cannot stand in {what}");
             let whole = context.declaration.line.text.trim();
             let corrected = whole.replace(":=", "=");

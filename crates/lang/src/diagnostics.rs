@@ -1,42 +1,44 @@
-//! What is wrong with a harness, for the person who wrote it.
+//! Problems in a harness, for its author.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-/// How bad it is.
+/// Severity of a problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
-    /// Suspicious, but it means something.
+    /// The text is suspicious, but it has a meaning.
     Warning,
     /// The harness cannot be used.
     Error,
 }
 
-/// Something wrong with the text: what, where, and the way out.
+/// A problem in the text: a message, its place, and help.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// How bad.
+    /// Severity of the problem.
     pub severity: Severity,
-    /// A kebab-case name, such as `unknown-pool`.
+    /// Kebab-case name, such as `unknown-pool`.
     pub name: &'static str,
     /// One sentence without full stop.
     pub message: String,
-    /// The place: a byte range of the file.
+    /// Byte range of the file.
     pub range: Range<usize>,
-    /// A few words written at that place.
+    /// A few words for that place.
     pub label: String,
-    /// Another place that matters, with words for it.
+    /// Another place that matters, with a few words for it.
     pub related: Option<(Range<usize>, String)>,
-    /// What to do.
+    /// Advice on what to write instead.
     pub help: Option<String>,
 }
 
 impl Diagnostic {
-    /// Whether it is about code in the host language. Then the harness can be expanded, but not run.
+    /// Returns true if it is about code in the host language. The harness can still be expanded
+    /// then, but not run.
     pub fn is_about_host(&self) -> bool {
         matches!(self.name, "host-syntax" | "python-2")
     }
 
+    /// Creates an error without label and help.
     pub(crate) fn error(
         name: &'static str,
         range: Range<usize>,
@@ -53,6 +55,7 @@ impl Diagnostic {
         }
     }
 
+    /// Creates a warning without label and help.
     pub(crate) fn warning(
         name: &'static str,
         range: Range<usize>,
@@ -64,16 +67,19 @@ impl Diagnostic {
         }
     }
 
+    /// Sets the label.
     pub(crate) fn with_label(mut self, label: impl Into<String>) -> Diagnostic {
         self.label = label.into();
         self
     }
 
+    /// Sets the help.
     pub(crate) fn with_help(mut self, help: impl Into<String>) -> Diagnostic {
         self.help = Some(help.into());
         self
     }
 
+    /// Sets the related place with its label.
     pub(crate) fn with_related(
         mut self,
         range: Range<usize>,
@@ -84,8 +90,8 @@ impl Diagnostic {
     }
 }
 
-/// Sorts by place and leaves out what was said before, or follows from something else that is said.
-pub(crate) fn in_order(mut diagnostics: Vec<Diagnostic>, file: &str) -> Vec<Diagnostic> {
+/// Sorts diagnostics by place, and removes duplicates and those that follow from another one.
+pub(crate) fn sort_and_prune(mut diagnostics: Vec<Diagnostic>, file: &str) -> Vec<Diagnostic> {
     diagnostics.sort_by(|one, other| {
         let key = |diagnostic: &Diagnostic| (diagnostic.range.start, diagnostic.range.end);
         key(one)
@@ -96,28 +102,29 @@ pub(crate) fn in_order(mut diagnostics: Vec<Diagnostic>, file: &str) -> Vec<Diag
     });
     diagnostics
         .dedup_by(|later, earlier| later.name == earlier.name && later.range == earlier.range);
-    drop_what_joining_broke(&mut diagnostics);
+    drop_in_joined_lines(&mut diagnostics);
     drop_before_stray_end(&mut diagnostics);
-    drop_pools_that_got_lost(&mut diagnostics, file);
-    once_each(&mut diagnostics, "unknown-pool", ", but named");
-    once_each(&mut diagnostics, "bad-placeholder", "written like this");
-    not_too_many(&mut diagnostics, "python-2");
+    drop_pools_in_ignored_text(&mut diagnostics, file);
+    keep_first_of_each(&mut diagnostics, "unknown-pool", ", but named");
+    keep_first_of_each(&mut diagnostics, "bad-placeholder", "written like this");
+    limit_count(&mut diagnostics, "python-2");
     diagnostics
 }
 
-/// Where a line was joined by mistake, what it says as part of the line before it is beside the point.
-fn drop_what_joining_broke(diagnostics: &mut Vec<Diagnostic>) {
-    let places = places_of(diagnostics, &["joined-keyword-line"]);
-    if places.is_empty() {
+/// Removes diagnostics about a line that was joined to the one before by mistake: they say nothing
+/// about the line itself.
+fn drop_in_joined_lines(diagnostics: &mut Vec<Diagnostic>) {
+    let ranges = ranges_of(diagnostics, &["joined-keyword-line"]);
+    if ranges.is_empty() {
         return;
     }
     drop_because(diagnostics, |diagnostic| {
-        let around = |place: &&Range<usize>| place.contains(&diagnostic.range.start);
-        places.iter().find(around)
+        let around = |location: &&Range<usize>| location.contains(&diagnostic.range.start);
+        ranges.iter().find(around)
     });
 }
 
-/// Where raw code ends that never started, what looks like a line of raw code is one.
+/// Removes diagnostics about lines that are raw code, if a raw block ends that never started.
 fn drop_before_stray_end(diagnostics: &mut Vec<Diagnostic>) {
     let stray = diagnostics
         .iter()
@@ -127,8 +134,8 @@ fn drop_before_stray_end(diagnostics: &mut Vec<Diagnostic>) {
         .retain(|diagnostic| diagnostic.name != "missing-at" || diagnostic.range.start >= stray);
 }
 
-/// What is lost where one of these is found may be the declaration of a pool.
-pub(crate) const LOST: [&str; 6] = [
+/// Diagnostics whose text is ignored. That text may contain the declaration of a pool.
+pub(crate) const IGNORED_TEXT: [&str; 6] = [
     "swallowed-by-comment",
     "joined-keyword-line",
     "text-behind-header",
@@ -137,21 +144,24 @@ pub(crate) const LOST: [&str; 6] = [
     "bad-pool-name",
 ];
 
-/// A pool that is declared in a place where it cannot be seen is not unknown: that place is what must be changed.
-fn drop_pools_that_got_lost(diagnostics: &mut Vec<Diagnostic>, file: &str) {
-    let places = places_of(diagnostics, &LOST);
-    let mut lost: BTreeMap<String, &Range<usize>> = BTreeMap::new();
-    for place in &places {
-        let text = file.get(place.clone()).unwrap_or_default();
+/// Removes diagnostics about unknown pools that are declared in ignored text: that text is what
+/// must be changed.
+fn drop_pools_in_ignored_text(diagnostics: &mut Vec<Diagnostic>, file: &str) {
+    let ranges = ranges_of(diagnostics, &IGNORED_TEXT);
+    let mut ignored: BTreeMap<String, &Range<usize>> = BTreeMap::new();
+    for location in &ranges {
+        let text = file.get(location.clone()).unwrap_or_default();
         for (at, opener) in text.match_indices(['<', '%']) {
             let closer = if opener == "<" { '>' } else { '%' };
-            let inner = &text[at + 1..text.floor_char_boundary(at + LONGEST_NAME)];
+            let inner = &text[at + 1..text.floor_char_boundary(at + MAX_NAME)];
             if let Some(end) = inner.find(closer) {
-                lost.entry(format!("<{}>", &inner[..end])).or_insert(place);
+                ignored
+                    .entry(format!("<{}>", &inner[..end]))
+                    .or_insert(location);
             }
         }
     }
-    if lost.is_empty() {
+    if ignored.is_empty() {
         return;
     }
     drop_because(diagnostics, |diagnostic| {
@@ -160,22 +170,23 @@ fn drop_pools_that_got_lost(diagnostics: &mut Vec<Diagnostic>, file: &str) {
             "bad-placeholder" => file.get(diagnostic.range.clone()),
             _ => None,
         };
-        lost.get(name?).copied()
+        ignored.get(name?).copied()
     });
 }
 
-/// Longer names are not looked for among what was lost.
-const LONGEST_NAME: usize = 100;
+/// Maximum length of a pool name to look for in ignored text.
+const MAX_NAME: usize = 100;
 
-/// Where diagnostics with these names are.
-fn places_of(diagnostics: &[Diagnostic], names: &[&str]) -> Vec<Range<usize>> {
+/// Returns the ranges of the diagnostics with these names.
+fn ranges_of(diagnostics: &[Diagnostic], names: &[&str]) -> Vec<Range<usize>> {
     let of_interest = |diagnostic: &&Diagnostic| names.contains(&diagnostic.name);
     let found = diagnostics.iter().filter(of_interest);
-    // Nobody makes more such mistakes, and the others are compared with each of them.
+    // More such mistakes are unlikely, and every other diagnostic is compared with each of them.
     found.take(100).map(|found| found.range.clone()).collect()
 }
 
-/// Leaves out what follows from a problem at the place that `cause` gives. If it was an error, the cause is one.
+/// Removes the diagnostics that follow from a problem at the range that `cause` returns. If one of
+/// them was an error, the cause becomes one.
 fn drop_because<'p>(
     diagnostics: &mut Vec<Diagnostic>,
     cause: impl Fn(&Diagnostic) -> Option<&'p Range<usize>>,
@@ -183,57 +194,56 @@ fn drop_because<'p>(
     let mut guilty = BTreeSet::new();
     let key = |range: &Range<usize>| (range.start, range.end);
     diagnostics.retain(|diagnostic| {
-        let Some(place) = cause(diagnostic) else {
+        let Some(location) = cause(diagnostic) else {
             return true;
         };
-        if LOST.contains(&diagnostic.name) && diagnostic.range == *place {
+        if IGNORED_TEXT.contains(&diagnostic.name) && diagnostic.range == *location {
             return true;
         }
         if diagnostic.severity == Severity::Error {
-            guilty.insert(key(place));
+            guilty.insert(key(location));
         }
         false
     });
     for diagnostic in diagnostics {
-        if LOST.contains(&diagnostic.name) && guilty.contains(&key(&diagnostic.range)) {
+        if IGNORED_TEXT.contains(&diagnostic.name) && guilty.contains(&key(&diagnostic.range)) {
             diagnostic.severity = Severity::Error;
         }
     }
 }
 
-/// Keeps the first of those with the same message, and says how many there are.
-fn once_each(diagnostics: &mut Vec<Diagnostic>, name: &str, words: &str) {
-    let mut places: BTreeMap<String, usize> = BTreeMap::new();
+/// Keeps the first diagnostic of each message, and adds how many there are.
+fn keep_first_of_each(diagnostics: &mut Vec<Diagnostic>, name: &str, words: &str) {
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     for diagnostic in diagnostics
         .iter()
         .filter(|diagnostic| diagnostic.name == name)
     {
-        *places.entry(diagnostic.message.clone()).or_default() += 1;
+        *counts.entry(diagnostic.message.clone()).or_default() += 1;
     }
     diagnostics.retain_mut(|diagnostic| {
         if diagnostic.name != name {
             return true;
         }
-        let Some(places) = places.remove(&diagnostic.message) else {
+        let Some(count) = counts.remove(&diagnostic.message) else {
             return false;
         };
-        if places > 1 {
-            diagnostic
-                .label
-                .push_str(&format!("{words} {places} times"));
+        if count > 1 {
+            diagnostic.label.push_str(&format!("{words} {count} times"));
         }
         true
     });
 }
 
-/// Keeps the first few of a kind and says how many more there are: a file in an old language has them on every line.
-fn not_too_many(diagnostics: &mut Vec<Diagnostic>, name: &str) {
-    const MOST: usize = 10;
+/// Keeps the first few diagnostics of a name, and adds how many more there are: a file in an old
+/// version of the language has them on every line.
+fn limit_count(diagnostics: &mut Vec<Diagnostic>, name: &str) {
+    const MAX: usize = 10;
     let all = diagnostics
         .iter()
         .filter(|diagnostic| diagnostic.name == name)
         .count();
-    let Some(more) = all.checked_sub(MOST).filter(|more| *more > 0) else {
+    let Some(more) = all.checked_sub(MAX).filter(|more| *more > 0) else {
         return;
     };
     let mut seen = 0;
@@ -242,11 +252,11 @@ fn not_too_many(diagnostics: &mut Vec<Diagnostic>, name: &str) {
             return true;
         }
         seen += 1;
-        if seen == MOST {
+        if seen == MAX {
             diagnostic
                 .message
                 .push_str(&format!(" (and {more} more like this)"));
         }
-        seen <= MOST
+        seen <= MAX
     });
 }

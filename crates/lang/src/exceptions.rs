@@ -1,24 +1,29 @@
-//! `{KeyError, !Warning}`: which exceptions a line may raise.
+//! Parses `{KeyError, !Warning}`: the exceptions that a line may raise.
 
 use std::ops::Range;
 
-use crate::expand::Context;
-use crate::host::{self, Syntax};
-use crate::keywords::{self, Keyword};
+use crate::expand::LineContext;
+use crate::host::{self, SyntaxKind};
+use crate::keywords::{self, LineKeyword};
 
-/// `{E, !W}` at the start of a line.
+/// The list `{E, !W}` at the start of a line.
 pub(crate) struct Exceptions {
+    /// Exceptions that do not count as failures.
     pub(crate) expected: Vec<String>,
+    /// Exceptions that are reported as warnings.
     pub(crate) warnings: Vec<String>,
-    /// What follows.
+    /// Range behind the list.
     pub(crate) rest: Range<usize>,
-    /// It is a dictionary, not a list of exceptions.
+    /// True if it is a dictionary, not a list of exceptions.
     pub(crate) is_dictionary: bool,
 }
 
 impl Exceptions {
-    /// `None` if the list is not closed.
-    pub(crate) fn read(context: &mut Context<'_, '_>, content: Range<usize>) -> Option<Exceptions> {
+    /// Parses the list. Returns `None` if it is not closed.
+    pub(crate) fn read(
+        context: &mut LineContext<'_, '_>,
+        content: Range<usize>,
+    ) -> Option<Exceptions> {
         let line = context.line();
         let mut exceptions = Exceptions {
             expected: Vec::new(),
@@ -78,8 +83,8 @@ impl Exceptions {
         Some(exceptions)
     }
 
-    /// The keyword of the line may stand behind its exceptions.
-    fn skip_keyword(&mut self, context: &Context<'_, '_>) {
+    /// Skips the keyword of the line, which may stand behind its exceptions.
+    fn skip_keyword(&mut self, context: &LineContext<'_, '_>) {
         let (line, word) = (context.line(), context.declaration.keyword.word());
         let behind = line[self.rest.clone()].strip_prefix(word);
         if let Some(behind) = behind.filter(|behind| !word.is_empty() && behind.starts_with(':')) {
@@ -87,7 +92,8 @@ impl Exceptions {
         }
     }
 
-    fn item(&mut self, context: &mut Context<'_, '_>, range: Range<usize>) {
+    /// Parses one exception.
+    fn item(&mut self, context: &mut LineContext<'_, '_>, range: Range<usize>) {
         let line = context.line();
         let is_warning = line[range.clone()].starts_with('!');
         let range = if is_warning {
@@ -98,10 +104,10 @@ impl Exceptions {
         let text = &line[range.clone()];
         if text.is_empty() {
             if is_warning {
-                let place = range.start - 1..range.start;
+                let location = range.start - 1..range.start;
                 let diagnostic = context.error(
                     "bad-exception",
-                    &place,
+                    &location,
                     "`!` must be followed by an exception",
                 );
                 diagnostic.help = Some(
@@ -120,16 +126,16 @@ impl Exceptions {
     }
 }
 
-/// Reports an exception class that is none.
-pub(crate) fn check_exception(context: &mut Context<'_, '_>, range: &Range<usize>) {
+/// Reports text that is not an exception class.
+pub(crate) fn check_exception(context: &mut LineContext<'_, '_>, range: &Range<usize>) {
     let text = &context.line()[range.clone()];
     let is_value = host::is_literal(text) || text.starts_with(['{', '[']);
-    let place = match host::check(Syntax::Expression, text).first() {
-        Some(trouble) => range.start + trouble.range.start..range.start + trouble.range.end,
+    let location = match host::check(SyntaxKind::Expression, text).first() {
+        Some(problem) => range.start + problem.range.start..range.start + problem.range.end,
         None if is_value => range.clone(),
         None => return,
     };
-    let is_list = context.declaration.keyword != Keyword::Exception;
+    let is_list = context.declaration.keyword != LineKeyword::Exception;
     let (open, close) = if is_list {
         ("{", "}")
     } else {
@@ -146,7 +152,7 @@ pub(crate) fn check_exception(context: &mut Context<'_, '_>, range: &Range<usize
         "KeyError, ValueError".to_owned()
     };
     let message = format!("`{}` does not name an exception", keywords::shorten(text));
-    let diagnostic = context.error("bad-exception", &place, message);
+    let diagnostic = context.error("bad-exception", &location, message);
     diagnostic.help = Some(format!(
         "write class names with commas between: `{open}{example}{close}`"
     ));

@@ -1,46 +1,56 @@
-//! Nodes to templates: which axes a line has, and which of its choices must be split into lines of their own.
+//! Expands nodes to templates: finds the axes of a line, and splits choices that need lines of
+//! their own.
 //!
-//! A choice between texts is an axis. One whose alternatives contain placeholders is *structural*: each alternative has its
-//! own axes, so the line becomes several. The order of all concrete actions is that of the original: `<,[…],>` choices vary
-//! slowest, then slots and other choices as they are read.
+//! A choice between texts is an axis. One whose alternatives contain placeholders is *structural*:
+//! each alternative has its own axes, so the line becomes several. The order of all concrete
+//! actions is that of the original: `<,[…],>` choices vary slowest, then slots and other choices in
+//! reading order.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use testwright_core::{Axis, Catalog, Piece, Pool, PoolId, Role, Template, TooManyActions};
+use testwright_core::{
+    Axis, Catalog, PoolId, SlotPool, SlotRole, Template, TemplatePiece, TooManyActions,
+};
 
-use crate::choices::{Alternatives, ChoiceNode};
+use crate::choices::{ChoiceAlternatives, ChoiceNode};
 use crate::diagnostics::Diagnostic;
-use crate::harness::{Action, Harness, Part};
+use crate::harness::{ActionTemplate, CodePart, Harness};
 use crate::keywords::Declaration;
-use crate::nodes::{Kind, Mark, Mention, Node};
+use crate::nodes::{LineNode, NodeKind, PoolMention, Separator};
 use crate::pools::Pools;
 
-/// What lines are read with.
-pub(crate) struct Context<'a, 'd> {
+/// Context for parsing a line.
+pub(crate) struct LineContext<'a, 'd> {
+    /// The line.
     pub(crate) declaration: &'a Declaration<'a>,
+    /// Known pools.
     pub(crate) pools: &'a Pools,
+    /// Problems found so far.
     pub(crate) diagnostics: &'d mut Vec<Diagnostic>,
 }
 
-impl<'a> Context<'a, '_> {
+impl<'a> LineContext<'a, '_> {
+    /// Returns the text of the line.
     pub(crate) fn line(&self) -> &'a str {
         &self.declaration.line.text
     }
 
+    /// Adds an error at a range of the line, and returns it for label and help.
     pub(crate) fn error(
         &mut self,
         name: &'static str,
         range: &Range<usize>,
         message: impl Into<String>,
     ) -> &mut Diagnostic {
-        let place = self.declaration.place(range);
+        let location = self.declaration.file_range(range);
         self.diagnostics
-            .push(Diagnostic::error(name, place, message));
+            .push(Diagnostic::error(name, location, message));
         let last = self.diagnostics.len() - 1;
         &mut self.diagnostics[last]
     }
 
+    /// Adds a warning at a range of the line, and returns it for label and help.
     pub(crate) fn warning(
         &mut self,
         name: &'static str,
@@ -53,43 +63,47 @@ impl<'a> Context<'a, '_> {
     }
 }
 
-/// What placeholders of a line mean.
+/// Meaning of the placeholders of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Meaning {
-    /// Definitions and uses.
+pub(crate) enum PlaceholderMeaning {
+    /// They define and use slots.
     Action,
-    /// Slots that must hold a value.
+    /// They are slots that must hold a value.
     Property,
-    /// Slots, whatever they hold.
+    /// They are slots, whatever these hold.
     Plain,
 }
 
-/// A node and the axis it stands for.
+/// A node and its axis.
 #[derive(Clone, Debug)]
-pub(crate) struct Placed {
-    pub(crate) node: Node,
-    /// Meaningless for nodes that are no holes.
+pub(crate) struct PlacedNode {
+    /// The node.
+    pub(crate) node: LineNode,
+    /// Index of the axis. It has no meaning for nodes that are not holes.
     pub(crate) axis: usize,
 }
 
 /// A line, or one structural alternative of it.
 #[derive(Clone, Debug)]
 pub(crate) struct Expansion {
-    pub(crate) nodes: Vec<Placed>,
+    /// Nodes with their axes.
+    pub(crate) nodes: Vec<PlacedNode>,
+    /// Axes of variation.
     pub(crate) axes: Vec<Axis>,
 }
 
-/// More structural alternatives than this on one line are refused.
-const MOST_ALTERNATIVES: usize = 10_000;
+/// Maximum number of structural alternatives on one line.
+const MAX_ALTERNATIVES: usize = 10_000;
 
-/// Each alternative carries the whole line, so long lines may have fewer, by this number of bytes.
-const MOST_TEXT: usize = 50_000_000;
+/// Maximum total text of the alternatives. Each carries the whole line, so a long line may have
+/// fewer of them.
+const MAX_TEXT: usize = 50_000_000;
 
 /// Expands a line.
 pub(crate) fn expand(
-    nodes: Vec<Node>,
-    meaning: Meaning,
-    context: &mut Context<'_, '_>,
+    nodes: Vec<LineNode>,
+    meaning: PlaceholderMeaning,
+    context: &mut LineContext<'_, '_>,
 ) -> Vec<Expansion> {
     let Some(variants) = split(nodes, meaning, context.line()) else {
         let content = context.declaration.content.clone();
@@ -108,8 +122,13 @@ pub(crate) fn expand(
         .collect()
 }
 
-/// Splits at structural choices until none is left.
-fn split(nodes: Vec<Node>, meaning: Meaning, line: &str) -> Option<Vec<Vec<Node>>> {
+/// Splits at structural choices until none is left. Returns `None` if there are too many
+/// alternatives.
+fn split(
+    nodes: Vec<LineNode>,
+    meaning: PlaceholderMeaning,
+    line: &str,
+) -> Option<Vec<Vec<LineNode>>> {
     let mut pending = vec![nodes];
     let mut done = Vec::new();
     while let Some(nodes) = pending.pop() {
@@ -119,7 +138,7 @@ fn split(nodes: Vec<Node>, meaning: Meaning, line: &str) -> Option<Vec<Vec<Node>
         };
         let alternatives = alternatives(&nodes[at], line)?;
         let count = done.len() + pending.len() + alternatives.len();
-        if count > MOST_ALTERNATIVES || count.saturating_mul(line.len()) > MOST_TEXT {
+        if count > MAX_ALTERNATIVES || count.saturating_mul(line.len()) > MAX_TEXT {
             return None;
         }
         for alternative in alternatives.into_iter().rev() {
@@ -132,19 +151,23 @@ fn split(nodes: Vec<Node>, meaning: Meaning, line: &str) -> Option<Vec<Vec<Node>
     Some(done)
 }
 
-fn as_choice(node: &Node) -> Option<&ChoiceNode> {
+/// Returns the choice that a node is.
+fn as_choice(node: &LineNode) -> Option<&ChoiceNode> {
     match &node.kind {
-        Kind::Choice(choice) => Some(choice),
+        NodeKind::Choice(choice) => Some(choice),
         _ => None,
     }
 }
 
-/// Choices with double commas come first, from left to right; those left of a structural one must be split with it.
-fn next_to_split(nodes: &[Node], meaning: Meaning) -> Option<usize> {
+/// Returns the next choice to split. Choices with double commas come first, from left to right;
+/// those left of a structural one must be split with it.
+fn next_to_split(nodes: &[LineNode], meaning: PlaceholderMeaning) -> Option<usize> {
     let has_message = match meaning {
-        Meaning::Action => nodes.iter().position(|node| node.is_mark(Mark::Post)),
-        Meaning::Property => Some(0),
-        Meaning::Plain => None,
+        PlaceholderMeaning::Action => nodes
+            .iter()
+            .position(|node| node.is_separator(Separator::Post)),
+        PlaceholderMeaning::Property => Some(0),
+        PlaceholderMeaning::Plain => None,
     };
     let has_message = has_message.unwrap_or(nodes.len())..nodes.len();
     let is_structural = |at: usize, double: bool| {
@@ -160,28 +183,32 @@ fn next_to_split(nodes: &[Node], meaning: Meaning) -> Option<usize> {
     (0..nodes.len()).find(|at| is_structural(*at, false))
 }
 
-/// A comma in the alternative of a condition may separate its message.
+/// Returns true if a choice must be split. A comma in the alternative of a condition may separate
+/// its message.
 fn structural(choice: &ChoiceNode, has_message: bool) -> bool {
     match &choice.alternatives {
-        Alternatives::Range(_) => false,
-        Alternatives::Items(items) => items
-            .iter()
-            .any(|item| !item.is_text() || (has_message && item.nodes.iter().any(Node::is_comma))),
+        ChoiceAlternatives::Range(_) => false,
+        ChoiceAlternatives::Items(items) => items.iter().any(|item| {
+            !item.is_text() || (has_message && item.nodes.iter().any(LineNode::is_comma))
+        }),
     }
 }
 
-fn alternatives(node: &Node, line: &str) -> Option<Vec<Vec<Node>>> {
+/// Returns the alternatives of a choice as nodes.
+fn alternatives(node: &LineNode, line: &str) -> Option<Vec<Vec<LineNode>>> {
     let choice = as_choice(node)?;
     match &choice.alternatives {
-        Alternatives::Items(items) => Some(items.iter().map(|item| item.nodes.clone()).collect()),
-        Alternatives::Range(_) => {
+        ChoiceAlternatives::Items(items) => {
+            Some(items.iter().map(|item| item.nodes.clone()).collect())
+        }
+        ChoiceAlternatives::Range(_) => {
             let axis = choice.to_axis(line);
-            if axis.len() > MOST_ALTERNATIVES as u64 {
+            if axis.len() > MAX_ALTERNATIVES as u64 {
                 return None;
             }
             let written = |alternative| {
-                vec![Node {
-                    kind: Kind::Written(axis.text(alternative).into_owned()),
+                vec![LineNode {
+                    kind: NodeKind::Written(axis.text(alternative).into_owned()),
                     span: node.span.clone(),
                 }]
             };
@@ -191,7 +218,11 @@ fn alternatives(node: &Node, line: &str) -> Option<Vec<Vec<Node>>> {
 }
 
 /// Gives each hole its axis.
-fn number(nodes: Vec<Node>, meaning: Meaning, context: &mut Context<'_, '_>) -> Expansion {
+fn number(
+    nodes: Vec<LineNode>,
+    meaning: PlaceholderMeaning,
+    context: &mut LineContext<'_, '_>,
+) -> Expansion {
     let line = context.line();
     let roles = roles(&nodes, meaning);
     let mut axes: Vec<Axis> = context
@@ -205,12 +236,12 @@ fn number(nodes: Vec<Node>, meaning: Meaning, context: &mut Context<'_, '_>) -> 
     for double in [true, false] {
         for (at, node) in nodes.iter().enumerate() {
             match &node.kind {
-                Kind::Choice(choice) if choice.double == double => {
+                NodeKind::Choice(choice) if choice.double == double => {
                     axis_of[at] = axes.len();
                     axes.push(Axis::Choice(choice.to_axis(line)));
                     warn_if_empty(choice, node, axes.last(), context);
                 }
-                Kind::Slot(mention) if !double => {
+                NodeKind::Slot(mention) if !double => {
                     axis_of[at] = axes.len();
                     slots.entry(mention.pool).or_default().push(axes.len());
                     axes.push(Axis::Slot {
@@ -223,34 +254,35 @@ fn number(nodes: Vec<Node>, meaning: Meaning, context: &mut Context<'_, '_>) -> 
         }
     }
     for (at, node) in nodes.iter().enumerate() {
-        if let Kind::Back(mention, number) = &node.kind {
+        if let NodeKind::Back(mention, number) = &node.kind {
             let known = slots.get(&mention.pool).map_or(&[][..], Vec::as_slice);
             axis_of[at] = back_reference(node, mention, *number, known, context);
         }
     }
-    let place = |(node, axis)| Placed { node, axis };
+    let location = |(node, axis)| PlacedNode { node, axis };
     Expansion {
-        nodes: nodes.into_iter().zip(axis_of).map(place).collect(),
+        nodes: nodes.into_iter().zip(axis_of).map(location).collect(),
         axes,
     }
 }
 
+/// Warns about a choice without alternatives.
 fn warn_if_empty(
     choice: &ChoiceNode,
-    node: &Node,
+    node: &LineNode,
     axis: Option<&Axis>,
-    context: &mut Context<'_, '_>,
+    context: &mut LineContext<'_, '_>,
 ) {
     let is_empty = matches!(axis, Some(Axis::Choice(choice)) if choice.is_empty());
     if !is_empty {
         return;
     }
     let (message, help) = match choice.alternatives {
-        Alternatives::Range(_) => (
+        ChoiceAlternatives::Range(_) => (
             "the range is empty, so the line has no actions",
             "the smaller end of a range comes first: `<[1..9]>`",
         ),
-        Alternatives::Items(_) => (
+        ChoiceAlternatives::Items(_) => (
             "the choice has no alternatives, so the line has no actions",
             "write the alternatives between the brackets: `<[1,2,3]>`",
         ),
@@ -260,13 +292,14 @@ fn warn_if_empty(
     diagnostic.help = Some(help.to_owned());
 }
 
-/// The axis that a back reference means.
+/// Returns the axis that a back reference means, or `usize::MAX` after reporting that there is
+/// none.
 fn back_reference(
-    node: &Node,
-    mention: &Mention,
+    node: &LineNode,
+    mention: &PoolMention,
     number: u64,
     known: &[usize],
-    context: &mut Context<'_, '_>,
+    context: &mut LineContext<'_, '_>,
 ) -> usize {
     let found = match number {
         0 => known.last(),
@@ -297,37 +330,43 @@ fn back_reference(
     usize::MAX
 }
 
-/// The role of each slot, by its place among the nodes.
-fn roles(nodes: &[Node], meaning: Meaning) -> Vec<Role> {
+/// Returns the role of each slot, by node.
+fn roles(nodes: &[LineNode], meaning: PlaceholderMeaning) -> Vec<SlotRole> {
     let mut roles = Vec::with_capacity(nodes.len());
-    for part in nodes.split_inclusive(|node| node.is_mark(Mark::Semicolon)) {
-        let define = part.iter().position(|node| node.is_mark(Mark::Define));
+    for part in nodes.split_inclusive(|node| node.is_separator(Separator::Semicolon)) {
+        let define = part
+            .iter()
+            .position(|node| node.is_separator(Separator::Define));
         for (at, node) in part.iter().enumerate() {
             let mention = match &node.kind {
-                Kind::Slot(mention) => Some(mention),
+                NodeKind::Slot(mention) => Some(mention),
                 _ => None,
             };
             roles.push(match (meaning, mention) {
-                (Meaning::Property, Some(mention)) if !mention.twin => Role::Use,
-                (Meaning::Action, Some(_)) if define.is_some_and(|define| at < define) => {
-                    Role::Definition
+                (PlaceholderMeaning::Property, Some(mention)) if !mention.twin => SlotRole::Use,
+                (PlaceholderMeaning::Action, Some(_))
+                    if define.is_some_and(|define| at < define) =>
+                {
+                    SlotRole::Definition
                 }
-                (Meaning::Action, Some(mention)) if mention.silent => Role::SilentUse,
-                (Meaning::Action, Some(_)) => Role::Use,
-                _ => Role::Mention,
+                (PlaceholderMeaning::Action, Some(mention)) if mention.silent => {
+                    SlotRole::SilentUse
+                }
+                (PlaceholderMeaning::Action, Some(_)) => SlotRole::Use,
+                _ => SlotRole::Mention,
             });
         }
     }
     roles
 }
 
-/// The catalogue of all actions of a harness whose pools and actions are known.
+/// Builds the catalogue of all actions of a harness whose pools and actions are known.
 pub(crate) fn catalog(harness: &Harness) -> Result<Catalog, TooManyActions> {
-    let pool = |pool: &crate::harness::Pool| Pool {
+    let pool = |pool: &crate::harness::Pool| SlotPool {
         name: pool.name.clone(),
         size: pool.size,
     };
-    let template = |action: &Action| Template {
+    let template = |action: &ActionTemplate| Template {
         class: action.class.clone(),
         line: action.line,
         pieces: action.statement.parts.iter().filter_map(piece).collect(),
@@ -339,14 +378,17 @@ pub(crate) fn catalog(harness: &Harness) -> Result<Catalog, TooManyActions> {
     )
 }
 
-fn piece(part: &Part) -> Option<Piece> {
+/// Converts a part of a statement to a piece of a template.
+fn piece(part: &CodePart) -> Option<TemplatePiece> {
     match part {
-        Part::Text(text) => Some(Piece::Text(text.clone())),
-        Part::Slot { axis, .. } | Part::Choice { axis, .. } if *axis == usize::MAX => None,
-        Part::Slot {
+        CodePart::Text(text) => Some(TemplatePiece::Text(text.clone())),
+        CodePart::Slot { axis, .. } | CodePart::Choice { axis, .. } if *axis == usize::MAX => None,
+        CodePart::Slot {
             axis, twin: true, ..
-        } => Some(Piece::Twin(*axis)),
-        Part::Slot { axis, .. } | Part::Choice { axis, .. } => Some(Piece::Hole(*axis)),
-        Part::Pre(_) => None,
+        } => Some(TemplatePiece::Twin(*axis)),
+        CodePart::Slot { axis, .. } | CodePart::Choice { axis, .. } => {
+            Some(TemplatePiece::Hole(*axis))
+        }
+        CodePart::Pre(_) => None,
     }
 }

@@ -1,18 +1,18 @@
-//! Nodes to host code with holes.
+//! Converts nodes to host code with holes.
 
 use std::ops::Range;
 
 use crate::choices::ChoiceNode;
-use crate::expand::Placed;
-use crate::harness::{Fragment, Part};
+use crate::expand::PlacedNode;
+use crate::harness::{CodePart, Fragment};
 use crate::host;
-use crate::nodes::Kind;
+use crate::nodes::NodeKind;
 
-/// The nodes without blanks at both ends.
-pub(crate) fn trimmed(nodes: &[Placed], line: &str) -> Vec<Placed> {
+/// Returns the nodes without blanks at both ends.
+pub(crate) fn trimmed(nodes: &[PlacedNode], line: &str) -> Vec<PlacedNode> {
     let mut nodes = nodes.to_vec();
     while let Some(first) = nodes.first_mut() {
-        if matches!(first.node.kind, Kind::Text) {
+        if matches!(first.node.kind, NodeKind::Text) {
             let text = &line[first.node.span.clone()];
             first.node.span.start += text.len() - text.trim_start().len();
             if first.node.span.is_empty() {
@@ -23,7 +23,7 @@ pub(crate) fn trimmed(nodes: &[Placed], line: &str) -> Vec<Placed> {
         break;
     }
     while let Some(last) = nodes.last_mut() {
-        if matches!(last.node.kind, Kind::Text) {
+        if matches!(last.node.kind, NodeKind::Text) {
             let text = &line[last.node.span.clone()];
             last.node.span.end -= text.len() - text.trim_end().len();
             if last.node.span.is_empty() {
@@ -36,20 +36,24 @@ pub(crate) fn trimmed(nodes: &[Placed], line: &str) -> Vec<Placed> {
     nodes
 }
 
-/// From the start of the first node to the end of the last.
-pub(crate) fn span(nodes: &[Placed]) -> Option<Range<usize>> {
+/// Returns the range from the start of the first node to the end of the last.
+pub(crate) fn span(nodes: &[PlacedNode]) -> Option<Range<usize>> {
     Some(nodes.first()?.node.span.start..nodes.last()?.node.span.end)
 }
 
-/// The code; `pre<(e)>` goes to `pre_values`, equal ones once.
-pub(crate) fn fragment(nodes: &[Placed], line: &str, pre_values: &mut Vec<Fragment>) -> Fragment {
-    let mut builder = Builder::default();
+/// Builds the code. The expression of `pre<(e)>` is added to `pre_values`, equal ones once.
+pub(crate) fn fragment(
+    nodes: &[PlacedNode],
+    line: &str,
+    pre_values: &mut Vec<Fragment>,
+) -> Fragment {
+    let mut builder = FragmentBuilder::default();
     let mut at = 0;
     while let Some(placed) = nodes.get(at) {
-        if matches!(placed.node.kind, Kind::PreOpen) {
+        if matches!(placed.node.kind, NodeKind::PreOpen) {
             let length = nodes[at..]
                 .iter()
-                .position(|inner| matches!(inner.node.kind, Kind::PreClose))
+                .position(|inner| matches!(inner.node.kind, NodeKind::PreClose))
                 .unwrap_or(nodes.len() - at);
             let inner = trimmed(&nodes[at + 1..at + length], line);
             let value = fragment(&inner, line, &mut Vec::new());
@@ -58,7 +62,7 @@ pub(crate) fn fragment(nodes: &[Placed], line: &str, pre_values: &mut Vec<Fragme
                 pre_values.push(value);
                 pre_values.len() - 1
             });
-            builder.parts.push(Part::Pre(index));
+            builder.parts.push(CodePart::Pre(index));
             at += length + 1;
             continue;
         }
@@ -70,42 +74,48 @@ pub(crate) fn fragment(nodes: &[Placed], line: &str, pre_values: &mut Vec<Fragme
     }
 }
 
+/// Collects the parts of a fragment.
 #[derive(Default)]
-struct Builder {
-    parts: Vec<Part>,
+struct FragmentBuilder {
+    parts: Vec<CodePart>,
 }
 
-impl Builder {
+impl FragmentBuilder {
+    /// Appends host text.
     fn text(&mut self, text: &str) {
         match self.parts.last_mut() {
-            Some(Part::Text(last)) => last.push_str(text),
+            Some(CodePart::Text(last)) => last.push_str(text),
             _ if text.is_empty() => {}
-            _ => self.parts.push(Part::Text(text.to_owned())),
+            _ => self.parts.push(CodePart::Text(text.to_owned())),
         }
     }
 
-    fn node(&mut self, nodes: &[Placed], at: usize, line: &str) {
-        let Placed { node, axis } = &nodes[at];
+    /// Appends a node.
+    fn node(&mut self, nodes: &[PlacedNode], at: usize, line: &str) {
+        let PlacedNode { node, axis } = &nodes[at];
         match &node.kind {
-            Kind::Text => self.text(&line[node.span.clone()]),
-            Kind::Written(text) => self.text(text),
-            Kind::Mark(mark) => self.text(mark.host_text()),
-            Kind::Slot(mention) | Kind::Back(mention, _) => self.parts.push(Part::Slot {
-                axis: *axis,
-                twin: mention.twin,
-                in_string: mention.in_string,
-            }),
-            Kind::Choice(choice) => self.parts.push(Part::Choice {
+            NodeKind::Text => self.text(&line[node.span.clone()]),
+            NodeKind::Written(text) => self.text(text),
+            NodeKind::Separator(mark) => self.text(mark.host_text()),
+            NodeKind::Slot(mention) | NodeKind::Back(mention, _) => {
+                self.parts.push(CodePart::Slot {
+                    axis: *axis,
+                    twin: mention.twin,
+                    in_string: mention.in_string,
+                })
+            }
+            NodeKind::Choice(choice) => self.parts.push(CodePart::Choice {
                 axis: *axis,
                 is_operand: is_operand(nodes, at, choice, line),
             }),
-            Kind::PreOpen | Kind::PreClose => {}
+            NodeKind::PreOpen | NodeKind::PreClose => {}
         }
     }
 }
 
-/// Whether the choice at this place is an operand of its own whose alternatives are literals.
-pub(crate) fn is_operand(nodes: &[Placed], at: usize, choice: &ChoiceNode, line: &str) -> bool {
+/// Returns true if the choice with this index is an operand of its own whose alternatives are
+/// literals.
+pub(crate) fn is_operand(nodes: &[PlacedNode], at: usize, choice: &ChoiceNode, line: &str) -> bool {
     if choice.in_string || !stands_alone(nodes, at, line) {
         return false;
     }
@@ -116,34 +126,37 @@ pub(crate) fn is_operand(nodes: &[Placed], at: usize, choice: &ChoiceNode, line:
     !(literals.signed && behind.is_some_and(|behind| behind.starts_with("**")))
 }
 
-/// The text of a node, if it is host text.
-fn text_at<'a>(placed: Option<&'a Placed>, line: &'a str) -> Option<&'a str> {
+/// Returns the text of a node, if it is host text.
+fn text_at<'a>(placed: Option<&'a PlacedNode>, line: &'a str) -> Option<&'a str> {
     let node = &placed?.node;
     match &node.kind {
-        Kind::Text => Some(&line[node.span.clone()]),
-        Kind::Written(text) => Some(text),
-        Kind::Mark(mark) => Some(mark.host_text()),
-        Kind::PreOpen => Some("("),
-        Kind::PreClose => Some(")"),
-        Kind::Slot(_) | Kind::Back(..) | Kind::Choice(_) => None,
+        NodeKind::Text => Some(&line[node.span.clone()]),
+        NodeKind::Written(text) => Some(text),
+        NodeKind::Separator(mark) => Some(mark.host_text()),
+        NodeKind::PreOpen => Some("("),
+        NodeKind::PreClose => Some(")"),
+        NodeKind::Slot(_) | NodeKind::Back(..) | NodeKind::Choice(_) => None,
     }
 }
 
-fn stands_alone(nodes: &[Placed], at: usize, line: &str) -> bool {
+/// Returns true if the text around a node does not become part of it.
+fn stands_alone(nodes: &[PlacedNode], at: usize, line: &str) -> bool {
     is_free_before(&nodes[..at], line) && is_free_behind(&nodes[at + 1..], line)
 }
 
+/// Returns true for a quotation mark.
 fn is_quote(letter: char) -> bool {
     matches!(letter, '"' | '\'')
 }
 
-/// Whether a letter directly beside a literal would become a part of it.
+/// Returns true if a letter directly beside a literal would become a part of it.
 fn glues(letter: char) -> bool {
     host::continues_name(letter) || is_quote(letter) || letter == '.'
 }
 
-/// Behind an operand the text of a choice may be an operator: `x <[-1,+1]>` subtracts or adds.
-fn is_free_before(before: &[Placed], line: &str) -> bool {
+/// Returns true if an operand may stand behind these nodes. Behind another operand, the text of a
+/// choice may be an operator: `x <[-1,+1]>` subtracts or adds.
+fn is_free_before(before: &[PlacedNode], line: &str) -> bool {
     let Some(last) = before.last() else {
         return true;
     };
@@ -166,7 +179,8 @@ fn is_free_before(before: &[Placed], line: &str) -> bool {
     word.is_empty() || (host::is_keyword(word) && !host::is_constant(word))
 }
 
-fn is_free_behind(behind: &[Placed], line: &str) -> bool {
+/// Returns true if these nodes may stand behind an operand without becoming a part of it.
+fn is_free_behind(behind: &[PlacedNode], line: &str) -> bool {
     let Some(next) = behind.first() else {
         return true;
     };

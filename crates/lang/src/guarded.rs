@@ -1,11 +1,11 @@
-//! Calls of guarded functions: they can be asked whether they would do anything.
+//! Calls of guarded functions, which can be asked whether they would do anything.
 
-use crate::harness::{Fragment, Part};
+use crate::harness::{CodePart, Fragment};
 use crate::host;
 
-/// `guardedX(a)` with one more argument, `True`.
+/// Returns the call `guardedX(a)` with one more argument, `True`, if the statement is such a call.
 pub(crate) fn speculative(statement: &Fragment, guarded: &[String]) -> Option<Fragment> {
-    let Some(Part::Text(first)) = statement.parts.first() else {
+    let Some(CodePart::Text(first)) = statement.parts.first() else {
         return None;
     };
     let open = first.find('(')?;
@@ -17,7 +17,7 @@ pub(crate) fn speculative(statement: &Fragment, guarded: &[String]) -> Option<Fr
     let mut has_arguments = false;
     let mut parts = Vec::new();
     for (index, part) in statement.parts.iter().enumerate() {
-        let Part::Text(text) = part else {
+        let CodePart::Text(text) = part else {
             has_arguments = true;
             parts.push(part.clone());
             continue;
@@ -33,7 +33,7 @@ pub(crate) fn speculative(statement: &Fragment, guarded: &[String]) -> Option<Fr
                     } else {
                         ""
                     };
-                    parts.push(Part::Text(format!("{inner}{separator}True)")));
+                    parts.push(CodePart::Text(format!("{inner}{separator}True)")));
                     return Some(Fragment { parts });
                 }
                 host::TokenKind::Close => depth -= 1,

@@ -1,42 +1,42 @@
-//! What a `.tstl` file means, after parsing and expansion: pools, templates and the host code around them.
+//! A parsed `.tstl` file, after expansion: pools, templates and the host code around them.
 //!
-//! Host code is kept as [`Fragment`]s: text with holes for slots and choices. A backend decides how the holes
-//! are filled (a list access, a variable name, a literal); this crate never does more than check that the
-//! result would parse.
+//! Host code is kept as [`Fragment`]s: text with holes for slots and choices. A backend decides how
+//! the holes are filled (a list access, a variable name, a literal). This crate only checks that
+//! the result would parse.
 
 use testwright_core::{Axis, Catalog, PoolId};
 
 /// A harness: everything a `.tstl` file says.
 #[derive(Clone, Debug, Default)]
 pub struct Harness {
-    /// The pools, in order of declaration; [`PoolId`]s index this.
+    /// Pools in order of declaration. A [`PoolId`] is an index into this list.
     pub pools: Vec<Pool>,
     /// Raw host code.
     pub raw: RawCode,
-    /// The actions, in file order; index = [`testwright_core::TemplateId`].
-    pub actions: Vec<Action>,
+    /// Actions in file order. A [`testwright_core::TemplateId`] is an index into this list.
+    pub actions: Vec<ActionTemplate>,
     /// `property:` lines.
-    pub properties: Vec<Property>,
+    pub properties: Vec<PropertyLine>,
     /// `init:` lines.
-    pub inits: Vec<Line>,
+    pub inits: Vec<CodeLine>,
     /// `finally:` lines.
-    pub finallys: Vec<Line>,
+    pub finallys: Vec<CodeLine>,
     /// `log:` lines.
-    pub logs: Vec<Log>,
+    pub logs: Vec<LogExpression>,
     /// `assume:` lines.
-    pub assumptions: Vec<Line>,
+    pub assumptions: Vec<CodeLine>,
     /// `hint:` lines.
-    pub hints: Vec<Line>,
+    pub hints: Vec<CodeLine>,
     /// `exception:` lines: classes that every action and property may raise, as host expressions.
-    pub exceptions: Vec<Located>,
-    /// `reference:` lines, in file order, later ones with the same pattern replacing earlier ones.
-    pub references: Vec<Reference>,
+    pub exceptions: Vec<LocatedText>,
+    /// `reference:` lines in file order. A later one replaces an earlier one with the same pattern.
+    pub references: Vec<ReferenceRule>,
     /// `compare:` lines: host regular expressions.
-    pub compares: Vec<Located>,
+    pub compares: Vec<LocatedText>,
     /// `source:` lines.
-    pub sources: Vec<Located>,
+    pub sources: Vec<LocatedText>,
     /// `feature:` lines.
-    pub features: Vec<Located>,
+    pub features: Vec<LocatedText>,
     /// The catalogue of all concrete actions; its templates are in step with `actions`.
     pub catalog: Catalog,
 }
@@ -44,38 +44,38 @@ pub struct Harness {
 /// A `pool:` line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pool {
-    /// Without brackets.
+    /// Name without brackets.
     pub name: String,
     /// Number of slots.
     pub size: u32,
-    /// Keeps a reference twin (`REF`).
+    /// True if the pool keeps a reference twin (`REF`).
     pub reference: bool,
-    /// Values are never mutated (`CONST`).
+    /// True if values are never mutated (`CONST`).
     pub constant: bool,
-    /// Values are not worth showing (`OPAQUE`).
+    /// True if values are not worth showing (`OPAQUE`).
     pub opaque: bool,
-    /// The twin's values are not worth showing (`OPAQUEREF`).
+    /// True if the twin's values are not worth showing (`OPAQUEREF`).
     pub opaque_twin: bool,
-    /// A host expression: the function that abstracts a value (`ABSTRACT f`).
+    /// Host expression for the function that abstracts a value (`ABSTRACT f`).
     pub abstraction: Option<String>,
-    /// A host expression: the exact type of every value (`: T`).
+    /// Host expression for the exact type of every value (`: T`).
     pub type_name: Option<String>,
-    /// Where it is declared.
+    /// Line number of the declaration, from 1.
     pub line: usize,
 }
 
-/// Text of one line that is taken as it stands.
+/// Text of one line, taken literally.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Located {
+pub struct LocatedText {
     /// The text.
     pub text: String,
     /// Line number, from 1.
     pub line: usize,
 }
 
-/// A `reference:` line; `METHOD(…)` and `CALL(…)` are already regular expressions here.
+/// A `reference:` line. `METHOD(…)` and `CALL(…)` are already expanded to regular expressions.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Reference {
+pub struct ReferenceRule {
     /// A host regular expression.
     pub pattern: String,
     /// The replacement, with `\1` and the like.
@@ -87,25 +87,25 @@ pub struct Reference {
 /// The raw host code of a harness.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RawCode {
-    /// The code, each line at the line number it has in the file (other lines are blank), so that a
-    /// traceback points into the harness. `pre<(e)>` stands as the name given in `entry_values`; the
-    /// parameter of guarded functions and `%COMMIT%` are already written out.
+    /// Code, each line at the line number it has in the file (other lines are blank), so that a
+    /// traceback points into the harness. `pre<(e)>` is replaced by a name of `entry_values`. The
+    /// parameter of guarded functions and `%COMMIT%` are already expanded.
     pub text: String,
-    /// Expressions whose value on entry to the function around them is wanted.
+    /// Expressions whose value on entry to the enclosing function is needed.
     pub entry_values: Vec<EntryValue>,
-    /// Modules that restart re-executes: names as bound in the harness (`import a.b as c` gives `c`,
-    /// `import a.b` gives `a.b`), in order, without `from` imports.
-    pub reset_modules: Vec<Located>,
+    /// Modules that a restart executes again: names as bound in the harness (`import a.b as c`
+    /// gives `c`, `import a.b` gives `a.b`), in order, without `from` imports.
+    pub reset_modules: Vec<LocatedText>,
 }
 
 /// `pre<(e)>` inside a raw function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EntryValue {
-    /// The name that stands for it in the raw text.
+    /// Name that replaces it in the raw text.
     pub name: String,
-    /// The expression.
+    /// Host expression.
     pub expression: String,
-    /// The line where it stands, from 1.
+    /// Line number, from 1.
     pub line: usize,
 }
 
@@ -113,43 +113,43 @@ pub struct EntryValue {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Fragment {
     /// The parts in order.
-    pub parts: Vec<Part>,
+    pub parts: Vec<CodePart>,
 }
 
 /// A part of a [`Fragment`].
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum CodePart {
     /// Host text.
     Text(String),
-    /// The slot chosen on an axis; from a placeholder or a back reference to it.
+    /// Slot chosen on an axis, from a placeholder or a back reference to it.
     Slot {
         /// Index into the axes of the line.
         axis: usize,
-        /// The slot of the reference twin is meant (`REF:<x>`).
+        /// True if the slot of the reference twin is meant (`REF:<x>`).
         twin: bool,
-        /// It stands inside a string literal of the host, so its text matters, not its value.
+        /// True inside a string literal of the host: its text matters there, not its value.
         in_string: bool,
     },
-    /// The alternative chosen on an axis.
+    /// Alternative chosen on an axis.
     Choice {
         /// Index into the axes of the line.
         axis: usize,
-        /// Every alternative is a literal of the host that stands as an operand of its own here, so a value
-        /// can be passed instead of writing the text.
+        /// True if every alternative is a literal of the host and an operand of its own here, so
+        /// that a value can be passed instead of the text.
         is_operand: bool,
     },
-    /// The value that an expression had before the statement (`pre<(e)>` in a post-condition): index into
-    /// [`Action::pre_values`].
+    /// Value of an expression before the statement (`pre<(e)>` in a post-condition), as an index
+    /// into the action's `pre_values`.
     Pre(usize),
 }
 
 impl Fragment {
-    /// Writes the code, with each hole filled by `fill`.
-    pub fn render(&self, mut fill: impl FnMut(&Part) -> String) -> String {
+    /// Renders the code, with each hole filled by `fill`.
+    pub fn render(&self, mut fill: impl FnMut(&CodePart) -> String) -> String {
         let mut text = String::new();
         for part in &self.parts {
             match part {
-                Part::Text(literal) => text.push_str(literal),
+                CodePart::Text(literal) => text.push_str(literal),
                 hole => text.push_str(&fill(hole)),
             }
         }
@@ -159,41 +159,43 @@ impl Fragment {
 
 /// One action line, or one structural alternative of it.
 #[derive(Clone, Debug)]
-pub struct Action {
+pub struct ActionTemplate {
     /// Line number, from 1.
     pub line: usize,
-    /// The action class: the source line as written (angle brackets as written, leading blanks included,
-    /// continuation lines joined).
+    /// Action class: the source line as written, with leading blanks, and with continuation lines
+    /// joined.
     pub class: String,
-    /// `#ESSENTIAL` stands in the line.
+    /// True if the line contains `#ESSENTIAL`.
     pub essential: bool,
-    /// What varies; the same as in the catalogue's template.
+    /// Axes of variation, the same as in the catalogue's template.
     pub axes: Vec<Axis>,
     /// Exceptions that do not count as failures: host expressions.
     pub expected: Vec<String>,
-    /// Exceptions that are swallowed and remembered as warnings (`!E`).
+    /// Exceptions that are swallowed and reported as warnings (`!E`).
     pub warnings: Vec<String>,
-    /// Text before ` -> `, an expression.
+    /// Expression before ` -> `.
     pub guard: Option<Fragment>,
-    /// The statement, blanks at both ends removed, `:=` written as `=`, no `~` before slots, no comment.
+    /// Statement without blanks at both ends, with `:=` written as `=`, without `~` before slots
+    /// and without comment.
     pub statement: Fragment,
-    /// Text after ` => `: an expression, without its message.
+    /// Expression after ` => `, without its message.
     pub post: Option<Fragment>,
     /// The message of the post-condition (`=> expr, message`), an expression.
     pub post_message: Option<Fragment>,
-    /// Statements behind the post-condition (`=> expr; more`), to be run right after it was found to hold. Slots, `pre`
-    /// and the mentions below are those of the post-condition.
+    /// Statements behind the post-condition (`=> expr; more`), to be run right after it held. They
+    /// share the slots, `pre` values and mentions of the post-condition.
     pub post_tail: Option<Fragment>,
-    /// The post-condition mentions `raised`: check it also if the statement raised.
+    /// True if the post-condition mentions `raised`: it is checked also if the statement raised.
     pub post_mentions_raised: bool,
-    /// The post-condition mentions `refRaised`, `result` or `result_REF`: check it after the reference ran.
+    /// True if the post-condition mentions `refRaised`, `result` or `result_REF`: it is checked
+    /// after the reference ran.
     pub post_mentions_reference: bool,
-    /// Expressions of the post-condition whose value before the statement is wanted; equal texts once.
+    /// Distinct expressions of the post-condition whose value before the statement is needed.
     pub pre_values: Vec<Fragment>,
     /// `stmt ==> name(args)`.
     pub expect: Option<Expect>,
-    /// The action calls a guarded function: the call with an additional last argument `True`, an expression
-    /// that must be truthy for the action to be enabled.
+    /// Condition for an action that calls a guarded function: the call with an additional last
+    /// argument `True`. The action is enabled if it is truthy.
     pub speculative: Option<Fragment>,
 }
 
@@ -209,12 +211,12 @@ pub struct Expect {
 
 /// A keyword line with host code that is expanded over slots and choices.
 #[derive(Clone, Debug)]
-pub struct Line {
+pub struct CodeLine {
     /// Line number, from 1.
     pub line: usize,
-    /// The content as written, for messages.
+    /// Content as written, for messages.
     pub text: String,
-    /// What varies.
+    /// Axes of variation.
     pub axes: Vec<Axis>,
     /// The code.
     pub code: Fragment,
@@ -222,28 +224,29 @@ pub struct Line {
 
 /// A `property:` line.
 #[derive(Clone, Debug)]
-pub struct Property {
-    /// The expression. Axes with [`testwright_core::Role::Use`] must hold a value for it to be evaluated.
-    pub line: Line,
-    /// Exceptions that excuse it (global ones not included).
+pub struct PropertyLine {
+    /// The expression. Axes with [`testwright_core::Role::Use`] must hold a value for it to be
+    /// evaluated.
+    pub line: CodeLine,
+    /// Exceptions that excuse the property, without the global ones.
     pub expected: Vec<String>,
-    /// `expr, message`: the message.
+    /// Message, in `expr, message`.
     pub message: Option<Fragment>,
 }
 
 /// A `log:` line.
 #[derive(Clone, Debug)]
-pub struct Log {
+pub struct LogExpression {
     /// The expression.
-    pub line: Line,
-    /// Printed after the step instead of before it.
+    pub line: CodeLine,
+    /// True if it is printed after the step instead of before it.
     pub after: bool,
-    /// From which log level on.
+    /// Log level from which on it is printed.
     pub level: i64,
 }
 
 impl Harness {
-    /// The pool with this number.
+    /// Returns the pool with this number.
     pub fn pool(&self, pool: PoolId) -> &Pool {
         &self.pools[pool.0]
     }

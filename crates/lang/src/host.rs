@@ -1,24 +1,25 @@
-//! The host language, Python: the only file here that knows its lexical rules or asks its parser.
+//! The host language, Python. No other file of this crate knows its lexical rules or calls its
+//! parser.
 
 use std::ops::Range;
 
-use testwright_source::Problem;
+use testwright_source::SyntaxProblem;
 pub(crate) use testwright_source::{Token, TokenKind};
 
-/// Something that is not right in host code.
+/// A syntax problem in host code.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Trouble {
-    /// Where, in the text that was checked.
+pub(crate) struct HostProblem {
+    /// Range in the text that was checked.
     pub(crate) range: Range<usize>,
-    /// What, as a phrase.
+    /// Message, as a phrase.
     pub(crate) message: String,
-    /// What to write instead, if it was right in an older version of the language.
+    /// Advice for code that was correct in an older version of the language.
     pub(crate) outdated: Option<String>,
 }
 
-/// How a text is to be read.
+/// Grammar for a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Syntax {
+pub(crate) enum SyntaxKind {
     /// One expression.
     Expression,
     /// One line of statements.
@@ -27,12 +28,12 @@ pub(crate) enum Syntax {
     Module,
 }
 
-/// Cuts a text into tokens; never fails.
+/// Splits a text into tokens. Never fails.
 pub(crate) fn tokens(text: &str) -> Vec<Token> {
     testwright_source::tokens(text)
 }
 
-/// Where the comment at the end of a line starts, or where the line ends.
+/// Returns the start of the comment at the end of a line, or the end of the line.
 pub(crate) fn end_of_code(line: &str) -> usize {
     if !line.contains('#') {
         return line.len();
@@ -43,7 +44,7 @@ pub(crate) fn end_of_code(line: &str) -> usize {
         .map_or(line.len(), |token| token.range.start)
 }
 
-/// The length of the operator at the start of a text, in bytes; at least one character.
+/// Returns the length in bytes of the operator at the start of a text, at least one character.
 pub(crate) fn operator_length(text: &str) -> usize {
     const LONG: [&str; 25] = [
         "**=", "//=", ">>=", "<<=", "...", "!=", "==", "<=", ">=", "<<", ">>", "**", "//", "+=",
@@ -57,22 +58,22 @@ pub(crate) fn operator_length(text: &str) -> usize {
         )
 }
 
-/// Whether a word is a value and not a name (`None`).
+/// Returns true if a word is a value and not a name (`None`).
 pub(crate) fn is_constant(word: &str) -> bool {
     matches!(word, "None" | "True" | "False")
 }
 
-/// Whether a word can never be a name.
+/// Returns true if a word can never be a name.
 pub(crate) fn is_keyword(word: &str) -> bool {
     testwright_source::is_keyword(word)
 }
 
-/// Whether a character can be part of a name.
+/// Returns true if a character can be part of a name.
 pub(crate) fn continues_name(character: char) -> bool {
     character == '_' || character.is_alphanumeric()
 }
 
-/// Whether a text is a name, possibly with dots.
+/// Returns true if a text is a name, possibly with dots.
 pub(crate) fn is_dotted_name(text: &str) -> bool {
     text.split('.').all(|word| {
         word.starts_with(|first: char| continues_name(first) && !first.is_numeric())
@@ -80,13 +81,14 @@ pub(crate) fn is_dotted_name(text: &str) -> bool {
     })
 }
 
-/// Whether a text is a literal whose value may be passed around instead of its text.
+/// Returns true if a text is a literal, so that its value can be passed instead of the text.
 pub(crate) fn is_literal(text: &str) -> bool {
     let text = text.trim();
     is_plain_number(text) || is_plain_string(text) || testwright_source::is_literal(text)
 }
 
-/// Decides the common case without a tokeniser: lists of literals can be long.
+/// Returns true for a decimal integer. This decides the common case without a tokeniser, since
+/// lists of literals can be long.
 fn is_plain_number(text: &str) -> bool {
     let digits = text.strip_prefix('-').unwrap_or(text).as_bytes();
     match digits {
@@ -97,6 +99,7 @@ fn is_plain_number(text: &str) -> bool {
     }
 }
 
+/// Returns true for a string literal without escapes and prefixes, also without a tokeniser.
 fn is_plain_string(text: &str) -> bool {
     let bytes = text.as_bytes();
     match bytes {
@@ -107,7 +110,8 @@ fn is_plain_string(text: &str) -> bool {
     }
 }
 
-/// The places inside a string token that hold code: the fields of a formatted string, without braces.
+/// Returns the ranges inside a string token that hold code: the fields of a formatted string,
+/// without braces.
 pub(crate) fn code_in_string(string: &str) -> Vec<Range<usize>> {
     let prefix = string.split(['"', '\'']).next().unwrap_or_default();
     if !prefix.contains(['f', 'F', 't', 'T']) {
@@ -133,7 +137,8 @@ pub(crate) fn code_in_string(string: &str) -> Vec<Range<usize>> {
     found
 }
 
-/// How many brackets a line opens and does not close; negative if it closes more.
+/// Returns the number of brackets that a line opens and does not close. It is negative if the line
+/// closes more.
 pub(crate) fn open_brackets(line: &str) -> isize {
     tokens(line)
         .iter()
@@ -145,7 +150,7 @@ pub(crate) fn open_brackets(line: &str) -> isize {
         .sum()
 }
 
-/// Whether a line that starts with `@` looks like a decorator.
+/// Returns true if a line that starts with `@` looks like a decorator.
 pub(crate) fn is_decorator(line: &str) -> bool {
     let name = line.strip_prefix('@').unwrap_or_default();
     let end = name.find(['(', ' ', '#']).unwrap_or(name.len());
@@ -157,53 +162,55 @@ pub(crate) fn is_decorator(line: &str) -> bool {
         )
 }
 
-/// Whether a decorator may stand before this line.
+/// Returns true if a decorator may stand before this line.
 pub(crate) fn can_be_decorated(line: &str) -> bool {
     let word = line.split(|letter| !continues_name(letter)).next();
     line.starts_with('@') || matches!(word, Some("def" | "class" | "async"))
 }
 
-/// Everything that is wrong with a text.
-pub(crate) fn check(syntax: Syntax, text: &str) -> Vec<Trouble> {
+/// Returns all problems of a text. An expression or statement has at most one.
+pub(crate) fn check(syntax: SyntaxKind, text: &str) -> Vec<HostProblem> {
     let problems = match syntax {
-        Syntax::Expression => testwright_source::check_expression(text),
-        Syntax::Statements => testwright_source::check_statements(text),
-        Syntax::Module => testwright_source::check_module(text),
+        SyntaxKind::Expression => testwright_source::check_expression(text),
+        SyntaxKind::Statements => testwright_source::check_statements(text),
+        SyntaxKind::Module => testwright_source::check_module(text),
     };
-    // The newest Python reads `except A, b:` as two classes, so a file is searched even if it can be parsed.
-    if problems.is_empty() && syntax != Syntax::Module {
+    // The newest Python reads `except A, b:` as two classes, so a file is searched even if it can
+    // be parsed.
+    if problems.is_empty() && syntax != SyntaxKind::Module {
         return Vec::new();
     }
     let outdated = outdated(text, &problems);
     if !outdated.is_empty() {
         return outdated;
     }
-    let as_trouble = |problem: Problem| Trouble {
+    let to_problem = |problem: SyntaxProblem| HostProblem {
         range: problem.range,
         message: problem.message,
         outdated: None,
     };
-    let mut troubles: Vec<Trouble> = problems.into_iter().map(as_trouble).collect();
-    if syntax != Syntax::Module {
-        troubles.truncate(1);
+    let mut problems: Vec<HostProblem> = problems.into_iter().map(to_problem).collect();
+    if syntax != SyntaxKind::Module {
+        problems.truncate(1);
     }
-    troubles
+    problems
 }
 
-/// Code that can be parsed, but cannot be meant.
-pub(crate) struct Surprise {
-    /// Where.
+/// Code that can be parsed, but is hardly meant.
+pub(crate) struct SuspiciousCode {
+    /// Range in the text.
     pub(crate) range: Range<usize>,
-    /// What, as a phrase.
+    /// Message, as a phrase.
     pub(crate) message: String,
-    /// What to write instead.
+    /// Advice on what to write instead.
     pub(crate) help: String,
-    /// It could never work.
+    /// True if the code could never work.
     pub(crate) is_error: bool,
 }
 
-/// Finds a `yield` that turns the line into a generator, and a condition with its message in one pair of parentheses.
-pub(crate) fn surprise(text: &str, is_condition: bool) -> Option<Surprise> {
+/// Finds a `yield` that turns the line into a generator, and a condition with its message in one
+/// pair of parentheses.
+pub(crate) fn find_suspicious(text: &str, is_condition: bool) -> Option<SuspiciousCode> {
     let is_pair = is_condition && text.starts_with('(');
     if !is_pair && !text.contains("yield") && !text.contains("assert") {
         return None;
@@ -215,7 +222,7 @@ pub(crate) fn surprise(text: &str, is_condition: bool) -> Option<Surprise> {
         match word(token) {
             "def" | "lambda" if is_keyword => return None,
             "yield" if is_keyword => {
-                return Some(Surprise {
+                return Some(SuspiciousCode {
                     range: token.range.clone(),
                     message: "a line with `yield` is never run: it becomes a generator".to_owned(),
                     help: "put a function with `yield` into raw code and call it here".to_owned(),
@@ -234,10 +241,11 @@ pub(crate) fn surprise(text: &str, is_condition: bool) -> Option<Surprise> {
     Some(always_true(text, pair??, ""))
 }
 
-fn always_true(text: &str, range: Range<usize>, before: &str) -> Surprise {
+/// Builds the finding for a tuple in the place of a condition.
+fn always_true(text: &str, range: Range<usize>, before: &str) -> SuspiciousCode {
     let inner = &text[range.start + 1..range.end - 1];
     let is_short = inner.len() < 80;
-    Surprise {
+    SuspiciousCode {
         message: "this always holds: values in parentheses with a comma are a tuple, which is true"
             .to_owned(),
         help: if is_short {
@@ -250,7 +258,7 @@ fn always_true(text: &str, range: Range<usize>, before: &str) -> Surprise {
     }
 }
 
-/// `(condition, message)`, if nothing else follows in the statement.
+/// Returns the range of `(condition, message)`, if nothing else follows in the statement.
 fn pair_in_parentheses(text: &str, tokens: &[Token]) -> Option<Range<usize>> {
     let first = tokens.first()?;
     if !text[first.range.clone()].starts_with('(') {
@@ -279,20 +287,21 @@ fn pair_in_parentheses(text: &str, tokens: &[Token]) -> Option<Range<usize>> {
     None
 }
 
-/// Constructs of Python 2 that are none of Python 3. Other problems of such a text are mostly their consequences.
-fn outdated(text: &str, problems: &[Problem]) -> Vec<Trouble> {
+/// Finds constructs of Python 2 that Python 3 does not have. Other problems of such a text are
+/// mostly their consequences.
+fn outdated(text: &str, problems: &[SyntaxProblem]) -> Vec<HostProblem> {
     let mut hints = testwright_source::python2_constructs(text);
-    for problem in problems.iter().take(MOST_HINTS) {
+    for problem in problems.iter().take(MAX_HINTS) {
         let hint = testwright_source::python2_hint(text, &problem.range);
         hints.extend(hint.filter(|hint| !hints.contains(hint)));
     }
     hints.sort_by_key(|hint| (hint.range.start, hint.range.end));
-    // Where tabs and blanks mix, every line behind the first one looks wrong too.
+    // If tabs and blanks mix, every line behind the first one looks wrong too.
     let mut mixed = false;
     hints.retain(|hint| !hint.message.contains("tabs") || !std::mem::replace(&mut mixed, true));
     hints
         .into_iter()
-        .map(|hint| Trouble {
+        .map(|hint| HostProblem {
             range: hint.range,
             message: hint.message,
             outdated: Some(hint.help),
@@ -300,19 +309,19 @@ fn outdated(text: &str, problems: &[Problem]) -> Vec<Trouble> {
         .collect()
 }
 
-/// Each hint looks at the whole text.
-const MOST_HINTS: usize = 20;
+/// Maximum number of problems to search hints for, since each search reads the whole text.
+const MAX_HINTS: usize = 20;
 
 /// A module that a program imports as a whole, outside of functions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ImportedModule {
-    /// The name under which the program knows it.
+    /// Name that the program binds it to.
     pub(crate) name: String,
-    /// Where the statement starts.
+    /// Start of the statement.
     pub(crate) start: usize,
 }
 
-/// The modules a program imports as a whole; none if it cannot be parsed.
+/// Returns the modules that a program imports as a whole, or nothing if it cannot be parsed.
 pub(crate) fn imported_modules(text: &str) -> Vec<ImportedModule> {
     testwright_source::imports(text)
         .unwrap_or_default()
@@ -371,10 +380,10 @@ mod tests {
 
     #[test]
     fn old_python_is_called_so() {
-        let troubles = check(Syntax::Statements, "print 'a'");
-        assert!(troubles.len() == 1 && troubles[0].outdated.is_some());
-        let troubles = check(Syntax::Expression, "a b");
-        assert!(troubles.len() == 1 && troubles[0].outdated.is_none());
-        assert!(check(Syntax::Module, "x = 1\n").is_empty());
+        let problems = check(SyntaxKind::Statements, "print 'a'");
+        assert!(problems.len() == 1 && problems[0].outdated.is_some());
+        let problems = check(SyntaxKind::Expression, "a b");
+        assert!(problems.len() == 1 && problems[0].outdated.is_none());
+        assert!(check(SyntaxKind::Module, "x = 1\n").is_empty());
     }
 }

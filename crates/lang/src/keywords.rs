@@ -1,18 +1,18 @@
-//! What kind of line a line is: sections, keywords, repeat counts.
+//! Classifies lines: sections, keywords, repeat counts.
 
 use std::ops::Range;
 
 use crate::diagnostics::Diagnostic;
 use crate::host;
-use crate::lines::Logical;
+use crate::lines::LogicalLine;
 
 mod mistakes;
 
 use mistakes::{missing_colon, nearest, wrong_section};
 
-/// What a line declares.
+/// Kind of declaration on a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Keyword {
+pub(crate) enum LineKeyword {
     Pool,
     Property,
     Init,
@@ -26,30 +26,30 @@ pub(crate) enum Keyword {
     Source,
     Feature,
     Expect,
-    /// No keyword.
+    /// A line without keyword.
     Action,
 }
 
-/// Keyword, the word on a line, the word of a section.
-const WORDS: [(Keyword, &str, &str); 14] = [
-    (Keyword::Pool, "pool", "pools"),
-    (Keyword::Property, "property", "properties"),
-    (Keyword::Init, "init", "inits"),
-    (Keyword::Finally, "finally", "finallys"),
-    (Keyword::Log, "log", "logs"),
-    (Keyword::Assume, "assume", "assumptions"),
-    (Keyword::Hint, "hint", "hints"),
-    (Keyword::Exception, "exception", "exceptions"),
-    (Keyword::Reference, "reference", "references"),
-    (Keyword::Compare, "compare", "compares"),
-    (Keyword::Source, "source", "sources"),
-    (Keyword::Feature, "feature", "features"),
-    (Keyword::Expect, "expect", ""),
-    (Keyword::Action, "", "actions"),
+/// Each keyword with its word on a line and its word in a section header.
+const WORDS: [(LineKeyword, &str, &str); 14] = [
+    (LineKeyword::Pool, "pool", "pools"),
+    (LineKeyword::Property, "property", "properties"),
+    (LineKeyword::Init, "init", "inits"),
+    (LineKeyword::Finally, "finally", "finallys"),
+    (LineKeyword::Log, "log", "logs"),
+    (LineKeyword::Assume, "assume", "assumptions"),
+    (LineKeyword::Hint, "hint", "hints"),
+    (LineKeyword::Exception, "exception", "exceptions"),
+    (LineKeyword::Reference, "reference", "references"),
+    (LineKeyword::Compare, "compare", "compares"),
+    (LineKeyword::Source, "source", "sources"),
+    (LineKeyword::Feature, "feature", "features"),
+    (LineKeyword::Expect, "expect", ""),
+    (LineKeyword::Action, "", "actions"),
 ];
 
-impl Keyword {
-    /// As written on a line, without colon.
+impl LineKeyword {
+    /// Returns the word on a line, without colon.
     pub(crate) fn word(self) -> &'static str {
         WORDS
             .iter()
@@ -57,7 +57,7 @@ impl Keyword {
             .map_or("", |(_, word, _)| *word)
     }
 
-    /// The header of a section of such lines, without colon.
+    /// Returns the header of a section of such lines, without colon.
     pub(crate) fn section(self) -> &'static str {
         WORDS
             .iter()
@@ -65,14 +65,16 @@ impl Keyword {
             .map_or("", |(.., section)| *section)
     }
 
-    fn of_word(word: &str) -> Option<Keyword> {
+    /// Finds the keyword with this word.
+    fn of_word(word: &str) -> Option<LineKeyword> {
         WORDS
             .iter()
             .find(|(_, singular, _)| !word.is_empty() && *singular == word)
             .map(|(keyword, ..)| *keyword)
     }
 
-    fn of_section(word: &str) -> Option<Keyword> {
+    /// Finds the keyword with this section header.
+    fn of_section(word: &str) -> Option<LineKeyword> {
         WORDS
             .iter()
             .find(|(.., section)| !word.is_empty() && *section == word)
@@ -80,51 +82,53 @@ impl Keyword {
     }
 }
 
-/// A line of the harness and what it is.
+/// A line of the harness, classified.
 #[derive(Debug)]
 pub(crate) struct Declaration<'a> {
-    pub(crate) line: &'a Logical,
-    pub(crate) keyword: Keyword,
-    /// `*N`, and where it stands.
+    /// The line.
+    pub(crate) line: &'a LogicalLine,
+    /// Kind of declaration.
+    pub(crate) keyword: LineKeyword,
+    /// Repeat count of `*N action`.
     pub(crate) repeat: Option<u64>,
-    /// What follows the keyword, blanks removed at both ends, a trailing comment included.
+    /// Range behind the keyword, without blanks at both ends, with a trailing comment.
     pub(crate) content: Range<usize>,
 }
 
 impl Declaration<'_> {
-    /// The range of the file for a range of the line.
-    pub(crate) fn place(&self, range: &Range<usize>) -> Range<usize> {
-        self.line.place(range)
+    /// Converts a range of the line to a range of the file.
+    pub(crate) fn file_range(&self, range: &Range<usize>) -> Range<usize> {
+        self.line.file_range(range)
     }
 
-    /// The line without blanks at its ends, as a range of the file.
+    /// Returns the range of the file of the line, without blanks at its ends.
     pub(crate) fn whole(&self) -> Range<usize> {
-        self.place(&trim(&self.line.text, 0..self.line.text.len()))
+        self.file_range(&trim(&self.line.text, 0..self.line.text.len()))
     }
 
-    /// The content as text.
+    /// Returns the text of the content.
     pub(crate) fn text(&self) -> &str {
         &self.line.text[self.content.clone()]
     }
 }
 
-/// Narrows a range so that no blanks are at its ends.
+/// Narrows a range so that it has no blanks at its ends.
 pub(crate) fn trim(text: &str, range: Range<usize>) -> Range<usize> {
     let inner = text.get(range.clone()).unwrap_or_default();
     let start = range.start + inner.len() - inner.trim_start().len();
     start..start + inner.trim().len()
 }
 
-/// Whether a physical line starts with a keyword and a colon.
+/// Returns true if a physical line starts with a keyword and a colon.
 pub(crate) fn starts_with_keyword(line: &str) -> bool {
     colon_word(line.trim_start()).is_some_and(|word| {
-        Keyword::of_word(word)
-            .or(Keyword::of_section(word))
+        LineKeyword::of_word(word)
+            .or(LineKeyword::of_section(word))
             .is_some()
     })
 }
 
-/// The word before a colon at the start of a line; `x := 1` has none.
+/// Returns the word before a colon at the start of a line. `x := 1` has none.
 fn colon_word(line: &str) -> Option<&str> {
     let end = line.find(|letter: char| !host::continues_name(letter))?;
     let rest = &line[end..];
@@ -132,9 +136,9 @@ fn colon_word(line: &str) -> Option<&str> {
     (end > 0 && is_colon).then(|| &line[..end])
 }
 
-/// Finds out what each line is.
+/// Classifies all lines.
 pub(crate) fn classify<'a>(
-    lines: &'a [Logical],
+    lines: &'a [LogicalLine],
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Vec<Declaration<'a>> {
     let mut classifier = Classifier {
@@ -147,14 +151,16 @@ pub(crate) fn classify<'a>(
         .collect()
 }
 
+/// Classifier with the current section.
 struct Classifier<'d> {
-    /// The keyword that lines get for free, and the place of the header.
-    section: Option<(Keyword, Range<usize>)>,
+    /// LineKeyword of lines without one, and the place of the section header.
+    section: Option<(LineKeyword, Range<usize>)>,
     diagnostics: &'d mut Vec<Diagnostic>,
 }
 
 impl Classifier<'_> {
-    fn line<'a>(&mut self, line: &'a Logical) -> Option<Declaration<'a>> {
+    /// Classifies a line. Returns `None` for a section header or a line that cannot be used.
+    fn line<'a>(&mut self, line: &'a LogicalLine) -> Option<Declaration<'a>> {
         let content = trim(&line.text, 0..line.text.len());
         let text = &line.text[content.clone()];
         let (word, behind_word) = match colon_word(text) {
@@ -164,7 +170,7 @@ impl Classifier<'_> {
         let small = word.map(str::to_lowercase).unwrap_or_default();
         let word_is_loose = word.is_some_and(|word| word.len() + 1 != behind_word);
         let known = word.map(|word| if word_is_loose { small.as_str() } else { word });
-        if let Some(section) = known.and_then(Keyword::of_section) {
+        if let Some(section) = known.and_then(LineKeyword::of_section) {
             self.header(
                 line,
                 section,
@@ -173,7 +179,7 @@ impl Classifier<'_> {
             );
             return None;
         }
-        let own = known.and_then(Keyword::of_word);
+        let own = known.and_then(LineKeyword::of_word);
         if own.is_none()
             && let Some(declaration) = self.behind_exceptions(line, &content, text)
         {
@@ -184,16 +190,16 @@ impl Classifier<'_> {
         }
         let keyword = match (own, &self.section) {
             (Some(own), Some((section, header)))
-                if own != *section && *section != Keyword::Action =>
+                if own != *section && *section != LineKeyword::Action =>
             {
-                let place = content.start..content.start + behind_word;
-                let problem = wrong_section(line, own, *section, header.clone(), &place);
+                let location = content.start..content.start + behind_word;
+                let problem = wrong_section(line, own, *section, header.clone(), &location);
                 self.diagnostics.push(problem);
                 own
             }
             (Some(own), _) => own,
             (None, Some((section, _))) => *section,
-            (None, None) => Keyword::Action,
+            (None, None) => LineKeyword::Action,
         };
         let declaration = Declaration {
             line,
@@ -204,7 +210,7 @@ impl Classifier<'_> {
                 None => content,
             },
         };
-        if own.is_none() && keyword == Keyword::Action {
+        if own.is_none() && keyword == LineKeyword::Action {
             return self.action(declaration, word);
         }
         match word
@@ -215,11 +221,11 @@ impl Classifier<'_> {
         }
     }
 
-    /// A section header; `rest` is what stands behind it.
+    /// Starts a section. `rest` is the range behind its header.
     fn header(
         &mut self,
-        line: &Logical,
-        section: Keyword,
+        line: &LogicalLine,
+        section: LineKeyword,
         rest: Range<usize>,
         content: &Range<usize>,
     ) {
@@ -230,7 +236,7 @@ impl Classifier<'_> {
             self.diagnostics.push(
                 Diagnostic::warning(
                     "text-behind-header",
-                    line.place(&range),
+                    line.file_range(&range),
                     format!(
                         "text behind the section header `{}:` is ignored",
                         section.section()
@@ -246,9 +252,10 @@ impl Classifier<'_> {
                 }),
             );
         }
-        self.section = Some((section, line.place(&header)));
+        self.section = Some((section, line.file_range(&header)));
     }
 
+    /// Classifies a line without keyword as an action, unless it is a misspelt declaration.
     fn action<'a>(
         &mut self,
         declaration: Declaration<'a>,
@@ -271,33 +278,35 @@ impl Classifier<'_> {
         Some(declaration)
     }
 
-    /// `*N action`
+    /// Parses `*N action`.
     fn repeated<'a>(&mut self, mut declaration: Declaration<'a>) -> Option<Declaration<'a>> {
         let text = declaration.text();
         let end = text.find(char::is_whitespace).unwrap_or(text.len());
         let (count, rest) = text.split_at(end);
-        let mut place = declaration.content.start..declaration.content.start + end;
+        let mut location = declaration.content.start..declaration.content.start + end;
         let digits = count[1..].len()
             - count[1..]
                 .trim_start_matches(|c: char| c.is_ascii_digit())
                 .len();
         let mut help = format!(
-            "write `*3 <x> := 1` to have an action three times as often, at most {LARGEST_REPEAT} times"
+            "write `*3 <x> := 1` to have an action three times as often, at most {MAX_REPEAT} times"
         );
         let problem = match count[1..].parse::<u64>() {
             Ok(0) => "the line is repeated zero times, so it has no actions",
-            Ok(times) if times > LARGEST_REPEAT => "the repeat count is too large",
+            Ok(times) if times > MAX_REPEAT => "the repeat count is too large",
             Ok(_) if rest.trim().is_empty() => "nothing stands behind the repeat count",
             Ok(_) if starts_with_keyword(rest) => "only actions can be repeated",
             Ok(times) => {
                 declaration.repeat = Some(times);
-                declaration.content =
-                    trim(&declaration.line.text, place.end..declaration.content.end);
+                declaration.content = trim(
+                    &declaration.line.text,
+                    location.end..declaration.content.end,
+                );
                 return Some(declaration);
             }
             Err(_) if digits > 0 && digits + 1 < count.len() => {
                 let (number, rest) = text[1..].split_at(digits);
-                place.end = place.start + 1 + digits;
+                location.end = location.start + 1 + digits;
                 help = format!("write `*{number} {}`", shorten(rest));
                 "a blank must follow the repeat count"
             }
@@ -310,22 +319,23 @@ impl Classifier<'_> {
             Err(_) => "`*` at the start of a line must be followed by a number",
         };
         self.diagnostics.push(
-            Diagnostic::error("bad-repeat", declaration.place(&place), problem).with_help(help),
+            Diagnostic::error("bad-repeat", declaration.file_range(&location), problem)
+                .with_help(help),
         );
         None
     }
 }
 
-/// Larger counts are mistakes: the actions are numbered.
-const LARGEST_REPEAT: u64 = 1_000_000;
+/// Maximum repeat count. All actions are numbered, so a larger one is a mistake.
+const MAX_REPEAT: u64 = 1_000_000;
 
-/// A text as a message can hold it.
+/// Shortens a text for a message.
 pub(crate) fn shorten(text: &str) -> String {
-    const LONGEST: usize = 40;
-    if text.chars().count() <= LONGEST {
+    const MAX_LENGTH: usize = 40;
+    if text.chars().count() <= MAX_LENGTH {
         return text.to_owned();
     }
-    let start: String = text.chars().take(LONGEST).collect();
+    let start: String = text.chars().take(MAX_LENGTH).collect();
     format!("{}…", start.trim_end())
 }
 
@@ -334,11 +344,11 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(file: &str, expected: &[(Keyword, &str)]) {
+    fn check(file: &str, expected: &[(LineKeyword, &str)]) {
         let mut diagnostics = Vec::new();
         let lines = crate::lines::read(file, &mut diagnostics);
         let declarations = classify(&lines.harness, &mut diagnostics);
-        let shown: Vec<(Keyword, &str)> = declarations
+        let shown: Vec<(LineKeyword, &str)> = declarations
             .iter()
             .map(|declaration| (declaration.keyword, declaration.text()))
             .collect();
@@ -350,14 +360,14 @@ mod tests {
         check(
             "init: a = 1\nfinally:b()\nlog := 3\nelse: x\nproperties: # all\n p\nproperty: q\nactions:\n r\n pool: <x> 1\n",
             &[
-                (Keyword::Init, "a = 1"),
-                (Keyword::Finally, "b()"),
-                (Keyword::Action, "log := 3"),
-                (Keyword::Action, "else: x"),
-                (Keyword::Property, "p"),
-                (Keyword::Property, "q"),
-                (Keyword::Action, "r"),
-                (Keyword::Pool, "<x> 1"),
+                (LineKeyword::Init, "a = 1"),
+                (LineKeyword::Finally, "b()"),
+                (LineKeyword::Action, "log := 3"),
+                (LineKeyword::Action, "else: x"),
+                (LineKeyword::Property, "p"),
+                (LineKeyword::Property, "q"),
+                (LineKeyword::Action, "r"),
+                (LineKeyword::Pool, "<x> 1"),
             ],
         );
     }
@@ -367,11 +377,11 @@ mod tests {
         check(
             "Inits:\na = 1\nacions:\npool <x> 3\nlog = 5\nlog in x\nproperty f(x)\n",
             &[
-                (Keyword::Init, "a = 1"),
-                (Keyword::Pool, "<x> 3"),
-                (Keyword::Action, "log = 5"),
-                (Keyword::Action, "log in x"),
-                (Keyword::Property, "f(x)"),
+                (LineKeyword::Init, "a = 1"),
+                (LineKeyword::Pool, "<x> 3"),
+                (LineKeyword::Action, "log = 5"),
+                (LineKeyword::Action, "log in x"),
+                (LineKeyword::Property, "f(x)"),
             ],
         );
     }

@@ -7,10 +7,10 @@
 //! assert_eq!(harness.catalog.text(testwright_core::ActionId(1)), "x0 = 2");
 //! ```
 //!
-//! The files follow the text on its way: `lines` joins lines, `keywords` says what each is, `pools` reads the
-//! declarations, `placeholders` and `choices` find the holes in a line, `expand` turns them into axes, `action` and its
-//! neighbours put host code and holes into a [`Harness`], `check` asks the host's parser. Only `host` knows which
-//! language that is.
+//! The files follow the text on its way: `lines` joins lines, `keywords` says what each is, `pools`
+//! reads the declarations, `placeholders` and `choices` find the holes in a line, `expand` turns
+//! them into axes, `action` and its neighbours put host code and holes into a [`Harness`], `check`
+//! asks the host's parser. Only `host` knows which language that is.
 
 #![warn(missing_docs)]
 
@@ -42,10 +42,10 @@ use testwright_core::Catalog;
 pub use diagnostics::{Diagnostic, Severity};
 pub use harness::Harness;
 
-use expand::Context;
-use keywords::{Declaration, Keyword};
+use expand::LineContext;
+use keywords::{Declaration, LineKeyword};
 
-/// Reads a harness, completely: everything that can be understood, and everything that is wrong with it.
+/// Parses a harness completely. Returns everything that can be understood, and all problems.
 ///
 /// The harness is usable if no diagnostic is an [error](Severity::Error).
 pub fn parse(text: &str) -> (Harness, Vec<Diagnostic>) {
@@ -58,7 +58,7 @@ pub fn parse(text: &str) -> (Harness, Vec<Diagnostic>) {
     let mut harness = Harness::default();
     let mut found = Vec::new();
     for declaration in &declarations {
-        let mut context = Context {
+        let mut context = LineContext {
             declaration,
             pools: &pools,
             diagnostics: &mut found,
@@ -76,22 +76,26 @@ pub fn parse(text: &str) -> (Harness, Vec<Diagnostic>) {
             harness.actions.clear();
         }
     }
-    (harness, diagnostics::in_order(diagnostics, text))
+    (harness, diagnostics::sort_and_prune(diagnostics, text))
 }
 
-fn read_line(context: &mut Context<'_, '_>, guarded: &[String], harness: &mut Harness) {
+/// Parses one line into the harness.
+fn read_line(context: &mut LineContext<'_, '_>, guarded: &[String], harness: &mut Harness) {
     match context.declaration.keyword {
-        Keyword::Pool => {}
-        Keyword::Action | Keyword::Expect => harness.actions.extend(action::read(context, guarded)),
-        Keyword::Reference
-        | Keyword::Compare
-        | Keyword::Source
-        | Keyword::Feature
-        | Keyword::Exception => references::read(context, harness),
+        LineKeyword::Pool => {}
+        LineKeyword::Action | LineKeyword::Expect => {
+            harness.actions.extend(action::read(context, guarded))
+        }
+        LineKeyword::Reference
+        | LineKeyword::Compare
+        | LineKeyword::Source
+        | LineKeyword::Feature
+        | LineKeyword::Exception => references::read(context, harness),
         _ => code_lines::read(context, harness),
     }
 }
 
+/// Builds the diagnostic for a harness with too many actions.
 fn too_many_actions(
     harness: &Harness,
     declarations: &[Declaration<'_>],

@@ -1,8 +1,8 @@
-//! Physical lines to logical lines, without losing track of the place.
+//! Joins physical lines to logical lines, and keeps track of their places.
 //!
-//! A backslash at the end of a line joins it with the next one. Everything behind this file works on the joined text and
-//! speaks of ranges in it; [`Logical::place`] turns such a range back into one of the file. Raw host code is taken apart
-//! here too, because in a raw block nothing else has a meaning.
+//! A backslash at the end of a line joins it with the next one. All later stages work on the joined
+//! text and use ranges in it; [`LogicalLine::file_range`] converts such a range to one of the file.
+//! Raw host code is separated here too, because nothing else has a meaning in a raw block.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -10,29 +10,29 @@ use std::ops::Range;
 use crate::diagnostics::Diagnostic;
 use crate::host;
 
-/// What the lines of a file are.
+/// Lines of a file, by language.
 #[derive(Debug, Default)]
-pub(crate) struct Lines {
+pub(crate) struct HarnessLines {
     /// Lines of the harness language, without comments and blank lines.
-    pub(crate) harness: Vec<Logical>,
+    pub(crate) harness: Vec<LogicalLine>,
     /// Lines of host code.
     pub(crate) raw: Vec<RawLine>,
 }
 
-/// One line of the harness language, continuation lines joined.
+/// One line of the harness language, with continuation lines joined.
 #[derive(Debug)]
-pub(crate) struct Logical {
-    /// The number of its first physical line, from 1.
+pub(crate) struct LogicalLine {
+    /// Number of its first physical line, from 1.
     pub(crate) number: usize,
-    /// The text, without line end and without the backslashes that joined it.
+    /// Text, without line end and without the backslashes that joined it.
     pub(crate) text: String,
-    /// Where each stretch of the text comes from: its start in the text, its start in the file.
+    /// Origin of each stretch of the text: its start in the text, its start in the file.
     stretches: Vec<(usize, usize)>,
 }
 
-impl Logical {
-    /// The range of the file from which a range of the text comes.
-    pub(crate) fn place(&self, range: &Range<usize>) -> Range<usize> {
+impl LogicalLine {
+    /// Converts a range of the text to a range of the file.
+    pub(crate) fn file_range(&self, range: &Range<usize>) -> Range<usize> {
         let start = self.offset(range.start);
         if range.end <= range.start {
             return start..start;
@@ -40,6 +40,7 @@ impl Logical {
         start..(self.offset(range.end - 1) + 1).max(start)
     }
 
+    /// Converts an offset in the text to one in the file.
     fn offset(&self, at: usize) -> usize {
         let stretch = self.stretches.partition_point(|(start, _)| *start <= at);
         match self.stretches.get(stretch.wrapping_sub(1)) {
@@ -48,6 +49,7 @@ impl Logical {
         }
     }
 
+    /// Appends text that stands in the file at `file`, without carriage returns.
     fn push(&mut self, text: &str, file: usize) {
         let mut file = file;
         for part in text.split_inclusive('\r') {
@@ -62,24 +64,26 @@ impl Logical {
 /// One physical line of host code.
 #[derive(Debug)]
 pub(crate) struct RawLine {
-    /// Its number, from 1.
+    /// Line number, from 1.
     pub(crate) number: usize,
-    /// The code: as written, without a leading `@` and without line end.
+    /// Code as written, without a leading `@` and without line end.
     pub(crate) text: String,
-    /// Where the code starts in the file.
+    /// Start of the code in the file.
     pub(crate) start: usize,
 }
 
-/// A line as it stands in the file, without its line end.
+/// A line of the file, without its line end.
 #[derive(Clone, Copy, Debug)]
-struct Physical<'a> {
+struct PhysicalLine<'a> {
+    /// Line number, from 1.
     number: usize,
+    /// Start in the file.
     start: usize,
     text: &'a str,
 }
 
-impl Physical<'_> {
-    /// The range of the text without blanks around it.
+impl PhysicalLine<'_> {
+    /// Returns the range of the text without blanks around it.
     fn trimmed(&self) -> Range<usize> {
         let start = self.start + self.text.len() - self.text.trim_start().len();
         start..start + self.text.trim().len()
@@ -90,7 +94,7 @@ impl Physical<'_> {
     }
 }
 
-/// Reports NUL characters, which mean nothing anywhere, and puts blanks in their places.
+/// Replaces NUL characters by blanks, and reports them: they have no meaning anywhere.
 pub(crate) fn without_nul<'a>(file: &'a str, diagnostics: &mut Vec<Diagnostic>) -> Cow<'a, str> {
     let Some(at) = file.find('\0') else {
         return Cow::Borrowed(file);
@@ -106,12 +110,12 @@ pub(crate) fn without_nul<'a>(file: &'a str, diagnostics: &mut Vec<Diagnostic>) 
     Cow::Owned(file.replace('\0', " "))
 }
 
-/// Takes a file apart.
-pub(crate) fn read(file: &str, diagnostics: &mut Vec<Diagnostic>) -> Lines {
-    let mut reader = Reader {
+/// Splits a file into lines by language.
+pub(crate) fn read(file: &str, diagnostics: &mut Vec<Diagnostic>) -> HarnessLines {
+    let mut reader = LineReader {
         physical: physical_lines(file),
         at: 0,
-        lines: Lines::default(),
+        lines: HarnessLines::default(),
         diagnostics,
     };
     while let Some(line) = reader.next() {
@@ -120,12 +124,13 @@ pub(crate) fn read(file: &str, diagnostics: &mut Vec<Diagnostic>) -> Lines {
     reader.lines
 }
 
-fn physical_lines(file: &str) -> Vec<Physical<'_>> {
+/// Splits a file into physical lines, without a byte order mark.
+fn physical_lines(file: &str) -> Vec<PhysicalLine<'_>> {
     let mut start = if file.starts_with('\u{feff}') { 3 } else { 0 };
     let mut lines = Vec::new();
     for (index, line) in file[start..].split_inclusive('\n').enumerate() {
         let text = line.trim_end_matches('\n').trim_end_matches('\r');
-        lines.push(Physical {
+        lines.push(PhysicalLine {
             number: index + 1,
             start,
             text,
@@ -135,21 +140,25 @@ fn physical_lines(file: &str) -> Vec<Physical<'_>> {
     lines
 }
 
-struct Reader<'a> {
-    physical: Vec<Physical<'a>>,
+/// Cursor over the physical lines of a file.
+struct LineReader<'a> {
+    physical: Vec<PhysicalLine<'a>>,
+    /// Index of the next line.
     at: usize,
-    lines: Lines,
+    lines: HarnessLines,
     diagnostics: &'a mut Vec<Diagnostic>,
 }
 
-impl<'a> Reader<'a> {
-    fn next(&mut self) -> Option<Physical<'a>> {
+impl<'a> LineReader<'a> {
+    /// Returns the next line, and moves on.
+    fn next(&mut self) -> Option<PhysicalLine<'a>> {
         let line = self.physical.get(self.at).copied();
         self.at += 1;
         line
     }
 
-    fn line(&mut self, line: Physical<'a>) {
+    /// Handles a line by its first characters.
+    fn line(&mut self, line: PhysicalLine<'a>) {
         let trimmed = line.text.trim_start();
         if trimmed.starts_with("<@") {
             self.column_zero(&line, "<@", "starts a raw block");
@@ -173,8 +182,9 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The original recognises markers only at the very start of a line and takes others for actions.
-    fn column_zero(&mut self, line: &Physical<'a>, marker: &str, what: &str) {
+    /// Reports a marker that is not at the very start of its line. The original takes such a line
+    /// for an action.
+    fn column_zero(&mut self, line: &PhysicalLine<'a>, marker: &str, what: &str) {
         if line.text.starts_with(marker) {
             return;
         }
@@ -190,8 +200,9 @@ impl<'a> Reader<'a> {
         );
     }
 
-    fn harness_line(&mut self, first: Physical<'a>) {
-        let mut logical = Logical {
+    /// Adds a line of the harness language, with its continuation lines.
+    fn harness_line(&mut self, first: PhysicalLine<'a>) {
+        let mut logical = LogicalLine {
             number: first.number,
             text: String::new(),
             stretches: Vec::new(),
@@ -206,7 +217,11 @@ impl<'a> Reader<'a> {
             };
             logical.push(kept, line.start);
             // A blank line does not end a continuation.
-            while self.physical.get(self.at).is_some_and(Physical::is_blank) {
+            while self
+                .physical
+                .get(self.at)
+                .is_some_and(PhysicalLine::is_blank)
+            {
                 self.at += 1;
             }
             let Some(next) = self.next() else {
@@ -221,8 +236,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// What stands before the backslash that continues a line.
-    fn without_backslash(&mut self, line: &Physical<'a>) -> Option<&'a str> {
+    /// Returns the text before the backslash that continues a line, if there is one.
+    fn without_backslash(&mut self, line: &PhysicalLine<'a>) -> Option<&'a str> {
         let kept = line.text.trim_end().strip_suffix('\\')?;
         let blanks = kept.len() + 1..line.text.len();
         if !blanks.is_empty() && line.text.trim_start().starts_with('#') {
@@ -242,7 +257,8 @@ impl<'a> Reader<'a> {
         Some(kept)
     }
 
-    fn nothing_to_continue(&mut self, line: Physical<'a>) {
+    /// Warns about a backslash at the end of the file.
+    fn nothing_to_continue(&mut self, line: PhysicalLine<'a>) {
         let end = line.trimmed().end;
         self.diagnostics.push(
             Diagnostic::warning(
@@ -254,19 +270,19 @@ impl<'a> Reader<'a> {
         );
     }
 
-    /// The comment at the end of a line that a backslash continues.
-    fn trailing_comment(line: &Physical<'a>) -> Option<Range<usize>> {
+    /// Returns the range of the comment at the end of a line that a backslash continues.
+    fn trailing_comment(line: &PhysicalLine<'a>) -> Option<Range<usize>> {
         let text = line.text.trim_end();
         let start = host::end_of_code(text);
         (text.ends_with('\\') && start < text.len())
             .then(|| line.start + start..line.start + text.len())
     }
 
-    /// Warns where joining is surely not what was meant.
+    /// Warns about lines that are surely not meant to be joined.
     fn joined(
         &mut self,
-        first: &Physical<'a>,
-        next: &Physical<'a>,
+        first: &PhysicalLine<'a>,
+        next: &PhysicalLine<'a>,
         is_comment: bool,
         comment: Option<Range<usize>>,
     ) {
@@ -296,8 +312,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// An `@` line, and the lines that a backslash joins to it.
-    fn raw_line(&mut self, first: Physical<'a>) {
+    /// Adds an `@` line, and the lines that a backslash joins to it.
+    fn raw_line(&mut self, first: PhysicalLine<'a>) {
         let skipped = first.text.len() - first.text.trim_start().len() + 1;
         self.push_raw(&first, skipped);
         let mut line = first;
@@ -308,7 +324,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn push_raw(&mut self, line: &Physical<'a>, skipped: usize) {
+    /// Adds a line of host code without its first `skipped` bytes.
+    fn push_raw(&mut self, line: &PhysicalLine<'a>, skipped: usize) {
         self.lines.raw.push(RawLine {
             number: line.number,
             // A lone carriage return becomes a blank, so that every character keeps its place.
@@ -317,7 +334,8 @@ impl<'a> Reader<'a> {
         });
     }
 
-    fn block(&mut self, opening: Physical<'a>) {
+    /// Adds a raw block up to its end.
+    fn block(&mut self, opening: PhysicalLine<'a>) {
         let range = opening.trimmed();
         let (first, raw_before) = (self.at, self.lines.raw.len());
         self.dropped_behind_marker(range.start + 2..range.end, opening.text.trim());
@@ -358,7 +376,8 @@ impl<'a> Reader<'a> {
             .with_help(help),
         );
         if let Some(end) = end {
-            // Go on as if it were closed there, or every line behind it would be wrong too.
+            // Continues as if the block were closed there. Otherwise every line behind it would be
+            // wrong too.
             let number = self.physical[end].number;
             let kept = self.lines.raw[raw_before..].partition_point(|line| line.number < number);
             self.lines.raw.truncate(raw_before + kept);
@@ -366,10 +385,11 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The first line behind `from` that cannot be host code, if the raw block is to end before it.
+    /// Returns the first line behind `from` that cannot be host code, as the likely end of an
+    /// unclosed raw block.
     fn likely_end(&self, from: usize) -> Option<usize> {
         let lines = self.physical.iter().enumerate().skip(from);
-        let is_ours = |line: &Physical<'a>| {
+        let is_ours = |line: &PhysicalLine<'a>| {
             let is_definition = line.text.starts_with('<') && line.text.contains(":=");
             is_definition
                 || (crate::keywords::starts_with_keyword(line.text)
@@ -382,7 +402,7 @@ impl<'a> Reader<'a> {
             .next()
     }
 
-    /// `rest` starts behind the two characters of the marker.
+    /// Warns about text behind the two characters of a marker.
     fn dropped_behind_marker(&mut self, range: Range<usize>, whole: &str) {
         let rest = whole.get(2..).unwrap_or_default();
         if rest.trim().is_empty() || rest.trim_start().starts_with('#') {
@@ -400,13 +420,13 @@ impl<'a> Reader<'a> {
         );
     }
 
-    /// In a block an `@` in the first column is a host decorator if what follows can be decorated, otherwise the marker of raw
-    /// code, written although it is not needed there.
-    fn is_decorator(&self, line: &Physical<'a>) -> bool {
+    /// Returns true if an `@` in the first column of a block is a host decorator: the next line can
+    /// be decorated. Otherwise it is the marker of raw code, which is not needed in a block.
+    fn is_decorator(&self, line: &PhysicalLine<'a>) -> bool {
         let mut open = host::open_brackets(line.text);
         let mut following = self.physical[self.at.min(self.physical.len())..]
             .iter()
-            .take(LONGEST_DECORATOR);
+            .take(MAX_DECORATOR);
         loop {
             let Some(next) = following.next() else {
                 return false;
@@ -420,14 +440,14 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// A decorator whose arguments take more lines than this is not recognised.
-const LONGEST_DECORATOR: usize = 50;
+/// Maximum number of lines of a decorator's arguments. A longer decorator is not recognised.
+const MAX_DECORATOR: usize = 50;
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn lines(file: &str) -> (Lines, Vec<&'static str>) {
+    fn lines(file: &str) -> (HarnessLines, Vec<&'static str>) {
         let mut diagnostics = Vec::new();
         let lines = read(file, &mut diagnostics);
         (lines, diagnostics.iter().map(|one| one.name).collect())
@@ -455,12 +475,12 @@ mod tests {
         assert_eq!(line.text, "abc   défxyz");
         assert_eq!(line.number, 2);
         let at = line.text.find("déf").unwrap();
-        assert_eq!(&file[line.place(&(at..at + 4))], "déf");
+        assert_eq!(&file[line.file_range(&(at..at + 4))], "déf");
         let at = line.text.find("xyz").unwrap();
-        assert_eq!(&file[line.place(&(at..at + 3))], "xyz");
-        assert_eq!(&file[line.place(&(0..3))], "abc");
+        assert_eq!(&file[line.file_range(&(at..at + 3))], "xyz");
+        assert_eq!(&file[line.file_range(&(0..3))], "abc");
         let end = line.text.len();
-        assert_eq!(line.place(&(end..end)), file.len()..file.len());
+        assert_eq!(line.file_range(&(end..end)), file.len()..file.len());
     }
 
     #[test]

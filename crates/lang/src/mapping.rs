@@ -1,33 +1,39 @@
-//! A text that was put together from pieces, and where each piece comes from.
+//! Text assembled from pieces, with the origin of each piece.
 
 use std::ops::Range;
 
-/// Text that differs from its source, with the way back.
+/// Text that differs from its source, with a map back to it.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Mapped {
+pub(crate) struct MappedText {
+    /// The text.
     pub(crate) text: String,
+    /// Origins of the pieces, in order.
     pieces: Vec<Mapping>,
 }
 
+/// Origin of a piece of text.
 #[derive(Clone, Debug)]
 struct Mapping {
+    /// Start in the text.
     start: usize,
+    /// Range in the source.
     source: Range<usize>,
-    /// The piece stands in the source letter by letter.
+    /// True if the piece stands in the source letter by letter.
     exact: bool,
 }
 
-impl Mapped {
-    /// Adds text that stands in the source at `start`.
+impl MappedText {
+    /// Appends text that stands in the source at `start`.
     pub(crate) fn push(&mut self, text: &str, start: usize) {
         self.piece(text, start..start + text.len(), true);
     }
 
-    /// Adds text in place of something else in the source.
+    /// Appends text that replaces a range of the source.
     pub(crate) fn push_instead(&mut self, text: &str, source: Range<usize>) {
         self.piece(text, source, false);
     }
 
+    /// Appends a piece.
     fn piece(&mut self, text: &str, source: Range<usize>, exact: bool) {
         self.pieces.push(Mapping {
             start: self.text.len(),
@@ -37,7 +43,7 @@ impl Mapped {
         self.text.push_str(text);
     }
 
-    /// The source of a range of the text.
+    /// Converts a range of the text to a range of the source.
     pub(crate) fn source(&self, range: &Range<usize>) -> Range<usize> {
         let start = self.boundary(range.start, false);
         if range.end <= range.start {
@@ -46,7 +52,7 @@ impl Mapped {
         start..self.boundary(range.end - 1, true).max(start)
     }
 
-    /// Where the character at `at` starts in the source, or ends.
+    /// Returns the start in the source of the character at `at`, or its end.
     fn boundary(&self, at: usize, end: bool) -> usize {
         let behind = self.pieces.partition_point(|piece| piece.start <= at);
         let Some(piece) = self.pieces.get(behind.wrapping_sub(1)) else {
@@ -70,7 +76,7 @@ mod tests {
 
     #[test]
     fn finds_the_way_back() {
-        let mut mapped = Mapped::default();
+        let mut mapped = MappedText::default();
         mapped.push("ab", 10);
         mapped.push_instead("xyz", 20..21);
         mapped.push("c", 30);
@@ -79,6 +85,6 @@ mod tests {
         assert_eq!(mapped.source(&(3..4)), 20..21);
         assert_eq!(mapped.source(&(0..6)), 10..31);
         assert_eq!(mapped.source(&(6..6)), 31..31);
-        assert_eq!(Mapped::default().source(&(0..0)), 0..0);
+        assert_eq!(MappedText::default().source(&(0..0)), 0..0);
     }
 }

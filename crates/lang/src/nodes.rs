@@ -1,4 +1,4 @@
-//! What a line consists of, once it is read.
+//! Nodes: the parts of a line after parsing.
 
 use std::ops::Range;
 use std::rc::Rc;
@@ -10,109 +10,114 @@ use crate::host;
 
 /// A part of a line.
 #[derive(Clone, Debug)]
-pub(crate) struct Node {
-    pub(crate) kind: Kind,
-    /// Where it stands in the line's text.
+pub(crate) struct LineNode {
+    /// Kind of part.
+    pub(crate) kind: NodeKind,
+    /// Range in the line's text.
     pub(crate) span: Range<usize>,
 }
 
-/// What a part of a line is.
+/// Kind of a node.
 #[derive(Clone, Debug)]
-pub(crate) enum Kind {
-    /// Host text: what stands at the span.
+pub(crate) enum NodeKind {
+    /// Host text, as it stands at the span.
     Text,
-    /// Host text that does not stand in the file as such.
+    /// Host text that does not stand in the file literally.
     Written(String),
-    /// `<x>`
-    Slot(Mention),
-    /// `<x,1>`; the number from 1, or 0 for the last.
-    Back(Mention, u64),
-    /// `<[…]>`, `<,[…],>`
+    /// A placeholder `<x>`.
+    Slot(PoolMention),
+    /// A back reference `<x,1>`, with its number from 1, or 0 for the last.
+    Back(PoolMention, u64),
+    /// A choice `<[…]>` or `<,[…],>`.
     Choice(Rc<ChoiceNode>),
     /// A separator of the harness language, outside of strings and brackets.
-    Mark(Mark),
-    /// `pre<(`
+    Separator(Separator),
+    /// The opener `pre<(`.
     PreOpen,
-    /// `)>` of a `pre<(`
+    /// The closer `)>` of a `pre<(`.
     PreClose,
 }
 
 /// A pool named in a line.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Mention {
+pub(crate) struct PoolMention {
+    /// The pool.
     pub(crate) pool: PoolId,
-    /// `REF:<x>`
+    /// True for the reference twin, `REF:<x>`.
     pub(crate) twin: bool,
-    /// `~<x>`
+    /// True for `~<x>`, which does not count as a use.
     pub(crate) silent: bool,
-    /// Inside a string literal.
+    /// True inside a string literal.
     pub(crate) in_string: bool,
 }
 
-/// A separator.
+/// A separator of the harness language.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Mark {
-    /// `->`
+pub(crate) enum Separator {
+    /// `->` behind a guard.
     Guard,
-    /// `=>`
+    /// `=>` before a post-condition.
     Post,
-    /// `==>`
+    /// `==>` before an expectation.
     Expect,
-    /// `;`
+    /// `;` between statements.
     Semicolon,
-    /// `:=`
+    /// `:=` in a definition.
     Define,
-    /// `,`
+    /// `,` before a message.
     Comma,
 }
 
-impl Mark {
-    /// How it is written in host code.
+impl Separator {
+    /// Returns the text of the separator in host code.
     pub(crate) fn host_text(self) -> &'static str {
         match self {
-            Mark::Guard => "->",
-            Mark::Post => "=>",
-            Mark::Expect => "==>",
-            Mark::Semicolon => ";",
-            Mark::Define => "=",
-            Mark::Comma => ",",
+            Separator::Guard => "->",
+            Separator::Post => "=>",
+            Separator::Expect => "==>",
+            Separator::Semicolon => ";",
+            Separator::Define => "=",
+            Separator::Comma => ",",
         }
     }
 }
 
-/// Longest first.
-pub(crate) const MARKS: [(&str, Mark); 6] = [
-    ("==>", Mark::Expect),
-    ("=>", Mark::Post),
-    ("->", Mark::Guard),
-    (":=", Mark::Define),
-    (";", Mark::Semicolon),
-    (",", Mark::Comma),
+/// Separators with their texts, longest first.
+pub(crate) const SEPARATORS: [(&str, Separator); 6] = [
+    ("==>", Separator::Expect),
+    ("=>", Separator::Post),
+    ("->", Separator::Guard),
+    (":=", Separator::Define),
+    (";", Separator::Semicolon),
+    (",", Separator::Comma),
 ];
 
-impl Node {
-    pub(crate) fn is_mark(&self, mark: Mark) -> bool {
-        matches!(self.kind, Kind::Mark(found) if found == mark)
+impl LineNode {
+    /// Returns true if the node is this separator.
+    pub(crate) fn is_separator(&self, mark: Separator) -> bool {
+        matches!(self.kind, NodeKind::Separator(found) if found == mark)
     }
 
+    /// Returns true if the node is a comma.
     pub(crate) fn is_comma(&self) -> bool {
-        self.is_mark(Mark::Comma)
+        self.is_separator(Separator::Comma)
     }
 }
 
-/// The parts of `<x>` or `<x,1>` at the start of a text.
+/// Parts of `<x>` or `<x,1>` at the start of a text.
 pub(crate) struct Placeholder<'a> {
+    /// Name of the pool.
     pub(crate) name: &'a str,
-    /// From 1, or 0 for the last.
+    /// Number from 1, or 0 for the last.
     pub(crate) number: Option<u64>,
-    /// Around the comma.
+    /// True if there are blanks around the comma.
     pub(crate) has_blanks: bool,
-    /// In bytes, brackets included.
+    /// Length in bytes, with brackets.
     pub(crate) length: usize,
 }
 
 impl<'a> Placeholder<'a> {
-    /// Reads one that starts with `<` or `%`.
+    /// Parses a placeholder that starts with `<` or `%`.
     pub(crate) fn parse(text: &'a str) -> Option<Placeholder<'a>> {
         let closer = if text.starts_with('<') { '>' } else { '%' };
         let inner = &text[1..];

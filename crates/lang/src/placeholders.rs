@@ -1,8 +1,9 @@
-//! A line's text as a list of nodes: host text, placeholders, choices, separators.
+//! Parses a line's text into a list of nodes: host text, placeholders, choices, separators.
 //!
-//! The scanner walks over the host's tokens, so that brackets and quotes inside strings mean nothing, and looks at every
-//! `<` and `%` whether it starts something of ours. What decides in doubt is the position: behind an operand (a name, a
-//! closing bracket) `<` is a comparison, anywhere else it cannot be host code.
+//! The scanner walks over the host's tokens, so that brackets and quotes inside strings mean
+//! nothing, and decides for every `<` and `%` whether it starts a placeholder or choice. In doubt,
+//! the position decides: behind an operand (a name, a closing bracket) `<` is a comparison,
+//! anywhere else it cannot be host code.
 
 use std::ops::Range;
 
@@ -10,60 +11,68 @@ use crate::choices;
 use crate::diagnostics::Diagnostic;
 use crate::host::{self, Token, TokenKind};
 use crate::keywords::Declaration;
-use crate::nodes::{Kind, MARKS, Mark, Mention, Node, Placeholder};
+use crate::nodes::{LineNode, NodeKind, Placeholder, PoolMention, SEPARATORS, Separator};
 use crate::pools::Pools;
 
 mod bad;
 mod choice;
 
-/// Stands where a pool is named that does not exist, so that the rest of the line can still be checked.
+/// Text in place of an unknown pool, so that the rest of the line can still be checked.
 pub(crate) const UNKNOWN: &str = "unknown_pool";
 
-/// Choices within choices deeper than this are refused.
-const DEEPEST: usize = 20;
+/// Maximum depth of choices within choices.
+const MAX_NESTING: usize = 20;
 
-/// How often a line is cut into tokens anew because a choice ended inside a string.
-const MOST_FRESH_STARTS: usize = 100;
+/// Maximum number of times that a line is split into tokens again because a choice ended inside a
+/// string.
+const MAX_RETOKENIZATIONS: usize = 100;
 
-/// Reads a part of a line.
+/// Parses a range of a line.
 pub(crate) fn scan(
     declaration: &Declaration<'_>,
     range: Range<usize>,
     pools: &Pools,
     diagnostics: &mut Vec<Diagnostic>,
-) -> Vec<Node> {
-    let mut scanner = Scanner {
+) -> Vec<LineNode> {
+    let mut scanner = LineScanner {
         declaration,
         pools,
         diagnostics,
     };
-    scanner.region(range, Surroundings::default())
+    scanner.region(range, RegionContext::default())
 }
 
-struct Scanner<'a, 'd> {
+/// Scanner for one line.
+struct LineScanner<'a, 'd> {
+    /// The line.
     declaration: &'a Declaration<'a>,
+    /// Known pools.
     pools: &'a Pools,
     diagnostics: &'d mut Vec<Diagnostic>,
 }
 
-/// In what a region of the line lies.
+/// Context of a region of the line.
 #[derive(Clone, Copy, Debug, Default)]
-struct Surroundings {
-    /// Open brackets.
+struct RegionContext {
+    /// Number of open brackets.
     depth: usize,
-    /// Open choices and `pre`s.
+    /// Number of open choices and `pre`s.
     nesting: usize,
+    /// True inside `pre<(…)>`.
     in_pre: bool,
+    /// True inside a string literal.
     in_string: bool,
 }
 
-impl<'a> Scanner<'a, '_> {
+impl<'a> LineScanner<'a, '_> {
+    /// Returns the text of the line.
     fn text(&self) -> &'a str {
         &self.declaration.line.text
     }
 
-    fn region(&mut self, range: Range<usize>, surroundings: Surroundings) -> Vec<Node> {
-        if surroundings.nesting > DEEPEST {
+    /// Parses a region of the line.
+    fn region(&mut self, range: Range<usize>, context: RegionContext) -> Vec<LineNode> {
+        if context.nesting > MAX_NESTING {
             self.error("too-deep", &range, "choices are nested too deeply");
             if let Some(last) = self.diagnostics.last_mut() {
                 last.help = Some("write several lines, or use a pool".to_owned());
@@ -76,17 +85,17 @@ impl<'a> Scanner<'a, '_> {
             end: range.end,
             tokens: Vec::new(),
             next: 0,
-            depth: surroundings.depth,
-            surroundings,
-            before: Before::Start,
+            depth: context.depth,
+            context,
+            before: PrecedingToken::Start,
             lambdas: 0,
-            fresh_starts: 0,
+            retokenizations: 0,
             without_closer: [false; 2],
             unclosed_pre: false,
             nodes: Vec::new(),
             scanner: self,
         };
-        if surroundings.in_string {
+        if context.in_string {
             region.string(range.clone());
         } else {
             region.cut();
@@ -96,39 +105,51 @@ impl<'a> Scanner<'a, '_> {
         region.nodes
     }
 
+    /// Reports an error at a range of the line.
     fn error(&mut self, name: &'static str, range: &Range<usize>, message: impl Into<String>) {
-        let place = self.declaration.place(range);
+        let location = self.declaration.file_range(range);
         self.diagnostics
-            .push(Diagnostic::error(name, place, message));
+            .push(Diagnostic::error(name, location, message));
     }
 }
 
-/// What stands before the cursor.
+/// Kind of text before the cursor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Before {
+enum PrecedingToken {
+    /// Nothing, or a separator.
     Start,
+    /// A value: a name, a literal, a closing bracket.
     Operand,
+    /// Anything else.
     Operator,
 }
 
+/// Region of the line that is being parsed.
 struct Region<'s, 'a, 'd> {
-    scanner: &'s mut Scanner<'a, 'd>,
-    nodes: Vec<Node>,
-    /// Up to here everything is in `nodes`.
+    scanner: &'s mut LineScanner<'a, 'd>,
+    /// Nodes found so far.
+    nodes: Vec<LineNode>,
+    /// End of the text that `nodes` covers.
     text_start: usize,
+    /// Offset of the cursor.
     at: usize,
+    /// End of the region.
     end: usize,
+    /// Host tokens of the rest.
     tokens: Vec<Token>,
+    /// Index of the token at or behind the cursor.
     next: usize,
+    /// Number of open brackets at the cursor.
     depth: usize,
-    surroundings: Surroundings,
-    before: Before,
-    /// `lambda`s whose colon has not come yet: commas before it separate parameters.
+    context: RegionContext,
+    before: PrecedingToken,
+    /// Number of `lambda`s whose colon has not come yet. Commas before it separate parameters.
     lambdas: usize,
-    fresh_starts: usize,
-    /// No `]>` and no `],>` stands in the rest, so that it need not be searched again.
+    /// Number of times that the rest was split into tokens again.
+    retokenizations: usize,
+    /// True if no `]>` or no `],>` stands in the rest, so that it need not be searched again.
     without_closer: [bool; 2],
-    /// A `pre<(` was not closed; further ones are not looked at.
+    /// True if a `pre<(` was not closed. Further ones are ignored.
     unclosed_pre: bool,
 }
 
@@ -137,11 +158,12 @@ impl<'a> Region<'_, 'a, '_> {
         self.scanner.text()
     }
 
+    /// Returns the text from the cursor to the end of the region.
     fn rest(&self) -> &'a str {
         self.text().get(self.at..self.end).unwrap_or_default()
     }
 
-    /// Cuts the rest into tokens.
+    /// Splits the rest into tokens.
     fn cut(&mut self) {
         let start = self.at;
         self.tokens = host::tokens(self.rest());
@@ -151,7 +173,7 @@ impl<'a> Region<'_, 'a, '_> {
         self.next = 0;
     }
 
-    /// The token at the cursor; moves the cursor over blanks.
+    /// Returns the token at the cursor, after moving the cursor over blanks.
     fn token(&mut self) -> Option<Token> {
         loop {
             let token = self.tokens.get(self.next)?.clone();
@@ -166,15 +188,16 @@ impl<'a> Region<'_, 'a, '_> {
                     kind: TokenKind::Operator,
                     range: self.at..token.range.end,
                 });
-            } else if self.fresh_starts == MOST_FRESH_STARTS {
+            } else if self.retokenizations == MAX_RETOKENIZATIONS {
                 return None;
             } else {
-                self.fresh_starts += 1;
+                self.retokenizations += 1;
                 self.cut();
             }
         }
     }
 
+    /// Parses up to the end of the region.
     fn run(&mut self) {
         while let Some(token) = self.token() {
             match token.kind {
@@ -182,62 +205,66 @@ impl<'a> Region<'_, 'a, '_> {
                 TokenKind::Operator => self.operator(),
                 TokenKind::Open => {
                     self.depth += 1;
-                    self.skip(token.range.end, Before::Operator);
+                    self.skip(token.range.end, PrecedingToken::Operator);
                 }
                 TokenKind::Close => {
                     self.depth = self.depth.saturating_sub(1);
-                    self.skip(token.range.end, Before::Operand);
+                    self.skip(token.range.end, PrecedingToken::Operand);
                 }
                 TokenKind::Name => self.name(&token.range),
                 TokenKind::Keyword => self.keyword(&token.range),
-                TokenKind::Number => self.skip(token.range.end, Before::Operand),
+                TokenKind::Number => self.skip(token.range.end, PrecedingToken::Operand),
                 TokenKind::Comment | TokenKind::Newline | TokenKind::Unknown => {
-                    self.skip(token.range.end, Before::Operator);
+                    self.skip(token.range.end, PrecedingToken::Operator);
                 }
             }
         }
     }
 
-    fn skip(&mut self, end: usize, before: Before) {
+    /// Moves the cursor over host code.
+    fn skip(&mut self, end: usize, before: PrecedingToken) {
         self.at = end.max(self.at);
         self.before = before;
     }
 
+    /// Adds the host text up to `end` as a node.
     fn flush(&mut self, end: usize) {
         if self.text_start < end {
-            self.nodes.push(Node {
-                kind: Kind::Text,
+            self.nodes.push(LineNode {
+                kind: NodeKind::Text,
                 span: self.text_start..end,
             });
         }
         self.text_start = end;
     }
 
-    /// Adds a node that starts at `start` and reaches to `end`.
-    fn push(&mut self, kind: Kind, start: usize, end: usize) {
+    /// Adds a node from `start` to `end`.
+    fn push(&mut self, kind: NodeKind, start: usize, end: usize) {
         self.flush(start);
-        self.nodes.push(Node {
+        self.nodes.push(LineNode {
             kind,
             span: start..end,
         });
         self.text_start = end;
         self.at = end;
-        self.before = Before::Operand;
+        self.before = PrecedingToken::Operand;
     }
 
+    /// Skips a keyword of the host.
     fn keyword(&mut self, range: &Range<usize>) {
         let word = &self.text()[range.clone()];
         if word == "lambda" {
             self.lambdas += 1;
         }
         let before = if host::is_constant(word) {
-            Before::Operand
+            PrecedingToken::Operand
         } else {
-            Before::Operator
+            PrecedingToken::Operator
         };
         self.skip(range.end, before);
     }
 
+    /// Skips a name, unless it is a `pre<(…)>`.
     fn name(&mut self, range: &Range<usize>) {
         let word = &self.text()[range.clone()];
         let behind = &self.text()[range.end..self.end];
@@ -245,10 +272,10 @@ impl<'a> Region<'_, 'a, '_> {
         if matches!(word, "pre" | "PRE") && opens && !self.unclosed_pre && self.pre(range) {
             return;
         }
-        self.skip(range.end, Before::Operand);
+        self.skip(range.end, PrecedingToken::Operand);
     }
 
-    /// `pre<(e)>`; false if it is host code (`pre < (e)`).
+    /// Parses `pre<(e)>`. Returns false if it is host code (`pre < (e)`).
     fn pre(&mut self, word: &Range<usize>) -> bool {
         let start = word.end + 2;
         let text = self.text();
@@ -259,7 +286,7 @@ impl<'a> Region<'_, 'a, '_> {
         };
         let close = match choices::find_close(text, &self.tokens, start, b')') {
             Some(close) if closes(close.at) => close.at,
-            // `PRE % (a, b)`
+            // `PRE % (a, b)` is host code.
             Some(_) if text[word.end..].starts_with('%') => return false,
             _ => {
                 let rest = &text[start..self.end];
@@ -267,80 +294,86 @@ impl<'a> Region<'_, 'a, '_> {
                 let mut brackets = rest.match_indices(')').map(|(at, _)| at);
                 let Some(at) = brackets.find(closes) else {
                     self.unclosed_pre = true;
-                    let place = word.start..start;
+                    let location = word.start..start;
                     self.scanner
-                        .error("unclosed-pre", &place, "this `pre<(` is never closed");
+                        .error("unclosed-pre", &location, "this `pre<(` is never closed");
                     self.advise("end the expression with `)>`");
                     return false;
                 };
                 start + at
             }
         };
-        if self.surroundings.in_pre {
-            let place = word.start..close + 2;
+        if self.context.in_pre {
+            let location = word.start..close + 2;
             self.scanner.error(
                 "nested-pre",
-                &place,
+                &location,
                 "a `pre<(…)>` cannot stand inside another one",
             );
             self.advise("write one around the whole expression");
         }
-        self.push(Kind::PreOpen, word.start, start);
-        let surroundings = Surroundings {
+        self.push(NodeKind::PreOpen, word.start, start);
+        let context = RegionContext {
             depth: self.depth + 1,
-            nesting: self.surroundings.nesting + 1,
+            nesting: self.context.nesting + 1,
             in_pre: true,
             in_string: false,
         };
-        let inner = self.scanner.region(start..close, surroundings);
+        let inner = self.scanner.region(start..close, context);
         self.nodes.extend(inner);
         self.text_start = close;
-        self.push(Kind::PreClose, close, close + 2);
+        self.push(NodeKind::PreClose, close, close + 2);
         true
     }
 
+    /// Sets the help of the last diagnostic.
     fn advise(&mut self, help: &str) {
         if let Some(last) = self.scanner.diagnostics.last_mut() {
             last.help = Some(help.to_owned());
         }
     }
 
+    /// Parses a placeholder, a choice or a separator, or skips an operator.
     fn operator(&mut self) {
         let rest = self.rest();
         if rest.starts_with(['<', '%']) && (self.hole() || self.bad_placeholder()) {
             return;
         }
         if self.depth == 0 {
-            let mark = MARKS.iter().find(|(text, _)| rest.starts_with(text));
+            let mark = SEPARATORS.iter().find(|(text, _)| rest.starts_with(text));
             if let Some((text, mark)) =
-                mark.filter(|(_, mark)| *mark != Mark::Comma || self.lambdas == 0)
+                mark.filter(|(_, mark)| *mark != Separator::Comma || self.lambdas == 0)
             {
-                self.push(Kind::Mark(*mark), self.at, self.at + text.len());
-                self.before = Before::Start;
+                self.push(NodeKind::Separator(*mark), self.at, self.at + text.len());
+                self.before = PrecedingToken::Start;
                 return;
             }
         }
         if rest.starts_with(':') {
             self.lambdas = self.lambdas.saturating_sub(1);
         }
-        self.skip(self.at + host::operator_length(rest), Before::Operator);
+        self.skip(
+            self.at + host::operator_length(rest),
+            PrecedingToken::Operator,
+        );
     }
 
-    /// Reads a placeholder or choice at the cursor; false if it is an operator of the host.
+    /// Parses a placeholder or choice at the cursor. Returns false if it is an operator of the
+    /// host.
     fn hole(&mut self) -> bool {
         let rest = self.rest();
         let run = rest.len() - rest.trim_start_matches('<').len();
         if run >= 2 {
-            // A shift, unless the last of two belongs to a choice: `x <<[1..3]>`.
+            // A shift, unless the second `<` belongs to a choice: `x <<[1..3]>`.
             let opens = rest[run..].starts_with('[') || rest[run..].starts_with(",[");
             if run == 2
                 && opens
                 && !self.without_closer.contains(&true)
                 && choices::is_closed(&rest[1..])
             {
-                self.skip(self.at + 1, Before::Operator);
+                self.skip(self.at + 1, PrecedingToken::Operator);
             } else {
-                self.skip(self.at + 2, Before::Operator);
+                self.skip(self.at + 2, PrecedingToken::Operator);
             }
             return true;
         }
@@ -354,12 +387,12 @@ impl<'a> Region<'_, 'a, '_> {
         self.placeholder(false)
     }
 
-    /// `<x>`, `<x,1>`, `%x%`, `%x , 1%`
+    /// Parses `<x>`, `<x,1>`, `%x%` or `%x , 1%`.
     fn placeholder(&mut self, in_string: bool) -> bool {
         let Some(found) = Placeholder::parse(self.rest()) else {
             return false;
         };
-        let expects_operand = self.before != Before::Operand;
+        let expects_operand = self.before != PrecedingToken::Operand;
         let Some(pool) = self.scanner.pools.find(found.name) else {
             if in_string || !expects_operand {
                 return false;
@@ -378,32 +411,33 @@ impl<'a> Region<'_, 'a, '_> {
         if twin && !self.scanner.pools.declared[pool.0].reference {
             self.no_twin(found.name, start..end);
         }
-        let mention = Mention {
+        let mention = PoolMention {
             pool,
             twin,
             silent,
             in_string,
         };
         let kind = match found.number {
-            Some(number) => Kind::Back(mention, number),
-            None => Kind::Slot(mention),
+            Some(number) => NodeKind::Back(mention, number),
+            None => NodeKind::Slot(mention),
         };
         self.push(kind, start, end);
         true
     }
 
-    /// `"%s%s"` in a harness whose pools are written `<s>`.
+    /// Returns true for `"%s%s"` in a harness whose pools are written `<s>`.
     fn looks_like_format(&self, pool: testwright_core::PoolId, found: &Placeholder<'_>) -> bool {
         let is_conversion = found.name.len() == 1 && found.number.is_none();
         is_conversion && self.rest().starts_with('%') && !self.scanner.pools.old_notation[pool.0]
     }
 
+    /// Warns about a format that is taken for a placeholder.
     fn format_in_string(&mut self, name: &str, range: Range<usize>) {
-        let place = self.scanner.declaration.place(&range);
+        let location = self.scanner.declaration.file_range(&range);
         self.scanner.diagnostics.push(
             Diagnostic::warning(
                 "format-is-placeholder",
-                place,
+                location,
                 format!("`%{name}%` in this string means the pool `<{name}>`"),
             )
             .with_label("replaced by the slot")
@@ -411,22 +445,28 @@ impl<'a> Region<'_, 'a, '_> {
         );
     }
 
+    /// Reports a placeholder for a pool that is not declared.
     fn unknown_pool(&mut self, found: &Placeholder<'_>) {
         let range = self.at..self.at + found.length;
         let help = self.scanner.pools.advice(found.name);
-        let place = self.scanner.declaration.place(&range);
+        let location = self.scanner.declaration.file_range(&range);
         self.scanner.diagnostics.push(
             Diagnostic::error(
                 "unknown-pool",
-                place,
+                location,
                 format!("no pool named `<{}>`", found.name),
             )
             .with_label("not declared in this harness")
             .with_help(help),
         );
-        self.push(Kind::Written(UNKNOWN.to_owned()), range.start, range.end);
+        self.push(
+            NodeKind::Written(UNKNOWN.to_owned()),
+            range.start,
+            range.end,
+        );
     }
 
+    /// Reports `REF:` before a pool without a twin.
     fn no_twin(&mut self, name: &str, range: Range<usize>) {
         let message = format!("the pool `<{name}>` has no reference twin");
         self.scanner.error("no-twin", &range, message);
@@ -437,7 +477,8 @@ impl<'a> Region<'_, 'a, '_> {
         ));
     }
 
-    /// Looks back over `~` and `REF:` directly before the cursor: where the placeholder starts with them.
+    /// Looks back over `~` and `REF:` directly before the cursor. Returns the start of the
+    /// placeholder with them, and whether it is a twin and silent.
     fn prefixes(&self) -> (usize, bool, bool) {
         let before = &self.text()[self.text_start..self.at];
         let (before, twin) = match before.strip_suffix("REF:") {
@@ -451,7 +492,8 @@ impl<'a> Region<'_, 'a, '_> {
         (self.text_start + before.len(), twin, silent)
     }
 
-    /// Placeholders and choices inside a string literal, from its opening to its closing quotes.
+    /// Parses placeholders and choices inside a string literal, from its opening to its closing
+    /// quotes.
     fn string(&mut self, range: Range<usize>) {
         let string = &self.text()[range.clone()];
         let outer_end = std::mem::replace(&mut self.end, range.end);
@@ -462,13 +504,13 @@ impl<'a> Region<'_, 'a, '_> {
                 self.at += next;
                 let at = self.at - range.start;
                 let in_code = code.iter().any(|code| code.contains(&at));
-                self.before = Before::Operand;
+                self.before = PrecedingToken::Operand;
                 if !self.placeholder(!in_code) && !self.choice_in_string() {
                     self.at += 1;
                 }
             }
         }
         self.end = outer_end;
-        self.skip(range.end, Before::Operand);
+        self.skip(range.end, PrecedingToken::Operand);
     }
 }

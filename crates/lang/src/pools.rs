@@ -1,4 +1,4 @@
-//! `pool:` lines.
+//! Parses `pool:` lines.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -7,28 +7,30 @@ use testwright_core::PoolId;
 
 use crate::diagnostics::Diagnostic;
 use crate::harness::Pool;
-use crate::host::{self, Syntax};
-use crate::keywords::{Declaration, Keyword, shorten};
+use crate::host::{self, SyntaxKind};
+use crate::keywords::{Declaration, LineKeyword, shorten};
 use crate::spelling;
 
 /// All pools of a harness, by name.
 #[derive(Debug, Default)]
 pub(crate) struct Pools {
+    /// Pools in order of declaration.
     pub(crate) declared: Vec<Pool>,
-    /// Where the name stands in the file, for each pool.
-    pub(crate) places: Vec<Range<usize>>,
-    /// Declared as `%NAME%`, for each pool.
+    /// For each pool, the range of its name in the file.
+    pub(crate) name_ranges: Vec<Range<usize>>,
+    /// For each pool, whether it is declared as `%NAME%`.
     pub(crate) old_notation: Vec<bool>,
+    /// Number of each pool by name.
     by_name: BTreeMap<String, PoolId>,
 }
 
 impl Pools {
-    /// The pool with this name.
+    /// Returns the pool with this name.
     pub(crate) fn find(&self, name: &str) -> Option<PoolId> {
         self.by_name.get(name).copied()
     }
 
-    /// What to do about a name that is no pool.
+    /// Returns advice for a name that is not a pool.
     pub(crate) fn advice(&self, name: &str) -> String {
         let names = self.declared.iter().map(|pool| pool.name.as_str());
         match spelling::nearest(name, names) {
@@ -40,30 +42,36 @@ impl Pools {
     }
 }
 
-/// Reads the `pool:` lines.
+/// Parses the `pool:` lines.
 pub(crate) fn read(declarations: &[Declaration<'_>], diagnostics: &mut Vec<Diagnostic>) -> Pools {
     let mut pools = Pools::default();
     for declaration in declarations {
-        if declaration.keyword == Keyword::Pool {
+        if declaration.keyword == LineKeyword::Pool {
             let mut reader = PoolReader {
                 declaration,
                 diagnostics,
             };
             if let Some((pool, name)) = reader.pool() {
                 let old_notation = declaration.line.text[name.clone()].starts_with('%');
-                pools.add(pool, declaration.place(&name), old_notation, diagnostics);
+                pools.add(
+                    pool,
+                    declaration.file_range(&name),
+                    old_notation,
+                    diagnostics,
+                );
             }
         }
     }
-    pools.twins_are_free(diagnostics);
+    pools.check_twin_names(diagnostics);
     pools
 }
 
 impl Pools {
+    /// Adds a pool, or merges it into one of the same name.
     fn add(
         &mut self,
         pool: Pool,
-        place: Range<usize>,
+        location: Range<usize>,
         old_notation: bool,
         diagnostics: &mut Vec<Diagnostic>,
     ) {
@@ -71,21 +79,21 @@ impl Pools {
             self.by_name
                 .insert(pool.name.clone(), PoolId(self.declared.len()));
             self.declared.push(pool);
-            self.places.push(place);
+            self.name_ranges.push(location);
             self.old_notation.push(old_notation);
             return;
         };
         diagnostics.push(
             Diagnostic::warning(
                 "pool-declared-twice",
-                place,
+                location,
                 format!(
                     "the pool `<{}>` is declared twice; the later size counts",
                     pool.name
                 ),
             )
             .with_label("declared again")
-            .with_related(self.places[id.0].clone(), "first declared here"),
+            .with_related(self.name_ranges[id.0].clone(), "first declared here"),
         );
         let first = &mut self.declared[id.0];
         first.size = pool.size;
@@ -97,23 +105,23 @@ impl Pools {
         first.type_name = pool.type_name.or(first.type_name.take());
     }
 
-    /// A pool may not have the name of another one's reference twin.
-    fn twins_are_free(&self, diagnostics: &mut Vec<Diagnostic>) {
-        for (pool, place) in self.declared.iter().zip(&self.places) {
+    /// Reports pools with the name of another one's reference twin.
+    fn check_twin_names(&self, diagnostics: &mut Vec<Diagnostic>) {
+        for (pool, location) in self.declared.iter().zip(&self.name_ranges) {
             let twin = self.find(&format!("{}_REF", pool.name));
             if let (true, Some(twin)) = (pool.reference, twin) {
                 let name = &self.declared[twin.0].name;
                 diagnostics.push(
                     Diagnostic::error(
                         "pool-is-twin",
-                        self.places[twin.0].clone(),
+                        self.name_ranges[twin.0].clone(),
                         format!(
                             "`{name}` is the reference twin of the pool `<{}>`",
                             pool.name
                         ),
                     )
                     .with_label("the name is taken")
-                    .with_related(place.clone(), "declared with `REF` here")
+                    .with_related(location.clone(), "declared with `REF` here")
                     .with_help("choose another name"),
                 );
             }
@@ -121,25 +129,29 @@ impl Pools {
     }
 }
 
+/// Parser for one `pool:` line.
 struct PoolReader<'a, 'd> {
     declaration: &'a Declaration<'a>,
     diagnostics: &'d mut Vec<Diagnostic>,
 }
 
-/// The largest pool: a bigger one is a mistake, and every slot costs memory.
-const LARGEST_POOL: u32 = 1_000_000;
+/// Maximum size of a pool. Every slot costs memory, and a larger pool is a mistake.
+const MAX_POOL: u32 = 1_000_000;
 
+/// Flags that may follow the size.
 const FLAGS: [&str; 5] = ["REF", "CONST", "OPAQUE", "OPAQUEREF", "ABSTRACT"];
 
-/// What can be made of the name in a declaration.
-enum Name {
+/// Name in a declaration, as far as it can be understood.
+enum PoolName {
+    /// A correct name.
     Right(String),
-    /// Wrong, but it is clear what was meant.
+    /// A wrong name whose meaning is clear.
     Repaired(String),
+    /// Text without a usable name.
     Hopeless,
 }
 
-/// The name in `<name>` or `%name%`.
+/// Returns the name in `<name>` or `%name%`.
 fn bare_name(word: &str) -> Option<&str> {
     let bare = word
         .strip_prefix('<')
@@ -148,11 +160,12 @@ fn bare_name(word: &str) -> Option<&str> {
     (!bare.is_empty() && bare.chars().all(host::continues_name)).then_some(bare)
 }
 
+/// Returns true if a word is a decimal number.
 fn is_number(word: &str) -> bool {
     !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// The number in a text that has one.
+/// Returns the number in a text that has exactly one.
 fn number_inside(text: &str) -> Option<&str> {
     let mut numbers = text
         .split(|letter: char| !letter.is_ascii_digit())
@@ -160,16 +173,18 @@ fn number_inside(text: &str) -> Option<&str> {
     numbers.next().filter(|_| numbers.next().is_none())
 }
 
+/// Help for a declaration that cannot be understood.
 const EXAMPLE: &str =
     "write `pool: <name> 3`: the name in angle brackets, then the number of slots";
 
 impl<'a> PoolReader<'a, '_> {
+    /// Parses the line. Returns the pool with the range of its name.
     fn pool(&mut self) -> Option<(Pool, Range<usize>)> {
         let words = self.words();
         let Some(first) = words.first() else {
-            let place = self.declaration.whole();
+            let location = self.declaration.whole();
             let help = format!("{EXAMPLE}; a section of pools starts with `pools:`");
-            self.bad_pool(place, "the pool has no name", help);
+            self.bad_pool(location, "the pool has no name", help);
             return None;
         };
         let is_size = |range: &Range<usize>| is_number(self.word(range));
@@ -179,14 +194,14 @@ impl<'a> PoolReader<'a, '_> {
         let (name, text, used) = self.name(&words);
         // A pool of doubtful size is better than none: every line that names it would be wrong too.
         let size = match text {
-            Name::Right(_) => self.size(&name, &words[used..]),
-            // The help has shown how to write it all.
-            Name::Repaired(_) => words[used..]
+            PoolName::Right(_) => self.size(&name, &words[used..]),
+            // The help has shown the whole correct line.
+            PoolName::Repaired(_) => words[used..]
                 .iter()
                 .find_map(|word| self.word(word).parse().ok()),
-            Name::Hopeless => return None,
+            PoolName::Hopeless => return None,
         };
-        let (Name::Right(text) | Name::Repaired(text)) = text else {
+        let (PoolName::Right(text) | PoolName::Repaired(text)) = text else {
             return None;
         };
         let mut pool = self.with_name(text, size.unwrap_or(1));
@@ -206,6 +221,7 @@ impl<'a> PoolReader<'a, '_> {
         Some((pool, name))
     }
 
+    /// Creates a pool without flags.
     fn with_name(&self, name: String, size: u32) -> Pool {
         Pool {
             name,
@@ -220,33 +236,34 @@ impl<'a> PoolReader<'a, '_> {
         }
     }
 
-    fn bad_pool(&mut self, place: Range<usize>, message: &str, help: String) {
+    /// Reports an error about the whole declaration.
+    fn bad_pool(&mut self, location: Range<usize>, message: &str, help: String) {
         self.diagnostics
-            .push(Diagnostic::error("bad-pool", place, message).with_help(help));
+            .push(Diagnostic::error("bad-pool", location, message).with_help(help));
     }
 
-    /// `pool: 3 <x>`
+    /// Recovers from `pool: 3 <x>`.
     fn size_first(&mut self, words: &[Range<usize>]) -> Option<(Pool, Range<usize>)> {
         let size = self.word(&words[0]);
         let name = words
             .get(1)
             .filter(|word| bare_name(self.word(word)).is_some());
         let Some(name) = name else {
-            let place = self.declaration.place(&words[0]);
+            let location = self.declaration.file_range(&words[0]);
             let help =
                 format!("write `pool: <name> {size}`: the name in angle brackets comes first");
-            self.bad_pool(place, "the pool has no name", help);
+            self.bad_pool(location, "the pool has no name", help);
             return None;
         };
         let word = self.word(name);
-        let place = self.declaration.place(&(words[0].start..name.end));
+        let location = self.declaration.file_range(&(words[0].start..name.end));
         let help = format!("write `pool: {word} {size}`");
-        self.bad_pool(place, "the name of a pool comes before its size", help);
+        self.bad_pool(location, "the name of a pool comes before its size", help);
         let pool = self.with_name(bare_name(word)?.to_owned(), size.parse().unwrap_or(1));
         Some((pool, name.clone()))
     }
 
-    /// The words of the content, without comment.
+    /// Returns the ranges of the words of the content, without comment.
     fn words(&self) -> Vec<Range<usize>> {
         let content = self.declaration.content.clone();
         let text = self.declaration.text();
@@ -265,24 +282,26 @@ impl<'a> PoolReader<'a, '_> {
         words
     }
 
+    /// Returns the text of a range.
     fn word(&self, range: &Range<usize>) -> &'a str {
         &self.declaration.line.text[range.clone()]
     }
 
+    /// Reports an error with help.
     fn error(&mut self, name: &'static str, range: &Range<usize>, message: String, help: &str) {
-        let place = self.declaration.place(range);
-        let problem = Diagnostic::error(name, place, message).with_help(help);
+        let location = self.declaration.file_range(range);
+        let problem = Diagnostic::error(name, location, message).with_help(help);
         self.diagnostics.push(problem);
     }
 
-    /// The name with its place, and how many words it takes.
-    fn name(&mut self, words: &[Range<usize>]) -> (Range<usize>, Name, usize) {
+    /// Parses the name. Returns its range, and the number of words it takes.
+    fn name(&mut self, words: &[Range<usize>]) -> (Range<usize>, PoolName, usize) {
         let first = words[0].clone();
         let word = self.word(&first);
         if let Some(name) = bare_name(word) {
-            return (first, Name::Right(name.to_owned()), 1);
+            return (first, PoolName::Right(name.to_owned()), 1);
         }
-        // `<my int>`
+        // `<my int>` is a name of several words.
         let is_open = word.starts_with('<') && !word.contains('>');
         let end = words
             .iter()
@@ -291,7 +310,7 @@ impl<'a> PoolReader<'a, '_> {
             .unwrap_or(0);
         let range = first.start..words[end].end;
         let text = self.word(&range);
-        // `<int>[3]`, `(int)`, `<int`
+        // `<int>[3]`, `(int)`, `<int`: strip everything around the name.
         let inner = text.trim_start_matches(['<', '(', '[', '{', '%', '"', '\'']);
         let inner = match inner.find(['>', '[', '(']) {
             Some(at) => &inner[..at],
@@ -328,14 +347,14 @@ impl<'a> PoolReader<'a, '_> {
         };
         if name.is_empty() {
             self.error("bad-pool-name", &range, message, EXAMPLE);
-            return (range, Name::Hopeless, end + 1);
+            return (range, PoolName::Hopeless, end + 1);
         }
         let help = format!("write `pool: <{name}> {size}`");
         self.error("bad-pool-name", &range, message, &help);
-        (range, Name::Repaired(name), end + 1)
+        (range, PoolName::Repaired(name), end + 1)
     }
 
-    /// The size, given the place of the name and the words behind it.
+    /// Parses the size behind a name.
     fn size(&mut self, name: &Range<usize>, words: &[Range<usize>]) -> Option<u32> {
         let pool = self.word(name);
         let Some(range) = words.first() else {
@@ -371,7 +390,7 @@ impl<'a> PoolReader<'a, '_> {
             Ok(0) => {
                 let problem = Diagnostic::warning(
                     "empty-pool",
-                    self.declaration.place(range),
+                    self.declaration.file_range(range),
                     "a pool without slots: every action that names it vanishes",
                 )
                 .with_label("no slots")
@@ -379,9 +398,9 @@ impl<'a> PoolReader<'a, '_> {
                 self.diagnostics.push(problem);
                 Some(0)
             }
-            Ok(size) if size <= LARGEST_POOL => Some(size),
+            Ok(size) if size <= MAX_POOL => Some(size),
             _ => {
-                let message = format!("a pool can have at most {LARGEST_POOL} slots");
+                let message = format!("a pool can have at most {MAX_POOL} slots");
                 self.error(
                     "bad-pool-size",
                     range,
@@ -393,14 +412,15 @@ impl<'a> PoolReader<'a, '_> {
         }
     }
 
-    /// `pool: <x> 3, <y> 2`: the second pool starts at `start`.
+    /// Reports `pool: <x> 3, <y> 2`. The second pool starts at `start`.
     fn several_pools(&mut self, start: usize) {
         let range = start..self.words().last().map_or(start, |last| last.end);
-        let place = self.declaration.place(&range);
+        let location = self.declaration.file_range(&range);
         let help = format!("write `pool: {}` on a line of its own", self.word(&range));
-        self.bad_pool(place, "a `pool:` line declares one pool", help);
+        self.bad_pool(location, "a `pool:` line declares one pool", help);
     }
 
+    /// Parses a flag, and the word that follows it if it takes one.
     fn flag<'w>(
         &mut self,
         pool: &mut Pool,
@@ -422,6 +442,7 @@ impl<'a> PoolReader<'a, '_> {
         }
     }
 
+    /// Parses the expression behind a flag.
     fn argument(&mut self, flag: &Range<usize>, argument: Option<&Range<usize>>) -> Option<String> {
         if let Some(range) = argument {
             return self.expression(range);
@@ -440,10 +461,11 @@ impl<'a> PoolReader<'a, '_> {
         None
     }
 
+    /// Checks that a word is a host expression.
     fn expression(&mut self, range: &Range<usize>) -> Option<String> {
         let text = self.word(range);
-        if let Some(trouble) = host::check(Syntax::Expression, text).first() {
-            let message = format!("`{text}` is not an expression: {}", trouble.message);
+        if let Some(problem) = host::check(SyntaxKind::Expression, text).first() {
+            let message = format!("`{text}` is not an expression: {}", problem.message);
             self.error(
                 "bad-pool-flag",
                 range,
@@ -455,6 +477,7 @@ impl<'a> PoolReader<'a, '_> {
         Some(text.to_owned())
     }
 
+    /// Warns about a word that is not a flag.
     fn unknown_flag(&mut self, range: &Range<usize>, word: &str) {
         let help = match spelling::nearest(word, FLAGS) {
             Some(meant) if meant.eq_ignore_ascii_case(word) => {
@@ -466,7 +489,7 @@ impl<'a> PoolReader<'a, '_> {
         self.diagnostics.push(
             Diagnostic::warning(
                 "unknown-flag",
-                self.declaration.place(range),
+                self.declaration.file_range(range),
                 format!("`{word}` is not a flag of pools, so it is ignored"),
             )
             .with_label("ignored")

@@ -1,33 +1,35 @@
-//! Raw host code: put together at its line numbers, with the few things in it that are ours.
+//! Assembles the raw host code at its line numbers, and expands the few constructs of the harness
+//! language in it.
 
 use std::ops::Range;
 
 use crate::check;
 use crate::choices;
 use crate::diagnostics::Diagnostic;
-use crate::harness::{EntryValue, Located, RawCode};
-use crate::host::{self, Syntax, Token, TokenKind};
+use crate::harness::{EntryValue, LocatedText, RawCode};
+use crate::host::{self, SyntaxKind, Token, TokenKind};
 use crate::lines::RawLine;
-use crate::mapping::Mapped;
+use crate::mapping::MappedText;
 use crate::nodes::Placeholder;
 
-/// Raw code and what the rest of the harness must know about it.
+/// Raw code, and its guarded functions.
 #[derive(Debug, Default)]
-pub(crate) struct Raw {
+pub(crate) struct RawSection {
+    /// Code and the values it needs.
     pub(crate) code: RawCode,
-    /// Functions with the additional parameter.
+    /// Names of the functions with the additional parameter.
     pub(crate) guarded: Vec<String>,
 }
 
-/// Reads the raw lines of a harness.
-pub(crate) fn read(lines: &[RawLine], diagnostics: &mut Vec<Diagnostic>) -> Raw {
-    let mut raw = Raw::default();
+/// Parses the raw lines of a harness.
+pub(crate) fn read(lines: &[RawLine], diagnostics: &mut Vec<Diagnostic>) -> RawSection {
+    let mut raw = RawSection::default();
     if lines.is_empty() {
         return raw;
     }
-    let written = as_written(lines);
-    let edits = Editor::new(&written, diagnostics).edits(&mut raw);
-    let text = edited(&written, &edits);
+    let written = join_lines(lines);
+    let edits = RawEditor::new(&written, diagnostics).edits(&mut raw);
+    let text = apply_edits(&written, &edits);
     let unclosed = diagnostics
         .iter()
         .any(|diagnostic| diagnostic.name == "unclosed-pre");
@@ -42,9 +44,9 @@ pub(crate) fn read(lines: &[RawLine], diagnostics: &mut Vec<Diagnostic>) -> Raw 
     raw
 }
 
-/// All lines at their numbers.
-fn as_written(lines: &[RawLine]) -> Mapped {
-    let mut written = Mapped::default();
+/// Joins all lines, each at its line number.
+fn join_lines(lines: &[RawLine]) -> MappedText {
+    let mut written = MappedText::default();
     let mut number = 1;
     for line in lines {
         let gap = "\n".repeat(line.number.saturating_sub(number));
@@ -60,8 +62,8 @@ fn as_written(lines: &[RawLine]) -> Mapped {
 }
 
 /// Replaces ranges of a text.
-fn edited(written: &Mapped, edits: &[(Range<usize>, String)]) -> Mapped {
-    let mut result = Mapped::default();
+fn apply_edits(written: &MappedText, edits: &[(Range<usize>, String)]) -> MappedText {
+    let mut result = MappedText::default();
     let mut at = 0;
     for (range, text) in edits {
         copy(written, at..range.start, &mut result);
@@ -73,7 +75,7 @@ fn edited(written: &Mapped, edits: &[(Range<usize>, String)]) -> Mapped {
 }
 
 /// Copies line by line, since each line has a place of its own.
-fn copy(written: &Mapped, range: Range<usize>, result: &mut Mapped) {
+fn copy(written: &MappedText, range: Range<usize>, result: &mut MappedText) {
     let mut at = range.start;
     for line in written.text[range].split_inclusive('\n') {
         result.push(line, written.source(&(at..at)).start);
@@ -81,24 +83,27 @@ fn copy(written: &Mapped, range: Range<usize>, result: &mut Mapped) {
     }
 }
 
-struct Editor<'a, 'd> {
-    written: &'a Mapped,
+/// Finds the constructs to expand.
+struct RawEditor<'a, 'd> {
+    /// Raw code as written.
+    written: &'a MappedText,
+    /// Tokens of the raw code.
     tokens: Vec<Token>,
     diagnostics: &'d mut Vec<Diagnostic>,
-    /// Ranges of functions, from `def` to the next line in the first column that starts one.
+    /// Ranges of functions, from `def` to the next `def`.
     functions: Vec<Range<usize>>,
-    /// For each entry value its function and its text.
+    /// For each entry value, its function and its text.
     entry_values: Vec<(usize, String)>,
-    /// The last place whose line number was asked for, and that number.
+    /// Offset whose line number was computed last, and that number.
     counted: (usize, usize),
-    /// A `pre<(` was not closed; further ones are not looked at.
+    /// True if a `pre<(` was not closed. Further ones are ignored.
     unclosed_pre: bool,
 }
 
-impl<'a, 'd> Editor<'a, 'd> {
-    fn new(written: &'a Mapped, diagnostics: &'d mut Vec<Diagnostic>) -> Self {
+impl<'a, 'd> RawEditor<'a, 'd> {
+    fn new(written: &'a MappedText, diagnostics: &'d mut Vec<Diagnostic>) -> Self {
         let tokens = host::tokens(&written.text);
-        let mut editor = Editor {
+        let mut editor = RawEditor {
             written,
             tokens,
             diagnostics,
@@ -111,16 +116,19 @@ impl<'a, 'd> Editor<'a, 'd> {
         editor
     }
 
+    /// Returns the text of a token.
     fn text(&self, token: &Token) -> &'a str {
         &self.written.text[token.range.clone()]
     }
 
+    /// Returns true if the token with this index is `word`.
     fn is_word(&self, index: usize, word: &str) -> bool {
         self.tokens
             .get(index)
             .is_some_and(|token| self.text(token) == word)
     }
 
+    /// Computes the ranges of functions.
     fn find_functions(&mut self) {
         let starts: Vec<usize> = self
             .tokens
@@ -141,15 +149,15 @@ impl<'a, 'd> Editor<'a, 'd> {
             .collect();
     }
 
-    /// The number of the function that this place belongs to.
+    /// Returns the number of the function that contains an offset.
     fn function_around(&self, at: usize) -> Option<usize> {
         self.functions
             .partition_point(|function| function.start <= at)
             .checked_sub(1)
     }
 
-    /// What must be replaced, in order.
-    fn edits(mut self, raw: &mut Raw) -> Vec<(Range<usize>, String)> {
+    /// Returns the replacements, in order.
+    fn edits(mut self, raw: &mut RawSection) -> Vec<(Range<usize>, String)> {
         let mut edits = Vec::new();
         let mut index = 0;
         while index < self.tokens.len() {
@@ -165,11 +173,12 @@ impl<'a, 'd> Editor<'a, 'd> {
         edits
     }
 
+    /// Returns the replacement for the construct that starts at a token, if there is one.
     fn edit(
         &mut self,
         index: usize,
         token: &Token,
-        raw: &mut Raw,
+        raw: &mut RawSection,
     ) -> Option<(Range<usize>, String)> {
         let text = self.text(token);
         match (token.kind, text) {
@@ -184,8 +193,12 @@ impl<'a, 'd> Editor<'a, 'd> {
         }
     }
 
-    /// `pre<(e)>`
-    fn entry_value(&mut self, token: &Token, raw: &mut Raw) -> Option<(Range<usize>, String)> {
+    /// Replaces `pre<(e)>` by the name of an entry value.
+    fn entry_value(
+        &mut self,
+        token: &Token,
+        raw: &mut RawSection,
+    ) -> Option<(Range<usize>, String)> {
         let text = &self.written.text;
         let behind = &text[token.range.end..];
         let opens = behind.starts_with("<(") || behind.starts_with("%(");
@@ -195,9 +208,10 @@ impl<'a, 'd> Editor<'a, 'd> {
         let start = token.range.end + 2;
         let Some(close) = choices::find_close(text, &self.tokens, start, b')') else {
             self.unclosed_pre = true;
-            let place = self.written.source(&(token.range.start..start));
-            let problem = Diagnostic::error("unclosed-pre", place, "this `pre<(` is never closed")
-                .with_help("end the expression with `)>`");
+            let location = self.written.source(&(token.range.start..start));
+            let problem =
+                Diagnostic::error("unclosed-pre", location, "this `pre<(` is never closed")
+                    .with_help("end the expression with `)>`");
             self.diagnostics.push(problem);
             return None;
         };
@@ -206,10 +220,10 @@ impl<'a, 'd> Editor<'a, 'd> {
         }
         let range = token.range.start..close.at + 2;
         let Some(function) = self.function_around(range.start) else {
-            let place = self.written.source(&range);
+            let location = self.written.source(&range);
             let problem = Diagnostic::error(
                 "misplaced-pre",
-                place,
+                location,
                 "`pre<(…)>` stands outside of any function",
             )
             .with_help("it is the value of an expression when the function around it was entered");
@@ -218,12 +232,12 @@ impl<'a, 'd> Editor<'a, 'd> {
         };
         let line = line_of(text, &mut self.counted, range.start);
         let expression = text[start..close.at].trim().to_owned();
-        // Those of one function stand together.
+        // The entry values of one function are adjacent.
         let known = self
             .entry_values
             .iter()
             .rev()
-            .take_while(|(place, _)| *place == function)
+            .take_while(|(location, _)| *location == function)
             .position(|(_, known)| *known == expression)
             .map(|behind| self.entry_values.len() - 1 - behind);
         let index = known.unwrap_or_else(|| {
@@ -238,12 +252,12 @@ impl<'a, 'd> Editor<'a, 'd> {
         Some((range, format!("testwright_entry_{index}")))
     }
 
-    /// `def guardedX(a):`
+    /// Adds a parameter to `def guardedX(a):`.
     fn guarded(
         &mut self,
         index: usize,
         name: &str,
-        raw: &mut Raw,
+        raw: &mut RawSection,
     ) -> Option<(Range<usize>, String)> {
         let open = self
             .tokens
@@ -262,8 +276,8 @@ impl<'a, 'd> Editor<'a, 'd> {
         Some((end..end, format!("{separator}SPECULATIVE_CALL = False")))
     }
 
-    /// `%COMMIT%`
-    fn commit(&mut self, index: usize, raw: &Raw) -> Option<(Range<usize>, String)> {
+    /// Replaces `%COMMIT%` by a return.
+    fn commit(&mut self, index: usize, raw: &RawSection) -> Option<(Range<usize>, String)> {
         let token = &self.tokens[index];
         let rest = &self.written.text[token.range.start..];
         let length = ["%COMMIT%", "<COMMIT>"]
@@ -282,10 +296,10 @@ impl<'a, 'd> Editor<'a, 'd> {
                 .any(|name| header.starts_with(name.as_str()))
         });
         if !is_guarded {
-            let place = self.written.source(&range);
+            let location = self.written.source(&range);
             let problem = Diagnostic::error(
                 "misplaced-commit",
-                place,
+                location,
                 "`%COMMIT%` stands outside of a guarded function",
             )
             .with_help("it belongs into a function whose name starts with `guarded`");
@@ -295,30 +309,31 @@ impl<'a, 'd> Editor<'a, 'd> {
     }
 }
 
-/// Syntax errors, one for each stretch of code that starts in the first column: further ones are mostly consequences.
-fn report(text: &Mapped, lines: &[RawLine], diagnostics: &mut Vec<Diagnostic>) {
+/// Reports syntax errors, one for each stretch of code that starts in the first column: further
+/// ones are mostly consequences.
+fn report(text: &MappedText, lines: &[RawLine], diagnostics: &mut Vec<Diagnostic>) {
     let mut last_stretch = None;
     let end = lines.last().map_or(0, |line| line.start + line.text.len());
-    for trouble in host::check(Syntax::Module, &text.text) {
-        let at = trouble.range.start.min(text.text.len());
+    for problem in host::check(SyntaxKind::Module, &text.text) {
+        let at = problem.range.start.min(text.text.len());
         let stretch = stretch_start(&text.text, at);
-        if trouble.outdated.is_none() && last_stretch == Some(stretch) {
+        if problem.outdated.is_none() && last_stretch == Some(stretch) {
             continue;
         }
         last_stretch = Some(stretch);
-        let mut place = text.source(&trouble.range);
-        place.start = place.start.min(end);
-        place.end = place.end.clamp(place.start, end);
+        let mut location = text.source(&problem.range);
+        location.start = location.start.min(end);
+        location.end = location.end.clamp(location.start, end);
         let placeholder = text
             .text
             .get(at..)
             .filter(|rest| rest.starts_with('<'))
             .and_then(Placeholder::parse);
-        let mut diagnostic = check::report(&trouble, place, "raw code");
-        if trouble.message.starts_with("this line is indented, but") {
+        let mut diagnostic = check::report(&problem, location, "raw code");
+        if problem.message.starts_with("this line is indented, but") {
             diagnostic.help = Some("remove the blanks in front of the code".to_owned());
         }
-        if let (Some(placeholder), None) = (placeholder, &trouble.outdated) {
+        if let (Some(placeholder), None) = (placeholder, &problem.outdated) {
             diagnostic = Diagnostic::error(
                 "host-syntax",
                 text.source(&(at..at + placeholder.length)),
@@ -330,7 +345,7 @@ fn report(text: &Mapped, lines: &[RawLine], diagnostics: &mut Vec<Diagnostic>) {
     }
 }
 
-/// The start of the last line before `at` that has something in its first column.
+/// Returns the start of the last line before `at` with something in its first column.
 fn stretch_start(text: &str, at: usize) -> usize {
     let mut end = at;
     loop {
@@ -346,7 +361,7 @@ fn stretch_start(text: &str, at: usize) -> usize {
     }
 }
 
-/// The number of the line at this place, counted on from the place that was asked for before.
+/// Returns the number of the line at an offset, counting on from the last call.
 fn line_of(text: &str, counted: &mut (usize, usize), at: usize) -> usize {
     let (from, line) = *counted;
     *counted = match text.get(from..at) {
@@ -356,12 +371,13 @@ fn line_of(text: &str, counted: &mut (usize, usize), at: usize) -> usize {
     counted.1
 }
 
-fn reset_modules(text: &str) -> Vec<Located> {
-    let mut modules: Vec<Located> = Vec::new();
+/// Collects the modules that a restart executes again.
+fn reset_modules(text: &str) -> Vec<LocatedText> {
+    let mut modules: Vec<LocatedText> = Vec::new();
     let mut counted = (0, 1);
     for import in host::imported_modules(text) {
         if modules.iter().all(|known| known.text != import.name) {
-            modules.push(Located {
+            modules.push(LocatedText {
                 line: line_of(text, &mut counted, import.start),
                 text: import.name,
             });

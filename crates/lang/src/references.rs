@@ -1,34 +1,36 @@
-//! Keyword lines whose content is taken as it stands: `reference:`, `compare:`, `source:`, `feature:`, `exception:`.
+//! Parses the keyword lines whose content is taken literally: `reference:`, `compare:`, `source:`,
+//! `feature:`, `exception:`.
 
 use std::ops::Range;
 
 use crate::action;
 use crate::code_lines;
 use crate::exceptions;
-use crate::expand::Context;
-use crate::harness::{Harness, Located, Reference};
-use crate::keywords::{self, Keyword};
+use crate::expand::LineContext;
+use crate::harness::{Harness, LocatedText, ReferenceRule};
+use crate::keywords::{self, LineKeyword};
 
-/// Reads one such line into the harness.
-pub(crate) fn read(context: &mut Context<'_, '_>, harness: &mut Harness) {
+/// Parses one such line, and adds it to the harness.
+pub(crate) fn read(context: &mut LineContext<'_, '_>, harness: &mut Harness) {
     match context.declaration.keyword {
-        Keyword::Reference => reference(context, harness),
-        Keyword::Exception => exception(context, harness),
+        LineKeyword::Reference => reference(context, harness),
+        LineKeyword::Exception => exception(context, harness),
         keyword => {
             let Some(located) = one_word(context) else {
                 return;
             };
             match keyword {
-                Keyword::Compare => harness.compares.push(located),
-                Keyword::Source => harness.sources.push(located),
+                LineKeyword::Compare => harness.compares.push(located),
+                LineKeyword::Source => harness.sources.push(located),
                 _ => harness.features.push(located),
             }
         }
     }
 }
 
-/// The content up to a `#` that starts a word: these lines are not host code, and patterns may contain `#` and quotes.
-fn without_comment(context: &Context<'_, '_>) -> Range<usize> {
+/// Returns the range of the content up to a `#` that starts a word. These lines are not host code,
+/// and patterns may contain `#` and quotes.
+fn without_comment(context: &LineContext<'_, '_>) -> Range<usize> {
     let content = context.declaration.content.clone();
     let text = context.declaration.text();
     let mut end = text.len();
@@ -41,7 +43,8 @@ fn without_comment(context: &Context<'_, '_>) -> Range<usize> {
     keywords::trim(context.line(), content.start..content.start + end)
 }
 
-fn one_word(context: &mut Context<'_, '_>) -> Option<Located> {
+/// Parses a line that has a single word.
+fn one_word(context: &mut LineContext<'_, '_>) -> Option<LocatedText> {
     let content = without_comment(context);
     let text = &context.line()[content.clone()];
     let Some(word) = text.split_whitespace().next() else {
@@ -59,13 +62,14 @@ fn one_word(context: &mut Context<'_, '_>) -> Option<Located> {
         diagnostic.label = "ignored".to_owned();
         diagnostic.help = Some(format!("write one `{keyword}:` line for each"));
     }
-    Some(Located {
+    Some(LocatedText {
         text: word.to_owned(),
         line: context.declaration.line.number,
     })
 }
 
-fn exception(context: &mut Context<'_, '_>, harness: &mut Harness) {
+/// Parses an `exception:` line.
+fn exception(context: &mut LineContext<'_, '_>, harness: &mut Harness) {
     let content = action::code(context);
     if content.is_empty() {
         code_lines::missing(context);
@@ -80,14 +84,15 @@ fn exception(context: &mut Context<'_, '_>, harness: &mut Harness) {
             continue;
         }
         exceptions::check_exception(context, &range);
-        harness.exceptions.push(Located {
+        harness.exceptions.push(LocatedText {
             text: line[range].to_owned(),
             line: context.declaration.line.number,
         });
     }
 }
 
-fn reference(context: &mut Context<'_, '_>, harness: &mut Harness) {
+/// Parses a `reference:` line.
+fn reference(context: &mut LineContext<'_, '_>, harness: &mut Harness) {
     let content = without_comment(context);
     let line = context.line();
     let text = &line[content.clone()];
@@ -119,7 +124,7 @@ fn reference(context: &mut Context<'_, '_>, harness: &mut Harness) {
             "write what the reference is called behind `==>`: `reference: {pattern} ==> list`"
         ));
     }
-    let reference = Reference {
+    let reference = ReferenceRule {
         pattern: long_pattern(pattern),
         replacement: long_replacement(replacement),
         line: context.declaration.line.number,
@@ -142,7 +147,7 @@ fn reference(context: &mut Context<'_, '_>, harness: &mut Harness) {
     }
 }
 
-/// Pattern and replacement with something else than `==>` between them.
+/// Splits pattern and replacement if something else than `==>` stands between them.
 fn other_arrow(text: &str) -> Option<(&str, &str)> {
     let parts = ["=>", "->", "="]
         .iter()
@@ -156,18 +161,19 @@ fn other_arrow(text: &str) -> Option<(&str, &str)> {
     (is_word(pattern) && is_word(replacement)).then_some((pattern, replacement))
 }
 
-/// `METHOD(m)` and `CALL(f)` on the left.
+/// Expands `METHOD(m)` and `CALL(f)` on the left.
 fn long_pattern(pattern: &str) -> String {
     let methods = replace_shorthand(pattern, "METHOD(", |name| format!(r"(\S+)\.{name}\(\)"));
     replace_shorthand(&methods, "CALL(", |name| format!(r"{name}\((\S+)\)"))
 }
 
-/// `METHOD(m)` and `CALL(f)` on the right.
+/// Expands `METHOD(m)` and `CALL(f)` on the right.
 fn long_replacement(replacement: &str) -> String {
     let calls = replace_shorthand(replacement, "CALL(", |name| format!(r"{name}(\1)"));
     replace_shorthand(&calls, "METHOD(", |name| format!(r"\1.{name}()"))
 }
 
+/// Replaces each `opener name)` by the long form of the name.
 fn replace_shorthand(text: &str, opener: &str, long: impl Fn(&str) -> String) -> String {
     let mut result = String::new();
     let mut rest = text;

@@ -1,18 +1,19 @@
-//! Finding the word that was meant.
+//! Suggestions for misspelt words.
 
-/// The candidate nearest to `word`: the same but for its case, or at most a third of its letters away.
+/// Returns the candidate nearest to `word`: equal but for its case, or at most a third of its
+/// letters away.
 pub(crate) fn nearest<'a>(
     word: &str,
     candidates: impl IntoIterator<Item = &'a str>,
 ) -> Option<&'a str> {
     let length = word.chars().count();
-    if length > LONGEST {
+    if length > MAX_LENGTH {
         return None;
     }
     let allowed = (length / 3).max(usize::from(length > 1));
     candidates
         .into_iter()
-        .filter(|candidate| candidate.chars().count() <= LONGEST)
+        .filter(|candidate| candidate.chars().count() <= MAX_LENGTH)
         .filter_map(|candidate| {
             let distance = if candidate.to_lowercase() == word.to_lowercase() {
                 0
@@ -25,10 +26,11 @@ pub(crate) fn nearest<'a>(
         .map(|(_, candidate)| candidate)
 }
 
-/// Longer words are not misspelt but something else.
-const LONGEST: usize = 60;
+/// Maximum length of a word. Longer ones are not misspelt but something else.
+const MAX_LENGTH: usize = 60;
 
-/// How many letters must be added, removed, replaced or swapped with their neighbour.
+/// Returns the number of letters that must be added, removed, replaced or swapped with their
+/// neighbour.
 fn distance(one: &str, other: &str) -> usize {
     let one: Vec<char> = one.chars().collect();
     let other: Vec<char> = other.chars().collect();

@@ -1,16 +1,16 @@
-//! What only the whole harness shows: pools that nobody uses or fills, no actions at all.
+//! Checks that need the whole harness: pools that are never used or filled, no actions at all.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use testwright_core::{Axis, PoolId, Role};
+use testwright_core::{Axis, PoolId, SlotRole};
 
-use crate::diagnostics::{Diagnostic, LOST};
-use crate::harness::{Action, Fragment, Harness, Part, Reference};
+use crate::diagnostics::{Diagnostic, IGNORED_TEXT};
+use crate::harness::{ActionTemplate, CodePart, Fragment, Harness, ReferenceRule};
 use crate::host;
-use crate::keywords::{Declaration, Keyword};
+use crate::keywords::{Declaration, LineKeyword};
 use crate::pools::Pools;
 
-/// Looks at the harness as a whole.
+/// Checks the harness as a whole.
 pub(crate) fn check(
     harness: &Harness,
     pools: &Pools,
@@ -19,28 +19,28 @@ pub(crate) fn check(
     diagnostics: &mut Vec<Diagnostic>,
 ) {
     no_actions(file, pools, declarations, diagnostics);
-    let usage = Usage::of(harness);
+    let usage = PoolUsage::of(harness);
     let is_incomplete = |diagnostic: &Diagnostic| {
-        diagnostic.severity == crate::Severity::Error || LOST.contains(&diagnostic.name)
+        diagnostic.severity == crate::Severity::Error || IGNORED_TEXT.contains(&diagnostic.name)
     };
     if diagnostics.iter().any(is_incomplete) {
-        // A line that could not be read may be the one that uses or fills a pool.
+        // A line that could not be parsed may be the one that uses or fills a pool.
         return;
     }
-    calls_of_pre(harness, declarations, diagnostics);
+    check_pre_calls(harness, declarations, diagnostics);
     if !harness.references.is_empty() {
         let words = words(harness);
         for reference in &harness.references {
-            diagnostics.extend(matches_part(reference, &words, declarations));
+            diagnostics.extend(check_partial_match(reference, &words, declarations));
         }
     }
-    for (index, (pool, place)) in pools.declared.iter().zip(&pools.places).enumerate() {
+    for (index, (pool, location)) in pools.declared.iter().zip(&pools.name_ranges).enumerate() {
         let pool_id = PoolId(index);
         if !usage.named.contains(&pool_id) {
             diagnostics.push(
                 Diagnostic::warning(
                     "unused-pool",
-                    place.clone(),
+                    location.clone(),
                     format!("the pool `<{}>` is never used", pool.name),
                 )
                 .with_label("never used")
@@ -49,7 +49,7 @@ pub(crate) fn check(
         } else if usage.needed.contains(&pool_id) && !usage.filled.contains(&pool_id) {
             let problem = Diagnostic::warning(
                 "never-initialised",
-                place.clone(),
+                location.clone(),
                 format!(
                     "no action initialises the pool `<{}>`, so no action that uses it can happen",
                     pool.name
@@ -67,8 +67,8 @@ pub(crate) fn check(
     }
 }
 
-/// `pre(…)` where `pre<(…)>` must be meant: the harness has no such function.
-fn calls_of_pre(
+/// Warns about `pre(…)` where `pre<(…)>` must be meant: the harness has no such function.
+fn check_pre_calls(
     harness: &Harness,
     declarations: &[Declaration<'_>],
     diagnostics: &mut Vec<Diagnostic>,
@@ -96,7 +96,7 @@ fn calls_of_pre(
         };
         let problem = Diagnostic::warning(
             "pre-is-a-call",
-            declaration.place(&(at..at + 4)),
+            declaration.file_range(&(at..at + 4)),
             "`pre(…)` calls a function that the harness does not define",
         )
         .with_help("the value before the statement is written `pre<(…)>`");
@@ -104,14 +104,14 @@ fn calls_of_pre(
     }
 }
 
-/// The place of an action `<x> = …`, which was probably meant to be `<x> := …`.
+/// Returns the place of an action `<x> = …`, which was probably meant to be `<x> := …`.
 fn plain_assignment(
     harness: &Harness,
     pool: PoolId,
     declarations: &[Declaration<'_>],
 ) -> Option<std::ops::Range<usize>> {
-    let is_assignment = |action: &&Action| match action.statement.parts.as_slice() {
-        [Part::Slot { axis, .. }, Part::Text(text), ..] => {
+    let is_assignment = |action: &&ActionTemplate| match action.statement.parts.as_slice() {
+        [CodePart::Slot { axis, .. }, CodePart::Text(text), ..] => {
             let is_it = matches!(action.axes.get(*axis), Some(Axis::Slot { pool: named, .. }) if *named == pool);
             let text = text.trim_start();
             is_it && text.starts_with('=') && !text.starts_with("==")
@@ -125,7 +125,7 @@ fn plain_assignment(
         .map(Declaration::whole)
 }
 
-/// The words of all statements, and the line where each stands first.
+/// Collects the words of all statements, each with the line where it first occurs.
 fn words(harness: &Harness) -> BTreeMap<String, usize> {
     let mut words = BTreeMap::new();
     for action in &harness.actions {
@@ -139,9 +139,9 @@ fn words(harness: &Harness) -> BTreeMap<String, usize> {
     words
 }
 
-/// A pattern that is one word, but also matches inside longer words of the actions, where it does harm.
-fn matches_part(
-    reference: &Reference,
+/// Warns about a pattern that is one word, but also matches inside longer words of the actions.
+fn check_partial_match(
+    reference: &ReferenceRule,
     words: &BTreeMap<String, usize>,
     declarations: &[Declaration<'_>],
 ) -> Option<Diagnostic> {
@@ -167,6 +167,7 @@ fn matches_part(
     )
 }
 
+/// Reports a harness without actions.
 fn no_actions(
     file: &str,
     pools: &Pools,
@@ -174,7 +175,10 @@ fn no_actions(
     diagnostics: &mut Vec<Diagnostic>,
 ) {
     let is_action = |declaration: &Declaration<'_>| {
-        matches!(declaration.keyword, Keyword::Action | Keyword::Expect)
+        matches!(
+            declaration.keyword,
+            LineKeyword::Action | LineKeyword::Expect
+        )
     };
     let broken = diagnostics
         .iter()
@@ -200,19 +204,21 @@ fn no_actions(
     );
 }
 
+/// Pools by the way they are used.
 #[derive(Default)]
-struct Usage {
+struct PoolUsage {
     /// Pools that are mentioned somewhere.
     named: BTreeSet<PoolId>,
-    /// Pools whose slots must hold a value for something to happen.
+    /// Pools whose slots must hold a value for some line.
     needed: BTreeSet<PoolId>,
-    /// Pools that something fills.
+    /// Pools that some line fills.
     filled: BTreeSet<PoolId>,
 }
 
-impl Usage {
-    fn of(harness: &Harness) -> Usage {
-        let mut usage = Usage::default();
+impl PoolUsage {
+    /// Collects the usage of all pools.
+    fn of(harness: &Harness) -> PoolUsage {
+        let mut usage = PoolUsage::default();
         for action in &harness.actions {
             usage.axes(&action.axes);
             usage.filled_by(&action.statement, &action.axes);
@@ -232,24 +238,25 @@ impl Usage {
         usage
     }
 
+    /// Adds the pools of a line's axes.
     fn axes(&mut self, axes: &[Axis]) {
         for axis in axes {
             if let Axis::Slot { pool, role } = axis {
                 self.named.insert(*pool);
-                if matches!(role, Role::Use | Role::SilentUse) {
+                if matches!(role, SlotRole::Use | SlotRole::SilentUse) {
                     self.needed.insert(*pool);
                 }
             }
         }
     }
 
-    /// Definitions in the statement; in a guard they are only called so.
+    /// Adds the pools that a statement defines. A definition in a guard does not fill its pool.
     fn filled_by(&mut self, statement: &Fragment, axes: &[Axis]) {
         for part in &statement.parts {
-            if let Part::Slot { axis, .. } = part
+            if let CodePart::Slot { axis, .. } = part
                 && let Some(Axis::Slot {
                     pool,
-                    role: Role::Definition,
+                    role: SlotRole::Definition,
                 }) = axes.get(*axis)
             {
                 self.filled.insert(*pool);
@@ -258,6 +265,7 @@ impl Usage {
     }
 }
 
+/// Returns the pool of a slot axis.
 fn pool(axis: &Axis) -> Option<PoolId> {
     match axis {
         Axis::Slot { pool, .. } => Some(*pool),

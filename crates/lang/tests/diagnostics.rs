@@ -1,11 +1,12 @@
-//! Every diagnostic: where it is and what it says.
+//! Every diagnostic with its place and its text.
 //!
-//! After a change run with `UPDATE_EXPECT=1` and read the difference.
+//! After a change, run with `UPDATE_EXPECT=1` and read the difference.
 
 use expect_test::{Expect, expect};
 use testwright_lang::{Severity, parse};
 
-/// One line for each diagnostic: severity, name, place, message, then label and help.
+/// Renders diagnostics, and compares them. Each is a line with severity, name, place and message,
+/// then label and help.
 #[track_caller]
 #[expect(clippy::needless_pass_by_value, reason = "reads better at the calls")]
 fn check(source: &str, expected: Expect) {
@@ -16,14 +17,14 @@ fn check(source: &str, expected: Expect) {
             Severity::Error => "error",
             Severity::Warning => "warning",
         };
-        let place = &diagnostic.range;
-        let before = &source[..place.start];
+        let range = &diagnostic.range;
+        let before = &source[..range.start];
         let line = 1 + before.matches('\n').count();
         let column = 1 + before.len() - before.rfind('\n').map_or(0, |newline| newline + 1);
         shown += &format!(
             "{severity}[{}] {line}:{column} {:?}: {}\n",
             diagnostic.name,
-            &source[place.clone()],
+            &source[range.clone()],
             diagnostic.message
         );
         if !diagnostic.label.is_empty() {

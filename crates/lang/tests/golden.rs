@@ -1,13 +1,13 @@
-//! One small harness for each feature of the language, and what it is read as.
+//! One small harness for each feature of the language, and its parsed form.
 //!
-//! `tests/inputs/NAME.tstl` is compared with `tests/inputs/NAME.expected`. After a change run with
+//! `tests/inputs/NAME.tstl` is compared with `tests/inputs/NAME.expected`. After a change, run with
 //! `UPDATE_EXPECTATIONS=1` and read the difference.
 
 use std::fmt::Write as _;
 use std::path::Path;
 
-use testwright_core::{ActionId, Axis, Choice, Role};
-use testwright_lang::harness::{Action, Fragment, Harness, Line, Part, Pool};
+use testwright_core::{ActionId, Axis, ChoiceValues, SlotRole};
+use testwright_lang::harness::{ActionTemplate, CodeLine, CodePart, Fragment, Harness, Pool};
 use testwright_lang::{Diagnostic, parse};
 
 #[test]
@@ -160,7 +160,7 @@ fn show_pool(pool: &Pool) -> String {
     text
 }
 
-fn show_action(out: &mut String, action: &Action, harness: &Harness) {
+fn show_action(out: &mut String, action: &ActionTemplate, harness: &Harness) {
     let essential = if action.essential { " (essential)" } else { "" };
     line(
         out,
@@ -237,14 +237,14 @@ fn show_axis(axis: &Axis, harness: &Harness) -> String {
     match axis {
         Axis::Slot { pool, role } => {
             let role = match role {
-                Role::Use => "use",
-                Role::SilentUse => "silent use",
-                Role::Definition => "definition",
-                Role::Mention => "mention",
+                SlotRole::Use => "use",
+                SlotRole::SilentUse => "silent use",
+                SlotRole::Definition => "definition",
+                SlotRole::Mention => "mention",
             };
             format!("{} {role}", harness.pool(*pool).name)
         }
-        Axis::Choice(Choice::Texts(texts)) => format!("one of {texts:?}"),
+        Axis::Choice(ChoiceValues::Texts(texts)) => format!("one of {texts:?}"),
         Axis::Choice(choice) => {
             let last = choice.text(choice.len().saturating_sub(1));
             format!("from {} to {last}", choice.text(0))
@@ -253,7 +253,7 @@ fn show_axis(axis: &Axis, harness: &Harness) -> String {
     }
 }
 
-fn show_line(line: &Line, harness: &Harness) -> String {
+fn show_line(line: &CodeLine, harness: &Harness) -> String {
     let axes: Vec<String> = line
         .axes
         .iter()
@@ -268,10 +268,11 @@ fn show_line(line: &Line, harness: &Harness) -> String {
     )
 }
 
-/// Holes in guillemets: `«0»` the slot on axis 0, `«0 twin»`, `«"0"»` in a string, `«[1]»` a choice, `«[1]=»` as an operand.
+/// Renders a fragment with its holes in guillemets: `«0»` is the slot on axis 0, `«0 twin»` its
+/// twin, `«"0"»` one in a string, `«[1]»` a choice, `«[1]=»` a choice that is an operand.
 fn show(fragment: &Fragment) -> String {
     fragment.render(|part| match part {
-        Part::Slot {
+        CodePart::Slot {
             axis,
             twin,
             in_string,
@@ -283,11 +284,11 @@ fn show(fragment: &Fragment) -> String {
                 format!("«{axis}{twin}»")
             }
         }
-        Part::Choice { axis, is_operand } => {
+        CodePart::Choice { axis, is_operand } => {
             let operand = if *is_operand { "=" } else { "" };
             format!("«[{axis}]{operand}»")
         }
-        Part::Pre(index) => format!("«pre {index}»"),
-        Part::Text(text) => text.clone(),
+        CodePart::Pre(index) => format!("«pre {index}»"),
+        CodePart::Text(text) => text.clone(),
     })
 }

@@ -1,16 +1,17 @@
-//! Whatever the text, `parse` neither panics nor points outside of it, and takes no longer than it should.
+//! Hostile texts: `parse` never panics, never points outside of the text, and takes no longer than
+//! it should.
 
 use testwright_lang::{Severity, parse};
 
-/// Reads a text and looks at what all diagnostics have in common.
+/// Parses a text, and checks what all diagnostics have in common.
 #[track_caller]
 fn survives(text: &str) {
     let (harness, diagnostics) = parse(text);
     let mut last = 0;
     for diagnostic in &diagnostics {
-        let place = &diagnostic.range;
+        let range = &diagnostic.range;
         assert!(
-            text.get(place.clone()).is_some(),
+            text.get(range.clone()).is_some(),
             "{diagnostic:?} in {text:?}"
         );
         if let Some((related, _)) = &diagnostic.related {
@@ -20,10 +21,10 @@ fn survives(text: &str) {
             );
         }
         assert!(
-            place.start >= last,
+            range.start >= last,
             "not in order: {diagnostics:?} in {text:?}"
         );
-        last = place.start;
+        last = range.start;
         assert!(!diagnostic.message.ends_with('.'), "{diagnostic:?}");
     }
     let is_error = |severity: Severity| severity == Severity::Error;
@@ -41,7 +42,7 @@ fn survives(text: &str) {
     }
 }
 
-/// Everything that means something, and some that does not.
+/// Pieces of text with a meaning in the language, and some without.
 const PIECES: &[&str] = &[
     "<x>",
     "<x,1>",
@@ -153,7 +154,7 @@ const PIECES: &[&str] = &[
     "POST 1 ",
 ];
 
-/// What the fuzzer found.
+/// Checks texts that the fuzzer found.
 #[test]
 fn once_broken() {
     for text in [

@@ -1,4 +1,4 @@
-//! The listings of the two papers about the language are accepted as printed.
+//! The listings of the two papers about the language, which must be accepted as printed.
 
 use testwright_core::ActionId;
 use testwright_lang::harness::Harness;
@@ -15,7 +15,7 @@ fn accepted(source: &str, expected_warnings: &[&str]) -> Harness {
     harness
 }
 
-/// "TSTL: the template scripting testing language" (tool paper), figure 1, in the old notation.
+/// Figure 1 of "TSTL: the template scripting testing language" (tool paper), in the old notation.
 const AVL: &str = r#"@import avl
 @import math
 <@
@@ -79,7 +79,8 @@ compare: inorder
 #[test]
 fn avl_in_the_old_notation() {
     let harness = accepted(AVL, &[]);
-    // LIST:=[] 2, append 2·4, INT 4·20, AVL 2 and 2·2, insert, delete and find 2·4 each, inorder and display 2 each.
+    // LIST:=[] 2, append 2·4, INT 4·20, AVL 2 and 2·2, insert, delete and find 2·4 each, inorder
+    // and display 2 each.
     assert_eq!(
         harness.catalog.len(),
         2 + 8 + 80 + 2 + 4 + 8 + 8 + 8 + 2 + 2
@@ -98,7 +99,7 @@ fn avl_in_the_old_notation() {
     assert!(harness.logs[0].level == 1 && !harness.logs[0].after);
 }
 
-/// Translated letter by letter, the new notation means the same.
+/// Checks that the new notation means the same if translated letter by letter.
 #[test]
 fn avl_in_the_new_notation() {
     let mut new = AVL
@@ -123,7 +124,7 @@ fn avl_in_the_new_notation() {
     assert_eq!(new_harness.raw.text, old_harness.raw.text);
 }
 
-/// The journal paper, figure 3.
+/// Checks figure 3 of the journal paper.
 #[test]
 fn arcpy() {
     let harness = accepted(
@@ -170,7 +171,7 @@ len(<fieldlist,1>) >= 1 -> <fieldname> := <fieldlist> [0].name
     );
 }
 
-/// Section 4.1.
+/// Checks section 4.1 of the journal paper.
 #[test]
 fn twenty_assignments() {
     let harness = accepted(
@@ -182,7 +183,8 @@ fn twenty_assignments() {
     assert_eq!(harness.catalog.text(ActionId(19)), "val1 = 10");
 }
 
-/// Section 4.2: continuation lines with a blank line between, and `init:` code.
+/// Checks section 4.2 of the journal paper: continuation lines with a blank line between, and
+/// `init:` code.
 #[test]
 fn fields() {
     let harness = accepted(

@@ -1,11 +1,12 @@
-//! The test vectors of the language description: what the original made of a line, action by action.
+//! The test vectors of the language description: the actions that the original made of each line.
 //!
-//! Each action is written as `statement | conditions | effects`, in the notation of that table: `u(x0)` is the used flag.
+//! Each action is written as `statement | conditions | effects`, in the notation of that table:
+//! `u(x0)` is the used flag.
 
 use std::collections::BTreeMap;
 
-use testwright_core::{ActionId, Axis, PoolId, Role};
-use testwright_lang::harness::{Action, Fragment, Harness, Part};
+use testwright_core::{ActionId, Axis, PoolId, SlotRole};
+use testwright_lang::harness::{ActionTemplate, CodePart, Fragment, Harness};
 use testwright_lang::{Severity, parse};
 
 #[track_caller]
@@ -44,9 +45,14 @@ fn show(harness: &Harness, id: ActionId) -> String {
     shown
 }
 
-fn render(harness: &Harness, action: &Action, values: &[u64], fragment: &Fragment) -> String {
+fn render(
+    harness: &Harness,
+    action: &ActionTemplate,
+    values: &[u64],
+    fragment: &Fragment,
+) -> String {
     fragment.render(|part| match part {
-        Part::Slot {
+        CodePart::Slot {
             axis, in_string, ..
         } => {
             let (pool, _) = slot(action, *axis);
@@ -57,24 +63,24 @@ fn render(harness: &Harness, action: &Action, values: &[u64], fragment: &Fragmen
                 format!("{name}[{}]", values[*axis])
             }
         }
-        Part::Choice { axis, .. } => match &action.axes[*axis] {
+        CodePart::Choice { axis, .. } => match &action.axes[*axis] {
             Axis::Choice(choice) => choice.text(values[*axis]).into_owned(),
             other => panic!("{other:?} is no choice"),
         },
-        Part::Pre(index) => format!("pre{index}"),
-        Part::Text(text) => text.clone(),
+        CodePart::Pre(index) => format!("pre{index}"),
+        CodePart::Text(text) => text.clone(),
     })
 }
 
-fn slot(action: &Action, axis: usize) -> (PoolId, Role) {
+fn slot(action: &ActionTemplate, axis: usize) -> (PoolId, SlotRole) {
     match &action.axes[axis] {
         Axis::Slot { pool, role } => (*pool, *role),
         other => panic!("{other:?} is no slot"),
     }
 }
 
-/// Pool by pool, uses before definitions.
-fn conditions(harness: &Harness, action: &Action, values: &[u64]) -> Vec<String> {
+/// Renders the conditions on slots, pool by pool, uses before definitions.
+fn conditions(harness: &Harness, action: &ActionTemplate, values: &[u64]) -> Vec<String> {
     let mut by_pool: BTreeMap<PoolId, (Vec<String>, Vec<String>)> = BTreeMap::new();
     for (axis, value) in action.axes.iter().zip(values) {
         let Axis::Slot { pool, role } = axis else {
@@ -83,9 +89,9 @@ fn conditions(harness: &Harness, action: &Action, values: &[u64]) -> Vec<String>
         let name = format!("{}{value}", harness.pool(*pool).name);
         let (uses, definitions) = by_pool.entry(*pool).or_default();
         let (list, term) = match role {
-            Role::Use | Role::SilentUse => (uses, format!("{name} ≠ None")),
-            Role::Definition => (definitions, format!("(u({name}) or {name} None)")),
-            Role::Mention => continue,
+            SlotRole::Use | SlotRole::SilentUse => (uses, format!("{name} ≠ None")),
+            SlotRole::Definition => (definitions, format!("(u({name}) or {name} None)")),
+            SlotRole::Mention => continue,
         };
         if !list.contains(&term) {
             list.push(term);
@@ -97,9 +103,10 @@ fn conditions(harness: &Harness, action: &Action, values: &[u64]) -> Vec<String>
         .collect()
 }
 
-/// A use marks its slot unless the first use of it in the line is silent; a definition makes it fresh.
-fn effects(harness: &Harness, action: &Action, values: &[u64]) -> Vec<String> {
-    let mut first: BTreeMap<String, Role> = BTreeMap::new();
+/// Renders the effects on slots. A use marks its slot unless the first use of it in the line is
+/// silent; a definition makes it fresh.
+fn effects(harness: &Harness, action: &ActionTemplate, values: &[u64]) -> Vec<String> {
+    let mut first: BTreeMap<String, SlotRole> = BTreeMap::new();
     let mut effects = Vec::new();
     for definitions in [false, true] {
         for (axis, value) in action.axes.iter().zip(values) {
@@ -108,13 +115,13 @@ fn effects(harness: &Harness, action: &Action, values: &[u64]) -> Vec<String> {
             };
             let name = format!("{}{value}", harness.pool(*pool).name);
             let effect = match (definitions, role) {
-                (false, Role::Use | Role::SilentUse) => {
+                (false, SlotRole::Use | SlotRole::SilentUse) => {
                     match first.entry(name.clone()).or_insert(*role) {
-                        Role::Use => format!("{name} used"),
+                        SlotRole::Use => format!("{name} used"),
                         _ => continue,
                     }
                 }
-                (true, Role::Definition) => {
+                (true, SlotRole::Definition) => {
                     effects.retain(|effect| *effect != format!("{name} used"));
                     format!("{name} fresh")
                 }
@@ -307,7 +314,7 @@ fn a_choice_of_one_is_kept() {
     );
 }
 
-/// What the comparison makes of the statement is up to the backend; here only what it is given.
+/// Checks the data that a backend gets for comparisons with a reference.
 #[test]
 fn references_and_comparisons() {
     let source = "pool: <c> 1 REF\npool: <int> 1\nreference: C ==> set\nreference: find ==> __contains__\n\

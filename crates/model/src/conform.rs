@@ -1,103 +1,108 @@
-//! Whether a model allows what really happened.
+//! Conformance checking: decides whether a model allows a recorded behaviour, and explains why not.
 
 use rustc_hash::FxHashSet;
 use testwright_core::product::{
-    Blocked, Joint, Label, NameId, Phase, Place, Product, Refusal, Trouble, ValueId,
+    BlockReason, BlockedAction, JointStep, ModelError, ModelState, NameId, Phase, Product,
+    StepLabel, ValueId,
 };
 
-/// Something that happened: an action, its arguments and, if it is known, its result. A result that was written down in
-/// a poorer language than the model's may be one of several values.
+/// A recorded action: its name, its arguments and, if known, its result.
+///
+/// A log format may have fewer types than the model's language. A recorded result is then one of
+/// two values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Happened {
-    /// What was done.
+pub struct LoggedAction {
+    /// Name of the action.
     pub name: NameId,
-    /// With what.
+    /// Arguments of the action.
     pub arguments: ValueId,
-    /// What came of it.
+    /// Values that the recorded result may stand for. `None` if no result was recorded.
     pub result: Option<[ValueId; 2]>,
 }
 
-/// Follows what happened through the states of a model, all of them that agree with it.
+/// Set of the states that a model may be in after the recorded actions so far.
 #[derive(Clone, Debug)]
-pub struct Follower {
-    states: Vec<Vec<Place>>,
-    /// With what things happened. Nobody but the log says with what an action may be observed.
+pub struct StateTracker {
+    /// States that agree with all recorded actions, sorted.
+    states: Vec<Vec<ModelState>>,
+    /// Distinct arguments that were recorded. Only the log tells which arguments an observed action
+    /// may have.
     seen: Vec<ValueId>,
 }
 
-/// How many arguments are remembered.
-const MOST_SEEN: usize = 100;
+/// Maximum number of arguments to remember.
+const MAX_SEEN: usize = 100;
 
-/// Why something that happened is not allowed.
+/// Explanation of a recorded action that the model does not allow.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refused {
-    /// What the model says, in each state that it may have been in.
-    pub states: Vec<RefusedIn>,
+pub struct Rejection {
+    /// One explanation for each state that the model may have been in.
+    pub states: Vec<StateRejection>,
 }
 
-/// Why something is not allowed in a state.
+/// Explanation for a single state.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RefusedIn {
-    /// The state.
-    pub state: Vec<Place>,
-    /// Why.
-    pub why: Why,
-    /// What would have been possible.
-    pub instead: Vec<Label>,
+pub struct StateRejection {
+    /// State of the product before the action.
+    pub state: Vec<ModelState>,
+    /// Reason in this state.
+    pub reason: RejectionReason,
+    /// Steps that would have been possible.
+    pub alternatives: Vec<StepLabel>,
 }
 
-/// Why something is not allowed.
+/// Reason for which an action is not allowed in a state.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Why {
-    /// No model knows an action of that name.
+pub enum RejectionReason {
+    /// No model has an action of that name.
     Unknown,
-    /// These models, by their places, do not let it happen.
-    By(Vec<(usize, Refusal)>),
-    /// It may happen, but something else comes of it.
-    Results(Vec<ValueId>),
+    /// These models, by index, block the action.
+    Refused(Vec<(usize, BlockReason)>),
+    /// The action is possible, but only with these other results.
+    OtherResults(Vec<ValueId>),
 }
 
-impl Follower {
-    /// Begins where runs begin.
-    pub fn new(product: &mut Product<'_>) -> Result<Follower, Trouble> {
-        let mut follower = Follower {
+impl StateTracker {
+    /// Creates a tracker at the start of a run.
+    pub fn new(product: &mut Product<'_>) -> Result<StateTracker, ModelError> {
+        let mut tracker = StateTracker {
             states: Vec::new(),
             seen: Vec::new(),
         };
-        follower.restart(product)?;
-        Ok(follower)
+        tracker.restart(product)?;
+        Ok(tracker)
     }
 
-    /// Another run begins.
-    pub fn restart(&mut self, product: &mut Product<'_>) -> Result<(), Trouble> {
-        self.states = product.begin(0)?.into_iter().collect();
+    /// Returns to the start of a run.
+    pub fn restart(&mut self, product: &mut Product<'_>) -> Result<(), ModelError> {
+        self.states = product.initial_state(0)?.into_iter().collect();
         Ok(())
     }
 
-    /// The states that the model may be in.
-    pub fn states(&self) -> &[Vec<Place>] {
+    /// Returns the states that the model may be in.
+    pub fn states(&self) -> &[Vec<ModelState>] {
         &self.states
     }
 
-    /// Whether what happened may end here.
+    /// Returns true if the run may end here.
     pub fn is_accepting(&self, product: &Product<'_>) -> bool {
         self.states.iter().any(|state| product.is_accepting(state))
     }
 
-    /// Lets actions happen that nobody has written down, those of these names, any number of times: the model may be in
-    /// any of the states after them. Where there are more than so many, the others are left out.
-    pub(crate) fn wander(
+    /// Adds the states that can be reached by unrecorded actions with these names, any number of
+    /// times. Stops adding once there are `most` states.
+    pub(crate) fn follow_unrecorded(
         &mut self,
         product: &mut Product<'_>,
         names: &[NameId],
         most: usize,
-    ) -> Result<(), Trouble> {
-        let mut known: FxHashSet<Vec<Place>> = self.states.iter().cloned().collect();
+    ) -> Result<(), ModelError> {
+        let mut known: FxHashSet<Vec<ModelState>> = self.states.iter().cloned().collect();
         let mut next = 0;
         while next < self.states.len() {
             let state = self.states[next].clone();
             next += 1;
-            for one in product.moves(&state, Phase::Usual)? {
+            for one in product.possible_steps(&state, Phase::Usual)? {
                 let is_meant = names.contains(&one.label.name);
                 if is_meant && known.len() < most && known.insert(one.to.clone()) {
                     self.states.push(one.to);
@@ -107,31 +112,32 @@ impl Follower {
         Ok(())
     }
 
-    /// Goes on with what happened, and says what it was with its result; or says why it is not allowed.
+    /// Applies a recorded action. Returns the steps that it may have been, with their results, or
+    /// the reasons for which no state allows it.
     pub fn follow(
         &mut self,
         product: &mut Product<'_>,
-        happened: &Happened,
-    ) -> Result<Result<Vec<Label>, Refused>, Trouble> {
-        let Happened {
+        happened: &LoggedAction,
+    ) -> Result<Result<Vec<StepLabel>, Rejection>, ModelError> {
+        let LoggedAction {
             name,
             arguments,
             result,
         } = *happened;
-        if self.seen.len() < MOST_SEEN && !self.seen.contains(&arguments) {
+        if self.seen.len() < MAX_SEEN && !self.seen.contains(&arguments) {
             self.seen.push(arguments);
         }
-        let mut after: Vec<Vec<Place>> = Vec::new();
-        let mut labels: Vec<Label> = Vec::new();
+        let mut after: Vec<Vec<ModelState>> = Vec::new();
+        let mut labels: Vec<StepLabel> = Vec::new();
         let mut refused = Vec::new();
         for state in self.states.clone() {
-            let why = if !product.knows(name) {
-                Why::Unknown
+            let why = if !product.has_action(name) {
+                RejectionReason::Unknown
             } else {
-                let refusals = product.refusals(&state, name, arguments)?;
+                let refusals = product.block_reasons(&state, name, arguments)?;
                 if refusals.is_empty() {
                     let done = product.perform(&state, name, arguments)?;
-                    let agrees = |one: &Joint| {
+                    let agrees = |one: &JointStep| {
                         result.is_none_or(|results| results.contains(&one.label.result))
                     };
                     let before = after.len();
@@ -144,9 +150,9 @@ impl Follower {
                     if after.len() > before {
                         continue;
                     }
-                    Why::Results(done.iter().map(|one| one.label.result).collect())
+                    RejectionReason::OtherResults(done.iter().map(|one| one.label.result).collect())
                 } else {
-                    Why::By(refusals)
+                    RejectionReason::Refused(refusals)
                 }
             };
             refused.push((state, why));
@@ -159,20 +165,24 @@ impl Follower {
         }
         let mut states = Vec::new();
         for (state, why) in refused {
-            states.push(RefusedIn {
-                instead: self.possible(product, &state)?,
+            states.push(StateRejection {
+                alternatives: self.possible(product, &state)?,
                 state,
-                why,
+                reason: why,
             });
         }
-        Ok(Err(Refused { states }))
+        Ok(Err(Rejection { states }))
     }
 
-    /// What is possible in a state: what the models say themselves, and the actions of which they do not say with what,
-    /// with what has happened so far.
-    fn possible(&self, product: &mut Product<'_>, state: &[Place]) -> Result<Vec<Label>, Trouble> {
-        let moves = product.moves(state, Phase::Usual)?;
-        let mut possible: Vec<Label> = moves.iter().map(|one| one.label).collect();
+    /// Returns the steps that are possible in a state. Models do not list the arguments of observed
+    /// actions, so these are tried with the arguments recorded so far.
+    fn possible(
+        &self,
+        product: &mut Product<'_>,
+        state: &[ModelState],
+    ) -> Result<Vec<StepLabel>, ModelError> {
+        let moves = product.possible_steps(state, Phase::Usual)?;
+        let mut possible: Vec<StepLabel> = moves.iter().map(|one| one.label).collect();
         for name in product.vocabulary().to_vec() {
             if moves.iter().any(|one| one.label.name == name) {
                 continue;
@@ -180,8 +190,8 @@ impl Follower {
             for arguments in &self.seen {
                 match allowed(product, state, name, *arguments) {
                     Ok(labels) => possible.extend(labels),
-                    Err(Trouble::Interrupted) => return Err(Trouble::Interrupted),
-                    // It was only a guess that the action could be done with these.
+                    Err(ModelError::Interrupted) => return Err(ModelError::Interrupted),
+                    // These arguments were only a guess, so an error with them says nothing.
                     Err(_) => {}
                 }
             }
@@ -190,13 +200,13 @@ impl Follower {
     }
 }
 
-/// What may come of an action, if it may happen.
+/// Returns the steps that an action with these arguments may be, or nothing if it is blocked.
 fn allowed(
     product: &mut Product<'_>,
-    state: &[Place],
+    state: &[ModelState],
     name: NameId,
     arguments: ValueId,
-) -> Result<Vec<Label>, Trouble> {
+) -> Result<Vec<StepLabel>, ModelError> {
     if !product.allows(state, name, arguments)? {
         return Ok(Vec::new());
     }
@@ -204,27 +214,27 @@ fn allowed(
     Ok(done.into_iter().map(|one| one.label).collect())
 }
 
-/// Says who does not let an action happen, in a sentence.
-pub fn explain(product: &Product<'_>, by: &[(usize, Refusal)]) -> String {
-    let words = product.words();
+/// Explains in one line which models block an action, and why.
+pub fn explain(product: &Product<'_>, by: &[(usize, BlockReason)]) -> String {
+    let interner = product.interner();
     let each = by.iter().map(|(model, refusal)| {
         let name = product.models()[*model].name();
         match refusal {
-            Refusal::Guard(guard) => format!("{name}: the guard `{guard}` says no"),
-            Refusal::Filter => format!("{name}: the state after it is filtered out"),
-            Refusal::Result(result) => {
-                let result = words.value_text(*result).plain();
+            BlockReason::Guard(guard) => format!("{name}: the guard `{guard}` says no"),
+            BlockReason::Filter => format!("{name}: the state after it is filtered out"),
+            BlockReason::Result(result) => {
+                let result = interner.value_text(*result).plain();
                 format!("{name}: the result would be {result}")
             }
-            Refusal::Domain => format!("{name}: its domains have no such arguments"),
-            Refusal::Scenario { state, instead } if instead.is_empty() => {
+            BlockReason::Domain => format!("{name}: its domains have no such arguments"),
+            BlockReason::Scenario { state, instead } if instead.is_empty() => {
                 format!("{name}: nothing is meant to happen in its state {state}")
             }
-            Refusal::Scenario { state, instead } => {
+            BlockReason::Scenario { state, instead } => {
                 let few: Vec<String> = instead
                     .iter()
                     .take(3)
-                    .map(|label| crate::step_text(words, *label))
+                    .map(|label| crate::step_text(interner, *label))
                     .collect();
                 let more = if instead.len() > few.len() {
                     ", …"
@@ -241,9 +251,10 @@ pub fn explain(product: &Product<'_>, by: &[(usize, Refusal)]) -> String {
     each.collect::<Vec<String>>().join("; ")
 }
 
-/// What is not possible and why, summed up: the same reason for the same action with many arguments is said once.
-pub fn explain_all(product: &Product<'_>, blocked: &[Blocked]) -> Vec<String> {
-    let words = product.words();
+/// Explains the blocked actions, one line for each action and reason. Actions that differ only in
+/// their arguments share a line.
+pub fn explain_all(product: &Product<'_>, blocked: &[BlockedAction]) -> Vec<String> {
+    let interner = product.interner();
     let mut groups: Vec<(NameId, String, Vec<ValueId>)> = Vec::new();
     for one in blocked {
         let why = explain(product, &one.by);
@@ -256,8 +267,8 @@ pub fn explain_all(product: &Product<'_>, blocked: &[Blocked]) -> Vec<String> {
         }
     }
     let line = |(name, why, all): &(NameId, String, Vec<ValueId>)| {
-        let first = words.value_text(all[0]).plain();
-        let name = words.name_text(*name);
+        let first = interner.value_text(all[0]).plain();
+        let name = interner.name_text(*name);
         match all.len() {
             1 => format!("{name}{first}: {why}"),
             more => format!("{name}{first} and {} more: {why}", more - 1),
@@ -266,16 +277,16 @@ pub fn explain_all(product: &Product<'_>, blocked: &[Blocked]) -> Vec<String> {
     groups.iter().map(line).collect()
 }
 
-/// The models that do not accept a state, each in a sentence.
-pub fn not_accepting(product: &Product<'_>, state: &[Place]) -> Vec<String> {
+/// Explains in one line each which models do not accept a state.
+pub fn explain_not_accepting(product: &Product<'_>, state: &[ModelState]) -> Vec<String> {
     let each = product.models().iter().zip(state);
-    let against = each.filter(|(model, place)| !model.is_accepting(**place));
+    let against = each.filter(|(model, state)| !model.is_accepting(**state));
     against
-        .map(|(model, place)| {
+        .map(|(model, state)| {
             format!(
                 "{} does not accept its state {}",
                 model.name(),
-                model.text(*place)
+                model.text(*state)
             )
         })
         .collect()

@@ -1,38 +1,44 @@
-//! Suites that are made before testing, from an explored graph.
+//! Suites that cover a goal, made from an explored graph before testing.
 //!
-//! A lamp that can be switched on, made brighter, and switched off again in both ways, is covered by a run of five steps:
-//! it has to be switched on twice.
+//! This lamp can be switched on, made brighter, and switched off from both states. A run of five
+//! steps covers its four transitions: it has to be switched on twice.
 //!
 //! ```
 //! use testwright_core::product::Product;
-//! use testwright_core::toys::Machine;
-//! use testwright_model::{CoverPlan, Goal, Limits, cover, explore};
+//! use testwright_core::toys::ToyMachine;
+//! use testwright_model::{CoverGoal, CoverPlan, GraphLimits, cover, explore};
 //!
-//! let mut words = Machine::words();
+//! let mut interner = ToyMachine::interner();
 //! let lines = ["off on lit", "lit up bright", "bright out off", "lit out off"];
-//! let lamp = Machine::program(&mut words, "lamp", &lines);
-//! let mut lamp = Product::new(words, vec![Box::new(lamp)]);
-//! let graph = explore(&mut lamp, &Limits::default(), &mut |_| true).graph;
-//! let suite = cover(&graph, &CoverPlan::new(Goal::Transitions));
+//! let lamp = ToyMachine::program(&mut interner, "lamp", &lines);
+//! let mut lamp = Product::new(interner, vec![Box::new(lamp)]);
+//! let graph = explore(&mut lamp, &GraphLimits::default(), &mut |_| true).graph;
+//! let suite = cover(&graph, &CoverPlan::new(CoverGoal::Transitions));
 //! assert_eq!((suite.runs.len(), suite.runs[0].len()), (1, 5));
-//! assert_eq!((suite.covered, suite.all), (4, 4));
+//! assert_eq!((suite.covered, suite.total), (4, 4));
 //! ```
 //!
-//! How: [`Goal::Transitions`] and [`Goal::Pairs`] are tours (`tour`) of a `network`, whose cost is the least because that
-//! of a `flow` is. [`Goal::Actions`], [`Goal::Labels`] and [`Goal::States`] go to what is nearest (`nearest`). All goals
-//! work on the part of the graph that runs can use (`ground`), and know what is to be covered as numbers (`targets`).
-//! Tours that are too long are cut (`cut`).
+//! # Algorithms
+//!
+//! - [`CoverGoal::Transitions`] and [`CoverGoal::Pairs`]: tours (`tour`) of a `network`. Their cost
+//!   is minimal because that of a `flow` is. Tours that are too long are cut (`cut`).
+//! - [`CoverGoal::Actions`], [`CoverGoal::Labels`] and [`CoverGoal::States`]: greedy search for the
+//!   nearest target (`nearest`).
+//! - [`CoverGoal::Shortest`]: shortest paths (`shortest`). [`CoverGoal::Random`]: `random_runs`.
+//!
+//! All of them work on the part of the graph that runs can use (`usable_graph`), and number what
+//! has to be covered (`targets`).
 
-mod chance;
 mod cut;
 mod flow;
-mod ground;
 mod lists;
 mod nearest;
 mod network;
+mod random_runs;
 mod shortest;
 mod targets;
 mod tour;
+mod usable_graph;
 
 #[cfg(test)]
 mod laws;
@@ -41,65 +47,69 @@ mod sample;
 
 use testwright_core::product::NameId;
 
-use crate::Graph;
-use ground::Ground;
-use targets::{Tally, Targets};
+use crate::ProductGraph;
+use targets::{CoveredTargets, Targets};
+use usable_graph::UsableGraph;
 
-/// What it costs to begin a run, in the unit of [`CoverPlan::costs`]: as much as a step by default. So a suite has
-/// fewer runs where they do not need more steps.
+/// Cost of beginning a run, in the unit of [`CoverPlan::costs`]: as much as a step by default. So a
+/// suite has few runs unless more runs save steps.
 pub const RUN_COST: u64 = 1;
 
-/// What a suite should cover.
+/// Criterion that a suite has to fulfil.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Goal {
-    /// Every name of an action.
+pub enum CoverGoal {
+    /// Every action name.
     Actions,
-    /// Every name with arguments and result.
+    /// Every step: an action name with arguments and result.
     Labels,
     /// Every state.
     States,
     /// Every transition, at the least cost.
     Transitions,
-    /// Every two transitions that can follow each other, and those that nothing follows or precedes, at the least cost.
-    /// At a state, these are as many as the transitions that enter it times those that leave it.
+    /// Every pair of adjacent transitions, and each transition that has no neighbour, at the least
+    /// cost. A state has as many pairs as transitions that enter it times transitions that leave
+    /// it.
     Pairs,
-    /// Every state by a shortest way. A way on which another one begins is left out.
+    /// Every state by a shortest path. A path that is the beginning of another is left out.
     Shortest,
-    /// As chance has it.
+    /// Random runs.
     Random {
-        /// How many runs there are. They begin at the starts in turn.
+        /// Number of runs. They begin at the start states in turn.
         runs: usize,
-        /// How many steps chance takes in each, unless nothing is possible before.
+        /// Number of random steps in each run, unless no step is possible earlier.
         steps: usize,
     },
 }
 
-/// What suite to make.
+/// Description of the suite to make.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CoverPlan {
-    /// What to cover.
-    pub goal: Goal,
-    /// How many steps a run should have at most. It has more only if it comes to something that no shorter run can
-    /// cover. Runs are ended where they may end, and what is left is covered by others, at a cost that is no longer the
-    /// least. For [`Goal::Shortest`] ways with fewer steps are then shorter, whatever they cost.
-    pub longest: Option<usize>,
-    /// Every run ends in an accepting state. What leads to none is not covered. Otherwise runs end anywhere.
+    /// Criterion that the suite has to fulfil.
+    pub goal: CoverGoal,
+    /// Maximum number of steps in a run. A run is longer only if it reaches a target that no
+    /// shorter run can cover. Longer runs are ended in a state where they may end, and other runs
+    /// cover the rest, at a cost that is no longer minimal. For [`CoverGoal::Shortest`], paths with
+    /// fewer steps then count as shorter, whatever they cost.
+    pub max_steps: Option<usize>,
+    /// True if every run must end in an accepting state. Targets from which none can be reached are
+    /// not covered then. If false, runs end anywhere.
     pub end_accepting: bool,
-    /// What each transition costs: 1 by default and where the list is too short. More than 2⁴⁰ counts as that.
+    /// Cost of each transition. It is 1 by default and beyond the end of the list, and at most 2⁴⁰.
     pub costs: Option<Vec<u64>>,
-    /// For [`Goal::Random`], how likely each transition is compared with the others that leave the same state: 1 by
-    /// default and where the list is too short. With 0 it is never taken.
+    /// For [`CoverGoal::Random`], the probability of each transition relative to the others that
+    /// leave the same state. It is 1 by default and beyond the end of the list. A transition with
+    /// weight 0 is never taken.
     pub weights: Option<Vec<u64>>,
-    /// Where chance begins.
+    /// Seed of the random runs.
     pub seed: u64,
 }
 
 impl CoverPlan {
-    /// Runs of any length that end in accepting states.
-    pub fn new(goal: Goal) -> CoverPlan {
+    /// Creates a plan for runs of any length that end in accepting states.
+    pub fn new(goal: CoverGoal) -> CoverPlan {
         CoverPlan {
             goal,
-            longest: None,
+            max_steps: None,
             end_accepting: true,
             costs: None,
             weights: None,
@@ -107,81 +117,86 @@ impl CoverPlan {
         }
     }
 
+    /// Returns the cost of a transition.
     fn cost_of(&self, transition: usize) -> u64 {
-        one_of(&self.costs, transition)
+        value_or_one(&self.costs, transition)
     }
 
+    /// Returns the weight of a transition.
     fn weight_of(&self, transition: usize) -> u64 {
-        one_of(&self.weights, transition)
+        value_or_one(&self.weights, transition)
     }
 }
 
-fn one_of(list: &Option<Vec<u64>>, transition: usize) -> u64 {
+/// Returns a value of a list, or 1 if it is missing.
+fn value_or_one(list: &Option<Vec<u64>>, transition: usize) -> u64 {
     let given = list.as_ref().and_then(|list| list.get(transition));
     given.copied().unwrap_or(1)
 }
 
 /// Something to be covered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Target {
-    /// A name of an action.
+pub enum CoverTarget {
+    /// An action name.
     Action(NameId),
-    /// A place in [`Graph::labels`].
+    /// A step, as an index into [`ProductGraph::labels`].
     Label(u32),
     /// A state.
     State(u32),
-    /// A place in [`Graph::transitions`].
+    /// A transition, as an index into [`ProductGraph::transitions`].
     Transition(u32),
     /// Two transitions, one right after the other.
     Pair(u32, u32),
 }
 
-/// Why no run covers something.
+/// Reason for which no run covers a target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Reason {
-    /// No run comes there, or chance never takes it since it has no weight.
-    NoWay,
-    /// A run that comes there does not come to an accepting state any more.
+pub enum UnreachableReason {
+    /// No run reaches the target, or its weight is 0 and runs are random.
+    NoPath,
+    /// No accepting state can be reached after the target.
     NoEnd,
 }
 
-/// Something that no run can cover.
+/// A target that no run can cover.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Unreachable {
-    /// What it is.
-    pub target: Target,
-    /// Why.
-    pub reason: Reason,
+pub struct UnreachableTarget {
+    /// The target.
+    pub target: CoverTarget,
+    /// The reason.
+    pub reason: UnreachableReason,
 }
 
-/// A suite.
+/// A suite made from a graph.
 ///
 /// # Laws
-/// - Each run is a path from one of [`Graph::starts`].
-/// - To cover states there may be runs without steps: one for each start that no other run comes by, in their order.
-/// - But for [`Goal::Random`], what is not covered is unreachable.
+/// - Each run is a path from one of [`ProductGraph::starts`].
+/// - To cover states there may be runs without steps: one for each start state that no other run
+///   visits, in their order.
+/// - Except for [`CoverGoal::Random`], every target that is not covered is unreachable.
 /// - The same graph and plan give the same suite.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Cover {
-    /// The runs, as places in [`Graph::transitions`].
+pub struct CoveringSuite {
+    /// Runs, as indices into [`ProductGraph::transitions`].
     pub runs: Vec<Vec<u32>>,
-    /// How many of the targets the runs cover. Those of [`Goal::Shortest`] are the states, and those of
-    /// [`Goal::Random`] the transitions.
+    /// Number of covered targets. The targets of [`CoverGoal::Shortest`] are the states, and those
+    /// of [`CoverGoal::Random`] the transitions.
     pub covered: usize,
-    /// How many targets there are.
-    pub all: usize,
-    /// What all steps cost, and [`RUN_COST`] for each run.
+    /// Number of targets.
+    pub total: usize,
+    /// Cost of all steps, plus [`RUN_COST`] for each run.
     pub cost: u64,
-    /// What no run can cover, in the order of its numbers.
-    pub unreachable: Vec<Unreachable>,
-    /// Whether certainly no suite with the same goal costs less: for [`Goal::Transitions`] and [`Goal::Pairs`] where
-    /// no run had to be cut, and the graph was small enough to be exact.
-    pub is_least: bool,
+    /// Targets that no run can cover, in the order of their numbers.
+    pub unreachable: Vec<UnreachableTarget>,
+    /// True if certainly no suite with the same goal costs less. This holds for
+    /// [`CoverGoal::Transitions`] and [`CoverGoal::Pairs`] if no run had to be cut and the graph
+    /// was small enough for an exact solution.
+    pub is_optimal: bool,
 }
 
-/// How many pairs of transitions [`Goal::Pairs`] would have to cover, before asking for them: a dense graph has so many
-/// that there is no memory for the suite.
-pub fn pairs(graph: &Graph) -> u64 {
+/// Counts the pairs that [`CoverGoal::Pairs`] would have to cover. Call it first: a dense graph has
+/// so many pairs that the suite does not fit into memory.
+pub fn count_pairs(graph: &ProductGraph) -> u64 {
     let mut leaving = vec![0u64; graph.states()];
     for transition in &graph.transitions {
         leaving[transition.from as usize] += 1;
@@ -190,43 +205,44 @@ pub fn pairs(graph: &Graph) -> u64 {
     after.map(|one| leaving[one.to as usize]).sum()
 }
 
-/// Makes a suite that covers as much as possible of what the plan asks for.
+/// Makes a suite that covers as much as possible of the plan's goal.
 ///
-/// Tours cost the least. They take less than a second for most graphs of some ten thousand transitions, and some seconds
-/// for hundreds of thousands. There, finding the very least would take much longer than finding nearly as little: after
-/// a certain amount of work the rest is covered by a new run for each way that is missing, and [`Cover::is_least`] is
-/// false. The amount is counted and not timed, so that a suite does not depend on the machine. The steps of a tour can
-/// be many more than there are transitions, if most ways lead back to where runs begin.
-pub fn cover(graph: &Graph, plan: &CoverPlan) -> Cover {
-    let ground = Ground::new(graph, plan);
-    let targets = Targets::new(&ground, plan.goal);
-    let (runs, is_least) = match plan.goal {
-        Goal::Actions | Goal::Labels | Goal::States => {
-            (nearest::runs(&ground, &targets, plan.longest), false)
+/// Tours cost the least. They take less than a second for most graphs with some ten thousand
+/// transitions, and some seconds for hundreds of thousands. For those, the exact minimum would take
+/// much longer than a result that is nearly as good. So after a certain amount of work, a new run
+/// covers each path that is still missing, and [`CoveringSuite::is_optimal`] is false. The work is
+/// counted and not timed, so that a suite does not depend on the machine. A tour can have many more
+/// steps than there are transitions, if most paths lead back to the start.
+pub fn cover(graph: &ProductGraph, plan: &CoverPlan) -> CoveringSuite {
+    let usable = UsableGraph::new(graph, plan);
+    let targets = Targets::new(&usable, plan.goal);
+    let (runs, is_optimal) = match plan.goal {
+        CoverGoal::Actions | CoverGoal::Labels | CoverGoal::States => {
+            (nearest::runs(&usable, &targets, plan.max_steps), false)
         }
-        Goal::Transitions | Goal::Pairs => {
-            let tour = tour::runs(&ground, &targets, flow::WORK);
-            cut::runs(&ground, &targets, tour, plan.longest)
+        CoverGoal::Transitions | CoverGoal::Pairs => {
+            let tour = tour::runs(&usable, &targets, flow::MAX_WORK);
+            cut::runs(&usable, &targets, tour, plan.max_steps)
         }
-        Goal::Shortest => (shortest::runs(&ground), false),
-        Goal::Random { runs, steps } => (chance::runs(&ground, plan, runs, steps), false),
+        CoverGoal::Shortest => (shortest::runs(&usable), false),
+        CoverGoal::Random { runs, steps } => (random_runs::runs(&usable, plan, runs, steps), false),
     };
-    let mut tally = Tally::new(&targets);
+    let mut coverage = CoveredTargets::new(&targets);
     for run in &runs {
-        tally.run(&ground, &targets, run);
+        coverage.mark_run(&usable, &targets, run);
     }
     let empty = runs.iter().filter(|run| run.is_empty()).count();
-    tally.empty_runs(&ground, &targets, empty);
+    coverage.mark_empty_runs(&usable, &targets, empty);
     let cost = runs.iter().fold(0u64, |cost, run| {
         let steps = run.iter().map(|step| plan.cost_of(*step as usize));
         steps.fold(cost.saturating_add(RUN_COST), u64::saturating_add)
     });
-    Cover {
-        covered: tally.covered(),
-        all: targets.all(),
+    CoveringSuite {
+        covered: coverage.covered(),
+        total: targets.all(),
         cost,
-        unreachable: targets.unreachable(&ground),
+        unreachable: targets.unreachable(&usable),
         runs,
-        is_least,
+        is_optimal,
     }
 }

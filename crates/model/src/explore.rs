@@ -1,115 +1,133 @@
-//! Visiting all states of a product, breadth first.
+//! Breadth-first exploration of all states of a product.
+//!
+//! Each state is expanded once, in the order of discovery. So the path by which a state was
+//! discovered is a shortest one. An [`Expander`] computes the steps that are possible in a state;
+//! [`crate::parallel`] has one that asks other processes.
 
 use std::collections::VecDeque;
 
 use testwright_core::Error;
-use testwright_core::product::{Joint, Phase, Place, Product, Trouble};
+use testwright_core::product::{JointStep, ModelError, ModelState, Phase, Product};
 
-use crate::{Graph, Transition};
+use crate::{ProductGraph, ProductTransition};
 
-/// How far to go.
+/// Limits on the size of the graph. An exploration stops at the first that it reaches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Limits {
-    /// How many transitions to record.
+pub struct GraphLimits {
+    /// Maximum number of transitions.
     pub transitions: Option<usize>,
-    /// How many states to number.
+    /// Maximum number of states.
     pub states: Option<usize>,
 }
 
-/// How far it has come.
+/// Progress of an exploration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Progress {
-    /// States met.
+pub struct GraphProgress {
+    /// Number of states discovered so far.
     pub states: usize,
-    /// Transitions recorded.
+    /// Number of transitions recorded so far.
     pub transitions: usize,
-    /// States of which not all steps are known.
+    /// Number of states that are not expanded yet.
     pub waiting: usize,
 }
 
-/// What came of an exploration.
+/// Result of an exploration.
 #[derive(Debug)]
-pub struct Exploration {
-    /// What was found, also if it had to end early.
-    pub graph: Graph,
-    /// Why it could not go on.
-    pub trouble: Option<Trouble>,
-    /// It was told to stop.
+pub struct ExploredGraph {
+    /// States and transitions found, even if the exploration ended early.
+    pub graph: ProductGraph,
+    /// Error that ended the exploration.
+    pub error: Option<ModelError>,
+    /// True if the `proceed` callback stopped the exploration.
     pub stopped: bool,
 }
 
-/// Finds out what is possible in states.
+/// Computes the steps that are possible in states.
 pub trait Expander {
-    /// A state that will be asked for, after those that were announced before.
-    fn announce(&mut self, _product: &Product<'_>, _state: &[Place]) {}
+    /// Announces a state that [`Expander::moves`] will be called for. Announcements come in the
+    /// order of these calls, so that an expander can work ahead.
+    fn announce(&mut self, _product: &Product<'_>, _state: &[ModelState]) {}
 
-    /// What is possible in a state, each once: the first that was announced and not asked for.
-    fn moves(&mut self, product: &mut Product<'_>, state: &[Place]) -> Result<Vec<Joint>, Trouble>;
+    /// Returns the distinct steps that are possible in `state`, which is the oldest state that was
+    /// announced and not expanded yet.
+    fn moves(
+        &mut self,
+        product: &mut Product<'_>,
+        state: &[ModelState],
+    ) -> Result<Vec<JointStep>, ModelError>;
 }
 
-/// Asks the product itself.
-struct Here;
+/// Expander that computes the steps in this process.
+struct LocalExpander;
 
-impl Expander for Here {
-    fn moves(&mut self, product: &mut Product<'_>, state: &[Place]) -> Result<Vec<Joint>, Trouble> {
-        product.moves(state, Phase::Usual)
+impl Expander for LocalExpander {
+    fn moves(
+        &mut self,
+        product: &mut Product<'_>,
+        state: &[ModelState],
+    ) -> Result<Vec<JointStep>, ModelError> {
+        product.possible_steps(state, Phase::Usual)
     }
 }
 
-/// Visits the states of a product, those that take fewer steps first. `proceed` is asked before each state.
+/// Explores the states of a product, those with shorter paths first. `proceed` is called before
+/// each state, and stops the exploration by returning false.
 pub fn explore(
     product: &mut Product<'_>,
-    limits: &Limits,
-    proceed: &mut dyn FnMut(&Progress) -> bool,
-) -> Exploration {
-    explore_with(product, &mut Here, limits, proceed)
+    limits: &GraphLimits,
+    proceed: &mut dyn FnMut(&GraphProgress) -> bool,
+) -> ExploredGraph {
+    explore_with(product, &mut LocalExpander, limits, proceed)
 }
 
-/// The same, with somebody else to find out what is possible in states.
+/// Explores with a custom [`Expander`], for example one that asks other processes.
 pub fn explore_with(
     product: &mut Product<'_>,
     expander: &mut dyn Expander,
-    limits: &Limits,
-    proceed: &mut dyn FnMut(&Progress) -> bool,
-) -> Exploration {
-    let mut explorer = Explorer::new(product, expander, limits, proceed);
-    let trouble = explorer.all_runs().err();
-    explorer.into_exploration(trouble)
+    limits: &GraphLimits,
+    proceed: &mut dyn FnMut(&GraphProgress) -> bool,
+) -> ExploredGraph {
+    let mut explorer = GraphBuilder::new(product, expander, limits, proceed);
+    let error = explorer.explore_all_runs().err();
+    explorer.finish(error)
 }
 
-/// The same for those states only that can be reached from one.
+/// Explores only the states that can be reached from `start`.
 pub fn explore_from(
     product: &mut Product<'_>,
-    start: &[Place],
-    limits: &Limits,
-    proceed: &mut dyn FnMut(&Progress) -> bool,
-) -> Exploration {
-    let mut here = Here;
-    let mut explorer = Explorer::new(product, &mut here, limits, proceed);
-    let trouble = explorer.run_from(start).err();
-    explorer.into_exploration(trouble)
+    start: &[ModelState],
+    limits: &GraphLimits,
+    proceed: &mut dyn FnMut(&GraphProgress) -> bool,
+) -> ExploredGraph {
+    let mut here = LocalExpander;
+    let mut explorer = GraphBuilder::new(product, &mut here, limits, proceed);
+    let error = explorer.explore_from_state(start).err();
+    explorer.finish(error)
 }
 
-struct Explorer<'e, 'm> {
+/// Exploration in progress.
+struct GraphBuilder<'e, 'm> {
     product: &'e mut Product<'m>,
     expander: &'e mut dyn Expander,
-    limits: &'e Limits,
-    proceed: &'e mut dyn FnMut(&Progress) -> bool,
-    graph: Graph,
-    /// A state waits from when it is met until all its steps are known.
+    limits: &'e GraphLimits,
+    proceed: &'e mut dyn FnMut(&GraphProgress) -> bool,
+    /// Graph as far as it is known.
+    graph: ProductGraph,
+    /// Discovered states that are not expanded yet, oldest first.
     waiting: VecDeque<u32>,
+    /// True once `proceed` has returned false.
     stopped: bool,
 }
 
-impl<'e, 'm> Explorer<'e, 'm> {
+impl<'e, 'm> GraphBuilder<'e, 'm> {
     fn new(
         product: &'e mut Product<'m>,
         expander: &'e mut dyn Expander,
-        limits: &'e Limits,
-        proceed: &'e mut dyn FnMut(&Progress) -> bool,
-    ) -> Explorer<'e, 'm> {
-        Explorer {
-            graph: Graph::new(product.models().len()),
+        limits: &'e GraphLimits,
+        proceed: &'e mut dyn FnMut(&GraphProgress) -> bool,
+    ) -> GraphBuilder<'e, 'm> {
+        GraphBuilder {
+            graph: ProductGraph::new(product.models().len()),
             product,
             expander,
             limits,
@@ -119,28 +137,31 @@ impl<'e, 'm> Explorer<'e, 'm> {
         }
     }
 
-    fn into_exploration(self, trouble: Option<Trouble>) -> Exploration {
+    /// Ends the exploration. States that still wait become the frontier of the graph.
+    fn finish(self, error: Option<ModelError>) -> ExploredGraph {
         let mut graph = self.graph;
         graph.frontier = self.waiting.into();
-        Exploration {
+        ExploredGraph {
             graph,
-            trouble,
+            error: error,
             stopped: self.stopped,
         }
     }
 
-    fn run_from(&mut self, start: &[Place]) -> Result<(), Trouble> {
-        let start = self.meet(start)?;
+    /// Explores the states that can be reached from `start`.
+    fn explore_from_state(&mut self, start: &[ModelState]) -> Result<(), ModelError> {
+        let start = self.number_state(start)?;
         self.graph.starts.push(start);
-        self.run()
+        self.expand_waiting()
     }
 
-    fn all_runs(&mut self) -> Result<(), Trouble> {
+    /// Explores from the start of each run. Only a product with a suite has more than one.
+    fn explore_all_runs(&mut self) -> Result<(), ModelError> {
         for run in 0.. {
             let Some(start) = self.product.start(run)? else {
                 break;
             };
-            self.run_from(&start)?;
+            self.explore_from_state(&start)?;
             if !self.product.has_suite() || self.stopped {
                 break;
             }
@@ -148,11 +169,12 @@ impl<'e, 'm> Explorer<'e, 'm> {
         Ok(())
     }
 
-    fn run(&mut self) -> Result<(), Trouble> {
+    /// Expands waiting states until none is left, a limit is reached or `proceed` returns false.
+    fn expand_waiting(&mut self) -> Result<(), ModelError> {
         while !self.is_full()
             && let Some(state) = self.waiting.front().copied()
         {
-            let progress = Progress {
+            let progress = GraphProgress {
                 states: self.graph.states(),
                 transitions: self.graph.transitions.len(),
                 waiting: self.waiting.len(),
@@ -161,26 +183,27 @@ impl<'e, 'm> Explorer<'e, 'm> {
                 self.stopped = true;
                 break;
             }
-            self.product.leave();
+            self.product.release_states();
             if self.expand(state)? {
-                // New states came in behind it.
+                // New states were appended behind it.
                 self.waiting.pop_front();
             }
         }
         Ok(())
     }
 
+    /// Returns true if a limit is reached.
     fn is_full(&self) -> bool {
-        let Limits {
+        let GraphLimits {
             transitions,
             states,
         } = self.limits;
-        transitions.is_some_and(|most| self.graph.transitions.len() >= most)
-            || states.is_some_and(|most| self.graph.states() >= most)
+        transitions.is_some_and(|max| self.graph.transitions.len() >= max)
+            || states.is_some_and(|max| self.graph.states() >= max)
     }
 
-    /// The number of a state. A new one is looked at, and waits.
-    fn meet(&mut self, state: &[Place]) -> Result<u32, Trouble> {
+    /// Returns the number of a state. A new state is classified, announced and queued.
+    fn number_state(&mut self, state: &[ModelState]) -> Result<u32, ModelError> {
         let too_many = || Error::new("there are more states than can be numbered");
         let (number, is_new) = self.graph.number(state).ok_or_else(too_many)?;
         if is_new {
@@ -190,18 +213,19 @@ impl<'e, 'm> Explorer<'e, 'm> {
                 self.graph.accepting.push(number);
             }
             if !self.product.is_safe(state) {
-                self.graph.not_safe.push(number);
+                self.graph.unsafe_states.push(number);
             }
         }
         Ok(number)
     }
 
-    /// Records what is possible in a state; false if there was no room for all of it.
-    fn expand(&mut self, state: u32) -> Result<bool, Trouble> {
-        let places = self.graph.state(state).to_vec();
-        let moves = self.expander.moves(self.product, &places)?;
+    /// Records the steps that are possible in a state. Returns false if a limit left out some of
+    /// them.
+    fn expand(&mut self, state: u32) -> Result<bool, ModelError> {
+        let model_states = self.graph.state(state).to_vec();
+        let moves = self.expander.moves(self.product, &model_states)?;
         if moves.is_empty() {
-            if self.product.is_accepting(&places) {
+            if self.product.is_accepting(&model_states) {
                 self.graph.finished.push(state)
             } else {
                 self.graph.dead_ends.push(state)
@@ -211,9 +235,9 @@ impl<'e, 'm> Explorer<'e, 'm> {
             if self.is_full() {
                 return Ok(false);
             }
-            let to = self.meet(&one.to)?;
-            let label = self.graph.number_of_label(one.label);
-            self.graph.transitions.push(Transition {
+            let to = self.number_state(&one.to)?;
+            let label = self.graph.number_label(one.label);
+            self.graph.transitions.push(ProductTransition {
                 from: state,
                 label,
                 to,

@@ -1,25 +1,26 @@
-//! Which actions to speak of.
+//! Selection of actions by name.
 
-use testwright_core::product::{NameId, Words};
+use testwright_core::product::{Interner, NameId};
 
-/// Actions to include and to exclude, by name. What is left out vanishes from the vocabulary of every model.
+/// Actions to include and to exclude, by name. An action that is left out vanishes from the
+/// vocabulary of every model, so that no model can take it or forbid it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Filter {
-    /// If any are named, all others are left out.
+    /// Names to keep. If the list is not empty, all other actions are left out.
     pub include: Vec<String>,
-    /// These are left out in any case.
+    /// Names to leave out, even if `include` has them too.
     pub exclude: Vec<String>,
 }
 
 impl Filter {
-    /// Whether an action stays.
+    /// Returns true if the action called `name` is kept.
     pub fn keeps(&self, name: &str) -> bool {
         let is_in = |names: &[String]| names.iter().any(|one| one == name);
         !is_in(&self.exclude) && (self.include.is_empty() || is_in(&self.include))
     }
 
-    /// Whether an action stays.
-    pub fn keeps_name(&self, words: &Words, name: NameId) -> bool {
-        self.keeps(words.name_text(name))
+    /// Returns true if the action with this interned name is kept.
+    pub fn keeps_name(&self, interner: &Interner, name: NameId) -> bool {
+        self.keeps(interner.name_text(name))
     }
 }

@@ -1,50 +1,57 @@
-//! A machine with explicit states.
+//! Finite state machines with explicit states.
 
 use testwright_core::product::{
-    Label, Model, Move, NameId, Phase, Place, Refusal, Trouble, ValueId, Words,
+    BlockReason, Interner, Model, ModelError, ModelState, ModelStep, NameId, Phase, StepLabel,
+    ValueId,
 };
 
 use crate::Filter;
 
-/// A step of a machine.
+/// One transition of a finite state machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Edge {
-    /// The state before.
-    pub from: Place,
-    /// The step.
-    pub label: Label,
-    /// The state after.
-    pub to: Place,
+pub struct FsmEdge {
+    /// State that the edge leaves.
+    pub from: ModelState,
+    /// Action with its arguments and result. Empty arguments stand for any arguments.
+    pub label: StepLabel,
+    /// State that the edge enters.
+    pub to: ModelState,
 }
 
-/// A finite state machine: a scenario, or what an exploration has found.
+/// A finite state machine: a scenario, or the result of an exploration.
 ///
-/// The same step may lead to several states. Then it is open which, and whoever follows the machine follows them all.
+/// Several edges with the same label may leave a state. The machine is nondeterministic then, and
+/// an algorithm that follows it has to follow all of them.
 #[derive(Clone, Debug)]
 pub struct Fsm {
     name: String,
-    /// The states as source text.
+    /// Source text of each state, by its number.
     states: Vec<String>,
-    initial: Place,
+    /// State in which every run begins.
+    initial: ModelState,
+    /// For each state, whether a run may end there.
     accepting: Vec<bool>,
+    /// Actions that the machine allows or forbids. It does not constrain others.
     vocabulary: Vec<NameId>,
+    /// Actions that stay possible in the cleanup phase at the end of a run.
     cleanup: Vec<NameId>,
-    /// In the order of the file, which is that of the author.
-    edges: Vec<Edge>,
-    /// By state: its edges, as numbers.
+    /// Edges in the order of the file, which is the author's.
+    edges: Vec<FsmEdge>,
+    /// For each state, the indices of the edges that leave it.
     leaving: Vec<Vec<u32>>,
 }
 
 impl Fsm {
-    /// A machine of these states and edges.
+    /// Creates a machine from its states and edges.
     ///
-    /// Edges whose action is not in the vocabulary are left out, and so is everything that the filter does not keep.
+    /// Its vocabulary is the set of actions that the edges name. [`Fsm::with_vocabulary`] replaces
+    /// it, and [`Fsm::filtered`] removes actions from it.
     pub fn new(
         name: impl Into<String>,
         states: Vec<String>,
-        initial: Place,
+        initial: ModelState,
         accepting: Vec<bool>,
-        edges: Vec<Edge>,
+        edges: Vec<FsmEdge>,
     ) -> Fsm {
         let mut vocabulary: Vec<NameId> = Vec::new();
         for edge in &edges {
@@ -65,7 +72,9 @@ impl Fsm {
         }
     }
 
-    /// The same with these actions instead of those that its edges name. Naming one that no edge has forbids it.
+    /// Replaces the vocabulary, which is otherwise the set of actions that the edges name. An
+    /// action in the vocabulary without an edge is forbidden. Edges whose action is not in the
+    /// vocabulary are removed.
     pub fn with_vocabulary(mut self, vocabulary: Vec<NameId>) -> Fsm {
         self.edges
             .retain(|edge| vocabulary.contains(&edge.label.name));
@@ -74,38 +83,41 @@ impl Fsm {
         self
     }
 
-    /// The same with these actions to come to an end.
+    /// Sets the actions that stay possible in the cleanup phase, in which a run is brought to an
+    /// accepting state.
     pub fn with_cleanup(mut self, cleanup: Vec<NameId>) -> Fsm {
         self.cleanup = cleanup;
         self
     }
 
-    /// The same without what the filter leaves out.
-    pub fn filtered(mut self, words: &Words, filter: &Filter) -> Fsm {
-        let keeps = |name: &NameId| filter.keeps_name(words, *name);
+    /// Removes the actions that the filter leaves out, together with their edges.
+    pub fn filtered(mut self, interner: &Interner, filter: &Filter) -> Fsm {
+        let keeps = |name: &NameId| filter.keeps_name(interner, *name);
         self.cleanup.retain(keeps);
         let vocabulary = self.vocabulary.iter().copied().filter(keeps).collect();
         self.with_vocabulary(vocabulary)
     }
 
-    /// Where runs begin.
-    pub fn initial(&self) -> Place {
+    /// Returns the state in which every run begins.
+    pub fn initial(&self) -> ModelState {
         self.initial
     }
 
-    /// The edges, in the order of the author.
-    pub fn edges(&self) -> &[Edge] {
+    /// Returns the edges in the author's order.
+    pub fn edges(&self) -> &[FsmEdge] {
         &self.edges
     }
 
-    fn from(&self, place: Place) -> impl Iterator<Item = &Edge> {
-        let numbers = self.leaving.get(place.0 as usize);
+    /// Iterates over the edges that leave a state. A state that does not exist has none.
+    fn from(&self, state: ModelState) -> impl Iterator<Item = &FsmEdge> {
+        let numbers = self.leaving.get(state.0 as usize);
         let numbers = numbers.map_or(&[][..], Vec::as_slice);
         numbers.iter().map(|number| &self.edges[*number as usize])
     }
 }
 
-fn leaving(states: usize, edges: &[Edge]) -> Vec<Vec<u32>> {
+/// Groups the indices of edges by the state that they leave.
+fn leaving(states: usize, edges: &[FsmEdge]) -> Vec<Vec<u32>> {
     let mut leaving = vec![Vec::new(); states];
     for (number, edge) in edges.iter().enumerate() {
         leaving[edge.from.0 as usize].push(number as u32);
@@ -126,90 +138,92 @@ impl Model for Fsm {
         true
     }
 
-    fn start(&mut self, _run: usize) -> Result<Option<Place>, Trouble> {
+    fn start(&mut self, _run: usize) -> Result<Option<ModelState>, ModelError> {
         Ok(Some(self.initial))
     }
 
-    fn moves(
+    fn possible_steps(
         &mut self,
-        _words: &mut Words,
-        from: Place,
+        _interner: &mut Interner,
+        from: ModelState,
         phase: Phase,
-        _offers: &[Label],
-    ) -> Result<Vec<Move>, Trouble> {
-        let goes = |edge: &&Edge| phase == Phase::Usual || self.cleanup.contains(&edge.label.name);
+        _offers: &[StepLabel],
+    ) -> Result<Vec<ModelStep>, ModelError> {
+        let goes =
+            |edge: &&FsmEdge| phase == Phase::Usual || self.cleanup.contains(&edge.label.name);
         let edges = self.from(from).filter(goes);
         Ok(edges.map(as_move).collect())
     }
 
-    fn refusal(
+    fn block_reason(
         &mut self,
-        _words: &mut Words,
-        from: Place,
+        _interner: &mut Interner,
+        from: ModelState,
         name: NameId,
         arguments: ValueId,
-    ) -> Result<Option<Refusal>, Trouble> {
+    ) -> Result<Option<BlockReason>, ModelError> {
         if self.from(from).any(|edge| fits(edge, name, arguments)) {
             return Ok(None);
         }
-        Ok(Some(Refusal::Scenario {
+        Ok(Some(BlockReason::Scenario {
             state: self.text(from),
             instead: self.from(from).map(|edge| edge.label).collect(),
         }))
     }
 
-    fn refusals(
+    fn block_reasons(
         &mut self,
-        _words: &mut Words,
-        _from: Place,
-        _offers: &[Label],
-    ) -> Result<Vec<(NameId, ValueId, Refusal)>, Trouble> {
-        // All that it has to say is what it allows.
+        _interner: &mut Interner,
+        _from: ModelState,
+        _offers: &[StepLabel],
+    ) -> Result<Vec<(NameId, ValueId, BlockReason)>, ModelError> {
+        // A scenario forbids nothing beyond what it does not offer, so there is nothing to list.
         Ok(Vec::new())
     }
 
     fn perform(
         &mut self,
-        _words: &mut Words,
-        from: Place,
+        _interner: &mut Interner,
+        from: ModelState,
         name: NameId,
         arguments: ValueId,
-    ) -> Result<Vec<Move>, Trouble> {
+    ) -> Result<Vec<ModelStep>, ModelError> {
         let edges = self.from(from).filter(|edge| fits(edge, name, arguments));
         Ok(edges.map(as_move).collect())
     }
 
-    fn is_accepting(&self, place: Place) -> bool {
+    fn is_accepting(&self, state: ModelState) -> bool {
         self.accepting
-            .get(place.0 as usize)
+            .get(state.0 as usize)
             .copied()
             .unwrap_or(false)
     }
 
-    fn is_safe(&self, _place: Place) -> bool {
+    fn is_safe(&self, _state: ModelState) -> bool {
         true
     }
 
-    fn text(&self, place: Place) -> String {
+    fn text(&self, state: ModelState) -> String {
         self.states
-            .get(place.0 as usize)
+            .get(state.0 as usize)
             .cloned()
             .unwrap_or_default()
     }
 
     fn bytes(&self) -> usize {
-        self.states.iter().map(String::len).sum::<usize>() + self.edges.len() * size_of::<Edge>()
+        self.states.iter().map(String::len).sum::<usize>() + self.edges.len() * size_of::<FsmEdge>()
     }
 }
 
-/// Whether an edge speaks of an action with these arguments, or with any.
-fn fits(edge: &Edge, name: NameId, arguments: ValueId) -> bool {
+/// Returns true if an edge has this action with these arguments, or leaves the arguments open.
+fn fits(edge: &FsmEdge, name: NameId, arguments: ValueId) -> bool {
     let given = edge.label.arguments;
     edge.label.name == name && (given == ValueId::EMPTY || given == arguments)
 }
 
-fn as_move(edge: &Edge) -> Move {
-    Move {
+/// Converts an edge to the form in which a model offers its steps.
+fn as_move(edge: &FsmEdge) -> ModelStep {
+    ModelStep {
         label: edge.label,
         to: edge.to,
     }

@@ -1,13 +1,16 @@
-//! A graph as a Python module, which can be explored and composed like any other machine.
+//! Graphs as Python modules.
+//!
+//! The module that is written can be explored and composed like a hand-written state machine. Its
+//! format is that of PyModel's FSM modules.
 
 use std::fmt::Write;
 
 use testwright_core::product::Product;
 
-use crate::Graph;
+use crate::ProductGraph;
 use crate::module_text::{Stubs, head};
 
-/// The names of the module that are not actions.
+/// Names that the module uses for itself. An action of the same name gets another one there.
 const RESERVED: &[&str] = &[
     "states",
     "initial",
@@ -23,19 +26,20 @@ const RESERVED: &[&str] = &[
     "observables",
 ];
 
-/// How many there are of what, in the order in which people ask.
-pub fn summary(graph: &Graph) -> String {
+/// Summarises a graph in one line: its numbers of states, transitions, accepting and unsafe states.
+pub fn summary(graph: &ProductGraph) -> String {
     format!(
         "{} states, {} transitions, {} accepting states, {} unsafe states",
         graph.states(),
         graph.transitions.len(),
         graph.accepting.len(),
-        graph.not_safe.len(),
+        graph.unsafe_states.len(),
     )
 }
 
-/// The module. The command by which it was made stands at its head.
-pub fn write(product: &Product<'_>, graph: &Graph, command: &str) -> String {
+/// Writes a graph as a Python module. `command`, the command line that made it, stands in a comment
+/// on top.
+pub fn write(product: &Product<'_>, graph: &ProductGraph, command: &str) -> String {
     let mut text = head(command);
     let _ = writeln!(
         text,
@@ -44,7 +48,7 @@ pub fn write(product: &Product<'_>, graph: &Graph, command: &str) -> String {
         graph.finished.len(),
         graph.dead_ends.len(),
     );
-    let stubs = Stubs::new(product.words(), RESERVED);
+    let stubs = Stubs::new(product.interner(), RESERVED);
     text.push_str("# The actions: only their names matter here.\n");
     stubs.write(&mut text, product.vocabulary());
     text.push_str("\n# What each state is, by model.\nstates = {\n");
@@ -54,7 +58,7 @@ pub fn write(product: &Product<'_>, graph: &Graph, command: &str) -> String {
     text.push_str("}\n\n# Where runs begin and may end, and states to look at.\ninitial = 0\n");
     for (name, states) in [
         ("accepting", &graph.accepting),
-        ("unsafe", &graph.not_safe),
+        ("unsafe", &graph.unsafe_states),
         ("frontier", &graph.frontier),
         ("finished", &graph.finished),
         ("deadend", &graph.dead_ends),

@@ -1,52 +1,56 @@
-//! The states of a product, and the steps between them.
+//! The states of a product and the transitions between them, as an exploration finds them.
 
 use std::hash::{DefaultHasher, Hasher};
 
 use rustc_hash::FxHashMap;
-use testwright_core::numbering::Numbering;
-use testwright_core::product::{Label, Place, Product};
+use testwright_core::fingerprint_set::FingerprintSet;
+use testwright_core::product::{ModelState, Product, StepLabel};
 
 use crate::module_text::quoted;
 
-/// The numbers of states.
+/// Consecutive numbers for the states of a product, in the order of discovery.
 #[derive(Clone, Debug)]
-enum Numbers {
-    /// A single model has numbered its states itself, and others as well: by place, the number or [`NONE`].
-    OfPlaces { numbers: Vec<u32>, next: u32 },
-    /// By what tells the states of several models apart.
-    OfKeys(Numbering),
+enum StateNumbers {
+    /// Numbers of the states of a single model, which numbers its states itself: for each of its
+    /// states, the number or [`NONE`].
+    ByModelState { numbers: Vec<u32>, next: u32 },
+    /// Numbers of the states of several models, by a key that tells the combinations apart.
+    ByKey(FingerprintSet),
 }
 
-/// Not numbered.
+/// Marks a state that has no number yet.
 const NONE: u32 = u32::MAX;
 
-impl Numbers {
-    fn new(models: usize) -> Numbers {
+impl StateNumbers {
+    /// Creates an empty numbering for so many models.
+    fn new(models: usize) -> StateNumbers {
         match models {
-            1 => Numbers::OfPlaces {
+            1 => StateNumbers::ByModelState {
                 numbers: Vec::new(),
                 next: 0,
             },
-            _ => Numbers::OfKeys(Numbering::default()),
+            _ => StateNumbers::ByKey(FingerprintSet::default()),
         }
     }
 
+    /// Returns the number of states that have a number.
     fn len(&self) -> usize {
         match self {
-            Numbers::OfPlaces { next, .. } => *next as usize,
-            Numbers::OfKeys(numbering) => numbering.len(),
+            StateNumbers::ByModelState { next, .. } => *next as usize,
+            StateNumbers::ByKey(numbering) => numbering.len(),
         }
     }
 
-    /// The number of a state, and whether it is new.
-    fn of(&mut self, state: &[Place]) -> Option<(u32, bool)> {
+    /// Returns the number of a state, and true if it is new. Returns `None` if the numbers are used
+    /// up.
+    fn of(&mut self, state: &[ModelState]) -> Option<(u32, bool)> {
         match self {
-            Numbers::OfPlaces { numbers, next } => {
-                let place = state[0].0 as usize;
-                if place >= numbers.len() {
-                    numbers.resize(place + 1, NONE);
+            StateNumbers::ByModelState { numbers, next } => {
+                let index = state[0].0 as usize;
+                if index >= numbers.len() {
+                    numbers.resize(index + 1, NONE);
                 }
-                let number = &mut numbers[place];
+                let number = &mut numbers[index];
                 let is_new = *number == NONE;
                 if is_new {
                     *number = *next;
@@ -54,7 +58,7 @@ impl Numbers {
                 }
                 Some((*number, is_new))
             }
-            Numbers::OfKeys(numbering) => {
+            StateNumbers::ByKey(numbering) => {
                 let key = key(state);
                 match numbering.find(key) {
                     Some(known) => Some((known, false)),
@@ -66,88 +70,93 @@ impl Numbers {
 
     fn bytes(&self) -> usize {
         match self {
-            Numbers::OfPlaces { numbers, .. } => numbers.capacity() * size_of::<u32>(),
-            Numbers::OfKeys(numbering) => numbering.bytes(),
+            StateNumbers::ByModelState { numbers, .. } => numbers.capacity() * size_of::<u32>(),
+            StateNumbers::ByKey(numbering) => numbering.bytes(),
         }
     }
 }
 
-/// A step between two states.
+/// A transition between two states.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Transition {
-    /// The state before.
+pub struct ProductTransition {
+    /// State before the step.
     pub from: u32,
-    /// The step: a place in [`Graph::labels`].
+    /// Step, as an index into [`ProductGraph::labels`].
     pub label: u32,
-    /// The state after.
+    /// State after the step.
     pub to: u32,
 }
 
-/// What an exploration has found. States are numbered in the order in which they were met.
+/// State graph of a product. States are numbered in the order of discovery.
 #[derive(Clone, Debug)]
-pub struct Graph {
-    /// How many models there are: so many places make a state.
+pub struct ProductGraph {
+    /// Number of models. A state of the product has one state of each.
     models: usize,
-    places: Vec<Place>,
-    numbers: Numbers,
-    by_label: FxHashMap<Label, u32>,
-    /// The steps that occur.
-    pub labels: Vec<Label>,
-    /// The transitions, in the order in which they were met.
-    pub transitions: Vec<Transition>,
-    /// The states in which runs begin.
+    /// States of the models, `models` of them for each state of the product.
+    model_states: Vec<ModelState>,
+    numbers: StateNumbers,
+    /// Index of each step in `labels`.
+    by_label: FxHashMap<StepLabel, u32>,
+    /// Distinct steps that occur on transitions.
+    pub labels: Vec<StepLabel>,
+    /// Transitions in the order of discovery.
+    pub transitions: Vec<ProductTransition>,
+    /// States in which runs begin.
     pub starts: Vec<u32>,
-    /// The states in which a run may end, in the order in which they were met.
+    /// States in which a run may end, in the order of discovery.
     pub accepting: Vec<u32>,
-    /// The states in which an invariant does not hold.
-    pub not_safe: Vec<u32>,
-    /// The states of which not all steps are known.
+    /// States in which an invariant is false.
+    pub unsafe_states: Vec<u32>,
+    /// States that were discovered but not fully expanded.
     pub frontier: Vec<u32>,
-    /// The states in which nothing is possible and a run may end.
+    /// Accepting states in which no step is possible.
     pub finished: Vec<u32>,
-    /// The states in which nothing is possible and no run may end.
+    /// States that are not accepting and in which no step is possible.
     pub dead_ends: Vec<u32>,
 }
 
-impl Graph {
-    pub(crate) fn new(models: usize) -> Graph {
-        Graph {
+impl ProductGraph {
+    /// Creates an empty graph for products of so many models.
+    pub(crate) fn new(models: usize) -> ProductGraph {
+        ProductGraph {
             models,
-            places: Vec::new(),
-            numbers: Numbers::new(models),
+            model_states: Vec::new(),
+            numbers: StateNumbers::new(models),
             by_label: FxHashMap::default(),
             labels: Vec::new(),
             transitions: Vec::new(),
             starts: Vec::new(),
             accepting: Vec::new(),
-            not_safe: Vec::new(),
+            unsafe_states: Vec::new(),
             frontier: Vec::new(),
             finished: Vec::new(),
             dead_ends: Vec::new(),
         }
     }
 
-    /// How many states there are.
+    /// Returns the number of states.
     pub fn states(&self) -> usize {
         self.numbers.len()
     }
 
-    /// A state, as one of each model.
-    pub fn state(&self, number: u32) -> &[Place] {
+    /// Returns the states of the models that make up a state of the product.
+    pub fn state(&self, number: u32) -> &[ModelState] {
         let first = number as usize * self.models;
-        &self.places[first..first + self.models]
+        &self.model_states[first..first + self.models]
     }
 
-    /// The number of a state, and whether it is new. `None` if no more can be numbered.
-    pub(crate) fn number(&mut self, state: &[Place]) -> Option<(u32, bool)> {
+    /// Returns the number of a state, and true if it is new. Returns `None` if the numbers are used
+    /// up.
+    pub(crate) fn number(&mut self, state: &[ModelState]) -> Option<(u32, bool)> {
         let number = self.numbers.of(state)?;
         if number.1 {
-            self.places.extend_from_slice(state);
+            self.model_states.extend_from_slice(state);
         }
         Some(number)
     }
 
-    pub(crate) fn number_of_label(&mut self, label: Label) -> u32 {
+    /// Returns the index of a step in `labels`, and adds it if it is new.
+    pub(crate) fn number_label(&mut self, label: StepLabel) -> u32 {
         let next = self.labels.len() as u32;
         let number = *self.by_label.entry(label).or_insert(next);
         if number == next {
@@ -156,19 +165,19 @@ impl Graph {
         number
     }
 
-    /// Whether all states that can be reached are known, with all their steps.
+    /// Returns true if every reachable state was expanded.
     pub fn is_complete(&self) -> bool {
         self.frontier.is_empty()
     }
 
-    /// A state as source text: of each model by name.
+    /// Returns a state as source text: a Python dictionary of each model's state by its name.
     pub fn text(&self, product: &Product<'_>, state: u32) -> String {
         state_text(product, self.state(state))
     }
 
-    /// The states from which no accepting state can be reached, however one goes on. In a graph that is not complete,
-    /// nothing is said of states from which something unknown can be reached.
-    pub fn dead(&self) -> Vec<u32> {
+    /// Returns the states from which no accepting state can be reached. In a graph that is not
+    /// complete, states from which the frontier can be reached do not count as dead.
+    pub fn dead_states(&self) -> Vec<u32> {
         let mut alive = vec![false; self.states()];
         let mut waiting: Vec<u32> = Vec::new();
         for state in self.accepting.iter().chain(&self.frontier) {
@@ -176,9 +185,9 @@ impl Graph {
                 waiting.push(*state);
             }
         }
-        let entering = self.entering();
+        let predecessors = self.predecessors();
         while let Some(state) = waiting.pop() {
-            for from in entering.of(state) {
+            for from in predecessors.of(state) {
                 if !std::mem::replace(&mut alive[*from as usize], true) {
                     waiting.push(*from);
                 }
@@ -188,8 +197,8 @@ impl Graph {
         dead.collect()
     }
 
-    /// For each state, the states before it.
-    fn entering(&self) -> Entering {
+    /// Collects the predecessors of each state.
+    fn predecessors(&self) -> Predecessors {
         let mut ends = vec![0u32; self.states() + 1];
         for transition in &self.transitions {
             ends[transition.to as usize + 1] += 1;
@@ -200,15 +209,16 @@ impl Graph {
         let mut next = ends.clone();
         let mut from = vec![0u32; self.transitions.len()];
         for transition in &self.transitions {
-            let place = &mut next[transition.to as usize];
-            from[*place as usize] = transition.from;
-            *place += 1;
+            let position = &mut next[transition.to as usize];
+            from[*position as usize] = transition.from;
+            *position += 1;
         }
-        Entering { ends, from }
+        Predecessors { ends, from }
     }
 
-    /// A shortest way to each state. Made once for many questions: it takes as long as there are transitions.
-    pub fn ways(&self) -> Ways<'_> {
+    /// Returns shortest paths to all states. This takes time proportional to the number of
+    /// transitions, so keep the result for several queries.
+    pub fn shortest_paths(&self) -> ShortestPaths<'_> {
         let mut last = vec![None; self.states()];
         let mut is_start = vec![false; self.states()];
         for start in &self.starts {
@@ -220,88 +230,96 @@ impl Graph {
                 last[to] = Some(number as u32);
             }
         }
-        Ways { graph: self, last }
+        ShortestPaths { graph: self, last }
     }
 
-    /// A shortest way from where a run begins to a state, as transitions.
-    pub fn way_to(&self, state: u32) -> Vec<u32> {
-        self.ways().to(state)
+    /// Returns a shortest path from the start of a run to a state, as indices of transitions.
+    pub fn shortest_path_to(&self, state: u32) -> Vec<u32> {
+        self.shortest_paths().path_to(state)
     }
 
-    /// What it takes in memory, the states of the models not included.
+    /// Returns the memory that the graph takes, without the models' own states.
     pub fn bytes(&self) -> usize {
         self.numbers.bytes()
-            + self.places.capacity() * size_of::<Place>()
-            + self.transitions.capacity() * size_of::<Transition>()
-            + self.labels.capacity() * size_of::<(Label, Label, u32)>()
+            + self.model_states.capacity() * size_of::<ModelState>()
+            + self.transitions.capacity() * size_of::<ProductTransition>()
+            + self.labels.capacity() * size_of::<(StepLabel, StepLabel, u32)>()
     }
 }
 
-/// Shortest ways from where runs begin.
-pub struct Ways<'g> {
-    graph: &'g Graph,
-    /// By state: the transition by which it was met first, the last of a shortest way there.
+/// Shortest paths from the starts of runs to all states.
+pub struct ShortestPaths<'g> {
+    graph: &'g ProductGraph,
+    /// For each state, the transition that discovered it, which is the last of a shortest path
+    /// there.
     last: Vec<Option<u32>>,
 }
 
-impl Ways<'_> {
-    /// The way to a state, as transitions.
-    pub fn to(&self, state: u32) -> Vec<u32> {
-        let mut way = Vec::new();
+impl ShortestPaths<'_> {
+    /// Returns a shortest path to a state, as indices of transitions.
+    pub fn path_to(&self, state: u32) -> Vec<u32> {
+        let mut path = Vec::new();
         let mut at = state;
         while let Some(number) = self.last.get(at as usize).copied().flatten() {
-            way.push(number);
+            path.push(number);
             at = self.graph.transitions[number as usize].from;
         }
-        way.reverse();
-        way
+        path.reverse();
+        path
     }
 }
 
-/// A state of a product as source text: of each model by name.
-pub fn state_text(product: &Product<'_>, state: &[Place]) -> String {
+/// Returns a state of a product as source text: a Python dictionary of each model's state by its
+/// name.
+pub fn state_text(product: &Product<'_>, state: &[ModelState]) -> String {
     let each = product.models().iter().zip(state);
     let parts: Vec<String> = each
-        .map(|(model, place)| format!("{}: {}", quoted(model.name()), model.text(*place)))
+        .map(|(model, state)| format!("{}: {}", quoted(model.name()), model.text(*state)))
         .collect();
     format!("{{{}}}", parts.join(", "))
 }
 
-/// The states before each state, one list after the other.
-struct Entering {
+/// Predecessors of all states, in one list for all.
+struct Predecessors {
+    /// For each state, the end of its part of `from`, shifted by one.
     ends: Vec<u32>,
+    /// Predecessors, grouped by state.
     from: Vec<u32>,
 }
 
-impl Entering {
+impl Predecessors {
+    /// Returns the predecessors of a state.
     fn of(&self, state: u32) -> &[u32] {
         let state = state as usize;
         &self.from[self.ends[state] as usize..self.ends[state + 1] as usize]
     }
 }
 
-/// Tells states apart: exactly for up to four models, and by a hash for more.
-fn key(state: &[Place]) -> u128 {
+/// Returns a key that tells states apart: exactly for up to four models, by a hash for more.
+fn key(state: &[ModelState]) -> u128 {
     if state.len() <= 4 {
         let joined = state.iter().rev();
-        return joined.fold(0, |key, place| key << 32 | u128::from(place.0));
+        return joined.fold(0, |key, state| key << 32 | u128::from(state.0));
     }
     hash(state.iter())
 }
 
-/// Tells sets of states apart.
-pub(crate) fn key_of_set(states: &[Vec<Place>]) -> u128 {
+/// Returns a key that tells sets of states apart.
+pub(crate) fn key_of_states(states: &[Vec<ModelState>]) -> u128 {
     match states {
         [only] => key(only),
         several => hash(several.iter().flatten()),
     }
 }
 
-fn hash<'p>(places: impl Iterator<Item = &'p Place> + Clone) -> u128 {
+/// Hashes states to 128 bits.
+fn hash<'p>(model_states: impl Iterator<Item = &'p ModelState> + Clone) -> u128 {
     let half = |salt: u8| {
         let mut hasher = DefaultHasher::new();
         hasher.write_u8(salt);
-        places.clone().for_each(|place| hasher.write_u32(place.0));
+        model_states
+            .clone()
+            .for_each(|state| hasher.write_u32(state.0));
         u128::from(hasher.finish())
     };
     half(0) << 64 | half(1)

@@ -1,32 +1,39 @@
-//! Models that need no program to run: machines with explicit states, and lists of runs. And what can be done with
-//! any product of models: visiting all its states, and saying what they tell.
+//! Models that need no program to run, and algorithms on products of models.
 //!
-//! Two lamps, each of which can be switched, and never both at the same time:
+//! A finite state machine ([`Fsm`]) and a list of runs ([`RunSuite`]) are models by themselves.
+//! Models of other kinds, for example Python modules, come from other crates. All algorithms here
+//! take a product, so they work on any combination: exploration, testing, conformance checking,
+//! covering suites and shrinking.
+//!
+//! Two lamps that can be switched, but never both at the same time:
 //!
 //! ```
 //! use testwright_core::product::Product;
-//! use testwright_core::toys::Machine;
-//! use testwright_model::{Limits, explore};
+//! use testwright_core::toys::ToyMachine;
+//! use testwright_model::{GraphLimits, explore};
 //!
-//! let mut words = Machine::words();
-//! let left = Machine::program(&mut words, "left", &["off left on", "on left off"]);
-//! let right = Machine::program(&mut words, "right", &["off right on", "on right off"]);
-//! let mut lamps = Product::new(words, vec![Box::new(left), Box::new(right)]);
-//! let graph = explore(&mut lamps, &Limits::default(), &mut |_| true).graph;
+//! let mut interner = ToyMachine::interner();
+//! let left = ToyMachine::program(&mut interner, "left", &["off left on", "on left off"]);
+//! let right = ToyMachine::program(&mut interner, "right", &["off right on", "on right off"]);
+//! let mut lamps = Product::new(interner, vec![Box::new(left), Box::new(right)]);
+//! let graph = explore(&mut lamps, &GraphLimits::default(), &mut |_| true).graph;
 //! assert_eq!((graph.states(), graph.transitions.len()), (4, 8));
 //! ```
 //!
 //! # What to read next
 //!
-//! - [`Fsm`] and [`Suite`]: the scenarios. What a *model* is, and how models are composed, is in
-//!   [`testwright_core::product`].
-//! - [`explore`] and [`Graph`]: all states of a product, up to a limit, and which of them are good or bad.
-//! - [`Runs`]: testing with a model. [`Walk`]: a product as a system, for everything else.
-//! - [`Script`] and [`shorten`]: playing a run again, and making one short that fails.
-//! - [`conform`]: whether a model allows what really happened. [`recorded()`]: that as a scenario.
-//! - [`parallel`]: exploring with the help of other processes.
-//! - [`cover`]: suites that cover what an exploration has found.
-//! - [`fsm_file`], [`suite_file`]: both as Python modules.
+//! - [`Fsm`] and [`RunSuite`]: the scenarios. [`testwright_core::product`] defines *models* and how
+//!   they are composed.
+//! - [`explore`] and [`ProductGraph`]: all states of a product, up to a limit, and which of them
+//!   are accepting, unsafe or dead.
+//! - [`ModelRunner`]: tests an implementation against a model. [`ProductSystem`]: a product as a
+//!   system, for everything else.
+//! - [`RecordedRun`] and [`shrink`]: replay runs, and shrink failing ones.
+//! - [`conform`]: decides whether a model allows a recorded behaviour. [`recorded_suite()`]: turns
+//!   it into a scenario.
+//! - [`parallel`]: explores with the help of other processes.
+//! - [`cover`]: makes suites that cover an explored graph.
+//! - [`fsm_file`], [`suite_file`]: write graphs and runs as Python modules.
 
 #![warn(missing_docs)]
 
@@ -39,26 +46,34 @@ pub mod fsm_file;
 mod graph;
 mod mismatch;
 mod module_text;
+mod observation;
 pub mod parallel;
 mod playlist;
-mod recorded;
-mod refused;
+mod product_system;
+mod recorded_suite;
 mod replay;
 mod runs;
-mod shorten;
+mod shrink;
 mod suite;
 pub mod suite_file;
-mod walk;
 
-pub use cover::{Cover, CoverPlan, Goal, RUN_COST, Reason, Target, Unreachable, cover, pairs};
-pub use explore::{Expander, Exploration, Limits, Progress, explore, explore_from, explore_with};
+pub use cover::{
+    CoverGoal, CoverPlan, CoverTarget, CoveringSuite, RUN_COST, UnreachableReason,
+    UnreachableTarget, count_pairs, cover,
+};
+pub use explore::{
+    Expander, ExploredGraph, GraphLimits, GraphProgress, explore, explore_from, explore_with,
+};
 pub use filter::Filter;
-pub use fsm::{Edge, Fsm};
-pub use graph::{Graph, Transition, Ways, state_text};
+pub use fsm::{Fsm, FsmEdge};
+pub use graph::{ProductGraph, ProductTransition, ShortestPaths, state_text};
 pub use playlist::Playlist;
-pub use recorded::recorded;
-pub use replay::{Replayed, Script, make_ready};
-pub use runs::{Choice, Chooser, Implementation, Plan, RunEnd, RunWatcher, Runs, Tally, step_text};
-pub use shorten::{Short, shorten};
-pub use suite::Suite;
-pub use walk::{TakenTransition, Walk};
+pub use product_system::{ProductSystem, TakenTransition};
+pub use recorded_suite::recorded_suite;
+pub use replay::{RecordedRun, ReplayOutcome, make_ready};
+pub use runs::{
+    Chooser, ChosenStep, Implementation, ModelRunner, RunCounts, RunEnd, RunPlan, RunWatcher,
+    step_text,
+};
+pub use shrink::{MinimalRun, shrink};
+pub use suite::RunSuite;

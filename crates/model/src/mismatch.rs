@@ -1,9 +1,9 @@
-//! What an implementation did wrong, as a failure that can be told from others.
+//! Failures of an implementation that does not behave as its model says.
 
 use testwright_core::{Failure, FailureKind};
 
-/// The implementation did not do what the models do, in an action. The same complaint about other values is the same
-/// failure.
+/// Builds the failure for an action that did not do what the models say. The signature leaves out
+/// values, so that the same complaint about other values counts as the same failure.
 pub(crate) fn mismatch(action: &str, why: String) -> Failure {
     Failure {
         kind: FailureKind::ModelMismatch,
@@ -13,7 +13,7 @@ pub(crate) fn mismatch(action: &str, why: String) -> Failure {
     }
 }
 
-/// A text without its numbers, and without what it has in quotation marks.
+/// Removes digits and quoted passages from a text.
 fn without_values(text: &str) -> String {
     let mut rest = String::new();
     let mut quoted_by = None;
@@ -22,7 +22,7 @@ fn without_values(text: &str) -> String {
         match quoted_by {
             Some(mark) if mark == letter => quoted_by = None,
             Some(_) => {}
-            // After a letter it is an apostrophe.
+            // A quotation mark after a letter is an apostrophe.
             None if matches!(letter, '\'' | '"' | '`') && !before.is_alphanumeric() => {
                 quoted_by = Some(letter);
             }

@@ -1,24 +1,31 @@
-//! What the Python modules that are written here have in common.
+//! Building blocks for the Python modules that `fsm_file` and `suite_file` write.
 
 use std::fmt::Write;
 
-use testwright_core::product::{Label, NameId, ValueId, Words};
+use testwright_core::product::{Interner, NameId, StepLabel, ValueId};
 
-/// The names that stand for actions in a module, where some names are the module's own.
+/// Python functions that stand for actions in a written module.
+///
+/// The module's own names are reserved. An action whose name is reserved, or is not a valid
+/// identifier, is referred to by another name.
 pub(crate) struct Stubs<'w> {
-    words: &'w Words,
+    /// Texts of the names and values.
+    interner: &'w Interner,
+    /// Names that the module uses for itself.
     reserved: &'static [&'static str],
 }
 
 impl<'w> Stubs<'w> {
-    pub(crate) fn new(words: &'w Words, reserved: &'static [&'static str]) -> Stubs<'w> {
-        Stubs { words, reserved }
+    /// Creates the stubs for a module with these reserved names.
+    pub(crate) fn new(interner: &'w Interner, reserved: &'static [&'static str]) -> Stubs<'w> {
+        Stubs { interner, reserved }
     }
 
-    /// The name by which an action can be spoken of in the whole module. One that is called like something else in the
-    /// module, or whose name cannot be written, has another name there; what it is called itself stays.
+    /// Returns the name by which the module refers to an action. It differs from the action's own
+    /// name if that is reserved or is not a valid identifier. The function's `__name__` stays the
+    /// action's own.
     pub(crate) fn reference(&self, name: NameId) -> String {
-        let own = self.words.name_text(name);
+        let own = self.interner.name_text(name);
         if !can_be_written(own) {
             return format!("_action_{}", name.0);
         }
@@ -29,10 +36,10 @@ impl<'w> Stubs<'w> {
         }
     }
 
-    /// A function for each action.
+    /// Writes an empty function for each action, and an alias where the reference differs.
     pub(crate) fn write(&self, text: &mut String, vocabulary: &[NameId]) {
         for name in vocabulary {
-            let own = self.words.name_text(*name);
+            let own = self.interner.name_text(*name);
             let reference = self.reference(*name);
             if !can_be_written(own) {
                 let quoted = quoted(own);
@@ -47,7 +54,7 @@ impl<'w> Stubs<'w> {
         }
     }
 
-    /// A tuple of actions.
+    /// Returns a Python tuple of actions.
     pub(crate) fn tuple(&self, vocabulary: &[NameId]) -> String {
         let names: Vec<String> = vocabulary
             .iter()
@@ -59,24 +66,24 @@ impl<'w> Stubs<'w> {
         }
     }
 
-    /// A step: action, arguments and result.
-    pub(crate) fn step(&self, label: Label) -> String {
-        let arguments = &self.words.value_text(label.arguments).literal;
-        let result = &self.words.value_text(label.result).literal;
+    /// Returns a step as a Python tuple of action, arguments and result.
+    pub(crate) fn step(&self, label: StepLabel) -> String {
+        let arguments = &self.interner.value_text(label.arguments).literal;
+        let result = &self.interner.value_text(label.result).literal;
         format!("({}, {arguments}, {result})", self.reference(label.name))
     }
 
-    /// The same, the result left out if there is none.
-    pub(crate) fn short_step(&self, label: Label) -> String {
+    /// Returns a step as a Python tuple, without its result if that is `None`.
+    pub(crate) fn short_step(&self, label: StepLabel) -> String {
         if label.result != ValueId::NONE {
             return self.step(label);
         }
-        let arguments = &self.words.value_text(label.arguments).literal;
+        let arguments = &self.interner.value_text(label.arguments).literal;
         format!("({}, {arguments})", self.reference(label.name))
     }
 }
 
-/// A text as Python writes it.
+/// Quotes a text as a Python string literal.
 pub(crate) fn quoted(text: &str) -> String {
     let mut quoted = String::from("'");
     for letter in text.chars() {
@@ -91,7 +98,7 @@ pub(crate) fn quoted(text: &str) -> String {
     quoted
 }
 
-/// Whether a function can be defined by a name. A lambda, for one, is called `<lambda>`.
+/// Returns true if `name` is a Python identifier. The name of a lambda, `<lambda>`, is not.
 fn can_be_written(name: &str) -> bool {
     let mut letters = name.chars();
     letters
@@ -100,9 +107,9 @@ fn can_be_written(name: &str) -> bool {
         && letters.all(|letter| letter.is_alphanumeric() || letter == '_')
 }
 
-/// The first lines of a module: how it came to be.
+/// Returns the first lines of a module: a comment with the command that made it.
 pub(crate) fn head(command: &str) -> String {
-    // A command line may have line ends in it, and what follows them would be code.
+    // A command line may contain line breaks, and the text after one would be code.
     let command = command.replace(['\n', '\r'], " ");
     format!("\n# {command}\n")
 }

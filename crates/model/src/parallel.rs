@@ -1,15 +1,16 @@
-//! Exploring with the help of other processes, each of which has a copy of the models.
+//! Exploration with the help of other processes, each with its own copy of the models.
 //!
-//! States that will be asked about wait in chunks, in the order in which they will be. Some chunks are handed to helpers
-//! before their turn comes, the others are asked about here, and all answers are taken in order. So what is found does
-//! not depend on who was faster, or on who did what: it is what one would have found alone, to the last number.
+//! States to expand wait in chunks, in the order of expansion. Some chunks are handed to helpers
+//! before their turn, the others are expanded in this process, and all results are taken in order.
+//! So the graph does not depend on which process was faster or did which part. It equals the graph
+//! of an exploration without helpers, down to the numbers of its states.
 //!
-//! Understanding an answer takes time as well: a state has to be passed, and looked up here. For a model whose actions
-//! take a microsecond that is no gain, for one whose actions do real work it is. So both are measured, and helpers get
-//! as much as pays.
+//! Decoding an answer takes time too: a state has to be transferred and looked up. That does not
+//! pay for a model whose actions take a microsecond, but it does for one whose actions do real
+//! work. So both costs are measured, and helpers get as many chunks as pays.
 //!
-//! Helpers number states and values in their own way. A state is passed as what a [`Model`](super::Model) exports, a
-//! value is explained when a helper speaks of it for the first time.
+//! Each helper numbers states and values in its own way. A state is transferred as the bytes that a
+//! [`Model`](super::Model) exports. A value is transferred once, when a helper first uses it.
 
 use std::collections::VecDeque;
 use std::io::{self, Read, Write};
@@ -19,123 +20,141 @@ use std::time::Duration;
 
 use testwright_core::Error;
 use testwright_core::product::{
-    Joint, Label, NameId, Phase, Place, Product, Trouble, ValueId, Words,
+    Interner, JointStep, ModelError, ModelState, NameId, Phase, Product, StepLabel, ValueId,
 };
 
 use crate::Expander;
 
-/// Passes values between processes.
-pub trait Passing {
-    /// A value in a form that another process understands; none if there is no such form.
+/// Transfer of values between processes.
+pub trait ValueCodec {
+    /// Encodes a value for another process. Returns `None` if it cannot be transferred.
     fn export(&mut self, value: ValueId) -> Option<Vec<u8>>;
 
-    /// The value that another process speaks of.
-    fn import(&mut self, words: &mut Words, value: &[u8]) -> Option<ValueId>;
+    /// Decodes a value that another process encoded.
+    fn import(&mut self, interner: &mut Interner, value: &[u8]) -> Option<ValueId>;
 }
 
-/// Where to ask a helper, and where its answers come from.
+/// Streams to and from a helper: for questions and for its answers.
 pub type Connection = (Box<dyn Write>, Box<dyn Read + Send>);
 
-/// How many states are handed out together.
+/// Number of states that are handed out together.
 const CHUNK: usize = 32;
 
-/// Of so many states one is asked about here as well, to see whether the copies behave alike.
+/// One in so many transferred states is also expanded in this process, to check that the copies of
+/// the models behave alike.
 const TRIAL: usize = 997;
 
-/// What a helper's answer begins with.
+/// First byte of an answer: the steps that are possible.
 const MOVES: u8 = 0;
+/// First byte of an answer: the code of a model raised an exception.
 const RAISED: u8 = 1;
+/// First byte of an answer: a model cannot be used.
 const UNUSABLE: u8 = 2;
+/// First byte of an answer: the helper was interrupted.
 const INTERRUPTED: u8 = 3;
+/// First byte of an answer: a state or value cannot be transferred.
 const CANNOT_PASS: u8 = 4;
 
-/// What is said if states cannot be passed. Whoever asked may explore alone.
+/// Error for states that cannot be transferred. The caller may explore without helpers instead.
 pub const CANNOT_PASS_STATES: &str =
     "the states hold objects that cannot be passed to another process";
 
-/// What is said if a helper finds something else.
-pub const DIFFERENT: &str = "the models behave differently in another process";
+/// Error for a helper whose copy of the models behaves differently.
+pub const COPIES_DIFFER: &str = "the models behave differently in another process";
 
-/// How many chunks a helper has before it, so that it never waits for the next.
+/// Number of chunks that a helper has in advance, so that it never waits for the next.
 const AHEAD: usize = 3;
 
-/// At most so many chunks are asked about here for one that each helper gets.
-const MOST_HERE: u64 = 8;
+/// Maximum number of chunks to expand in this process for each one that every helper gets.
+const MAX_KEPT: u64 = 8;
 
-/// If helping does not pay, so many chunks are asked about here before it is tried again.
+/// Number of chunks to expand in this process before helpers are tried again, if they do not pay.
 const PAUSE: u64 = 64;
 
-/// Tells the time since some moment.
+/// Clock that returns the time since a fixed moment.
 pub type Clock = Box<dyn FnMut() -> Duration>;
 
-/// Helpers, and what they were asked.
-pub struct Team<'t> {
+/// Expander that shares its work with helper processes.
+pub struct HelperPool<'t> {
+    /// Helpers, by number.
     helpers: Vec<Helper>,
-    passing: &'t mut dyn Passing,
+    codec: &'t mut dyn ValueCodec,
     clock: Clock,
-    /// What will be asked about, in order.
+    /// Chunks that are not fully expanded yet, in order.
     chunks: VecDeque<Chunk>,
-    /// How many chunks came before the first of these.
-    gone: u64,
-    /// From which on chunks may be handed out: those before are for here, or were handed out.
-    free: u64,
-    /// How many were handed out without one for here.
+    /// Number of chunks that were finished before the first of `chunks`.
+    finished: u64,
+    /// Number of the first chunk that may be handed out. Earlier ones are kept for this process or
+    /// were handed out.
+    next_free: u64,
+    /// Number of chunks handed out since the last one was kept for this process.
     in_a_row: usize,
-    /// How many are for here after each helper has got one.
-    here: u64,
-    answers: VecDeque<Result<Vec<Joint>, Trouble>>,
+    /// Number of chunks to keep for this process after every helper has got one.
+    kept: u64,
+    /// Decoded answers to the first chunk.
+    answers: VecDeque<Result<Vec<JointStep>, ModelError>>,
+    /// Number of answers used so far.
     asked: usize,
-    /// What a chunk takes, here and handed out, without waiting.
-    costs: [Cost; 2],
-    trouble: Option<Trouble>,
+    /// Cost of a chunk in this process and of a chunk that was handed out, without waiting.
+    costs: [AverageCost; 2],
+    /// Error while handing out chunks, for the next call that can return it.
+    error: Option<ModelError>,
 }
 
-/// States that are asked about together.
+/// States that are expanded together.
 #[derive(Default)]
 struct Chunk {
-    states: Vec<Vec<Place>>,
-    /// How many were asked for.
-    place: usize,
-    /// Who was asked about them.
+    /// States in the order of expansion.
+    states: Vec<Vec<ModelState>>,
+    /// Number of its states that were expanded.
+    expanded: usize,
+    /// Number of the helper that it was handed to.
     helper: Option<usize>,
-    /// When its turn came, not counting the time that was spent waiting for its answers.
+    /// Time when its turn came, moved forward by the time spent waiting for its answers.
     since: Duration,
 }
 
-/// What something takes, as it was lately.
+/// Moving average of the time that something takes.
 #[derive(Clone, Copy, Default)]
-struct Cost(Option<f64>);
+struct AverageCost(Option<f64>);
 
-impl Cost {
+impl AverageCost {
+    /// Adds a measurement.
     fn note(&mut self, taken: Duration) {
         let taken = taken.as_secs_f64();
         self.0 = Some(self.0.map_or(taken, |before| before * 0.9 + taken * 0.1));
     }
 }
 
+/// A process that expands states.
 struct Helper {
+    /// Stream for questions.
     questions: Box<dyn Write>,
+    /// Answers as they arrive.
     answers: Receiver<Vec<u8>>,
-    /// How many chunks it was asked about and nobody has read the answers of.
+    /// Number of chunks whose answers have not been read.
     waiting: usize,
-    /// By the helper's numbers.
+    /// Values by the helper's numbers.
     values: Vec<ValueId>,
 }
 
-fn lost() -> Error {
+/// Returns the error for a helper that has ended.
+fn helper_lost() -> Error {
     Error::new("a process that helps to explore has ended")
 }
 
-impl<'t> Team<'t> {
-    /// Helpers at the other ends of these connections, of which there should be one.
+impl<'t> HelperPool<'t> {
+    /// Creates a pool with a helper at the other end of each connection. There should be at least
+    /// one.
     pub fn new(
         connections: Vec<Connection>,
-        passing: &'t mut dyn Passing,
+        codec: &'t mut dyn ValueCodec,
         clock: Clock,
-    ) -> Team<'t> {
+    ) -> HelperPool<'t> {
         let helper = |(questions, mut answers): Connection| {
             let (send, receive) = channel();
-            // A helper must never wait for somebody to read what it says: that one may be waiting to be read by it.
+            // A thread reads all answers as they come. Otherwise a helper could block on writing an
+            // answer while this process blocks on writing a question to it.
             thread::spawn(move || {
                 while let Ok(frame) = read_frame(&mut answers) {
                     if send.send(frame).is_err() {
@@ -150,33 +169,36 @@ impl<'t> Team<'t> {
                 values: Vec::new(),
             }
         };
-        Team {
+        HelperPool {
             helpers: connections.into_iter().map(helper).collect(),
-            passing,
+            codec,
             clock,
             chunks: VecDeque::new(),
-            gone: 0,
-            // The first is asked about here.
-            free: 1,
+            finished: 0,
+            // The first chunk is expanded in this process.
+            next_free: 1,
             in_a_row: 0,
-            here: 1,
+            kept: 1,
             answers: VecDeque::new(),
             asked: 0,
-            costs: [Cost::default(); 2],
-            trouble: None,
+            costs: [AverageCost::default(); 2],
+            error: None,
         }
     }
 
-    /// Hands out chunks as long as there is a helper that has little before it.
-    fn hand_out(&mut self, product: &Product<'_>) -> Result<(), Trouble> {
+    /// Hands out chunks while a helper has few in advance.
+    fn hand_out(&mut self, product: &Product<'_>) -> Result<(), ModelError> {
         loop {
-            // What is asked about now, or next, is not worth handing out.
-            self.free = self.free.max(self.gone + 1);
+            // The chunk in progress and the next one are not worth handing out.
+            self.next_free = self.next_free.max(self.finished + 1);
             let idle = (0..self.helpers.len()).min_by_key(|one| self.helpers[*one].waiting);
             let Some(number) = idle.filter(|one| self.helpers[*one].waiting < AHEAD) else {
                 return Ok(());
             };
-            let Some(chunk) = self.chunks.get_mut((self.free - self.gone) as usize) else {
+            let Some(chunk) = self
+                .chunks
+                .get_mut((self.next_free - self.finished) as usize)
+            else {
                 return Ok(());
             };
             if chunk.states.len() < CHUNK {
@@ -197,38 +219,46 @@ impl<'t> Team<'t> {
             let questions = &mut helper.questions;
             write_frame(questions, &frame)
                 .and_then(|()| questions.flush())
-                .map_err(|_| lost())?;
+                .map_err(|_| helper_lost())?;
             self.in_a_row += 1;
-            self.free += 1;
+            self.next_free += 1;
             if self.in_a_row >= self.helpers.len() {
                 self.in_a_row = 0;
-                self.free += if self.pays() { self.here } else { PAUSE };
+                self.next_free += if self.is_worthwhile() {
+                    self.kept
+                } else {
+                    PAUSE
+                };
             }
         }
     }
 
-    /// Whether what a helper takes over is more than what it takes to understand its answer.
-    fn pays(&self) -> bool {
+    /// Returns true if handing out a chunk costs less than expanding it in this process.
+    fn is_worthwhile(&self) -> bool {
         match self.costs {
-            [Cost(Some(here)), Cost(Some(handed_out))] => handed_out < here * 0.9,
+            [AverageCost(Some(here)), AverageCost(Some(handed_out))] => handed_out < here * 0.9,
             _ => true,
         }
     }
 
-    /// Reads the answers to the chunk that is next.
-    fn read(&mut self, product: &mut Product<'_>, number: usize) -> Result<(), Trouble> {
+    /// Receives and decodes a helper's answers to the first chunk.
+    fn receive_answers(
+        &mut self,
+        product: &mut Product<'_>,
+        number: usize,
+    ) -> Result<(), ModelError> {
         let helper = &mut self.helpers[number];
-        let came = match helper.answers.try_recv() {
+        let frame = match helper.answers.try_recv() {
             Ok(frame) => {
-                self.here = self.here.saturating_sub(1).max(1);
+                self.kept = self.kept.saturating_sub(1).max(1);
                 frame
             }
-            Err(TryRecvError::Disconnected) => return Err(lost().into()),
+            Err(TryRecvError::Disconnected) => return Err(helper_lost().into()),
             Err(TryRecvError::Empty) => {
-                // Who waits could have done more.
-                self.here = (self.here + 1).min(MOST_HERE);
+                // The time spent waiting could have gone into chunks of its own.
+                self.kept = (self.kept + 1).min(MAX_KEPT);
                 let began = (self.clock)();
-                let frame = helper.answers.recv().map_err(|_| lost())?;
+                let frame = helper.answers.recv().map_err(|_| helper_lost())?;
                 let waited = (self.clock)().saturating_sub(began);
                 if let Some(chunk) = self.chunks.front_mut() {
                     chunk.since += waited;
@@ -238,35 +268,36 @@ impl<'t> Team<'t> {
         };
         let helper = &mut self.helpers[number];
         helper.waiting -= 1;
-        let mut rest = came.as_slice();
+        let mut rest = frame.as_slice();
         while let Some(answer) = take_bytes(&mut rest) {
-            let answer = helper.understand(product, self.passing, answer);
+            let answer = helper.decode_answer(product, self.codec, answer);
             self.answers
-                .push_back(answer.unwrap_or_else(|| Err(lost().into())));
+                .push_back(answer.unwrap_or_else(|| Err(helper_lost().into())));
         }
         Ok(())
     }
 
-    /// What a helper says about the next state, which is now and then asked about here as well.
-    fn answered(
+    /// Returns a helper's answer for the next state. Now and then checks it against this process's
+    /// own.
+    fn next_answer(
         &mut self,
         product: &mut Product<'_>,
-        state: &[Place],
-    ) -> Result<Vec<Joint>, Trouble> {
-        let moves = self.answers.pop_front().ok_or_else(lost)??;
+        state: &[ModelState],
+    ) -> Result<Vec<JointStep>, ModelError> {
+        let moves = self.answers.pop_front().ok_or_else(helper_lost)??;
         self.asked += 1;
         if self.asked % TRIAL == 1 {
-            let here = product.moves(state, Phase::Usual)?;
+            let here = product.possible_steps(state, Phase::Usual)?;
             if here != moves {
-                return Err(Error::new(DIFFERENT).into());
+                return Err(Error::new(COPIES_DIFFER).into());
             }
         }
         Ok(moves)
     }
 }
 
-impl Expander for Team<'_> {
-    fn announce(&mut self, product: &Product<'_>, state: &[Place]) {
+impl Expander for HelperPool<'_> {
+    fn announce(&mut self, product: &Product<'_>, state: &[ModelState]) {
         match self.chunks.back_mut() {
             Some(last) if last.states.len() < CHUNK => last.states.push(state.to_vec()),
             _ => self.chunks.push_back(Chunk {
@@ -276,35 +307,39 @@ impl Expander for Team<'_> {
         }
         let is_full = |last: &Chunk| last.states.len() == CHUNK;
         if self.chunks.back().is_some_and(is_full)
-            && let Err(trouble) = self.hand_out(product)
+            && let Err(error) = self.hand_out(product)
         {
-            self.trouble.get_or_insert(trouble);
+            self.error.get_or_insert(error);
         }
     }
 
-    fn moves(&mut self, product: &mut Product<'_>, state: &[Place]) -> Result<Vec<Joint>, Trouble> {
-        if let Some(trouble) = self.trouble.take() {
-            return Err(trouble);
+    fn moves(
+        &mut self,
+        product: &mut Product<'_>,
+        state: &[ModelState],
+    ) -> Result<Vec<JointStep>, ModelError> {
+        if let Some(error) = self.error.take() {
+            return Err(error);
         }
-        let chunk = self.chunks.front_mut().ok_or_else(lost)?;
+        let chunk = self.chunks.front_mut().ok_or_else(helper_lost)?;
         let helper = chunk.helper;
-        if chunk.place == 0 {
+        if chunk.expanded == 0 {
             chunk.since = (self.clock)();
             if let Some(number) = helper {
-                self.read(product, number)?;
+                self.receive_answers(product, number)?;
             }
         }
         let moves = match helper {
-            Some(_) => self.answered(product, state)?,
-            None => product.moves(state, Phase::Usual)?,
+            Some(_) => self.next_answer(product, state)?,
+            None => product.possible_steps(state, Phase::Usual)?,
         };
-        let chunk = self.chunks.front_mut().ok_or_else(lost)?;
-        chunk.place += 1;
-        if chunk.place == CHUNK {
+        let chunk = self.chunks.front_mut().ok_or_else(helper_lost)?;
+        chunk.expanded += 1;
+        if chunk.expanded == CHUNK {
             let taken = (self.clock)().saturating_sub(chunk.since);
             self.costs[usize::from(helper.is_some())].note(taken);
             self.chunks.pop_front();
-            self.gone += 1;
+            self.finished += 1;
             self.hand_out(product)?;
         }
         Ok(moves)
@@ -312,13 +347,13 @@ impl Expander for Team<'_> {
 }
 
 impl Helper {
-    /// What an answer says.
-    fn understand(
+    /// Decodes an answer. Returns `None` if it is malformed.
+    fn decode_answer(
         &mut self,
         product: &mut Product<'_>,
-        passing: &mut dyn Passing,
+        codec: &mut dyn ValueCodec,
         frame: &[u8],
-    ) -> Option<Result<Vec<Joint>, Trouble>> {
+    ) -> Option<Result<Vec<JointStep>, ModelError>> {
         let (kind, mut rest) = frame.split_first()?;
         let rest = &mut rest;
         let mut text = || {
@@ -330,7 +365,10 @@ impl Helper {
         match *kind {
             RAISED => {
                 let (what, traceback) = (text()?, text()?);
-                return Some(Err(Trouble::Raised { what, traceback }));
+                return Some(Err(ModelError::Raised {
+                    exception: what,
+                    traceback,
+                }));
             }
             UNUSABLE => {
                 let (message, help) = (text()?, text()?);
@@ -341,20 +379,20 @@ impl Helper {
                 };
                 return Some(Err(error.into()));
             }
-            INTERRUPTED => return Some(Err(Trouble::Interrupted)),
+            INTERRUPTED => return Some(Err(ModelError::Interrupted)),
             CANNOT_PASS => return Some(Err(Error::new(CANNOT_PASS_STATES).into())),
             _ => {}
         }
         for _ in 0..take_number(rest)? {
             let value = take_bytes(rest)?;
             self.values
-                .push(passing.import(product.words_mut(), value)?);
+                .push(codec.import(product.interner_mut(), value)?);
         }
         let mut joints = Vec::new();
         for _ in 0..take_number(rest)? {
             let [name, arguments, result] =
                 [take_number(rest)?, take_number(rest)?, take_number(rest)?];
-            let label = Label {
+            let label = StepLabel {
                 name: NameId(u32::try_from(name).ok()?),
                 arguments: *self.values.get(arguments)?,
                 result: *self.values.get(result)?,
@@ -364,37 +402,37 @@ impl Helper {
                 parts.push(take_bytes(rest)?);
             }
             let to = product.import(&parts)?;
-            joints.push(Joint { label, to });
+            joints.push(JointStep { label, to });
         }
         Some(Ok(joints))
     }
 }
 
-/// Helps: answers questions about states until there are no more.
-pub fn help(
+/// Serves as a helper: answers questions about states until the stream ends.
+pub fn serve(
     product: &mut Product<'_>,
-    passing: &mut dyn Passing,
+    codec: &mut dyn ValueCodec,
     questions: &mut dyn Read,
     answers: &mut dyn Write,
 ) -> io::Result<()> {
-    // By our own numbers: the number under which a value was explained.
+    // By this process's numbers, the number under which each value was transferred.
     let mut explained: Vec<Option<usize>> = Vec::new();
     let mut next = 0;
     while let Ok(frame) = read_frame(questions) {
         let mut rest = frame.as_slice();
         let rest = &mut rest;
-        let many = take_number(rest).unwrap_or(0);
+        let count = take_number(rest).unwrap_or(0);
         let mut all = Vec::new();
-        for _ in 0..many {
+        for _ in 0..count {
             let mut parts = Vec::new();
             for _ in 0..take_number(rest).unwrap_or(0) {
                 parts.push(take_bytes(rest).unwrap_or_default());
             }
             let answer = match product.import(&parts) {
-                Some(state) => match product.moves(&state, Phase::Usual) {
-                    Ok(moves) => say(product, passing, &moves, &mut explained, &mut next)
+                Some(state) => match product.possible_steps(&state, Phase::Usual) {
+                    Ok(moves) => encode_steps(product, codec, &moves, &mut explained, &mut next)
                         .unwrap_or_else(|| vec![CANNOT_PASS]),
-                    Err(trouble) => say_trouble(&trouble),
+                    Err(error) => encode_error(&error),
                 },
                 None => vec![CANNOT_PASS],
             };
@@ -406,26 +444,27 @@ pub fn help(
     Ok(())
 }
 
-/// An answer; none if something in it cannot be passed.
-fn say(
+/// Encodes the possible steps of a state. Returns `None` if something in them cannot be
+/// transferred.
+fn encode_steps(
     product: &Product<'_>,
-    passing: &mut dyn Passing,
-    moves: &[Joint],
+    codec: &mut dyn ValueCodec,
+    moves: &[JointStep],
     explained: &mut Vec<Option<usize>>,
     next: &mut usize,
 ) -> Option<Vec<u8>> {
     let mut new = Vec::new();
     let mut explain = |value: ValueId| -> Option<usize> {
-        let place = value.0 as usize;
-        if place >= explained.len() {
-            explained.resize(place + 1, None);
+        let index = value.0 as usize;
+        if index >= explained.len() {
+            explained.resize(index + 1, None);
         }
-        if explained[place].is_none() {
-            new.push(passing.export(value)?);
-            explained[place] = Some(*next);
+        if explained[index].is_none() {
+            new.push(codec.export(value)?);
+            explained[index] = Some(*next);
             *next += 1;
         }
-        explained[place]
+        explained[index]
     };
     let mut steps = Vec::new();
     for one in moves {
@@ -451,18 +490,22 @@ fn say(
     Some(frame)
 }
 
-fn say_trouble(trouble: &Trouble) -> Vec<u8> {
-    let (kind, texts) = match trouble {
-        Trouble::Raised { what, traceback } => (RAISED, [what.clone(), traceback.clone()]),
-        Trouble::Unusable(error) => {
+/// Encodes an error of the models.
+fn encode_error(error: &ModelError) -> Vec<u8> {
+    let (kind, texts) = match error {
+        ModelError::Raised {
+            exception: what,
+            traceback,
+        } => (RAISED, [what.clone(), traceback.clone()]),
+        ModelError::Unusable(error) => {
             let help = error.help.clone().unwrap_or_default();
             (UNUSABLE, [error.message.clone(), help])
         }
-        Trouble::Misread(text) => (UNUSABLE, [text.to_string(), text.help.clone()]),
-        Trouble::NoReset { .. } | Trouble::InStepper { .. } => {
-            (UNUSABLE, [trouble.to_string(), String::new()])
+        ModelError::Source(text) => (UNUSABLE, [text.to_string(), text.help.clone()]),
+        ModelError::NoReset { .. } | ModelError::InStepper { .. } => {
+            (UNUSABLE, [error.to_string(), String::new()])
         }
-        Trouble::Interrupted => (INTERRUPTED, Default::default()),
+        ModelError::Interrupted => (INTERRUPTED, Default::default()),
     };
     let mut frame = vec![kind];
     texts
@@ -471,21 +514,25 @@ fn say_trouble(trouble: &Trouble) -> Vec<u8> {
     frame
 }
 
+/// Appends a number as four bytes.
 fn put_number(frame: &mut Vec<u8>, number: usize) {
     frame.extend_from_slice(&(number as u32).to_le_bytes());
 }
 
+/// Appends a length and so many bytes.
 fn put_bytes(frame: &mut Vec<u8>, bytes: &[u8]) {
     put_number(frame, bytes.len());
     frame.extend_from_slice(bytes);
 }
 
+/// Removes a number from the front of a frame.
 fn take_number(frame: &mut &[u8]) -> Option<usize> {
     let (number, rest) = frame.split_first_chunk::<4>()?;
     *frame = rest;
     usize::try_from(u32::from_le_bytes(*number)).ok()
 }
 
+/// Removes bytes with their length from the front of a frame.
 fn take_bytes<'f>(frame: &mut &'f [u8]) -> Option<&'f [u8]> {
     let length = take_number(frame)?;
     let (bytes, rest) = frame.split_at_checked(length)?;
@@ -493,11 +540,13 @@ fn take_bytes<'f>(frame: &mut &'f [u8]) -> Option<&'f [u8]> {
     Some(bytes)
 }
 
+/// Writes a frame after its length.
 fn write_frame(to: &mut dyn Write, frame: &[u8]) -> io::Result<()> {
     to.write_all(&(frame.len() as u32).to_le_bytes())?;
     to.write_all(frame)
 }
 
+/// Reads a frame that follows its length.
 fn read_frame(from: &mut dyn Read) -> io::Result<Vec<u8>> {
     let mut length = [0; 4];
     from.read_exact(&mut length)?;

@@ -1,62 +1,65 @@
-//! Runs that were made beforehand, to be played one after the other.
+//! A chooser that plays runs made beforehand.
 
-use testwright_core::product::{Joint, Label, Product, Trouble};
+use testwright_core::product::{JointStep, ModelError, Product, StepLabel};
 
-use crate::runs::{Choice, Chooser};
+use crate::runs::{Chooser, ChosenStep};
 
-/// Picks steps as runs say that were made before. One that is not possible any more ends its run.
+/// Chooser that plays given runs, one after the other. A step that is not possible ends its run.
 #[derive(Clone, Debug, Default)]
 pub struct Playlist {
-    runs: Vec<Vec<Label>>,
+    /// Steps of each run.
+    runs: Vec<Vec<StepLabel>>,
+    /// Index of the current run.
     run: usize,
-    place: usize,
+    /// Index of the next step in the current run.
+    next: usize,
 }
 
 impl Playlist {
-    /// These runs, one after the other.
-    pub fn new(runs: Vec<Vec<Label>>) -> Playlist {
+    /// Creates a playlist of these runs.
+    pub fn new(runs: Vec<Vec<StepLabel>>) -> Playlist {
         Playlist {
             runs,
             ..Playlist::default()
         }
     }
 
-    /// How many runs there are.
+    /// Returns the number of runs.
     pub fn len(&self) -> usize {
         self.runs.len()
     }
 
-    /// Whether there are none.
+    /// Returns true if there are no runs.
     pub fn is_empty(&self) -> bool {
         self.runs.is_empty()
     }
 }
 
 impl Chooser for Playlist {
-    fn begins(&mut self, run: usize) {
-        (self.run, self.place) = (run, 0);
+    fn begin_run(&mut self, run: usize) {
+        (self.run, self.next) = (run, 0);
     }
 
-    fn has_ended(&self) -> bool {
+    fn is_finished(&self) -> bool {
         let run = self.runs.get(self.run);
-        run.is_none_or(|run| self.place >= run.len())
+        run.is_none_or(|run| self.next >= run.len())
     }
 
     fn choose(
         &mut self,
         _product: &mut Product<'_>,
-        possible: &[Joint],
-    ) -> Result<Option<Choice>, Trouble> {
-        let next = self.runs.get(self.run).and_then(|run| run.get(self.place));
-        let is_possible = |next: &&Label| {
+        possible: &[JointStep],
+    ) -> Result<Option<ChosenStep>, ModelError> {
+        let next = self.runs.get(self.run).and_then(|run| run.get(self.next));
+        let is_possible = |next: &&StepLabel| {
             let mut labels = possible.iter().map(|one| one.label);
             labels.any(|label| (label.name, label.arguments) == (next.name, next.arguments))
         };
         let Some(label) = next.filter(is_possible) else {
             return Ok(None);
         };
-        self.place += 1;
-        Ok(Some(Choice {
+        self.next += 1;
+        Ok(Some(ChosenStep {
             name: label.name,
             arguments: label.arguments,
             result: Some(label.result),

@@ -1,67 +1,71 @@
-//! Playing a run again, step by step as it was written down.
+//! Replays recorded runs, step by step.
 
 use testwright_core::Failure;
-use testwright_core::product::{Joint, Label, NameId, Product, Trouble, ValueId, Words};
+use testwright_core::product::{
+    Interner, JointStep, ModelError, NameId, Product, StepLabel, ValueId,
+};
 
-use crate::runs::{Choice, Chooser, Implementation, Plan, RunEnd, RunWatcher, Runs};
+use crate::runs::{Chooser, ChosenStep, Implementation, ModelRunner, RunEnd, RunPlan, RunWatcher};
 
-/// A run to play again.
+/// A run to replay.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Script {
-    /// Which run of a suite it is, if there is a suite among the models.
+pub struct RecordedRun {
+    /// Number of the run, if one of the models is a suite.
     pub run: usize,
-    /// The steps that somebody chose. What the implementation did by itself it has to do again.
+    /// Chosen steps, each a name with arguments. The implementation has to repeat by itself what it
+    /// did by itself.
     pub steps: Vec<(NameId, ValueId)>,
-    /// Whether a state in which an invariant does not hold is a failure.
-    pub check: bool,
+    /// True if a false invariant is a failure.
+    pub check_invariants: bool,
 }
 
-/// What happened when a run was played again.
+/// Outcome of a replay.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Replayed {
-    /// The steps that were taken, and whether the implementation took them by itself.
-    pub steps: Vec<(Label, bool)>,
-    /// The first step that was not possible when its turn came. It was left out.
+pub struct ReplayOutcome {
+    /// Steps taken, each with true if the implementation took it by itself.
+    pub steps: Vec<(StepLabel, bool)>,
+    /// First step that was not possible at its turn. It was left out.
     pub left_out: Option<(NameId, ValueId)>,
-    /// What was wrong.
+    /// Failure of the run.
     pub failure: Option<Failure>,
 }
 
-impl Script {
-    /// Plays the run. The implementation has to be ready for it.
+impl RecordedRun {
+    /// Replays the run. The implementation must have been reset.
     ///
-    /// A step that is not possible is left out, but not before the implementation had time to do something by itself that
-    /// makes it possible. The run may end early, so it is no failure if the models could go on from its end; it is one if
-    /// they cannot and do not accept that.
+    /// A step that is not possible is left out, but only after the implementation had time to take
+    /// an action by itself that makes it possible. A recorded run may end early. So it is not a
+    /// failure if the models could go on from its end. It is one if they cannot go on and do not
+    /// accept the state.
     pub fn play(
         &self,
         product: &mut Product<'_>,
         implementation: &mut dyn Implementation,
-    ) -> Result<Replayed, Trouble> {
-        let mut reader = Reader {
+    ) -> Result<ReplayOutcome, ModelError> {
+        let mut reader = RecordedChooser {
             steps: &self.steps,
-            place: 0,
+            next: 0,
             left_out: None,
             could_go_on: false,
         };
-        let mut recorder = Recorder::default();
-        let mut runs = Runs {
+        let mut recorder = TakenSteps::default();
+        let mut runner = ModelRunner {
             product,
             chooser: &mut reader,
             implementation: Some(implementation),
-            plan: Plan {
+            plan: RunPlan {
                 runs: None,
                 steps: None,
                 cleanup: 0,
-                check: self.check,
-                put_back: true,
+                check_invariants: self.check_invariants,
+                restore_initial: true,
             },
         };
-        let Some(end) = runs.again(self.run, &mut recorder)? else {
-            return Ok(Replayed::default());
+        let Some(end) = runner.rerun(self.run, &mut recorder)? else {
+            return Ok(ReplayOutcome::default());
         };
         let is_open = |failure: &Failure| failure.message == RunEnd::NOT_ACCEPTING;
-        Ok(Replayed {
+        Ok(ReplayOutcome {
             steps: recorder.0,
             left_out: reader.left_out,
             failure: end.failure.filter(|failure| !is_open(failure)),
@@ -69,70 +73,73 @@ impl Script {
     }
 }
 
-/// Makes an implementation ready for another run. What it did until now does not count any more.
-pub fn make_ready(implementation: &mut dyn Implementation) -> Result<(), Trouble> {
+/// Resets an implementation for another run, and discards the actions that it took by itself.
+pub fn make_ready(implementation: &mut dyn Implementation) -> Result<(), ModelError> {
     implementation.reset()?;
-    implementation.forget()?;
+    implementation.discard_observations()?;
     Ok(())
 }
 
-/// Picks the steps of a script.
-struct Reader<'s> {
+/// Chooser that picks the steps of a recorded run.
+struct RecordedChooser<'s> {
+    /// Steps of the recorded run.
     steps: &'s [(NameId, ValueId)],
-    place: usize,
+    /// Index of the next step.
+    next: usize,
+    /// First step that was not possible at its turn.
     left_out: Option<(NameId, ValueId)>,
-    /// Something was possible where the script was at its end.
+    /// True if a step was possible at the last choice, so that the models could go on.
     could_go_on: bool,
 }
 
-impl Chooser for Reader<'_> {
+impl Chooser for RecordedChooser<'_> {
     fn choose(
         &mut self,
         _product: &mut Product<'_>,
-        possible: &[Joint],
-    ) -> Result<Option<Choice>, Trouble> {
+        possible: &[JointStep],
+    ) -> Result<Option<ChosenStep>, ModelError> {
         self.could_go_on = !possible.is_empty();
-        let Some((name, arguments)) = self.steps.get(self.place).copied() else {
+        let Some((name, arguments)) = self.steps.get(self.next).copied() else {
             return Ok(None);
         };
-        let fits = |one: &Joint| (one.label.name, one.label.arguments) == (name, arguments);
+        let fits = |one: &JointStep| (one.label.name, one.label.arguments) == (name, arguments);
         if !possible.iter().any(fits) {
             return Ok(None);
         }
-        self.place += 1;
-        Ok(Some(Choice {
+        self.next += 1;
+        Ok(Some(ChosenStep {
             name,
             arguments,
             result: None,
         }))
     }
 
-    fn has_ended(&self) -> bool {
+    fn is_finished(&self) -> bool {
         self.could_go_on
     }
 
-    fn nothing_came(&mut self) -> bool {
-        let Some(step) = self.steps.get(self.place) else {
+    fn should_retry(&mut self) -> bool {
+        let Some(step) = self.steps.get(self.next) else {
             return false;
         };
         self.left_out.get_or_insert(*step);
-        self.place += 1;
+        self.next += 1;
         true
     }
 }
 
-/// Keeps the steps that are taken.
+/// Watcher that keeps the steps of a run.
 #[derive(Default)]
-struct Recorder(Vec<(Label, bool)>);
+struct TakenSteps(Vec<(StepLabel, bool)>);
 
-impl RunWatcher for Recorder {
-    fn begins(&mut self, _run: usize) {}
+impl RunWatcher for TakenSteps {
+    fn run_started(&mut self, _run: usize) {}
 
-    fn step(&mut self, _words: &Words, label: Label, is_observed: bool) {
+    fn step(&mut self, _interner: &Interner, label: StepLabel, is_observed: bool) {
         self.0.push((label, is_observed));
     }
 
-    fn ended(&mut self, _end: &RunEnd) -> bool {
+    fn run_ended(&mut self, _end: &RunEnd) -> bool {
         true
     }
 }

@@ -1,157 +1,173 @@
-//! Testing with a model: runs through a product, one step at a time, with or without an implementation to compare.
+//! Tests an implementation against a model: runs through a product, one step at a time.
 //!
-//! A run follows the model. Before each step, what the implementation has done by itself is looked at first: the model
-//! must allow it. Otherwise a [`Chooser`] picks one of the steps that are possible, the model takes it, and an
-//! [`Implementation`] is made to do the same. A run may end where the model says so; it fails if the implementation does
-//! something else, or if it comes to its end elsewhere.
+//! A run follows the model. Before each step, the runner first handles the actions that the
+//! implementation has taken by itself: the model must allow them. Otherwise a [`Chooser`] picks one
+//! of the possible steps, the model takes it, and the [`Implementation`] performs it. A run may end
+//! in an accepting state. It fails if the implementation does something else, or if it ends in
+//! another state.
 //!
-//! A model may leave open what happens: then it is in several states at a time, all those that agree with what was seen.
+//! A model may be nondeterministic. Then it is in several states at a time: all those that agree
+//! with the observations so far.
+//!
+//! The implementation is optional. Without one, a run only generates steps.
 
 use testwright_core::product::{
-    Joint, Label, NameId, Phase, Place, Product, Trouble, ValueId, Words,
+    Interner, JointStep, ModelError, ModelState, NameId, Phase, Product, StepLabel, ValueId,
 };
 use testwright_core::{Failure, FailureKind};
 
 use crate::mismatch::mismatch;
-use crate::refused::refusal;
+use crate::observation::check_observation;
 
-/// Picks steps.
+/// Strategy that picks the steps of runs.
 pub trait Chooser {
-    /// A run begins.
-    fn begins(&mut self, _run: usize) {}
+    /// Starts a run.
+    fn begin_run(&mut self, _run: usize) {}
 
-    /// One of the steps that are possible, or none to end the run.
+    /// Picks one of the possible steps. `None` ends the run.
     fn choose(
         &mut self,
         product: &mut Product<'_>,
-        possible: &[Joint],
-    ) -> Result<Option<Choice>, Trouble>;
+        possible: &[JointStep],
+    ) -> Result<Option<ChosenStep>, ModelError>;
 
-    /// Whether it has picked all that it wanted to. Otherwise, a run in which no step is picked has none left.
-    fn has_ended(&self) -> bool {
+    /// Returns true if the chooser has played all its steps. Otherwise, a run without a picked step
+    /// counts as one in which no step was possible.
+    fn is_finished(&self) -> bool {
         false
     }
 
-    /// None of the steps was picked, and the implementation did nothing by itself either. Saying true is to be asked
-    /// once more.
-    fn nothing_came(&mut self) -> bool {
+    /// Decides how to go on after no step was picked and the implementation did nothing by itself
+    /// either. Returns true to be called for a choice once more.
+    fn should_retry(&mut self) -> bool {
         false
     }
 }
 
-/// A step that was picked.
+/// A step that a chooser picked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Choice {
-    /// What to do.
+pub struct ChosenStep {
+    /// Name of the action.
     pub name: NameId,
-    /// With what.
+    /// Arguments of the action.
     pub arguments: ValueId,
-    /// What should come of it, if that can be; otherwise it is the first thing that can.
+    /// Wanted result, for models that allow several. If it is not possible, the first possible
+    /// result is taken.
     pub result: Option<ValueId>,
 }
 
-/// What is tested.
+/// The implementation under test.
 pub trait Implementation {
-    /// Makes it do a step, and says what was wrong about it.
-    fn act(&mut self, words: &Words, label: Label) -> Result<Option<String>, Trouble>;
+    /// Performs a step. Returns a description of the mismatch if it did not behave as the label
+    /// says.
+    fn act(&mut self, interner: &Interner, label: StepLabel) -> Result<Option<String>, ModelError>;
 
-    /// Makes it ready for another run.
-    fn reset(&mut self) -> Result<(), Trouble>;
+    /// Resets it for another run.
+    fn reset(&mut self) -> Result<(), ModelError>;
 
-    /// What it has done by itself and nobody has looked at yet, the oldest first.
-    fn observed(&mut self, words: &mut Words) -> Result<Option<(NameId, ValueId)>, Trouble>;
+    /// Returns the oldest action that it took by itself and that was not returned before.
+    fn next_observation(
+        &mut self,
+        interner: &mut Interner,
+    ) -> Result<Option<(NameId, ValueId)>, ModelError>;
 
-    /// Whether it may still do something by itself when nothing else is possible; if so, waits for it as long as it was
-    /// told to. False means that nothing has come.
-    fn wait(&mut self) -> Result<Option<bool>, Trouble>;
+    /// Waits for an action that the implementation takes by itself, up to its own time limit.
+    /// Returns `None` if it never does so, and false if nothing came.
+    fn wait(&mut self) -> Result<Option<bool>, ModelError>;
 
-    /// Forgets what it has done by itself, and says how much of it nobody has looked at.
-    fn forget(&mut self) -> Result<usize, Trouble>;
+    /// Discards the actions that it took by itself, and returns how many were not handled.
+    fn discard_observations(&mut self) -> Result<usize, ModelError>;
 
-    /// Whether it does things by itself in its own time, so that the same steps need not lead to the same twice.
+    /// Returns true if it acts by itself in its own time, so that the same steps need not have the
+    /// same effect twice.
     fn is_asynchronous(&self) -> bool;
 }
 
-/// How long to go on.
+/// Number and length of the runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Plan {
-    /// How many runs; without a number, until somebody stops it. A product with a list of runs plays that list.
+pub struct RunPlan {
+    /// Number of runs. `None` means until the watcher stops them. A product with a suite plays the
+    /// runs of the suite instead.
     pub runs: Option<usize>,
-    /// How many steps in a run before it is to come to its end; without a number, until nothing is possible.
+    /// Number of steps before a run is brought to its end. `None` means until no step is possible.
     pub steps: Option<usize>,
-    /// How many more steps it may take to come to its end.
+    /// Number of additional steps for bringing a run to an accepting state.
     pub cleanup: usize,
-    /// Whether a state in which an invariant does not hold ends a run as a failure.
-    pub check: bool,
-    /// Whether a model that does not say how to begin another run is put back to where it was at first.
-    pub put_back: bool,
+    /// True if a false invariant ends a run with a failure.
+    pub check_invariants: bool,
+    /// True if a model without a reset of its own is put back to its initial state for another run.
+    pub restore_initial: bool,
 }
 
-/// How a run ended.
+/// Result of one run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunEnd {
-    /// Its number, from 0.
+    /// Number of the run, from 0.
     pub run: usize,
-    /// How many steps were taken.
+    /// Number of steps taken.
     pub steps: usize,
-    /// It ended because nothing was possible any more.
+    /// True if the run ended because no step was possible.
     pub nothing_left: bool,
-    /// It ended where the model says that it may.
+    /// True if the run ended in an accepting state.
     pub accepting: bool,
-    /// What was wrong.
+    /// Failure that ended the run.
     pub failure: Option<Failure>,
-    /// How many things the implementation had done that nobody looked at.
-    pub leftovers: usize,
+    /// Number of actions that the implementation took by itself and the run did not handle.
+    pub unhandled: usize,
 }
 
-/// Is told what happens.
+/// Observer of runs.
 pub trait RunWatcher {
-    /// A run begins.
-    fn begins(&mut self, run: usize);
-    /// A step was taken by the model; the implementation is next.
-    fn step(&mut self, words: &Words, label: Label, is_observed: bool);
-    /// A run has ended. Saying false ends the work.
-    fn ended(&mut self, end: &RunEnd) -> bool;
+    /// Called when a run starts.
+    fn run_started(&mut self, run: usize);
+    /// Called when the model has taken a step, before the implementation performs it. `is_observed`
+    /// is true if the implementation took the step by itself.
+    fn step(&mut self, interner: &Interner, label: StepLabel, is_observed: bool);
+    /// Called when a run has ended. Returns false to stop after it.
+    fn run_ended(&mut self, end: &RunEnd) -> bool;
 }
 
-/// What it came to.
+/// Totals over all runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Tally {
-    /// How many runs came to their end.
+pub struct RunCounts {
+    /// Number of runs that ended.
     pub runs: usize,
-    /// How many of them failed.
+    /// Number of runs that failed.
     pub failed: usize,
 }
 
-/// Runs through a product.
-pub struct Runs<'t, 'm> {
-    /// The model.
+/// Executes runs of a product, with or without an implementation.
+pub struct ModelRunner<'t, 'm> {
+    /// Models that the runs follow.
     pub product: &'t mut Product<'m>,
-    /// Who picks the steps.
+    /// Strategy that picks the steps.
     pub chooser: &'t mut dyn Chooser,
-    /// What is tested, if anything.
+    /// Implementation under test, if there is one.
     pub implementation: Option<&'t mut dyn Implementation>,
-    /// How long to go on.
-    pub plan: Plan,
+    /// Number and length of the runs.
+    pub plan: RunPlan,
 }
 
-/// Why a run did not go on.
-enum Stop {
+/// Reason for the end of a run.
+enum RunStop {
+    /// No step was possible.
     NothingLeft,
+    /// The plan or the chooser has no more steps.
     Enough,
+    /// The run failed.
     Failed(Failure),
 }
 
-impl Runs<'_, '_> {
-    /// All runs. What came of those that had ended is told even if there is trouble later.
-    pub fn all(&mut self, watcher: &mut dyn RunWatcher) -> (Tally, Result<(), Trouble>) {
-        let mut tally = Tally::default();
-        let result = self.each(watcher, &mut tally);
-        (tally, result)
+impl ModelRunner<'_, '_> {
+    /// Executes all runs. The totals include the runs that ended before an error.
+    pub fn run_all(&mut self, watcher: &mut dyn RunWatcher) -> (RunCounts, Result<(), ModelError>) {
+        let mut counts = RunCounts::default();
+        let result = self.run_each(watcher, &mut counts);
+        (counts, result)
     }
 
-    /// How many runs there are to be; no number if there is no end to them.
-    fn most(&self) -> Option<usize> {
+    /// Returns the number of runs, or `None` if there is no limit.
+    fn max_runs(&self) -> Option<usize> {
         if self.product.has_suite() {
             self.product.runs()
         } else {
@@ -159,20 +175,27 @@ impl Runs<'_, '_> {
         }
     }
 
-    /// The model because of which there will be no second run, although there is to be one.
-    pub fn without_reset(&self) -> Option<&str> {
-        let is_asked = !self.plan.put_back && self.most().is_none_or(|most| most > 1);
-        self.product.without_reset().filter(|_| is_asked)
+    /// Returns the name of a model without a reset, if the plan needs one for a second run.
+    pub fn unresettable_model(&self) -> Option<&str> {
+        let needs_reset = !self.plan.restore_initial && self.max_runs().is_none_or(|max| max > 1);
+        self.product.without_reset().filter(|_| needs_reset)
     }
 
-    fn each(&mut self, watcher: &mut dyn RunWatcher, tally: &mut Tally) -> Result<(), Trouble> {
-        let most = self.most();
+    /// Executes one run after the other, and counts them.
+    fn run_each(
+        &mut self,
+        watcher: &mut dyn RunWatcher,
+        counts: &mut RunCounts,
+    ) -> Result<(), ModelError> {
+        let max_runs = self.max_runs();
         for run in 0.. {
-            if most.is_some_and(|most| run >= most) {
+            if max_runs.is_some_and(|max| run >= max) {
                 break;
             }
             let start = match self.product.start(run) {
-                Err(Trouble::NoReset { .. }) if self.plan.put_back => self.product.begin(run)?,
+                Err(ModelError::NoReset { .. }) if self.plan.restore_initial => {
+                    self.product.initial_state(run)?
+                }
                 start => start?,
             };
             let Some(start) = start else {
@@ -183,54 +206,56 @@ impl Runs<'_, '_> {
             {
                 implementation.reset()?;
             }
-            self.chooser.begins(run);
-            watcher.begins(run);
-            let end = self.run(run, start, watcher)?;
-            tally.runs += 1;
-            tally.failed += usize::from(end.failure.is_some());
-            if !watcher.ended(&end) {
+            self.chooser.begin_run(run);
+            watcher.run_started(run);
+            let end = self.run_once(run, start, watcher)?;
+            counts.runs += 1;
+            counts.failed += usize::from(end.failure.is_some());
+            if !watcher.run_ended(&end) {
                 break;
             }
         }
         Ok(())
     }
 
-    /// One run that was there before; none if there is no such run. The implementation has to be ready for it.
-    pub(crate) fn again(
+    /// Repeats a run by its number. Returns `None` if there is no such run. The implementation must
+    /// have been reset.
+    pub(crate) fn rerun(
         &mut self,
         run: usize,
         watcher: &mut dyn RunWatcher,
-    ) -> Result<Option<RunEnd>, Trouble> {
-        let Some(start) = self.product.begin(run)? else {
+    ) -> Result<Option<RunEnd>, ModelError> {
+        let Some(start) = self.product.initial_state(run)? else {
             return Ok(None);
         };
-        self.run(run, start, watcher).map(Some)
+        self.run_once(run, start, watcher).map(Some)
     }
 
-    fn run(
+    /// Executes one run from `start`, and judges its end.
+    fn run_once(
         &mut self,
         run: usize,
-        start: Vec<Place>,
+        start: Vec<ModelState>,
         watcher: &mut dyn RunWatcher,
-    ) -> Result<RunEnd, Trouble> {
+    ) -> Result<RunEnd, ModelError> {
         let mut states = vec![start];
         let mut steps = 0;
-        let stop = self.follow(&mut states, &mut steps, watcher)?;
+        let stop = self.take_steps(&mut states, &mut steps, watcher)?;
         let accepting = self.is_accepting(&states);
-        let nothing_left = matches!(stop, Stop::NothingLeft);
+        let nothing_left = matches!(stop, RunStop::NothingLeft);
         let failure = match stop {
-            Stop::Failed(why) => Some(why),
-            Stop::NothingLeft if self.implementation.is_some() && !accepting => {
+            RunStop::Failed(why) => Some(why),
+            RunStop::NothingLeft if self.implementation.is_some() && !accepting => {
                 let why = format!("{}, {}", RunEnd::NOTHING_LEFT, RunEnd::NOT_ACCEPTING);
                 Some(mismatch("", why))
             }
-            Stop::Enough if self.implementation.is_some() && !accepting => {
+            RunStop::Enough if self.implementation.is_some() && !accepting => {
                 Some(mismatch("", RunEnd::NOT_ACCEPTING.to_owned()))
             }
             _ => None,
         };
-        let leftovers = match &mut self.implementation {
-            Some(implementation) => implementation.forget()?,
+        let unhandled = match &mut self.implementation {
+            Some(implementation) => implementation.discard_observations()?,
             None => 0,
         };
         Ok(RunEnd {
@@ -239,68 +264,75 @@ impl Runs<'_, '_> {
             nothing_left,
             accepting,
             failure,
-            leftovers,
+            unhandled,
         })
     }
 
-    /// Takes steps until a reason to stop comes up.
-    fn follow(
+    /// Takes steps until there is a reason to stop.
+    ///
+    /// `states` are the states that the model may be in. After the planned number of steps, the
+    /// cleanup phase begins: it ends in the first accepting state.
+    fn take_steps(
         &mut self,
-        states: &mut Vec<Vec<Place>>,
+        states: &mut Vec<Vec<ModelState>>,
         steps: &mut usize,
         watcher: &mut dyn RunWatcher,
-    ) -> Result<Stop, Trouble> {
+    ) -> Result<RunStop, ModelError> {
         let mut phase = Phase::Usual;
-        let mut most = self.plan.steps;
-        while most.is_none_or(|most| *steps < most) {
+        let mut max_steps = self.plan.steps;
+        while max_steps.is_none_or(|max| *steps < max) {
             let observed = match &mut self.implementation {
-                Some(implementation) => implementation.observed(self.product.words_mut())?,
+                Some(implementation) => {
+                    implementation.next_observation(self.product.interner_mut())?
+                }
                 None => None,
             };
             let mut possible = Vec::new();
             let choice = match observed {
                 Some((name, arguments)) => {
-                    if let Some(why) = refusal(self.product, states, name, arguments)? {
-                        return Ok(Stop::Failed(why));
+                    if let Some(why) = check_observation(self.product, states, name, arguments)? {
+                        return Ok(RunStop::Failed(why));
                     }
-                    Choice {
+                    ChosenStep {
                         name,
                         arguments,
                         result: None,
                     }
                 }
                 None => {
-                    possible = self.possible(states, phase)?;
+                    possible = self.possible_steps(states, phase)?;
                     match self.chooser.choose(self.product, &possible)? {
                         Some(_) if phase == Phase::Cleanup && self.is_accepting(states) => {
-                            return Ok(Stop::Enough);
+                            return Ok(RunStop::Enough);
                         }
                         Some(chosen) => chosen,
                         None => {
-                            if self.wait()? || self.chooser.nothing_came() {
+                            if self.wait()? || self.chooser.should_retry() {
                                 continue;
                             }
-                            let is_enough = phase == Phase::Cleanup || self.chooser.has_ended();
-                            return Ok(if is_enough {
-                                Stop::Enough
+                            let has_finished =
+                                phase == Phase::Cleanup || self.chooser.is_finished();
+                            return Ok(if has_finished {
+                                RunStop::Enough
                             } else {
-                                Stop::NothingLeft
+                                RunStop::NothingLeft
                             });
                         }
                     }
                 }
             };
             let Some(label) = self.perform(states, choice, &possible)? else {
-                let text = self.text(choice.name, choice.arguments);
+                let text = self.action_text(choice.name, choice.arguments);
                 let why = format!("{text}, which the model cannot do");
-                return Ok(Stop::Failed(self.mismatch(choice.name, why)));
+                return Ok(RunStop::Failed(self.mismatch(choice.name, why)));
             };
             *steps += 1;
-            watcher.step(self.product.words(), label, observed.is_some());
-            if self.plan.check && !states.iter().any(|state| self.product.is_safe(state)) {
+            watcher.step(self.product.interner(), label, observed.is_some());
+            if self.plan.check_invariants && !states.iter().any(|state| self.product.is_safe(state))
+            {
                 let first = states.first();
                 let first = first.map(|state| crate::state_text(self.product, state));
-                return Ok(Stop::Failed(Failure {
+                return Ok(RunStop::Failed(Failure {
                     kind: FailureKind::Property,
                     message: "the invariant does not hold".to_owned(),
                     signature: "invariant".to_owned(),
@@ -309,35 +341,40 @@ impl Runs<'_, '_> {
             }
             if observed.is_none()
                 && let Some(implementation) = &mut self.implementation
-                && let Some(why) = implementation.act(self.product.words(), label)?
+                && let Some(why) = implementation.act(self.product.interner(), label)?
             {
-                return Ok(Stop::Failed(self.mismatch(label.name, why)));
+                return Ok(RunStop::Failed(self.mismatch(label.name, why)));
             }
             if Some(*steps) == self.plan.steps {
                 phase = Phase::Cleanup;
-                most = most.map(|most| most + self.plan.cleanup);
+                max_steps = max_steps.map(|max| max + self.plan.cleanup);
             }
         }
-        Ok(Stop::Enough)
+        Ok(RunStop::Enough)
     }
 
-    /// Waits for what the implementation may do by itself; whether something has come.
-    fn wait(&mut self) -> Result<bool, Trouble> {
+    /// Waits for an action of the implementation. Returns true if one came.
+    fn wait(&mut self) -> Result<bool, ModelError> {
         match &mut self.implementation {
             Some(implementation) => Ok(implementation.wait()?.unwrap_or(false)),
             None => Ok(false),
         }
     }
 
-    fn is_accepting(&self, states: &[Vec<Place>]) -> bool {
+    /// Returns true if the run may end in one of the states.
+    fn is_accepting(&self, states: &[Vec<ModelState>]) -> bool {
         states.iter().any(|state| self.product.is_accepting(state))
     }
 
-    /// What is possible in some of the states.
-    fn possible(&mut self, states: &[Vec<Place>], phase: Phase) -> Result<Vec<Joint>, Trouble> {
-        let mut all: Vec<Joint> = Vec::new();
+    /// Returns the distinct steps that are possible in any of the states.
+    fn possible_steps(
+        &mut self,
+        states: &[Vec<ModelState>],
+        phase: Phase,
+    ) -> Result<Vec<JointStep>, ModelError> {
+        let mut all: Vec<JointStep> = Vec::new();
         for state in states {
-            let moves = self.product.moves(state, phase)?;
+            let moves = self.product.possible_steps(state, phase)?;
             if all.is_empty() {
                 all = moves
             } else {
@@ -351,34 +388,37 @@ impl Runs<'_, '_> {
         Ok(all)
     }
 
-    /// Takes a step in all states that the model may be in, and says what came of it.
+    /// Takes a step in all states that the model may be in, and returns its label. Returns `None`
+    /// if it is not possible in any.
     ///
-    /// What came of an observation is not known, so every result stays possible. What was chosen among the steps that
-    /// are `possible` has the result that is told, and leads where these lead.
+    /// The result of an observed action is not known, so every result stays possible. A chosen step
+    /// has the result that is reported, and leads only where one of the `possible` steps with that
+    /// label leads.
     fn perform(
         &mut self,
-        states: &mut Vec<Vec<Place>>,
-        choice: Choice,
-        possible: &[Joint],
-    ) -> Result<Option<Label>, Trouble> {
-        let mut done: Vec<Joint> = Vec::new();
+        states: &mut Vec<Vec<ModelState>>,
+        choice: ChosenStep,
+        possible: &[JointStep],
+    ) -> Result<Option<StepLabel>, ModelError> {
+        let mut done: Vec<JointStep> = Vec::new();
         for state in states.iter() {
-            let ways = self.product.perform(state, choice.name, choice.arguments)?;
-            done.extend(ways);
+            let steps = self.product.perform(state, choice.name, choice.arguments)?;
+            done.extend(steps);
         }
-        let fits = |one: &Joint| Some(one.label.result) == choice.result;
+        let fits = |one: &JointStep| Some(one.label.result) == choice.result;
         if done.iter().any(fits) {
             done.retain(fits);
         }
-        // A machine alone does just what is written; observed, it also does what it leaves open.
-        let is_possible = |one: &Joint| possible.contains(one);
+        // Alone, a machine takes only the steps that are written down. Observed, it also takes
+        // those that it leaves open.
+        let is_possible = |one: &JointStep| possible.contains(one);
         if done.iter().any(is_possible) {
             done.retain(is_possible);
         }
         let Some(label) = done.first().map(|one| one.label) else {
             return Ok(None);
         };
-        let mut after: Vec<Vec<Place>> = Vec::new();
+        let mut after: Vec<Vec<ModelState>> = Vec::new();
         for one in done {
             if (possible.is_empty() || one.label == label) && !after.contains(&one.to) {
                 after.push(one.to);
@@ -388,49 +428,54 @@ impl Runs<'_, '_> {
         Ok(Some(label))
     }
 
+    /// Builds the failure for an action that did not do what the models say.
     fn mismatch(&self, name: NameId, why: String) -> Failure {
-        mismatch(self.product.words().name_text(name), why)
+        mismatch(self.product.interner().name_text(name), why)
     }
 
-    fn text(&self, name: NameId, arguments: ValueId) -> String {
-        let words = self.product.words();
+    /// Renders an action with its arguments.
+    fn action_text(&self, name: NameId, arguments: ValueId) -> String {
+        let interner = self.product.interner();
         format!(
             "{}{}",
-            words.name_text(name),
-            words.value_text(arguments).plain()
+            interner.name_text(name),
+            interner.value_text(arguments).plain()
         )
     }
 }
 
 impl RunEnd {
-    /// What is said of a run that ended since nothing was possible.
+    /// Text for a run that ended because no step was possible.
     pub const NOTHING_LEFT: &'static str = "no more actions enabled";
-    /// What is said of a run that ended where it may.
+    /// Text for a run that ended in an accepting state.
     pub const ACCEPTING: &'static str = "reached accepting state";
-    /// What is said of a run that ended where it may not.
+    /// Text for a run that ended in another state.
     pub const NOT_ACCEPTING: &'static str = "ended in non-accepting state";
 
-    /// How and where the run ended.
+    /// Describes how the run ended, in the words of PyModel.
     pub fn info(&self) -> String {
-        let place = if self.accepting {
+        let position = if self.accepting {
             RunEnd::ACCEPTING
         } else {
             RunEnd::NOT_ACCEPTING
         };
         if self.nothing_left {
-            format!("{}, {place}", RunEnd::NOTHING_LEFT)
+            format!("{}, {position}", RunEnd::NOTHING_LEFT)
         } else {
-            place.to_owned()
+            position.to_owned()
         }
     }
 }
 
-/// A step as people read it: `Push(1,)`, `Pop() / 2`.
-pub fn step_text(words: &Words, label: Label) -> String {
-    let name = words.name_text(label.name);
-    let arguments = words.value_text(label.arguments).plain();
+/// Renders a step for people: `Push(1,)`, `Pop() / 2`.
+pub fn step_text(interner: &Interner, label: StepLabel) -> String {
+    let name = interner.name_text(label.name);
+    let arguments = interner.value_text(label.arguments).plain();
     match label.result {
         ValueId::NONE => format!("{name}{arguments}"),
-        result => format!("{name}{arguments} / {}", words.value_text(result).plain()),
+        result => format!(
+            "{name}{arguments} / {}",
+            interner.value_text(result).plain()
+        ),
     }
 }

@@ -1,24 +1,31 @@
-//! Runs that are written down.
+//! Test suites: fixed lists of runs.
 
 use testwright_core::product::{
-    Label, Model, Move, NameId, Phase, Place, Refusal, Trouble, ValueId, Words,
+    BlockReason, Interner, Model, ModelError, ModelState, ModelStep, NameId, Phase, StepLabel,
+    ValueId,
 };
 
 use crate::Filter;
 
-/// A list of runs. In each state one step is possible, or none at the end of a run, which is where it is accepting.
+/// A list of runs, as a model.
+///
+/// In each state exactly one step is possible. At the end of a run none is, and only there is the
+/// state accepting.
 #[derive(Clone, Debug)]
-pub struct Suite {
+pub struct RunSuite {
     name: String,
+    /// Actions that the suite allows or forbids. It does not constrain others.
     vocabulary: Vec<NameId>,
-    runs: Vec<Vec<Label>>,
-    /// By run: the place where it begins. Places are numbered through all runs; a run has one more than steps.
+    /// Steps of each run.
+    runs: Vec<Vec<StepLabel>>,
+    /// For each run, its first state. States are numbered through all runs; a run has one state
+    /// more than steps.
     starts: Vec<u32>,
 }
 
-impl Suite {
-    /// These runs.
-    pub fn new(name: impl Into<String>, runs: Vec<Vec<Label>>) -> Suite {
+impl RunSuite {
+    /// Creates a suite from its runs. Its vocabulary is the set of actions that occur in them.
+    pub fn new(name: impl Into<String>, runs: Vec<Vec<StepLabel>>) -> RunSuite {
         let mut vocabulary: Vec<NameId> = Vec::new();
         for step in runs.iter().flatten() {
             if !vocabulary.contains(&step.name) {
@@ -26,7 +33,7 @@ impl Suite {
             }
         }
         let starts = starts(&runs);
-        Suite {
+        RunSuite {
             name: name.into(),
             vocabulary,
             runs,
@@ -34,9 +41,10 @@ impl Suite {
         }
     }
 
-    /// The same with these actions instead of those that occur in it. Naming one that does not occur forbids it; each
-    /// run is cut before the first that is not named.
-    pub fn with_vocabulary(mut self, vocabulary: Vec<NameId>) -> Suite {
+    /// Replaces the vocabulary, which is otherwise the set of actions that occur in the runs. An
+    /// action in the vocabulary that does not occur is forbidden. Each run is cut before its first
+    /// action that is not in the vocabulary.
+    pub fn with_vocabulary(mut self, vocabulary: Vec<NameId>) -> RunSuite {
         self.vocabulary = vocabulary;
         for run in &mut self.runs {
             let known = run
@@ -49,39 +57,41 @@ impl Suite {
         self
     }
 
-    /// The same, each run cut before the first action that the filter leaves out.
-    pub fn filtered(mut self, words: &Words, filter: &Filter) -> Suite {
+    /// Cuts each run before the first action that the filter leaves out.
+    pub fn filtered(mut self, interner: &Interner, filter: &Filter) -> RunSuite {
         let mut vocabulary = std::mem::take(&mut self.vocabulary);
-        vocabulary.retain(|name| filter.keeps_name(words, *name));
+        vocabulary.retain(|name| filter.keeps_name(interner, *name));
         self.with_vocabulary(vocabulary)
     }
 
-    /// The runs.
-    pub fn runs(&self) -> &[Vec<Label>] {
+    /// Returns the steps of each run.
+    pub fn runs(&self) -> &[Vec<StepLabel>] {
         &self.runs
     }
 
-    /// The run and the position in it that a place stands for.
-    fn position(&self, place: Place) -> (usize, usize) {
-        let after = self.starts.partition_point(|start| *start <= place.0);
+    /// Returns the run that a state belongs to, and the number of steps before it in that run.
+    fn position(&self, state: ModelState) -> (usize, usize) {
+        let after = self.starts.partition_point(|start| *start <= state.0);
         let run = after.saturating_sub(1);
         let start = self.starts.get(run).copied().unwrap_or(0);
-        (run, (place.0 - start) as usize)
+        (run, (state.0 - start) as usize)
     }
 
-    fn next(&self, place: Place) -> Option<Move> {
-        let (run, position) = self.position(place);
+    /// Returns the only step that is possible in a state, or `None` at the end of a run.
+    fn next(&self, state: ModelState) -> Option<ModelStep> {
+        let (run, position) = self.position(state);
         let label = *self.runs.get(run)?.get(position)?;
-        Some(Move {
+        Some(ModelStep {
             label,
-            to: Place(place.0 + 1),
+            to: ModelState(state.0 + 1),
         })
     }
 }
 
-fn starts(runs: &[Vec<Label>]) -> Vec<u32> {
+/// Numbers the first state of each run.
+fn starts(runs: &[Vec<StepLabel>]) -> Vec<u32> {
     let mut next = 0;
-    let start = |run: &Vec<Label>| {
+    let start = |run: &Vec<StepLabel>| {
         let start = next;
         next += run.len() as u32 + 1;
         start
@@ -89,7 +99,7 @@ fn starts(runs: &[Vec<Label>]) -> Vec<u32> {
     runs.iter().map(start).collect()
 }
 
-impl Model for Suite {
+impl Model for RunSuite {
     fn name(&self) -> &str {
         &self.name
     }
@@ -110,68 +120,68 @@ impl Model for Suite {
         true
     }
 
-    fn start(&mut self, run: usize) -> Result<Option<Place>, Trouble> {
-        Ok(self.starts.get(run).map(|start| Place(*start)))
+    fn start(&mut self, run: usize) -> Result<Option<ModelState>, ModelError> {
+        Ok(self.starts.get(run).map(|start| ModelState(*start)))
     }
 
-    fn moves(
+    fn possible_steps(
         &mut self,
-        _words: &mut Words,
-        from: Place,
+        _interner: &mut Interner,
+        from: ModelState,
         _phase: Phase,
-        _offers: &[Label],
-    ) -> Result<Vec<Move>, Trouble> {
+        _offers: &[StepLabel],
+    ) -> Result<Vec<ModelStep>, ModelError> {
         Ok(self.next(from).into_iter().collect())
     }
 
-    fn refusal(
+    fn block_reason(
         &mut self,
-        _words: &mut Words,
-        from: Place,
+        _interner: &mut Interner,
+        from: ModelState,
         name: NameId,
         arguments: ValueId,
-    ) -> Result<Option<Refusal>, Trouble> {
+    ) -> Result<Option<BlockReason>, ModelError> {
         let next = self.next(from).map(|next| next.label);
         if next.is_some_and(|label| (label.name, label.arguments) == (name, arguments)) {
             return Ok(None);
         }
-        Ok(Some(Refusal::Scenario {
+        Ok(Some(BlockReason::Scenario {
             state: self.text(from),
             instead: next.into_iter().collect(),
         }))
     }
 
-    fn refusals(
+    fn block_reasons(
         &mut self,
-        _words: &mut Words,
-        _from: Place,
-        _offers: &[Label],
-    ) -> Result<Vec<(NameId, ValueId, Refusal)>, Trouble> {
-        // All that it has to say is what it allows.
+        _interner: &mut Interner,
+        _from: ModelState,
+        _offers: &[StepLabel],
+    ) -> Result<Vec<(NameId, ValueId, BlockReason)>, ModelError> {
+        // A suite forbids nothing beyond what it does not offer, so there is nothing to list.
         Ok(Vec::new())
     }
 
     fn perform(
         &mut self,
-        _words: &mut Words,
-        from: Place,
+        _interner: &mut Interner,
+        from: ModelState,
         _name: NameId,
         _arguments: ValueId,
-    ) -> Result<Vec<Move>, Trouble> {
+    ) -> Result<Vec<ModelStep>, ModelError> {
         Ok(self.next(from).into_iter().collect())
     }
 
-    fn is_accepting(&self, place: Place) -> bool {
-        let (run, position) = self.position(place);
+    fn is_accepting(&self, state: ModelState) -> bool {
+        let (run, position) = self.position(state);
         self.runs.get(run).is_none_or(|run| position >= run.len())
     }
 
-    fn is_safe(&self, _place: Place) -> bool {
+    fn is_safe(&self, _state: ModelState) -> bool {
         true
     }
 
-    fn text(&self, place: Place) -> String {
-        let (run, position) = self.position(place);
+    fn text(&self, state: ModelState) -> String {
+        let (run, position) = self.position(state);
         format!("({run}, {position})")
     }
 }

@@ -1,18 +1,23 @@
-//! Runs as a Python module, which can be run and composed like any other list of runs.
+//! Runs as Python modules.
+//!
+//! The module that is written can be run and composed like a hand-written suite. Its parts can also
+//! be written one at a time while runs are still being made: [`begin`], then a [`run`] each with
+//! [`BETWEEN`] in between, then [`END`]. Its format is that of PyModel's test suites.
 
 use std::fmt::Write;
 
-use testwright_core::product::{Label, NameId, Words};
+use testwright_core::product::{Interner, NameId, StepLabel};
 
 use crate::module_text::{Stubs, head};
 
-/// The names of the module that are not actions.
+/// Names that the module uses for itself. An action of the same name gets another one there.
 const RESERVED: &[&str] = &["actions", "testSuite", "testsuite", "test_suite", "graph"];
 
-/// What stands before the runs. The command by which they were made stands first.
-pub fn begin(words: &Words, vocabulary: &[NameId], command: &str) -> String {
+/// Writes the module up to its first run. `command`, the command line that made the runs, stands in
+/// a comment on top.
+pub fn begin(interner: &Interner, vocabulary: &[NameId], command: &str) -> String {
     let mut text = head(command);
-    let stubs = Stubs::new(words, RESERVED);
+    let stubs = Stubs::new(interner, RESERVED);
     text.push_str("\n# The actions: only their names matter here.\n");
     stubs.write(&mut text, vocabulary);
     let _ = writeln!(
@@ -23,34 +28,39 @@ pub fn begin(words: &Words, vocabulary: &[NameId], command: &str) -> String {
     text
 }
 
-/// A run.
-pub fn run(words: &Words, steps: &[Label]) -> String {
+/// Writes one run as a list of steps.
+pub fn run(interner: &Interner, steps: &[StepLabel]) -> String {
     let mut text = "  [\n".to_owned();
     for label in steps {
-        text.push_str(&step(words, *label));
+        text.push_str(&step(interner, *label));
     }
     text.push_str("  ],\n");
     text
 }
 
-/// A step of a run.
-pub fn step(words: &Words, label: Label) -> String {
-    let stubs = Stubs::new(words, RESERVED);
+/// Writes one step of a run.
+pub fn step(interner: &Interner, label: StepLabel) -> String {
+    let stubs = Stubs::new(interner, RESERVED);
     format!("    {},\n", stubs.short_step(label))
 }
 
-/// What stands between two runs.
+/// Separator between two runs.
 pub const BETWEEN: &str = "#\n";
 
-/// What stands after the runs.
+/// Text after the last run.
 pub const END: &str = "]";
 
-/// The whole module.
-pub fn write(words: &Words, vocabulary: &[NameId], runs: &[Vec<Label>], command: &str) -> String {
-    let runs: Vec<String> = runs.iter().map(|steps| run(words, steps)).collect();
+/// Writes a whole module.
+pub fn write(
+    interner: &Interner,
+    vocabulary: &[NameId],
+    runs: &[Vec<StepLabel>],
+    command: &str,
+) -> String {
+    let runs: Vec<String> = runs.iter().map(|steps| run(interner, steps)).collect();
     format!(
         "{}{}{END}",
-        begin(words, vocabulary, command),
+        begin(interner, vocabulary, command),
         runs.join(BETWEEN)
     )
 }

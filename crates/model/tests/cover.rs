@@ -1,27 +1,31 @@
-//! Suites from products, as a user of the library makes them.
+//! Covering suites of products, through the public API.
 
 use expect_test::{Expect, expect};
-use testwright_core::product::{Place, Product};
-use testwright_core::toys::Machine;
+use testwright_core::product::{ModelState, Product};
+use testwright_core::toys::ToyMachine;
 use testwright_model::{
-    Cover, CoverPlan, Edge, Fsm, Goal, Graph, Limits, Suite, cover, explore, pairs,
+    CoverGoal, CoverPlan, CoveringSuite, Fsm, FsmEdge, GraphLimits, ProductGraph, RunSuite,
+    count_pairs, cover, explore,
 };
 
-/// The graph of a product, and its actions by transition.
-fn explored(mut product: Product<'_>) -> (Graph, Vec<String>) {
-    let graph = explore(&mut product, &Limits::default(), &mut |_| true).graph;
-    let words = product.words();
+/// Explores a product. Returns its graph, and the text of each transition's action.
+fn explored(mut product: Product<'_>) -> (ProductGraph, Vec<String>) {
+    let graph = explore(&mut product, &GraphLimits::default(), &mut |_| true).graph;
+    let interner = product.interner();
     let names = graph.transitions.iter().map(|transition| {
         let label = graph.labels[transition.label as usize];
-        let arguments = words.value_text(label.arguments).plain();
-        format!("{}{arguments}", words.name_text(label.name)).replace("()", "")
+        let arguments = interner.value_text(label.arguments).plain();
+        format!("{}{arguments}", interner.name_text(label.name)).replace("()", "")
     });
     let names = names.collect();
     (graph, names)
 }
 
-fn text(names: &[String], suite: &Cover) -> String {
-    let mut text = format!("{} of {}, cost {}\n", suite.covered, suite.all, suite.cost);
+fn text(names: &[String], suite: &CoveringSuite) -> String {
+    let mut text = format!(
+        "{} of {}, cost {}\n",
+        suite.covered, suite.total, suite.cost
+    );
     for run in &suite.runs {
         let steps: Vec<&str> = run
             .iter()
@@ -35,9 +39,9 @@ fn text(names: &[String], suite: &Cover) -> String {
     text
 }
 
-/// A door that can be opened and closed, and locked with a key of which there are two.
-fn door() -> (Graph, Vec<String>) {
-    let mut words = Machine::words();
+/// Builds a door that can be opened and closed, and locked with either of two keys.
+fn door() -> (ProductGraph, Vec<String>) {
+    let mut interner = ToyMachine::interner();
     let lines = [
         "closed open opened",
         "opened close closed",
@@ -45,11 +49,11 @@ fn door() -> (Graph, Vec<String>) {
         "closed lock(2) locked",
         "locked unlock closed",
     ];
-    let door = Machine::program(&mut words, "door", &lines);
-    explored(Product::new(words, vec![Box::new(door)]))
+    let door = ToyMachine::program(&mut interner, "door", &lines);
+    explored(Product::new(interner, vec![Box::new(door)]))
 }
 
-fn check(goal: Goal, expected: Expect) {
+fn check(goal: CoverGoal, expected: Expect) {
     let (graph, names) = door();
     let suite = cover(&graph, &CoverPlan::new(goal));
     expected.assert_eq(&text(&names, &suite));
@@ -58,21 +62,21 @@ fn check(goal: Goal, expected: Expect) {
 #[test]
 fn every_goal_has_its_suite() {
     check(
-        Goal::Actions,
+        CoverGoal::Actions,
         expect![[r#"
         4 of 4, cost 5
         open close lock(1) unlock
     "#]],
     );
     check(
-        Goal::Labels,
+        CoverGoal::Labels,
         expect![[r#"
         5 of 5, cost 6
         open close lock(1) unlock lock(2)
     "#]],
     );
     check(
-        Goal::States,
+        CoverGoal::States,
         expect![[r#"
         3 of 3, cost 4
         open
@@ -80,21 +84,21 @@ fn every_goal_has_its_suite() {
     "#]],
     );
     check(
-        Goal::Transitions,
+        CoverGoal::Transitions,
         expect![[r#"
         5 of 5, cost 6
         open close lock(1) unlock lock(2)
     "#]],
     );
     check(
-        Goal::Pairs,
+        CoverGoal::Pairs,
         expect![[r#"
         9 of 9, cost 14
         open close open close lock(1) unlock open close lock(2) unlock lock(1) unlock lock(2)
     "#]],
     );
     check(
-        Goal::Shortest,
+        CoverGoal::Shortest,
         expect![[r#"
         3 of 3, cost 4
         open
@@ -102,7 +106,7 @@ fn every_goal_has_its_suite() {
     "#]],
     );
     check(
-        Goal::Random { runs: 2, steps: 5 },
+        CoverGoal::Random { runs: 2, steps: 5 },
         expect![[r#"
         5 of 5, cost 12
         lock(2) unlock lock(2) unlock lock(1)
@@ -115,8 +119,8 @@ fn every_goal_has_its_suite() {
 fn runs_are_cut_where_they_may_end() {
     let (graph, names) = door();
     let plan = CoverPlan {
-        longest: Some(4),
-        ..CoverPlan::new(Goal::Pairs)
+        max_steps: Some(4),
+        ..CoverPlan::new(CoverGoal::Pairs)
     };
     expect![[r#"
         9 of 9, cost 26
@@ -132,23 +136,23 @@ fn runs_are_cut_where_they_may_end() {
 
 #[test]
 fn a_product_with_a_suite_begins_at_each_of_its_runs() {
-    let mut words = Machine::words();
+    let mut interner = ToyMachine::interner();
     let lines = ["off on lit", "lit off off", "lit dim dark", "dark off off"];
-    let lamp = Machine::program(&mut words, "lamp", &lines);
-    // The labels of the lamp, by the order in which it has them.
-    let mut alone = Product::new(words.clone(), vec![Box::new(lamp.clone())]);
-    let labels = explore(&mut alone, &Limits::default(), &mut |_| true)
+    let lamp = ToyMachine::program(&mut interner, "lamp", &lines);
+    // The labels of the lamp, in its own order.
+    let mut alone = Product::new(interner.clone(), vec![Box::new(lamp.clone())]);
+    let labels = explore(&mut alone, &GraphLimits::default(), &mut |_| true)
         .graph
         .labels;
     let runs = vec![
         vec![labels[0], labels[1]],
         vec![labels[0], labels[2], labels[1]],
     ];
-    let suite = Suite::new("suite", runs);
-    let product = Product::new(words, vec![Box::new(lamp), Box::new(suite)]);
+    let suite = RunSuite::new("suite", runs);
+    let product = Product::new(interner, vec![Box::new(lamp), Box::new(suite)]);
     let (graph, names) = explored(product);
     assert_eq!(graph.starts.len(), 2);
-    let suite = cover(&graph, &CoverPlan::new(Goal::Transitions));
+    let suite = cover(&graph, &CoverPlan::new(CoverGoal::Transitions));
     expect![[r#"
         5 of 5, cost 7
         on off
@@ -159,23 +163,29 @@ fn a_product_with_a_suite_begins_at_each_of_its_runs() {
 
 #[test]
 fn what_cannot_end_is_named() {
-    let mut words = Machine::words();
+    let mut interner = ToyMachine::interner();
     let lines = ["a go b", "b back a", "b fall c"];
-    let machine = Machine::program(&mut words, "machine", &lines);
-    let mut product = Product::new(words.clone(), vec![Box::new(machine)]);
-    let labels = explore(&mut product, &Limits::default(), &mut |_| true)
+    let machine = ToyMachine::program(&mut interner, "machine", &lines);
+    let mut product = Product::new(interner.clone(), vec![Box::new(machine)]);
+    let labels = explore(&mut product, &GraphLimits::default(), &mut |_| true)
         .graph
         .labels;
-    let edge = |from: u32, label: usize, to: u32| Edge {
-        from: Place(from),
+    let edge = |from: u32, label: usize, to: u32| FsmEdge {
+        from: ModelState(from),
         label: labels[label],
-        to: Place(to),
+        to: ModelState(to),
     };
     let states = ["a", "b", "c"].map(String::from).to_vec();
     let edges = vec![edge(0, 0, 1), edge(1, 1, 0), edge(1, 2, 2)];
-    let fsm = Fsm::new("fsm", states, Place(0), vec![true, false, false], edges);
-    let (graph, names) = explored(Product::new(words, vec![Box::new(fsm)]));
-    let suite = cover(&graph, &CoverPlan::new(Goal::Transitions));
+    let fsm = Fsm::new(
+        "fsm",
+        states,
+        ModelState(0),
+        vec![true, false, false],
+        edges,
+    );
+    let (graph, names) = explored(Product::new(interner, vec![Box::new(fsm)]));
+    let suite = cover(&graph, &CoverPlan::new(CoverGoal::Transitions));
     expect![[r#"
         2 of 3, cost 3
         go back
@@ -189,9 +199,9 @@ fn pairs_are_counted_before_they_are_covered() {
     let (graph, _) = door();
     let all = || graph.transitions.iter();
     let followed = all().flat_map(|one| all().filter(move |next| one.to == next.from));
-    assert_eq!(pairs(&graph), followed.count() as u64);
+    assert_eq!(count_pairs(&graph), followed.count() as u64);
     assert_eq!(
-        pairs(&graph),
-        cover(&graph, &CoverPlan::new(Goal::Pairs)).all as u64
+        count_pairs(&graph),
+        cover(&graph, &CoverPlan::new(CoverGoal::Pairs)).total as u64
     );
 }

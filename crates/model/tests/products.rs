@@ -1,4 +1,4 @@
-//! What holds for every product of models, tried on small ones.
+//! Laws that hold for every product of models, checked on small ones.
 
 use std::io;
 use std::sync::Arc;
@@ -6,18 +6,18 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use testwright_core::explore::{Explorer, Plan, Reach};
+use testwright_core::explore::{ExploreOptions, ExploredExtent, Explorer};
 use testwright_core::laws::{check_fingerprint_laws, check_laws, check_snapshot_laws};
-use testwright_core::product::{Product, ValueId, ValueText, Words};
+use testwright_core::product::{Interner, Product, ValueId, ValueText};
 use testwright_core::shrink::{ReduceOptions, reduce};
-use testwright_core::toys::Machine;
+use testwright_core::toys::ToyMachine;
 use testwright_core::{Outcome, System, Test};
-use testwright_model::parallel::{Connection, Passing, Team, help};
-use testwright_model::{Limits, Walk, explore, explore_with, fsm_file};
+use testwright_model::parallel::{Connection, HelperPool, ValueCodec, serve};
+use testwright_model::{GraphLimits, ProductSystem, explore, explore_with, fsm_file};
 
-/// A protocol with a way into a corner, and a wish that two things alternate.
+/// Builds a protocol with a dead end, and a scenario that lets two actions alternate.
 fn product() -> Product<'static> {
-    let mut words = Machine::words();
+    let mut interner = ToyMachine::interner();
     let lines = [
         "idle send(1) busy",
         "idle send(2) busy",
@@ -26,39 +26,47 @@ fn product() -> Product<'static> {
         "busy stop corner",
         "idle wait idle",
     ];
-    let protocol = Machine::program(&mut words, "protocol", &lines);
-    let turns = Machine::scenario(&mut words, "turns", &["a send b", "b reply a", "b stop b"]);
-    Product::new(words, vec![Box::new(protocol), Box::new(turns)])
+    let protocol = ToyMachine::program(&mut interner, "protocol", &lines);
+    let turns = ToyMachine::scenario(
+        &mut interner,
+        "turns",
+        &["a send b", "b reply a", "b stop b"],
+    );
+    Product::new(interner, vec![Box::new(protocol), Box::new(turns)])
 }
 
 #[test]
 fn a_product_keeps_the_laws_of_systems() {
     let mut product = product();
-    let mut walk = Walk::new(&mut product).unwrap();
-    check_laws(&mut walk, 1, 200).unwrap();
-    check_snapshot_laws(&mut walk, 2, 200).unwrap();
-    check_fingerprint_laws(&mut walk, 3, 200).unwrap();
+    let mut system = ProductSystem::new(&mut product).unwrap();
+    check_laws(&mut system, 1, 200).unwrap();
+    check_snapshot_laws(&mut system, 2, 200).unwrap();
+    check_fingerprint_laws(&mut system, 3, 200).unwrap();
 }
 
 #[test]
 fn exploring_it_as_a_system_meets_as_many_states() {
-    let graph = explore(&mut product(), &Limits::default(), &mut |_| true).graph;
+    let graph = explore(&mut product(), &GraphLimits::default(), &mut |_| true).graph;
     let mut product = product();
-    let mut walk = Walk::new(&mut product).unwrap();
-    let mut explorer = Explorer::of(&mut walk).with_copies().with_fingerprints();
-    let found = explorer.explore(&Plan::default(), &mut ()).unwrap();
+    let mut system = ProductSystem::new(&mut product).unwrap();
+    let mut explorer = Explorer::of(&mut system)
+        .with_snapshots()
+        .with_fingerprints();
+    let found = explorer
+        .explore(&ExploreOptions::default(), &mut ())
+        .unwrap();
     assert_eq!(
-        (found.states as usize, found.reach),
-        (graph.states(), Reach::Everything)
+        (found.states as usize, found.extent),
+        (graph.states(), ExploredExtent::Everything)
     );
     assert_eq!(
-        found.deadlocked as usize,
+        found.deadlock_count as usize,
         graph.dead_ends.len() + graph.finished.len()
     );
 }
 
-/// A system that goes wrong when a product has been stopped.
-struct Watched<'w, 'm>(Walk<'w, 'm>);
+/// A system that fails when a product has been stopped.
+struct Watched<'w, 'm>(ProductSystem<'w, 'm>);
 
 impl System for Watched<'_, '_> {
     fn actions(&self) -> &testwright_core::Catalog {
@@ -95,10 +103,10 @@ impl System for Watched<'_, '_> {
 #[test]
 fn tests_of_models_are_reduced_like_any_other() {
     let mut product = product();
-    let mut system = Watched(Walk::new(&mut product).unwrap());
+    let mut system = Watched(ProductSystem::new(&mut product).unwrap());
     system.reset().unwrap();
     let mut steps = Vec::new();
-    // Actions get their numbers as they are met, so they are looked for as they come up.
+    // Actions are numbered as they are met, so each is looked up when its turn comes.
     for name in [
         "wait", "send(1)", "reply", "wait", "send(2)", "reply", "send(1)", "stop",
     ] {
@@ -129,12 +137,12 @@ fn tests_of_models_are_reduced_like_any_other() {
 
 #[test]
 fn a_limit_leaves_a_part_of_the_whole() {
-    let whole = explore(&mut product(), &Limits::default(), &mut |_| true).graph;
+    let whole = explore(&mut product(), &GraphLimits::default(), &mut |_| true).graph;
     assert!(whole.is_complete());
     for most in 0..whole.transitions.len() {
-        let limits = Limits {
+        let limits = GraphLimits {
             transitions: Some(most),
-            ..Limits::default()
+            ..GraphLimits::default()
         };
         let part = explore(&mut product(), &limits, &mut |_| true).graph;
         assert_eq!(part.transitions, whole.transitions[..most]);
@@ -144,40 +152,40 @@ fn a_limit_leaves_a_part_of_the_whole() {
 
 #[test]
 fn the_corner_is_dead_and_the_way_there_is_shortest() {
-    let mut words = Machine::words();
-    let trap = Machine::program(
-        &mut words,
+    let mut interner = ToyMachine::interner();
+    let trap = ToyMachine::program(
+        &mut interner,
         "trap",
         &["a go b", "a fall c", "c round c", "b go a"],
     );
-    let mut product = Product::new(words, vec![Box::new(trap)]);
-    let graph = explore(&mut product, &Limits::default(), &mut |_| true).graph;
-    // Every state of a machine is accepting; so none is dead, even where nothing leads out.
-    assert_eq!(graph.dead(), Vec::<u32>::new());
-    assert_eq!(graph.way_to(2).len(), 1);
-    assert_eq!(graph.way_to(0).len(), 0);
+    let mut product = Product::new(interner, vec![Box::new(trap)]);
+    let graph = explore(&mut product, &GraphLimits::default(), &mut |_| true).graph;
+    // Every state of a machine is accepting, so none is dead, even if nothing leads out of it.
+    assert_eq!(graph.dead_states(), Vec::<u32>::new());
+    assert_eq!(graph.shortest_path_to(2).len(), 1);
+    assert_eq!(graph.shortest_path_to(0).len(), 0);
 }
 
-/// Values of machines are their texts, which every process has.
-struct Texts(Words);
+/// Codec for toy machines, whose values are their texts.
+struct Texts(Interner);
 
-impl Passing for Texts {
+impl ValueCodec for Texts {
     fn export(&mut self, value: ValueId) -> Option<Vec<u8>> {
         Some(self.0.value_text(value).literal.clone().into_bytes())
     }
 
-    fn import(&mut self, words: &mut Words, value: &[u8]) -> Option<ValueId> {
+    fn import(&mut self, interner: &mut Interner, value: &[u8]) -> Option<ValueId> {
         let text = String::from_utf8(value.to_vec()).ok()?;
         let key = text
             .bytes()
             .fold(0, |key, byte| key << 8 | u128::from(byte));
-        Some(words.value(key, || ValueText::literal(text)))
+        Some(interner.intern_value(key, || ValueText::literal(text)))
     }
 }
 
-/// Three counters beside each other, with some thousand states.
+/// Builds three independent counters with some thousand states together.
 fn large_product() -> Product<'static> {
-    let mut words = Machine::words();
+    let mut interner = ToyMachine::interner();
     let mut models: Vec<Box<dyn testwright_core::product::Model>> = Vec::new();
     for name in ["one", "two", "three"] {
         let line = |state: usize| format!("{state} up_{name}({state}) {}", (state + 5) % 14);
@@ -186,12 +194,12 @@ fn large_product() -> Product<'static> {
             .flat_map(|state| [line(state), back(state)])
             .collect();
         let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
-        models.push(Box::new(Machine::program(&mut words, name, &lines)));
+        models.push(Box::new(ToyMachine::program(&mut interner, name, &lines)));
     }
-    Product::new(words, models)
+    Product::new(interner, models)
 }
 
-/// Helpers that are threads, and how many frames each of them was sent.
+/// Starts helpers as threads. Also returns a counter of the frames that were sent to them.
 fn helpers(many: usize) -> (Vec<Connection>, Arc<AtomicUsize>) {
     struct Counted(io::PipeWriter, Arc<AtomicUsize>);
     impl io::Write for Counted {
@@ -210,8 +218,8 @@ fn helpers(many: usize) -> (Vec<Connection>, Arc<AtomicUsize>) {
         let (hear, mut answers) = io::pipe().unwrap();
         thread::spawn(move || {
             let mut product = large_product();
-            let mut texts = Texts(product.words().clone());
-            help(&mut product, &mut texts, &mut questions, &mut answers).unwrap();
+            let mut texts = Texts(product.interner().clone());
+            serve(&mut product, &mut texts, &mut questions, &mut answers).unwrap();
         });
         connections.push((Box::new(Counted(ask, asked.clone())), Box::new(hear)));
     }
@@ -221,26 +229,35 @@ fn helpers(many: usize) -> (Vec<Connection>, Arc<AtomicUsize>) {
 #[test]
 fn helpers_find_the_same_to_the_last_number() {
     let mut alone = large_product();
-    let expected = explore(&mut alone, &Limits::default(), &mut |_| true).graph;
+    let expected = explore(&mut alone, &GraphLimits::default(), &mut |_| true).graph;
     let states = expected.states();
     assert!(states > 500, "{states} states");
     let expected = fsm_file::write(&alone, &expected, "");
-    let mut most_asked = Vec::new();
-    // Whether helping pays, or only seems to: the clock runs when somebody looks at it, or not at all.
+    let mut frames_sent = Vec::new();
+    // With a clock that stands still, helpers seem to pay; with one that advances at each reading,
+    // they need not.
     for (many, tick) in [(1, 0), (1, 1), (2, 1), (3, 1)] {
         let (connections, asked) = helpers(many);
         let mut product = large_product();
-        let mut texts = Texts(product.words().clone());
+        let mut texts = Texts(product.interner().clone());
         let mut now = Duration::ZERO;
         let clock = Box::new(move || {
             now += Duration::from_micros(tick);
             now
         });
-        let mut team = Team::new(connections, &mut texts, clock);
-        let found = explore_with(&mut product, &mut team, &Limits::default(), &mut |_| true);
-        assert!(found.trouble.is_none(), "{:?}", found.trouble);
+        let mut team = HelperPool::new(connections, &mut texts, clock);
+        let found = explore_with(
+            &mut product,
+            &mut team,
+            &GraphLimits::default(),
+            &mut |_| true,
+        );
+        assert!(found.error.is_none(), "{:?}", found.error);
         assert_eq!(fsm_file::write(&product, &found.graph, ""), expected);
-        most_asked.push(asked.load(Ordering::Relaxed));
+        frames_sent.push(asked.load(Ordering::Relaxed));
     }
-    assert!(most_asked.iter().all(|asked| *asked > 0), "{most_asked:?}");
+    assert!(
+        frames_sent.iter().all(|asked| *asked > 0),
+        "{frames_sent:?}"
+    );
 }

@@ -1,4 +1,7 @@
-//! Action lines as functions: compiled when first needed, one per textual alternative.
+//! Action lines compiled to Python functions.
+//!
+//! A function is compiled when it is first needed. One function serves all actions of a template
+//! that differ only in slots and literals; each combination of textual alternatives has its own.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -6,46 +9,55 @@ use std::rc::Rc;
 use pyo3::prelude::*;
 use testwright_core::{ActionId, TemplateId};
 use testwright_lang::Harness;
-use testwright_lang::harness::{Action, Fragment, Part};
+use testwright_lang::harness::{ActionTemplate, CodePart, Fragment};
 
-use crate::assignment::Assignment;
-use crate::by_key::ByKey;
-use crate::call::{self, Attempt, Operands};
-use crate::context::Context;
-use crate::failures::Raised;
+use crate::assignment::LiteralAssignment;
+use crate::call::{self, CallResult, Operands};
+use crate::context::HarnessContext;
+use crate::failures::RaisedException;
 use crate::functions::{self, FunctionText, ReferenceCode};
-use crate::mirror::Mirror;
+use crate::key_table::KeyTable;
 use crate::options::ReferenceExceptions;
-use crate::plan::{Plan, Writer};
+use crate::plan::{CodeWriter, FillPlan};
+use crate::reference_rules::ReferenceRules;
 
-/// All actions of a harness.
-pub(crate) struct Actions<'py> {
+/// All actions of a harness, with the functions compiled so far.
+pub(crate) struct CompiledActions<'py> {
+    /// One entry per template, in the order of the catalogue.
     templates: Vec<TemplateCode<'py>>,
+    /// All compiled variants, by [`VariantId`].
     variants: Vec<Variant<'py>>,
+    /// Exceptions that every action may raise.
     global_exceptions: Vec<String>,
+    /// The rule for comparing exceptions with those of the reference.
     reference_exceptions: ReferenceExceptions,
+    /// The harness defines `test_after_each`.
     has_after_hook: bool,
+    /// Buffer for the arguments of a call, reused by all calls.
     arguments: Vec<Bound<'py, PyAny>>,
 }
 
+/// The functions of one template.
 struct TemplateCode<'py> {
-    /// Shared by neighbours that are alike.
-    plan: Rc<Plan>,
-    /// By textual alternatives.
-    variants: ByKey<VariantId>,
-    /// The axes that its conditions mention, if that leaves any out.
-    deciding: Option<Vec<usize>>,
+    /// Shared with the previous template if the two plans are equal.
+    plan: Rc<FillPlan>,
+    /// Compiled variants by their textual alternatives.
+    variants: KeyTable<VariantId>,
+    /// The axes that the conditions mention, if these are not all axes.
+    condition_axes: Option<Vec<usize>>,
+    /// Literal values of the template's alternatives, created so far.
     operands: Operands<'py>,
 }
 
-/// Names what serves one combination of textual alternatives of a template.
+/// The index of a [`Variant`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct VariantId(usize);
 
-/// What serves one combination of textual alternatives.
+/// The functions for one combination of textual alternatives of a template.
 pub(crate) struct Variant<'py> {
-    run: Run<'py>,
-    /// What must be true for the action to be enabled.
+    /// The way to run the action.
+    run: ActionBody<'py>,
+    /// Functions that must all return true for the action to be enabled.
     conditions: Vec<Bound<'py, PyAny>>,
     /// The reference mirrors the action; the function calls the hook after the action itself.
     pub(crate) mirrored: bool,
@@ -53,16 +65,17 @@ pub(crate) struct Variant<'py> {
     pub(crate) warns: bool,
 }
 
-/// How an action is taken.
-enum Run<'py> {
-    /// By calling a function.
+/// The way to run an action.
+enum ActionBody<'py> {
+    /// Call a function.
     Call(Bound<'py, PyAny>),
-    /// By storing a value, which takes no function.
-    Assign(Assignment),
+    /// Store a value directly, without a call.
+    Assign(LiteralAssignment),
 }
 
-/// What the texts of one concrete action are, with slots written `self.p_avl[0]`.
+/// The source texts of one concrete action, with slots written `self.p_avl[0]`.
 pub(crate) struct ConcreteTexts {
+    /// The statement of the action.
     pub(crate) statement: String,
     /// The reference's statement, where it differs.
     pub(crate) reference: Option<String>,
@@ -70,15 +83,16 @@ pub(crate) struct ConcreteTexts {
     pub(crate) compared: bool,
 }
 
-impl<'py> Actions<'py> {
+impl<'py> CompiledActions<'py> {
+    /// Plans all templates of a harness. Nothing is compiled yet.
     pub(crate) fn new(
-        context: &Context<'py>,
-        mirror: &Mirror<'py>,
+        context: &HarnessContext<'py>,
+        rules: &ReferenceRules<'py>,
         reference_exceptions: ReferenceExceptions,
         has_after_hook: bool,
-    ) -> Actions<'py> {
-        let plan = |action: &Action, all_textual| {
-            Plan::new(
+    ) -> CompiledActions<'py> {
+        let plan = |action: &ActionTemplate, all_textual| {
+            FillPlan::new(
                 &context.harness,
                 &action.axes,
                 fragments(action),
@@ -86,13 +100,13 @@ impl<'py> Actions<'py> {
             )
         };
         let mut latest = None;
-        let template = |action: &Action| TemplateCode {
-            plan: shared(&mut latest, plan(action, mirror.depends_on_indices())),
-            variants: ByKey::default(),
-            deciding: deciding(&context.harness, action),
+        let template = |action: &ActionTemplate| TemplateCode {
+            plan: share_plan(&mut latest, plan(action, rules.depends_on_indices())),
+            variants: KeyTable::default(),
+            condition_axes: condition_axes(&context.harness, action),
             operands: Operands::new(),
         };
-        let mut actions = Actions {
+        let mut actions = CompiledActions {
             templates: context.harness.actions.iter().map(template).collect(),
             variants: Vec::new(),
             global_exceptions: context
@@ -107,19 +121,19 @@ impl<'py> Actions<'py> {
         };
         for (number, action) in context.harness.actions.iter().enumerate() {
             let first = vec![0; action.axes.len()];
-            if mirror.is_active()
+            if rules.is_active()
                 && actions
-                    .mirrored(context, mirror, TemplateId(number), &first)
+                    .mirrored(context, rules, TemplateId(number), &first)
                     .is_err()
             {
-                // A pattern takes slots apart: translate each concrete action by itself.
+                // A pattern splits the text of a slot: translate each concrete action separately.
                 actions.templates[number].plan = Rc::new(plan(action, true));
             }
         }
         actions
     }
 
-    /// The functions for an action, if they are there and it has no conditions.
+    /// Returns the variant of an action if it is compiled already and has no conditions.
     #[inline]
     pub(crate) fn unconditional(&self, template: TemplateId, values: &[u64]) -> Option<VariantId> {
         let code = &self.templates[template.0];
@@ -130,11 +144,11 @@ impl<'py> Actions<'py> {
             .then_some(known)
     }
 
-    /// The functions for an action.
+    /// Returns the variant of an action, compiled if necessary.
     pub(crate) fn variant(
         &mut self,
-        context: &Context<'py>,
-        mirror: &Mirror<'py>,
+        context: &HarnessContext<'py>,
+        rules: &ReferenceRules<'py>,
         template: TemplateId,
         values: &[u64],
     ) -> PyResult<VariantId> {
@@ -142,47 +156,49 @@ impl<'py> Actions<'py> {
         let key = code.plan.key(values);
         match code.variants.get(key) {
             Some(known) => Ok(*known),
-            None => self.new_variant(context, mirror, template, values, key),
+            None => self.new_variant(context, rules, template, values, key),
         }
     }
 
+    /// Compiles a variant and stores it.
     #[cold]
     fn new_variant(
         &mut self,
-        context: &Context<'py>,
-        mirror: &Mirror<'py>,
+        context: &HarnessContext<'py>,
+        rules: &ReferenceRules<'py>,
         template: TemplateId,
         values: &[u64],
         key: u64,
     ) -> PyResult<VariantId> {
-        let variant = self.compile(context, mirror, template, values)?;
+        let variant = self.compile(context, rules, template, values)?;
         let number = VariantId(self.variants.len());
         self.variants.push(variant);
         self.templates[template.0].variants.insert(key, number);
         Ok(number)
     }
 
-    /// What is known of the functions of an action.
+    /// Returns a variant by its index.
     #[inline]
-    pub(crate) fn about(&self, variant: VariantId) -> &Variant<'py> {
+    pub(crate) fn get_variant(&self, variant: VariantId) -> &Variant<'py> {
         &self.variants[variant.0]
     }
 
+    /// Compiles the functions of an action and its conditions.
     fn compile(
         &self,
-        context: &Context<'py>,
-        mirror: &Mirror<'py>,
+        context: &HarnessContext<'py>,
+        rules: &ReferenceRules<'py>,
         template: TemplateId,
         values: &[u64],
     ) -> PyResult<Variant<'py>> {
         let action = &context.harness.actions[template.0];
-        let mirrored = self.mirrored(context, mirror, template, values)?;
-        let assignment = Assignment::of(action).filter(|_| mirrored.is_none());
+        let mirrored = self.mirrored(context, rules, template, values)?;
+        let assignment = LiteralAssignment::of(action).filter(|_| mirrored.is_none());
         let run = match assignment {
-            Some(assignment) => Run::Assign(assignment),
+            Some(assignment) => ActionBody::Assign(assignment),
             None => {
                 let source = self.action_source(context, template, values, mirrored.as_ref());
-                Run::Call(context.function(&source)?)
+                ActionBody::Call(context.function(&source)?)
             }
         };
         let conditions = self
@@ -202,13 +218,14 @@ impl<'py> Actions<'py> {
         })
     }
 
+    /// Returns a writer for the code of an action with these values.
     fn writer<'a>(
         &'a self,
-        context: &'a Context<'py>,
+        context: &'a HarnessContext<'py>,
         template: TemplateId,
         values: &'a [u64],
-    ) -> Writer<'a> {
-        Writer {
+    ) -> CodeWriter<'a> {
+        CodeWriter {
             harness: &context.harness,
             layout: &context.layout,
             plan: &self.templates[template.0].plan,
@@ -216,23 +233,24 @@ impl<'py> Actions<'py> {
         }
     }
 
-    /// The texts of all functions of an action, for checking that they compile.
+    /// Returns the texts of all functions of an action, to check that they compile.
     pub(crate) fn sources(
         &self,
-        context: &Context<'py>,
-        mirror: &Mirror<'py>,
+        context: &HarnessContext<'py>,
+        rules: &ReferenceRules<'py>,
         template: TemplateId,
         values: &[u64],
     ) -> PyResult<Vec<FunctionText>> {
-        let mirrored = self.mirrored(context, mirror, template, values)?;
+        let mirrored = self.mirrored(context, rules, template, values)?;
         let mut sources = self.condition_sources(context, template, values);
         sources.push(self.action_source(context, template, values, mirrored.as_ref()));
         Ok(sources)
     }
 
+    /// Returns the text of the function that runs an action.
     fn action_source(
         &self,
-        context: &Context<'py>,
+        context: &HarnessContext<'py>,
         template: TemplateId,
         values: &[u64],
         mirrored: Option<&ReferenceCode>,
@@ -247,9 +265,10 @@ impl<'py> Actions<'py> {
         )
     }
 
+    /// Returns the texts of the functions for the guard and the speculative condition.
     fn condition_sources(
         &self,
-        context: &Context<'py>,
+        context: &HarnessContext<'py>,
         template: TemplateId,
         values: &[u64],
     ) -> Vec<FunctionText> {
@@ -269,25 +288,25 @@ impl<'py> Actions<'py> {
             .collect()
     }
 
-    /// What the reference does in place of an action; `None` if it does nothing different.
+    /// Returns the reference's code for an action, or `None` if it equals the action's own code.
     pub(crate) fn mirrored(
         &self,
-        context: &Context<'py>,
-        mirror: &Mirror<'py>,
+        context: &HarnessContext<'py>,
+        rules: &ReferenceRules<'py>,
         template: TemplateId,
         values: &[u64],
     ) -> PyResult<Option<ReferenceCode>> {
-        if !mirror.is_active() {
+        if !rules.is_active() {
             return Ok(None);
         }
         let writer = self.writer(context, template, values);
         let statement = &context.harness.actions[template.0].statement;
         let own = writer.pattern_text(statement, false);
-        let text = mirror.translate(&writer.pattern_text(statement, true))?;
+        let text = rules.translate(&writer.pattern_text(statement, true))?;
         if text == own {
             return Ok(None);
         }
-        let compared = mirror.is_compared(&own)?;
+        let compared = rules.is_compared(&own)?;
         let Some(code) = writer.code_of_pattern_text(&text) else {
             return Err(pyo3::exceptions::PyValueError::new_err(
                 "a `reference:` pattern takes a slot of this line apart, so that its meaning is lost",
@@ -296,31 +315,32 @@ impl<'py> Actions<'py> {
         Ok(Some(ReferenceCode { code, compared }))
     }
 
-    /// Whether the result of an action is to be compared, but there is none.
-    pub(crate) fn is_compared_in_vain(
+    /// Returns true if a `compare:` line asks for the result of an action that has none.
+    pub(crate) fn lacks_compared_result(
         &self,
-        context: &Context<'py>,
-        mirror: &Mirror<'py>,
+        context: &HarnessContext<'py>,
+        rules: &ReferenceRules<'py>,
         template: TemplateId,
         values: &[u64],
     ) -> PyResult<bool> {
         let compared = self
-            .mirrored(context, mirror, template, values)?
+            .mirrored(context, rules, template, values)?
             .is_some_and(|reference| reference.compared);
         let statement = self
             .writer(context, template, values)
             .code(&context.harness.actions[template.0].statement);
-        // `del` and the like are compared for what they raise; that a whole `if` is not compared surprises.
+        // Statements such as `del` are still compared for what they raise. A whole `if` without
+        // comparison would be a surprise, so only that is reported.
         let is_compound = ["if ", "for ", "while ", "with "]
             .iter()
             .any(|word| statement.starts_with(word));
         Ok(compared && is_compound)
     }
 
-    /// Whether the conditions of an action hold, or what was raised instead of an answer.
+    /// Returns true if the conditions of an action hold, or the exception that one of them raised.
     pub(crate) fn conditions_hold(
         &mut self,
-        context: &Context<'py>,
+        context: &HarnessContext<'py>,
         template: TemplateId,
         variant: VariantId,
         values: &[u64],
@@ -329,7 +349,7 @@ impl<'py> Actions<'py> {
             return Ok(true);
         }
         let TemplateCode { plan, operands, .. } = &mut self.templates[template.0];
-        call::collect(context, plan, values, operands, &mut self.arguments)?;
+        call::collect_arguments(context, plan, values, operands, &mut self.arguments)?;
         for condition in &self.variants[variant.0].conditions {
             let answer = call::call(condition, &self.arguments)?;
             if !call::is_true(&answer) && !answer.is_truthy()? {
@@ -339,12 +359,12 @@ impl<'py> Actions<'py> {
         Ok(true)
     }
 
-    /// Which of its conditions an action has, as a number: actions of a template with the same number have the same.
-    /// `None` if no two actions have.
+    /// Returns a number that identifies the conditions of an action: actions of a template with the
+    /// same number have the same conditions. `None` if no two actions share them.
     #[inline]
     pub(crate) fn condition_number(&self, template: TemplateId, values: &[u64]) -> Option<u64> {
         let code = &self.templates[template.0];
-        let axes = code.deciding.as_ref()?.iter();
+        let axes = code.condition_axes.as_ref()?.iter();
         Some(axes.fold(0, |number, axis| {
             number * code.plan.sizes()[*axis] + values[*axis]
         }))
@@ -354,19 +374,19 @@ impl<'py> Actions<'py> {
     #[inline]
     pub(crate) fn run(
         &mut self,
-        context: &Context<'py>,
+        context: &HarnessContext<'py>,
         template: TemplateId,
         variant: VariantId,
         values: &[u64],
-    ) -> Attempt<'py> {
+    ) -> CallResult<'py> {
         let TemplateCode { plan, operands, .. } = &mut self.templates[template.0];
         match &self.variants[variant.0].run {
-            Run::Call(function) => {
-                call::collect(context, plan, values, operands, &mut self.arguments)
+            ActionBody::Call(function) => {
+                call::collect_arguments(context, plan, values, operands, &mut self.arguments)
                     .map_err(Box::new)?;
-                call::attempt(function, &self.arguments)
+                call::try_call(function, &self.arguments)
             }
-            Run::Assign(assignment) => {
+            ActionBody::Assign(assignment) => {
                 let assigned = assignment.run(context, plan, values, operands);
                 assigned.map_err(Box::new)?;
                 Ok(context.python.None().into_bound(context.python))
@@ -374,26 +394,26 @@ impl<'py> Actions<'py> {
         }
     }
 
-    /// The texts of an action, every hole filled.
+    /// Returns the texts of an action with all holes filled.
     pub(crate) fn concrete_texts(
         &self,
-        context: &Context<'py>,
-        mirror: &Mirror<'py>,
+        context: &HarnessContext<'py>,
+        rules: &ReferenceRules<'py>,
         action: ActionId,
     ) -> PyResult<ConcreteTexts> {
         let (template, values) = context.harness.catalog.values(action);
         let line = &context.harness.actions[template.0];
-        let plan = Plan::new(&context.harness, &line.axes, fragments(line), true);
-        let writer = Writer {
+        let plan = FillPlan::new(&context.harness, &line.axes, fragments(line), true);
+        let writer = CodeWriter {
             harness: &context.harness,
             layout: &context.layout,
             plan: &plan,
             values: &values,
         };
         let statement = writer.pattern_text(&line.statement, false);
-        let reference = mirror.translate(&writer.pattern_text(&line.statement, true))?;
+        let reference = rules.translate(&writer.pattern_text(&line.statement, true))?;
         let reference = Some(reference).filter(|reference| *reference != statement);
-        let compared = reference.is_some() && mirror.is_compared(&statement)?;
+        let compared = reference.is_some() && rules.is_compared(&statement)?;
         Ok(ConcreteTexts {
             statement,
             reference,
@@ -403,8 +423,9 @@ impl<'py> Actions<'py> {
 }
 
 impl ConcreteTexts {
-    /// The statement and the reference's as TSTL writes them: `result = self.p_c[0].find(…)`.
-    pub(crate) fn as_in_saved_tests(&self) -> (String, Option<String>) {
+    /// Returns the statement and the reference's statement as TSTL writes them: `result =
+    /// self.p_c[0].find(…)`.
+    pub(crate) fn tstl_texts(&self) -> (String, Option<String>) {
         let named = |text: &str, name: &str| match functions::with_result(text, name) {
             (text, Some(result)) => format!("{text} ; {result}"),
             (text, None) => text,
@@ -419,15 +440,17 @@ impl ConcreteTexts {
     }
 }
 
-/// The plan, or the latest one if that is equal.
-fn shared(latest: &mut Option<Rc<Plan>>, plan: Plan) -> Rc<Plan> {
+/// Returns the latest plan if it equals `plan`, else `plan` itself, so that equal neighbours share
+/// memory.
+fn share_plan(latest: &mut Option<Rc<FillPlan>>, plan: FillPlan) -> Rc<FillPlan> {
     match latest {
         Some(latest) if **latest == plan => Rc::clone(latest),
         _ => Rc::clone(latest.insert(Rc::new(plan))),
     }
 }
 
-fn fragments(action: &Action) -> Vec<&Fragment> {
+/// Returns all pieces of code in an action line.
+fn fragments(action: &ActionTemplate) -> Vec<&Fragment> {
     let optional = [
         &action.guard,
         &action.post,
@@ -442,9 +465,9 @@ fn fragments(action: &Action) -> Vec<&Fragment> {
     all
 }
 
-/// The axes that the conditions of an action depend on; `None` if it has no conditions, or if they depend on all that
-/// its actions differ in.
-fn deciding(harness: &Harness, action: &Action) -> Option<Vec<usize>> {
+/// Returns the axes that the conditions of an action depend on. `None` if there are no conditions,
+/// or if they depend on everything that the actions differ in.
+fn condition_axes(harness: &Harness, action: &ActionTemplate) -> Option<Vec<usize>> {
     let conditions: Vec<&Fragment> = action.guard.iter().chain(&action.speculative).collect();
     if conditions.is_empty() {
         return None;
@@ -452,17 +475,20 @@ fn deciding(harness: &Harness, action: &Action) -> Option<Vec<usize>> {
     let parts = conditions.iter().flat_map(|condition| &condition.parts);
     let mentioned: BTreeSet<usize> = parts
         .filter_map(|part| match part {
-            Part::Slot { axis, .. } | Part::Choice { axis, .. } => Some(*axis),
-            Part::Text(_) | Part::Pre(_) => None,
+            CodePart::Slot { axis, .. } | CodePart::Choice { axis, .. } => Some(*axis),
+            CodePart::Text(_) | CodePart::Pre(_) => None,
         })
         .collect();
-    let plan = Plan::new(harness, &action.axes, conditions, false);
+    let plan = FillPlan::new(harness, &action.axes, conditions, false);
     let left_out =
         (0..action.axes.len()).any(|axis| plan.sizes()[axis] > 1 && !mentioned.contains(&axis));
     left_out.then(|| mentioned.into_iter().collect())
 }
 
-/// A sentence about an exception that harness code raised where it must not.
-pub(crate) fn complaint(python: Python<'_>, what: &str, error: &PyErr) -> String {
-    format!("{what} raised {}", Raised::new(python, error).summary())
+/// Returns a sentence about an exception in harness code: `a hook raised KeyError: 3`.
+pub(crate) fn describe_exception(python: Python<'_>, what: &str, error: &PyErr) -> String {
+    format!(
+        "{what} raised {}",
+        RaisedException::new(python, error).summary()
+    )
 }

@@ -1,38 +1,41 @@
-//! Actions that do nothing but put a literal into a slot: `<int> := <[1..20]>`.
+//! Actions that only store a literal in a slot: `<int> := <[1..20]>`.
 //!
-//! Most steps of most harnesses are of that kind, and all that is to be done is to store an object in a list. Calling a
-//! function for it would take ten times as long, so nobody does.
+//! Most steps of most harnesses are of this kind. They only store an object in a list, and calling
+//! a function for that would take ten times as long.
 
 use pyo3::prelude::*;
 use testwright_core::{Axis, PoolId};
-use testwright_lang::harness::{Action, Part};
+use testwright_lang::harness::{ActionTemplate, CodePart};
 
 use crate::call::{self, Operands};
-use crate::context::Context;
-use crate::plan::{Argument, Plan};
+use crate::context::HarnessContext;
+use crate::plan::{FillPlan, FunctionArgument};
 
-/// What is put where.
+/// A literal and the slot to store it in.
 #[derive(Clone, Copy)]
-pub(crate) struct Assignment {
+pub(crate) struct LiteralAssignment {
+    /// The pool of the slot.
     pool: PoolId,
-    /// The axis on which the slot is chosen.
+    /// The axis that chooses the slot.
     slot: usize,
-    value: Argument,
+    /// The axis and kind of the literal.
+    value: FunctionArgument,
 }
 
-impl Assignment {
-    /// `None` if the statement, or what belongs to it, is anything else.
-    pub(crate) fn of(action: &Action) -> Option<Assignment> {
-        let stands_alone =
+impl LiteralAssignment {
+    /// Returns the assignment that an action consists of, or `None` if the action does anything
+    /// else.
+    pub(crate) fn of(action: &ActionTemplate) -> Option<LiteralAssignment> {
+        let has_no_checks =
             action.post.is_none() && action.pre_values.is_empty() && action.expect.is_none();
         let [
-            Part::Slot {
+            CodePart::Slot {
                 axis: slot,
                 twin: false,
                 in_string: false,
             },
-            Part::Text(between),
-            Part::Choice {
+            CodePart::Text(operator),
+            CodePart::Choice {
                 axis: value,
                 is_operand: true,
             },
@@ -43,23 +46,24 @@ impl Assignment {
         let Axis::Slot { pool, .. } = action.axes[*slot] else {
             return None;
         };
-        (stands_alone && between.trim() == "=").then_some(Assignment {
+        (has_no_checks && operator.trim() == "=").then_some(LiteralAssignment {
             pool,
             slot: *slot,
-            value: Argument::new(&action.axes, *value)?,
+            value: FunctionArgument::new(&action.axes, *value)?,
         })
     }
 
+    /// Stores the value in the slot that `values` choose.
     #[inline]
     pub(crate) fn run<'py>(
         self,
-        context: &Context<'py>,
-        plan: &Plan,
+        context: &HarnessContext<'py>,
+        plan: &FillPlan,
         values: &[u64],
         operands: &mut Operands<'py>,
     ) -> PyResult<()> {
         let value = call::argument(context, plan, self.value, values, operands)?;
-        let place = context.layout.place(self.pool, values[self.slot] as u32);
-        context.slots.set_item(place, value)
+        let position = context.layout.position(self.pool, values[self.slot] as u32);
+        context.slots.set_item(position, value)
     }
 }

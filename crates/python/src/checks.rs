@@ -1,79 +1,91 @@
-//! Invariants: properties, and the types that pools declare.
+//! Invariants of a harness: its properties, and the types that its pools declare.
+//!
+//! Properties are checked in the cheapest way available: only those whose values changed
+//! (`change_tracker`), all in one call (`combined`), or one by one.
 
-mod at_once;
-mod changed;
+mod change_tracker;
+mod combined;
 
 use pyo3::prelude::*;
 use testwright_core::{Failure, FailureKind, Outcome, PoolId};
-use testwright_lang::harness::Line;
+use testwright_lang::harness::CodeLine;
 
-use crate::call::{self, Attempt};
-use crate::context::Context;
-use crate::failures::{Raised, shown};
+use crate::call::{self, CallResult};
+use crate::context::HarnessContext;
+use crate::failures::{RaisedException, short_repr};
 use crate::functions;
 use crate::interrupt;
-use crate::line_code::{Kind, LineCode};
-use crate::options::ChecksWhen;
+use crate::line_code::{LineCode, LineKind};
+use crate::options::CheckMode;
 use crate::pool_states::PoolStates;
 
-use at_once::{AtOnce, Finding};
-use changed::Changed;
+use change_tracker::ChangeTracker;
+use combined::{CheckResult, CombinedChecks};
 
-/// Everything that must hold after every step.
+/// All invariants, checked after every step.
 pub(crate) struct Checks<'py> {
+    /// The `property:` lines.
     properties: Vec<Property<'py>>,
+    /// The pools with a declared type.
     types: Vec<PoolType<'py>>,
-    /// Checks all properties, if that can be done by one call.
-    at_once: Option<AtOnce<'py>>,
-    /// What is known of properties that held, if only those are to be checked that may not hold any more.
-    changed: Option<Changed<'py>>,
-    /// Why what changes cannot be known in this interpreter.
-    why_never: Option<String>,
+    /// One function for all properties, if they can be combined.
+    combined: Option<CombinedChecks<'py>>,
+    /// Tracks which properties may have changed, if only those are to be checked.
+    tracker: Option<ChangeTracker<'py>>,
+    /// The reason why changes cannot be tracked in this interpreter.
+    tracking_error: Option<String>,
 }
 
 /// An invariant that does not hold.
 #[derive(Clone, Debug)]
 pub(crate) enum Violation {
-    /// The property with this number, for these values.
+    /// The property with this number is false for these values.
     Property(usize, Vec<u64>),
-    /// The type of the value in this slot.
+    /// The value in this slot has another type than its pool declares.
     Type(PoolId, u32),
 }
 
-/// What comes of an invariant that does not hold.
-pub(crate) struct Broken {
+/// A violated invariant and the outcome to report.
+pub(crate) struct BrokenInvariant {
     pub(crate) outcome: Outcome,
     pub(crate) violation: Violation,
 }
 
+/// A `property:` line.
 struct Property<'py> {
+    /// The condition that must hold.
     condition: LineCode<'py>,
-    /// `property: condition, message`.
+    /// The message after the comma in `property: condition, message`.
     message: Option<LineCode<'py>>,
 }
 
 /// A pool that declares the type of its values.
 struct PoolType<'py> {
     pool: PoolId,
-    /// From a value to whether it has exactly the type.
+    /// A function that returns whether a value has exactly the type.
     function: Bound<'py, PyAny>,
 }
 
 impl<'py> Checks<'py> {
-    pub(crate) fn new(context: &Context<'py>, when: ChecksWhen) -> PyResult<Checks<'py>> {
+    /// Prepares all invariants of a harness.
+    pub(crate) fn new(context: &HarnessContext<'py>, when: CheckMode) -> PyResult<Checks<'py>> {
         let harness = &context.harness;
         let mut properties = Vec::new();
         for property in &harness.properties {
             let globally = harness.exceptions.iter().map(|exception| &exception.text);
-            let excuses = globally.chain(&property.expected).cloned().collect();
+            let allowed_exceptions = globally.chain(&property.expected).cloned().collect();
             let message = property.message.as_ref().map(|message| {
-                let line = Line {
+                let line = CodeLine {
                     code: message.clone(),
                     ..property.line.clone()
                 };
-                LineCode::new(context, &line, Kind::Expression(Vec::new()))
+                LineCode::new(context, &line, LineKind::Expression(Vec::new()))
             });
-            let condition = LineCode::new(context, &property.line, Kind::Expression(excuses));
+            let condition = LineCode::new(
+                context,
+                &property.line,
+                LineKind::Expression(allowed_exceptions),
+            );
             properties.push(Property { condition, message });
         }
         let mut types = Vec::new();
@@ -87,23 +99,23 @@ impl<'py> Checks<'py> {
                 });
             }
         }
-        let (changed, why_never) = match when {
-            ChecksWhen::All => (None, None),
-            ChecksWhen::Changed => match Changed::new(context) {
-                Ok(changed) => (Some(changed), None),
+        let (tracker, tracking_error) = match when {
+            CheckMode::All => (None, None),
+            CheckMode::Changed => match ChangeTracker::new(context) {
+                Ok(tracker) => (Some(tracker), None),
                 Err(error) => (None, Some(error.value(context.python).to_string())),
             },
         };
         Ok(Checks {
-            at_once: AtOnce::new(context, &properties),
+            combined: CombinedChecks::new(context, &properties),
             properties,
             types,
-            changed,
-            why_never,
+            tracker,
+            tracking_error,
         })
     }
 
-    /// The code of all lines, for checking that it compiles.
+    /// Returns the code of all lines, to check that it compiles.
     pub(crate) fn lines(&self) -> impl Iterator<Item = &LineCode<'py>> {
         self.properties
             .iter()
@@ -114,104 +126,112 @@ impl<'py> Checks<'py> {
     #[inline]
     pub(crate) fn check(
         &mut self,
-        context: &Context<'py>,
+        context: &HarnessContext<'py>,
         states: &PoolStates,
-    ) -> Result<(), Box<Broken>> {
+    ) -> Result<(), Box<BrokenInvariant>> {
         let mut violations = self.types.iter();
         if let Some(broken) = violations.find_map(|declared| declared.violation(context)) {
             return Err(Box::new(broken));
         }
-        if let Some(changed) = &mut self.changed
-            && changed.start(context, &mut self.properties)
+        if let Some(tracker) = &mut self.tracker
+            && tracker.start(context, &mut self.properties)
         {
             return self.check_changed(context, states);
         }
-        let answer = self.at_once.as_mut().map(|all| all.check(context));
+        let answer = self.combined.as_mut().map(|all| all.check(context));
         match answer {
             Some(Ok(result)) if result.is_none() => Ok(()),
-            answer => self.look_closer(context, states, answer),
+            answer => self.find_violation(context, states, answer),
         }
     }
 
-    /// Finds out what is wrong after not all properties were found to hold by one call.
+    /// Finds the violated property after the combined check did not pass.
     #[cold]
-    fn look_closer(
+    fn find_violation(
         &mut self,
-        context: &Context<'py>,
+        context: &HarnessContext<'py>,
         states: &PoolStates,
-        answer: Option<Attempt<'py>>,
-    ) -> Result<(), Box<Broken>> {
-        let found = self.at_once.as_ref().zip(answer);
-        match found.map(|(all, answer)| all.finding(answer)) {
-            Some(Finding::Broken(number, values, error)) => Err(Box::new(Broken {
-                outcome: self.properties[number].violated(context, &values, error),
-                violation: Violation::Property(number, values),
-            })),
-            Some(Finding::Unknown) | None => self.check_properties(context, states, |_, _| true),
+        answer: Option<CallResult<'py>>,
+    ) -> Result<(), Box<BrokenInvariant>> {
+        let found = self.combined.as_ref().zip(answer);
+        match found.map(|(all, answer)| all.interpret(answer)) {
+            Some(CheckResult::BrokenInvariant(number, values, error)) => {
+                Err(Box::new(BrokenInvariant {
+                    outcome: self.properties[number].violation_outcome(context, &values, error),
+                    violation: Violation::Property(number, values),
+                }))
+            }
+            Some(CheckResult::Unknown) | None => {
+                self.check_properties(context, states, |_, _| true)
+            }
         }
     }
 
-    /// Checks those properties that are wanted, by number and number of the combination.
+    /// Checks the properties for which `is_wanted` returns true, given the number of a property and
+    /// of a combination.
     fn check_properties(
         &mut self,
-        context: &Context<'py>,
+        context: &HarnessContext<'py>,
         states: &PoolStates,
         mut is_wanted: impl FnMut(usize, usize) -> bool,
-    ) -> Result<(), Box<Broken>> {
+    ) -> Result<(), Box<BrokenInvariant>> {
         for (number, property) in self.properties.iter_mut().enumerate() {
             let is_wanted = |combination| is_wanted(number, combination);
             let (outcome, values) = property.check(context, states, is_wanted);
             if outcome != Outcome::Passed {
                 let violation = Violation::Property(number, values);
-                return Err(Box::new(Broken { outcome, violation }));
+                return Err(Box::new(BrokenInvariant { outcome, violation }));
             }
         }
         Ok(())
     }
 
-    /// Checks what may have changed since it held.
+    /// Checks the properties that may have changed since they held.
     fn check_changed(
         &mut self,
-        context: &Context<'py>,
+        context: &HarnessContext<'py>,
         states: &PoolStates,
-    ) -> Result<(), Box<Broken>> {
-        let Some(mut changed) = self.changed.take() else {
+    ) -> Result<(), Box<BrokenInvariant>> {
+        let Some(mut tracker) = self.tracker.take() else {
             return Ok(());
         };
         let mut result = self.check_properties(context, states, |property, combination| {
-            changed.is_wanted(property, combination)
+            tracker.needs_check(property, combination)
         });
-        // A property that changes what others see is against the rules, but not to be missed.
-        if result.is_ok() && changed.finish(context) {
+        // Properties must not change what others see, but if one does, it must not go unnoticed.
+        if result.is_ok() && tracker.finish(context) {
             result = self.check_properties(context, states, |property, combination| {
-                changed.is_wanted_after_all(property, combination)
+                tracker.was_skipped(property, combination)
             });
-            changed.forget();
+            tracker.invalidate();
         } else if result.is_err() {
-            changed.forget();
+            tracker.invalidate();
         }
-        self.changed = Some(changed);
+        self.tracker = Some(tracker);
         result
     }
 
-    /// Why all properties are checked after every step although only some were to be.
-    pub(crate) fn why_all(&self) -> Option<&str> {
-        let why = self.changed.as_ref().and_then(Changed::why_all);
-        why.or(self.why_never.as_deref())
+    /// Returns the reason why all properties are checked although only changed ones were requested.
+    pub(crate) fn reason_for_all(&self) -> Option<&str> {
+        let why = self
+            .tracker
+            .as_ref()
+            .and_then(ChangeTracker::reason_for_all);
+        why.or(self.tracking_error.as_deref())
     }
 }
 
 impl<'py> Property<'py> {
-    /// What it comes to, and the values it is false for.
+    /// Checks the property and returns the outcome and the values it is false for.
     fn check(
         &mut self,
-        context: &Context<'py>,
+        context: &HarnessContext<'py>,
         states: &PoolStates,
         is_wanted: impl FnMut(usize) -> bool,
     ) -> (Outcome, Vec<u64>) {
         let mut violation = None;
         self.condition
-            .for_each_wanted(context, Some(states), is_wanted, |_, values, result| {
+            .for_each_where(context, Some(states), is_wanted, |_, values, result| {
                 if result.as_ref().is_ok_and(call::is_true) {
                     return true;
                 }
@@ -222,20 +242,20 @@ impl<'py> Property<'py> {
                 violation.is_none()
             });
         match violation {
-            Some((values, error)) => (self.violated(context, &values, error), values),
+            Some((values, error)) => (self.violation_outcome(context, &values, error), values),
             None => (Outcome::Passed, Vec::new()),
         }
     }
 
-    /// What it means that it is false for these values, or raises.
-    fn violated(
+    /// Returns the outcome for values where the property is false or raises.
+    fn violation_outcome(
         &mut self,
-        context: &Context<'py>,
+        context: &HarnessContext<'py>,
         values: &[u64],
         error: Option<PyErr>,
     ) -> Outcome {
         let line = &self.condition.line;
-        let text = context.shown(&line.code, &line.axes, values);
+        let text = context.display_text(&line.code, &line.axes, values);
         let text = text.trim();
         let mut signature = format!("property in line {}", line.line);
         let mut details = String::new();
@@ -244,12 +264,12 @@ impl<'py> Property<'py> {
                 return Outcome::Interrupted;
             }
             Some(error) => {
-                let raised = Raised::new(context.python, &error);
+                let raised = RaisedException::new(context.python, &error);
                 signature = format!("{signature} raised {}", raised.type_name);
                 details.clone_from(&raised.traceback);
                 format!("`{text}` raised {}", raised.summary())
             }
-            None => format!("`{text}` is false{}", self.words(context, values)),
+            None => format!("`{text}` is false{}", self.message_text(context, values)),
         };
         Outcome::Failed(Box::new(Failure {
             kind: FailureKind::Property,
@@ -259,8 +279,8 @@ impl<'py> Property<'py> {
         }))
     }
 
-    /// What the harness has to say about a violation.
-    fn words(&mut self, context: &Context<'py>, values: &[u64]) -> String {
+    /// Returns the harness's own message about a violation, with a leading colon.
+    fn message_text(&mut self, context: &HarnessContext<'py>, values: &[u64]) -> String {
         let message = self
             .message
             .as_mut()
@@ -270,7 +290,7 @@ impl<'py> Property<'py> {
                 ": {}",
                 message
                     .str()
-                    .map_or_else(|_| shown(&message), |text| text.to_string())
+                    .map_or_else(|_| short_repr(&message), |text| text.to_string())
             ),
             _ => String::new(),
         }
@@ -278,21 +298,21 @@ impl<'py> Property<'py> {
 }
 
 impl PoolType<'_> {
-    /// The first slot whose value does not have the type.
-    fn violation(&self, context: &Context<'_>) -> Option<Broken> {
+    /// Returns the first slot whose value has another type.
+    fn violation(&self, context: &HarnessContext<'_>) -> Option<BrokenInvariant> {
         let pool = context.harness.pool(self.pool);
         for slot in 0..pool.size {
             let value = context
                 .slots
-                .get_item(context.layout.place(self.pool, slot))
+                .get_item(context.layout.position(self.pool, slot))
                 .ok()?;
-            let right = || {
+            let has_type = || {
                 self.function
                     .call1((&value,))
-                    .and_then(|right| right.is_truthy())
+                    .and_then(|has_type| has_type.is_truthy())
                     .unwrap_or(false)
             };
-            if value.is_none() || right() {
+            if value.is_none() || has_type() {
                 continue;
             }
             let name = context.harness.catalog.pool(self.pool).slot_name(slot);
@@ -305,12 +325,12 @@ impl PoolType<'_> {
                 kind: FailureKind::PoolType,
                 message: format!(
                     "`{name}` holds {}, a value of type {found}, but its pool is declared `: {wanted}`",
-                    shown(&value)
+                    short_repr(&value)
                 ),
                 signature: format!("pool {}", pool.name),
                 details: String::new(),
             };
-            return Some(Broken {
+            return Some(BrokenInvariant {
                 outcome: Outcome::Failed(Box::new(failure)),
                 violation: Violation::Type(self.pool, slot),
             });

@@ -1,4 +1,5 @@
-//! What every part of a living harness needs: the interpreter, the text, the slots, the namespace.
+//! The data that every part of a loaded harness needs: the interpreter, the harness, the slots, the
+//! namespace.
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyModule};
@@ -7,28 +8,33 @@ use testwright_lang::Harness;
 
 use crate::call;
 use crate::functions::FunctionText;
-use crate::layout::Layout;
 use crate::skeleton::Skeletons;
+use crate::slot_layout::SlotLayout;
 
-/// The unchanging surroundings of a harness that runs.
-pub(crate) struct Context<'py> {
+/// The constant data of a loaded harness.
+pub(crate) struct HarnessContext<'py> {
+    /// Proof that this thread holds the interpreter.
     pub(crate) python: Python<'py>,
+    /// The parsed harness.
     pub(crate) harness: Harness,
-    pub(crate) layout: Layout,
+    /// The positions of slots in `slots`.
+    pub(crate) layout: SlotLayout,
     /// All slots, twins included, in one list.
     pub(crate) slots: Bound<'py, PyList>,
-    /// The number of each of their places, as an object.
-    pub(crate) places: Vec<Bound<'py, PyAny>>,
+    /// Each position in `slots` as a Python integer.
+    pub(crate) positions: Vec<Bound<'py, PyAny>>,
     /// The module namespace in which all harness code runs.
     pub(crate) namespace: Bound<'py, PyDict>,
     /// The harness file, as tracebacks name it.
     pub(crate) path: String,
+    /// The module `support.py`.
     pub(crate) support: Bound<'py, PyModule>,
+    /// Compiled functions to copy where only literals differ.
     pub(crate) skeletons: Skeletons<'py>,
 }
 
-impl<'py> Context<'py> {
-    /// Makes a function.
+impl<'py> HarnessContext<'py> {
+    /// Returns the Python function of a text: a copy of a similar one if possible, else compiled.
     pub(crate) fn function(&self, function: &FunctionText) -> PyResult<Bound<'py, PyAny>> {
         match self.skeletons.function(self, function)? {
             Some(made) => Ok(made),
@@ -42,21 +48,22 @@ impl<'py> Context<'py> {
         self.support.call_method1("make_function", arguments)
     }
 
+    /// Returns true if a slot holds a value.
     #[inline]
     pub(crate) fn is_filled(&self, pool: PoolId, slot: u32) -> bool {
-        call::is_filled(&self.slots, self.layout.place(pool, slot))
+        call::is_filled(&self.slots, self.layout.position(pool, slot))
     }
 
-    /// The text of a keyword line for one combination, as people read it: `heightOk(avl0)`.
-    pub(crate) fn shown(
+    /// Returns the text of a keyword line for one combination, as shown to users: `heightOk(avl0)`.
+    pub(crate) fn display_text(
         &self,
         code: &testwright_lang::harness::Fragment,
         axes: &[Axis],
         values: &[u64],
     ) -> String {
-        use testwright_lang::harness::Part;
+        use testwright_lang::harness::CodePart;
         code.render(|part| match part {
-            Part::Slot { axis, twin, .. } => match (&axes[*axis], *twin) {
+            CodePart::Slot { axis, twin, .. } => match (&axes[*axis], *twin) {
                 (Axis::Slot { pool, .. }, false) => self
                     .harness
                     .catalog
@@ -69,16 +76,16 @@ impl<'py> Context<'py> {
                     .twin_name(values[*axis] as u32),
                 _ => String::new(),
             },
-            Part::Choice { axis, .. } => match &axes[*axis] {
+            CodePart::Choice { axis, .. } => match &axes[*axis] {
                 Axis::Choice(choice) => choice.text(values[*axis]).into_owned(),
                 _ => String::new(),
             },
-            Part::Pre(number) => format!("pre{number}"),
-            Part::Text(text) => text.clone(),
+            CodePart::Pre(number) => format!("pre{number}"),
+            CodePart::Text(text) => text.clone(),
         })
     }
 
-    /// A text with slot accesses such as `self.p_avl[0]` written as people read them.
+    /// Returns a text in which slot accesses such as `self.p_avl[0]` are replaced by display names.
     pub(crate) fn with_display_names(&self, text: &str) -> String {
         self.with_slot_names(text, |pool, slot, twin| {
             if twin {
@@ -89,7 +96,8 @@ impl<'py> Context<'py> {
         })
     }
 
-    /// A text with slot accesses such as `self.p_avl[0]` replaced by names.
+    /// Returns a text in which slot accesses such as `self.p_avl[0]` are replaced by `name(pool,
+    /// slot, is_twin)`.
     pub(crate) fn with_slot_names(
         &self,
         text: &str,

@@ -1,11 +1,15 @@
-//! Which lines and branches of the code under test were reached.
+//! Coverage of the code under test: the lines and branches that were reached.
 //!
-//! What coverage.py finds out by listening to every line, this finds out by looking at every place once. Code
-//! objects are read before they run ([`instructions`], [`line_table`], [`exception_table`], in the words of
-//! [`dialect`]); [`flow`] says which arcs each step between two instructions would make, by the rules of
-//! [`tracing`]; [`assemble`] puts marks where the interpreter alone would not tell. Then [`monitoring`] waits for
-//! each place to be reached once, [`record`] keeps what was, and [`quicken`] sees to it that this costs nothing later. Before 3.12 the interpreter tells nothing worth
-//! waiting for; there [`watch`] says what calls of our own to insert, and [`probes`] answers them.
+//! Coverage.py listens to every line event; this module observes every relevant point of the code
+//! once. Code objects are parsed before they run ([`instructions`], [`line_table`],
+//! [`exception_table`], with the instruction set in [`dialect`]). [`flow`] determines the arcs that
+//! each step between two instructions would make, by the rules of [`tracing`]. [`assemble`] inserts
+//! marks at points for which the interpreter reports no event. Then [`monitoring`] waits for each
+//! point to be reached once, [`record`] stores the result, and [`quicken`] removes the remaining
+//! cost.
+//!
+//! Before 3.12 the interpreter has no suitable events. There [`probe_plan`] decides on calls of our
+//! own to insert, and [`probes`] handles them.
 
 mod assemble;
 mod blocks;
@@ -19,18 +23,18 @@ mod instrument;
 mod line_table;
 #[cfg(Py_3_11)]
 mod monitoring;
+#[cfg_attr(
+    not(Py_3_11),
+    expect(dead_code, reason = "half of it is for `monitoring`")
+)]
+mod observed_code;
 mod observer;
+mod probe_plan;
 mod probes;
 #[cfg(Py_3_11)]
 mod quicken;
 mod record;
 mod tracing;
-#[cfg_attr(
-    not(Py_3_11),
-    expect(dead_code, reason = "half of it is for `monitoring`")
-)]
-mod unit;
-mod watch;
 
-pub use collector::{Collector, Ended, MeasuredFile, SourceChoice};
+pub use collector::{Collector, MeasuredFile, ProgramExit, SourceSelection};
 pub use flow::Arc;

@@ -1,12 +1,9 @@
-//! How to tell that a dictionary was not touched without looking at what is in it.
+//! Detection of changes to a dictionary without looking at its entries.
 
 use pyo3::ffi;
 
-/// A number that the interpreter gives a dictionary anew whenever it changes, where it has one (up to 3.13).
-///
-/// # Safety
-///
-/// The object must be a dictionary, and alive.
+/// Returns the version of a dictionary: a number that changes with every modification. `None` from
+/// Python 3.14 on, which has no versions.
 #[inline]
 pub(crate) unsafe fn version(dictionary: *mut ffi::PyObject) -> Option<u64> {
     #[cfg(not(Py_3_14))]

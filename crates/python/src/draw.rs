@@ -1,22 +1,23 @@
-//! Drawing without putting back: every rank below a bound once, in random order, without listing them.
+//! Random draws without replacement: every rank below a bound once, in random order, without
+//! listing them.
 
 use rustc_hash::FxHashMap;
 use testwright_core::Random;
 
-/// The ranks not drawn yet, as the shuffle of a virtual deck of which only moved cards are remembered.
-///
-/// The first draw that is accepted is uniform among all that would be accepted: the deck is a uniform
-/// permutation, and among the acceptable ranks each is equally likely to come first in it.
+/// The ranks not drawn yet: a shuffled virtual deck that stores only the cards that have moved.
 #[derive(Default)]
-pub(crate) struct Draw {
+pub(crate) struct RankDraw {
+    /// The number of cards left.
     left: u64,
+    /// Cards that are not at their original position.
     moved: FxHashMap<u64, u64>,
-    /// Where the last card lay. It is taken out only when another one is wanted: mostly the first is good.
+    /// The position of the last card drawn. It is removed only if another card is needed, since
+    /// mostly the first is accepted.
     last: Option<u64>,
 }
 
-impl Draw {
-    /// A fresh deck of `bound` ranks.
+impl RankDraw {
+    /// Starts with a fresh deck of `bound` ranks.
     pub(crate) fn start(&mut self, bound: u64) {
         self.left = bound;
         self.last = None;
@@ -25,45 +26,46 @@ impl Draw {
         }
     }
 
-    /// The next rank, or `None` when all were drawn.
+    /// Returns the next rank, or `None` if all were drawn.
     pub(crate) fn next(&mut self, random: &mut Random) -> Option<u64> {
-        if let Some(place) = self.last.take() {
-            self.take_out(place);
+        if let Some(position) = self.last.take() {
+            self.remove_card(position);
         }
         if self.left == 0 {
             return None;
         }
-        let place = random.below(self.left);
-        self.last = Some(place);
-        Some(self.card(place))
+        let position = random.below(self.left);
+        self.last = Some(position);
+        Some(self.card(position))
     }
 
-    fn card(&self, place: u64) -> u64 {
+    /// Returns the card at a position.
+    fn card(&self, position: u64) -> u64 {
         if self.moved.is_empty() {
-            place
+            position
         } else {
-            self.moved.get(&place).copied().unwrap_or(place)
+            self.moved.get(&position).copied().unwrap_or(position)
         }
     }
 
-    /// Puts the last card of the deck into a place, so that the deck has one card less.
-    fn take_out(&mut self, place: u64) {
+    /// Removes the card at a position, by moving the last card there.
+    fn remove_card(&mut self, position: u64) {
         self.left -= 1;
         let last = self.moved.remove(&self.left).unwrap_or(self.left);
-        if place != self.left {
-            self.moved.insert(place, last);
+        if position != self.left {
+            self.moved.insert(position, last);
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Draw;
+    use super::RankDraw;
     use testwright_core::Random;
 
     #[test]
     fn every_rank_comes_exactly_once() {
-        let mut draw = Draw::default();
+        let mut draw = RankDraw::default();
         let mut random = Random::new(5);
         for bound in [0, 1, 2, 17, 100] {
             draw.start(bound);
@@ -75,7 +77,7 @@ mod tests {
 
     #[test]
     fn the_first_acceptable_rank_is_uniform_among_the_acceptable() {
-        let mut draw = Draw::default();
+        let mut draw = RankDraw::default();
         let mut random = Random::new(11);
         let mut counts = [0u32; 12];
         for _ in 0..40_000 {

@@ -1,15 +1,15 @@
-//! What a system is like at the moment, and what went wrong, for people.
+//! Descriptions of a system's current state and of its failures, for users.
 
 use pyo3::exceptions::PyAssertionError;
 use pyo3::prelude::*;
 use testwright_core::{ActionId, Error, Failure, FailureKind, Outcome};
 
-use crate::actions::{ConcreteTexts, complaint};
-use crate::failures::{self, Raised, shown};
+use crate::actions::{ConcreteTexts, describe_exception};
+use crate::failures::{self, RaisedException, short_repr};
 use crate::interrupt;
 use crate::system::PythonSystem;
 
-/// A slot's value, for people.
+/// The value of a slot, for display.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SlotValue {
     /// `avl0`, or `avl_REF0` for the reference's slot.
@@ -18,21 +18,21 @@ pub struct SlotValue {
     pub text: String,
     /// The name of its type.
     pub type_name: String,
-    /// The harness says that it is not worth showing.
+    /// The harness declares that the value is not worth showing.
     pub opaque: bool,
 }
 
 impl PythonSystem<'_> {
-    /// The values of the slots that an action names, reference twins included, as they are now.
+    /// Returns the current values of the slots that an action names, reference twins included.
     pub fn values(&self, action: ActionId) -> Vec<SlotValue> {
         let mut values: Vec<SlotValue> = Vec::new();
         for (pool, slot, _) in self.context.harness.catalog.slots(action) {
             let declared = self.context.harness.pool(pool);
             let names = self.context.harness.catalog.pool(pool);
-            let place = self.context.layout.place(pool, slot);
-            values.extend(self.slot_value(names.slot_name(slot), place, declared.opaque));
+            let position = self.context.layout.position(pool, slot);
+            values.extend(self.slot_value(names.slot_name(slot), position, declared.opaque));
             if declared.reference {
-                let twin = place + self.context.layout.twin_distance(pool);
+                let twin = position + self.context.layout.twin_distance(pool);
                 values.extend(self.slot_value(
                     names.twin_name(slot),
                     twin,
@@ -49,39 +49,40 @@ impl PythonSystem<'_> {
         values
     }
 
-    fn slot_value(&self, name: String, place: usize, opaque: bool) -> Option<SlotValue> {
-        let value = self.context.slots.get_item(place).ok()?;
+    /// Returns the value of one slot for display.
+    fn slot_value(&self, name: String, position: usize, opaque: bool) -> Option<SlotValue> {
+        let value = self.context.slots.get_item(position).ok()?;
         let type_name = value
             .get_type()
             .name()
             .map_or_else(|_| String::new(), |name| name.to_string());
         Some(SlotValue {
             name,
-            text: shown(&value),
+            text: short_repr(&value),
             type_name,
             opaque,
         })
     }
 
-    /// The reference's version of an action in display form, if there is one.
+    /// Returns the reference's version of an action in display form, if there is one.
     pub fn reference_text(&self, action: ActionId) -> Option<String> {
         let reference = self.concrete_texts(action).ok()?.reference;
         reference.map(|text| self.context.with_display_names(&text))
     }
 
-    /// A text in which slots are written `self.p_avl[0]`, as people read it.
+    /// Returns a text in which slots such as `self.p_avl[0]` are replaced by their display names.
     pub fn with_display_names(&self, text: &str) -> String {
         self.context.with_display_names(text)
     }
 
-    /// The statement of an action and that of its reference as TSTL names them in saved tests.
-    pub fn ancestor_texts(&self, action: ActionId) -> Result<(String, Option<String>), Error> {
-        self.concrete_texts(action)
-            .map(|texts| texts.as_in_saved_tests())
+    /// Returns the statement of an action and that of its reference as TSTL writes them in saved
+    /// tests.
+    pub fn tstl_texts(&self, action: ActionId) -> Result<(String, Option<String>), Error> {
+        self.concrete_texts(action).map(|texts| texts.tstl_texts())
     }
 
-    /// The last failure as a tuple of type, value and traceback, in the form that `sys.exc_info()` has and TSTL prints.
-    /// `message` is used where the system itself has raised nothing.
+    /// Returns the last failure as a tuple of type, value and traceback, as `sys.exc_info()` has it
+    /// and TSTL prints it. `message` is used if the system itself raised nothing.
     pub fn exception_tuple(&self, message: &str) -> String {
         let python = self.context.python;
         let error = self
@@ -89,19 +90,20 @@ impl PythonSystem<'_> {
             .unwrap_or_else(|| PyAssertionError::new_err(message.to_owned()));
         let traceback = error
             .traceback(python)
-            .map_or_else(|| String::from("None"), |traceback| shown(&traceback));
+            .map_or_else(|| String::from("None"), |traceback| short_repr(&traceback));
         format!(
             "({}, {}, {traceback})",
-            shown(&error.get_type(python)),
-            shown(error.value(python))
+            short_repr(&error.get_type(python)),
+            short_repr(error.value(python))
         )
     }
 
+    /// Returns the source texts of an action.
     pub(crate) fn concrete_texts(&self, action: ActionId) -> Result<ConcreteTexts, Error> {
         self.actions
-            .concrete_texts(&self.context, &self.mirror, action)
+            .concrete_texts(&self.context, &self.rules, action)
             .map_err(|error| {
-                Error::new(complaint(
+                Error::new(describe_exception(
                     self.context.python,
                     "translating the action",
                     &error,
@@ -109,7 +111,7 @@ impl PythonSystem<'_> {
             })
     }
 
-    /// Turns what a step raised into an outcome.
+    /// Converts an exception of a step to an outcome.
     pub(crate) fn outcome_of_error(&self, action: ActionId, line: usize, error: &PyErr) -> Outcome {
         let python = self.context.python;
         if interrupt::is_interrupt(python, error) {
@@ -125,11 +127,11 @@ impl PythonSystem<'_> {
             error
                 .value(python)
                 .getattr(name)
-                .map_or_else(|_| String::from("?"), |value| shown(&value))
+                .map_or_else(|_| String::from("?"), |value| short_repr(&value))
         };
         let text = self.context.harness.catalog.text(action);
         let reference = self.reference_text(action).unwrap_or_default();
-        let raised = Raised::new(python, error);
+        let raised = RaisedException::new(python, error);
         let failure = |kind, message, details| Failure {
             kind,
             message,
@@ -150,7 +152,7 @@ impl PythonSystem<'_> {
             )
         } else if is("ReferenceMismatch") {
             let (result, expected) = (attribute("result"), attribute("reference"));
-            // Values that do not fit into a line are shown one below the other.
+            // Long values are shown below each other.
             let details = if result.len() + expected.len() > 80 {
                 format!(
                     "`{text}` gave\n  {result}\nthe reference `{reference}` gave\n  {expected}\n"
@@ -177,20 +179,20 @@ impl PythonSystem<'_> {
                 String::new(),
             )
         } else {
-            let mut failure = failures::uncaught(python, error);
+            let mut failure = failures::uncaught_failure(python, error);
             if raised.message.is_empty() {
-                // A bare assertion says nothing; at least say which.
+                // A bare assertion has no message, so name the action.
                 failure.message = format!("{} in `{text}`", failure.message);
             }
             failure
         }))
     }
 
-    /// What must hold after an action, as people read it; empty if nothing is said.
+    /// Returns the post-condition of an action in display form; empty if there is none.
     pub fn post_text(&self, action: ActionId) -> String {
         let (template, values) = self.context.harness.catalog.values(action);
         let line = &self.context.harness.actions[template.0];
-        let shown = |fragment| self.context.shown(fragment, &line.axes, &values);
+        let shown = |fragment| self.context.display_text(fragment, &line.axes, &values);
         let mut text = line
             .post
             .as_ref()
@@ -208,10 +210,12 @@ impl PythonSystem<'_> {
     }
 }
 
+/// Returns the first line of a text.
 fn first_line(text: &str) -> String {
     text.lines().next().unwrap_or_default().to_owned()
 }
 
+/// Describes an exception given as `repr`: `raised KeyError(3)`, `raised nothing`.
 fn raised_text(shown: &str) -> String {
     match shown {
         "None" => String::from("raised nothing"),

@@ -1,7 +1,9 @@
-//! Expressions that a person asks about the states of a harness: is this what I look for, how far is it?
+//! Expressions over the states of a harness, given by the user: a goal to reach, a distance to
+//! minimise.
 //!
-//! They are not part of the harness, so what is wrong with one is told as a diagnostic of its own text. They see what
-//! harness code sees, and each slot by the name that tests give it, such as `jug0`, or `jug_REF0` for its reference.
+//! They are not part of the harness, so errors are diagnostics of their own text. They see the
+//! names that harness code sees, and each slot by its display name, such as `jug0`, or `jug_REF0`
+//! for its reference.
 
 use std::ops::Range;
 
@@ -17,37 +19,40 @@ use crate::failures;
 use crate::interrupt;
 use crate::system::PythonSystem;
 
-/// An expression over slots and harness names, compiled once.
-pub struct Expression<'py> {
+/// A compiled expression over slots and harness names.
+pub struct StateExpression<'py> {
+    /// The source text.
     text: String,
     /// Takes the values of the slots that the expression names.
     function: Bound<'py, PyAny>,
-    places: Vec<usize>,
+    /// The positions of these slots.
+    positions: Vec<usize>,
+    /// The expression names a slot of a pool that has several.
     names_one_of_many: bool,
 }
 
-/// Where a slot is, and whether its pool has others.
+/// The position of a slot, and whether its pool has others.
 #[derive(Clone, Copy)]
-struct Slot {
-    place: usize,
+struct NamedSlot {
+    position: usize,
     is_one_of_many: bool,
 }
 
 impl<'py> PythonSystem<'py> {
-    /// Compiles an expression, or tells all that is wrong with it. Nothing is evaluated.
-    pub fn expression(&self, text: &str) -> Result<Expression<'py>, Vec<Diagnostic>> {
+    /// Compiles an expression, or returns all errors in it. Nothing is evaluated.
+    pub fn expression(&self, text: &str) -> Result<StateExpression<'py>, Vec<Diagnostic>> {
         let problems = check_expression(text);
         if !problems.is_empty() {
-            let tell = |problem: testwright_source::Problem| {
+            let to_diagnostic = |problem: testwright_source::SyntaxProblem| {
                 diagnostic("host-syntax", problem.range, problem.message)
             };
-            return Err(problems.into_iter().map(tell).collect());
+            return Err(problems.into_iter().map(to_diagnostic).collect());
         }
         let slots = self.slots_by_name();
         let mut problems = Vec::new();
         let mut parameters = Vec::new();
         let mut used = Vec::new();
-        // In brackets, since an expression may go over several lines.
+        // In brackets, since an expression may span several lines.
         let reads = names(&format!("(\n{text}\n)")).unwrap_or_default().reads;
         for name in reads {
             let normal = self.normalised(&name);
@@ -82,29 +87,30 @@ impl<'py> PythonSystem<'py> {
             let message = "`yield` and `await` have no place in an expression about a state";
             return Err(vec![diagnostic("host-syntax", whole, message)]);
         }
-        Ok(Expression {
+        Ok(StateExpression {
             text: text.trim().to_owned(),
             function,
-            places: used.iter().map(|slot| slot.place).collect(),
+            positions: used.iter().map(|slot| slot.position).collect(),
             names_one_of_many: used.iter().any(|slot| slot.is_one_of_many),
         })
     }
 
-    fn slots_by_name(&self) -> FxHashMap<String, Slot> {
+    /// Returns all slots by display name, reference twins included.
+    fn slots_by_name(&self) -> FxHashMap<String, NamedSlot> {
         let mut slots = FxHashMap::default();
         for (number, declared) in self.context.harness.pools.iter().enumerate() {
             let id = PoolId(number);
             let pool = self.context.harness.catalog.pool(id);
             for index in 0..declared.size {
-                let place = self.context.layout.place(id, index);
+                let position = self.context.layout.position(id, index);
                 let is_one_of_many = declared.size > 1;
-                let slot = |place| Slot {
-                    place,
+                let slot = |position| NamedSlot {
+                    position,
                     is_one_of_many,
                 };
-                slots.insert(self.normalised(&pool.slot_name(index)), slot(place));
+                slots.insert(self.normalised(&pool.slot_name(index)), slot(position));
                 if declared.reference {
-                    let twin = place + self.context.layout.twin_distance(id);
+                    let twin = position + self.context.layout.twin_distance(id);
                     slots.insert(self.normalised(&pool.twin_name(index)), slot(twin));
                 }
             }
@@ -112,7 +118,7 @@ impl<'py> PythonSystem<'py> {
         slots
     }
 
-    /// A name as Python spells it: letters that look alike are one.
+    /// Returns a name as Python normalises it (NFKC): letters that look alike are one.
     fn normalised(&self, name: &str) -> String {
         if name.is_ascii() {
             return name.to_owned();
@@ -126,7 +132,7 @@ impl<'py> PythonSystem<'py> {
         normal.unwrap_or_else(|_| name.to_owned())
     }
 
-    /// Whether harness code knows a name.
+    /// Returns true if harness code can use a name.
     fn is_known(&self, name: &str) -> bool {
         let in_builtins = || {
             let builtins = self.context.python.import("builtins");
@@ -135,10 +141,11 @@ impl<'py> PythonSystem<'py> {
         self.context.namespace.contains(name).unwrap_or(false) || in_builtins().unwrap_or(false)
     }
 
+    /// Returns the diagnostic for a name that is neither a slot nor known to the harness.
     fn unknown_name(&self, text: &str, name: &str) -> Diagnostic {
-        let mut words = tokens(text).into_iter();
-        let token =
-            words.find(|token| token.kind == TokenKind::Name && &text[token.range.clone()] == name);
+        let mut name_tokens = tokens(text).into_iter();
+        let token = name_tokens
+            .find(|token| token.kind == TokenKind::Name && &text[token.range.clone()] == name);
         let range = token.map_or(0..text.len(), |token| token.range);
         let message = format!("there is neither a slot nor a name `{name}` in the harness");
         let mut slots = Vec::new();
@@ -164,28 +171,32 @@ impl<'py> PythonSystem<'py> {
     }
 }
 
-impl<'py> Expression<'py> {
-    /// The text.
+impl<'py> StateExpression<'py> {
+    /// Returns the source text.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Whether it names a slot of a pool that has others, so that renaming slots may change its value.
-    pub fn tells_slots_apart(&self) -> bool {
+    /// Returns true if the expression names a slot of a pool that has others, so that renaming
+    /// slots may change its value.
+    pub fn distinguishes_slots(&self) -> bool {
         self.names_one_of_many
     }
 
-    /// Whether it is true now. If it raises while a slot that it names is empty, it is not.
+    /// Returns true if the expression is true now. An exception while a named slot is empty counts
+    /// as false.
     pub fn is_true(&self, system: &PythonSystem<'py>) -> Result<bool, Error> {
         let value = self.evaluate(system, |value| value.is_truthy())?;
         Ok(value.unwrap_or(false))
     }
 
-    /// Its value now, as a number. If it raises while a slot that it names is empty, there is none.
+    /// Returns the current value as a number, or `None` if evaluation raises while a named slot is
+    /// empty.
     pub fn number(&self, system: &PythonSystem<'py>) -> Result<Option<f64>, Error> {
         self.evaluate(system, |value| value.extract::<f64>())
     }
 
+    /// Evaluates the expression and converts its value with `read`.
     fn evaluate<R>(
         &self,
         system: &PythonSystem<'py>,
@@ -193,8 +204,8 @@ impl<'py> Expression<'py> {
     ) -> Result<Option<R>, Error> {
         let python = system.context.python;
         let attempt = || {
-            let slots = self.places.iter();
-            let slots = slots.map(|place| system.context.slots.get_item(*place));
+            let slots = self.positions.iter();
+            let slots = slots.map(|position| system.context.slots.get_item(*position));
             let arguments = PyTuple::new(python, slots.collect::<PyResult<Vec<_>>>()?)?;
             read(&self.function.call1(arguments)?)
         };
@@ -202,16 +213,17 @@ impl<'py> Expression<'py> {
         if let Err(error) = &result
             && interrupt::is_interrupt(python, error)
         {
-            // The wish to stop is noted; whoever asked gets an answer and finds out then.
+            // The interrupt is noted. The caller still gets an answer and sees the interrupt
+            // afterwards.
             result = attempt();
         }
-        interrupt::sign_of_life();
+        interrupt::mark_progress();
         let error = match result {
             Ok(value) => return Ok(Some(value)),
             Err(error) => error,
         };
-        let is_filled = |place: &usize| crate::call::is_filled(&system.context.slots, *place);
-        let all_filled = self.places.iter().all(is_filled);
+        let is_filled = |position: &usize| crate::call::is_filled(&system.context.slots, *position);
+        let all_filled = self.positions.iter().all(is_filled);
         if !all_filled && error.is_instance_of::<PyException>(python) {
             return Ok(None);
         }
@@ -222,7 +234,7 @@ impl<'py> Expression<'py> {
     }
 }
 
-/// Whether calling a function only makes a generator or a coroutine.
+/// Returns true if calling the function only creates a generator or a coroutine.
 fn is_suspended(function: &Bound<'_, PyAny>) -> bool {
     const GENERATOR: u32 = 0x20;
     const COROUTINE: u32 = 0x80;
@@ -234,7 +246,7 @@ fn is_suspended(function: &Bound<'_, PyAny>) -> bool {
     flags.is_ok_and(|flags| flags & (GENERATOR | COROUTINE | ASYNC_GENERATOR) != 0)
 }
 
-/// Something wrong with a text that a person typed.
+/// Returns an error diagnostic for a text given by the user.
 pub(crate) fn diagnostic(
     name: &'static str,
     range: Range<usize>,

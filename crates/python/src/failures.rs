@@ -1,53 +1,57 @@
-//! Python exceptions become failures, here and nowhere else.
+//! The conversion of Python exceptions to failures.
 
 use pyo3::exceptions::{PyMemoryError, PyRecursionError};
 use pyo3::prelude::*;
 use pyo3::types::PyTraceback;
 use testwright_core::{Failure, FailureKind};
 
-/// Longer messages are cut: a system may put a whole data structure into one.
-const LONGEST_MESSAGE: usize = 1_000;
+/// The maximum length of a message: a system may put a whole data structure into one.
+const MAX_MESSAGE: usize = 1_000;
 
-/// Hexadecimal numbers with this many digits are taken for addresses.
-const SHORTEST_ADDRESS: usize = 8;
+/// The minimum number of digits of a hexadecimal number that is taken for an address.
+const MIN_ADDRESS_DIGITS: usize = 8;
 
-/// An exception, taken apart for people and for comparison.
-pub(crate) struct Raised {
+/// An exception as text, for display and comparison.
+pub(crate) struct RaisedException {
+    /// The qualified name of the class.
     pub(crate) type_name: String,
+    /// The text of the exception, possibly truncated.
     pub(crate) message: String,
-    /// File name and line where it was raised; `None` for exceptions that come up anywhere.
-    place: Option<String>,
+    /// File name and line where it was raised; `None` for exceptions that may come up anywhere.
+    location: Option<String>,
+    /// The formatted traceback.
     pub(crate) traceback: String,
 }
 
-impl Raised {
-    pub(crate) fn new(python: Python<'_>, error: &PyErr) -> Raised {
+impl RaisedException {
+    /// Reads an exception.
+    pub(crate) fn new(python: Python<'_>, error: &PyErr) -> RaisedException {
         let (type_name, message) = type_and_message(python, error);
-        let anywhere = error.is_instance_of::<PyRecursionError>(python)
+        let is_unlocated = error.is_instance_of::<PyRecursionError>(python)
             || error.is_instance_of::<PyMemoryError>(python);
-        let place = if anywhere {
+        let location = if is_unlocated {
             None
         } else {
-            error.traceback(python).and_then(innermost)
+            error.traceback(python).and_then(innermost_location)
         };
-        Raised {
+        RaisedException {
             type_name,
             message,
-            place,
-            traceback: printable(&formatted(python, error)),
+            location,
+            traceback: printable(&format_traceback(python, error)),
         }
     }
 
-    /// `KeyError: 3`, or the type alone where there is no message.
+    /// Returns type and message: `KeyError: 3`, or the type alone if there is no message.
     pub(crate) fn summary(&self) -> String {
         headline(&self.type_name, &self.message)
     }
 
-    /// What stays the same when the same bug is met with other values.
+    /// Returns the identity of the bug: the part that stays the same with other values.
     pub(crate) fn signature(&self) -> String {
-        match &self.place {
-            Some(place) => format!(
-                "{} at {place}: {}",
+        match &self.location {
+            Some(location) => format!(
+                "{} at {location}: {}",
                 self.type_name,
                 without_values(&self.message)
             ),
@@ -56,12 +60,13 @@ impl Raised {
     }
 }
 
-/// `KeyError: 3`, without looking at where it came from.
+/// Returns type and message of an exception, such as `KeyError: 3`, without its traceback.
 pub(crate) fn summary(python: Python<'_>, error: &PyErr) -> String {
     let (type_name, message) = type_and_message(python, error);
     headline(&type_name, &message)
 }
 
+/// Returns the type name and the message of an exception, safe to print.
 fn type_and_message(python: Python<'_>, error: &PyErr) -> (String, String) {
     let type_name = error.get_type(python).qualname().map_or_else(
         |_| String::from("exception"),
@@ -71,9 +76,10 @@ fn type_and_message(python: Python<'_>, error: &PyErr) -> (String, String) {
         |_| String::from("(its message cannot be shown)"),
         |text| printable(&text.to_string_lossy()),
     );
-    (type_name, shorten(&message))
+    (type_name, truncate(&message))
 }
 
+/// Joins a type name and the first line of a message.
 fn headline(type_name: &str, message: &str) -> String {
     match message.lines().next().unwrap_or_default() {
         "" => type_name.to_owned(),
@@ -81,9 +87,9 @@ fn headline(type_name: &str, message: &str) -> String {
     }
 }
 
-/// An exception that an action raised and the harness does not expect.
-pub(crate) fn uncaught(python: Python<'_>, error: &PyErr) -> Failure {
-    let raised = Raised::new(python, error);
+/// Returns the failure for an unexpected exception of an action.
+pub(crate) fn uncaught_failure(python: Python<'_>, error: &PyErr) -> Failure {
+    let raised = RaisedException::new(python, error);
     Failure {
         kind: FailureKind::UncaughtException,
         message: raised.summary(),
@@ -92,21 +98,21 @@ pub(crate) fn uncaught(python: Python<'_>, error: &PyErr) -> Failure {
     }
 }
 
-/// `repr`, cut to a readable length; never fails.
-pub(crate) fn shown(value: &Bound<'_, PyAny>) -> String {
+/// Returns the `repr` of a value, truncated; never fails.
+pub(crate) fn short_repr(value: &Bound<'_, PyAny>) -> String {
     value.repr().map_or_else(
         |error| {
             format!(
                 "(repr raised {})",
-                Raised::new(value.py(), &error).summary()
+                RaisedException::new(value.py(), &error).summary()
             )
         },
-        |text| shorten(&printable(&text.to_string_lossy())),
+        |text| truncate(&printable(&text.to_string_lossy())),
     )
 }
 
-/// The text without control characters, which would upset terminals and files, and without memory addresses, which
-/// are never the same twice.
+/// Escapes control characters, which would upset terminals and files, and replaces memory
+/// addresses, which differ between runs.
 fn printable(text: &str) -> String {
     let mut clean = String::new();
     let mut rest = text;
@@ -117,7 +123,7 @@ fn printable(text: &str) -> String {
                     .trim_start_matches(|digit: char| digit.is_ascii_hexdigit())
                     .len()
         });
-        if digits >= SHORTEST_ADDRESS {
+        if digits >= MIN_ADDRESS_DIGITS {
             clean.push_str("0x…");
             rest = &rest[2 + digits..];
             continue;
@@ -132,14 +138,16 @@ fn printable(text: &str) -> String {
     clean
 }
 
-fn shorten(text: &str) -> String {
-    match text.char_indices().nth(LONGEST_MESSAGE) {
+/// Truncates a text to [`MAX_MESSAGE`] characters.
+fn truncate(text: &str) -> String {
+    match text.char_indices().nth(MAX_MESSAGE) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),
     }
 }
 
-fn innermost(traceback: Bound<'_, PyTraceback>) -> Option<String> {
+/// Returns the innermost location of a traceback: `file.py:12`.
+fn innermost_location(traceback: Bound<'_, PyTraceback>) -> Option<String> {
     let mut entry = traceback.into_any();
     while let Ok(next) = entry.getattr("tb_next") {
         if next.is_none() {
@@ -163,7 +171,8 @@ fn innermost(traceback: Bound<'_, PyTraceback>) -> Option<String> {
     Some(format!("{name}:{line}"))
 }
 
-fn formatted(python: Python<'_>, error: &PyErr) -> String {
+/// Returns the formatted traceback of an exception.
+fn format_traceback(python: Python<'_>, error: &PyErr) -> String {
     let lines = python.import("traceback").and_then(|module| {
         let format = module.getattr("format_exception")?;
         format
@@ -179,7 +188,8 @@ fn formatted(python: Python<'_>, error: &PyErr) -> String {
         .unwrap_or_default()
 }
 
-/// Carets below a line of a harness point into the code made from it, not into the text that is shown.
+/// Removes caret lines below lines of a harness: they point into generated code, not into the shown
+/// text.
 fn without_misplaced_carets(traceback: &str) -> String {
     let mut in_harness = false;
     let mut kept = String::new();
@@ -199,7 +209,7 @@ fn without_misplaced_carets(traceback: &str) -> String {
     kept
 }
 
-/// The text with every number (and so every address) written as `#`.
+/// Returns the text with every number (and so every address) written as `#`.
 fn without_values(text: &str) -> String {
     let mut plain = String::new();
     let mut in_number = false;

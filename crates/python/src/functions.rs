@@ -1,30 +1,33 @@
-//! The Python functions a harness is turned into: one per line, or per textual alternative of a line.
+//! The text of the Python functions that harness lines are turned into: one per line, or per
+//! textual alternative of a line.
 
-use testwright_lang::harness::Action;
+use testwright_lang::harness::ActionTemplate;
 
 use crate::line_code::InstanceCode;
 use crate::options::ReferenceExceptions;
-use crate::plan::Writer;
+use crate::plan::CodeWriter;
 
 /// The text of one function.
 pub(crate) struct FunctionText {
+    /// The source code, starting with `def`.
     pub(crate) text: String,
-    /// The line of the harness it was made from, which tracebacks are to name.
+    /// The line of the harness it was made from, for tracebacks.
     pub(crate) line: usize,
 }
 
-/// What the reference implementation does in place of an action.
+/// The code that runs on the reference implementation in place of an action.
 pub(crate) struct ReferenceCode {
-    /// The code that runs.
+    /// The statement for the reference.
     pub(crate) code: String,
-    /// Whether results are compared.
+    /// The results of both are compared.
     pub(crate) compared: bool,
 }
 
-/// The function of an action. Called, it returns `None` or an expected exception, and raises what counts as a failure.
+/// Writes the function of an action. It returns `None` or an expected exception, and raises
+/// exceptions that count as failures.
 pub(crate) fn action(
-    writer: &Writer<'_>,
-    action: &Action,
+    writer: &CodeWriter<'_>,
+    action: &ActionTemplate,
     global_exceptions: &[String],
     reference: Option<&ReferenceCode>,
     exceptions: ReferenceExceptions,
@@ -39,16 +42,16 @@ pub(crate) fn action(
     let plain = expected.is_empty()
         && action.warnings.is_empty()
         && reference.is_none()
-        && matches!(post.time, Time::Never | Time::Inside)
+        && matches!(post.time, CheckTime::Never | CheckTime::Inside)
         && !wants_result;
 
     let catches =
-        !expected.is_empty() || !action.warnings.is_empty() || post.time == Time::AlsoIfRaised;
+        !expected.is_empty() || !action.warnings.is_empty() || post.time == CheckTime::AlsoIfRaised;
 
-    let mut body = Body::new(action.line);
+    let mut body = FunctionBody::new(action.line);
     if plain {
         write_attempt(&mut body, 1, writer, action, &statement, &post, false);
-    } else if let (Some(reference), false, Time::Never | Time::Inside) =
+    } else if let (Some(reference), false, CheckTime::Never | CheckTime::Inside) =
         (reference, catches, post.time)
     {
         let compared = reference.compared;
@@ -90,7 +93,7 @@ pub(crate) fn action(
             body.push(2, "raised = _tw_error");
             body.push(2, "_tw_warn(_tw_error)");
         }
-        if post.time == Time::AlsoIfRaised {
+        if post.time == CheckTime::AlsoIfRaised {
             body.push(1, "except Exception as _tw_error:");
             body.push(2, "raised = _tw_error");
             post.write(&mut body, 2);
@@ -104,7 +107,7 @@ pub(crate) fn action(
                 }
                 write_reference(&mut body, reference, &post, exceptions);
             }
-            None if post.time == Time::AfterReference => post.write(&mut body, 1),
+            None if post.time == CheckTime::AfterReference => post.write(&mut body, 1),
             None => {}
         }
         body.push(1, "return raised");
@@ -116,12 +119,13 @@ pub(crate) fn action(
     ))
 }
 
-/// The statement with what belongs to the same attempt: pre-values, the plain post-condition, the expect check.
+/// Writes the statement with the parts that belong to the same attempt: pre-values, the plain
+/// post-condition, the expect check.
 fn write_attempt(
-    body: &mut Body,
+    body: &mut FunctionBody,
     depth: usize,
-    writer: &Writer<'_>,
-    action: &Action,
+    writer: &CodeWriter<'_>,
+    action: &ActionTemplate,
     statement: &str,
     post: &PostCondition,
     wants_result: bool,
@@ -148,7 +152,7 @@ fn write_attempt(
     if let Some(result) = result {
         body.push(depth, &result);
     }
-    if post.time == Time::Inside {
+    if post.time == CheckTime::Inside {
         post.write(body, depth);
     }
     if let Some((name, arguments)) = &expect {
@@ -166,10 +170,10 @@ fn write_attempt(
     }
 }
 
-/// What the reference does after a statement that raised nothing, because nobody would have caught it. Most lines are
-/// like that, and with what is known then the function has little to ask.
+/// Writes the reference's part after a statement whose exceptions are not caught. When it runs, the
+/// statement has raised nothing, so few tests are needed. Most lines are of this kind.
 fn write_plain_reference(
-    body: &mut Body,
+    body: &mut FunctionBody,
     statement: &str,
     reference: &ReferenceCode,
     exceptions: ReferenceExceptions,
@@ -196,8 +200,9 @@ fn write_plain_reference(
     }
 }
 
+/// Writes the reference's part after a statement that may have raised, with all comparisons.
 fn write_reference(
-    body: &mut Body,
+    body: &mut FunctionBody,
     reference: &ReferenceCode,
     post: &PostCondition,
     exceptions: ReferenceExceptions,
@@ -215,12 +220,12 @@ fn write_reference(
     body.push(1, "except Exception as _tw_error:");
     body.push(2, "refRaised = _tw_error");
     body.push(2, "_tw_reference_raised(_tw_error)");
-    if post.time == Time::AfterReference {
+    if post.time == CheckTime::AfterReference {
         post.write(body, 1);
     }
     let differs = match exceptions {
         ReferenceExceptions::BothRaise if !reference.compared => None,
-        // Jumps alone, because comparing two answers takes longer than getting them.
+        // Only jumps, because comparing two booleans takes longer than computing them.
         ReferenceExceptions::BothRaise => {
             Some("(refRaised is not None) if raised is None else (refRaised is None)")
         }
@@ -239,22 +244,23 @@ fn write_reference(
     }
 }
 
-/// A statement that leaves its value in `name`: the value of its first assignment, else of its first statement
-/// if that is an expression. The second part is a line to add behind it. Other statements have no value.
+/// Returns a statement that stores its value in `name`: the value of its first assignment, else of
+/// its first statement if that is an expression. The second part is a line to add behind it. Other
+/// statements have no value and stay unchanged.
 pub(crate) fn with_result(statement: &str, name: &str) -> (String, Option<String>) {
-    use testwright_source::Shape;
+    use testwright_source::StatementForm;
     let Ok(parts) = testwright_source::statements(statement) else {
         return (statement.to_owned(), None);
     };
-    let target = parts.iter().find_map(|part| match &part.shape {
-        Shape::Assignment { target } => Some(target.clone()),
+    let target = parts.iter().find_map(|part| match &part.form {
+        StatementForm::Assignment { target } => Some(target.clone()),
         _ => None,
     });
     if let Some(target) = target.and_then(|target| statement.get(target)) {
         return (statement.to_owned(), Some(format!("{name} = {target}")));
     }
     match parts.first() {
-        Some(first) if matches!(first.shape, Shape::Expression) => {
+        Some(first) if matches!(first.form, StatementForm::Expression) => {
             let (before, rest) = statement.split_at(first.range.start);
             (format!("{before}{name} = {rest}"), None)
         }
@@ -262,15 +268,15 @@ pub(crate) fn with_result(statement: &str, name: &str) -> (String, Option<String
     }
 }
 
-/// Whether [`with_result`] finds a value.
+/// Returns true if [`with_result`] finds a value.
 fn has_result(statement: &str) -> bool {
     let (with_result, line) = with_result(statement, "result");
     line.is_some() || with_result != statement
 }
 
-/// When a post-condition is checked.
+/// The time at which a post-condition is checked.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Time {
+enum CheckTime {
     Never,
     /// Right after the statement, in the same attempt.
     Inside,
@@ -280,22 +286,24 @@ enum Time {
     AfterReference,
 }
 
+/// The post-condition of an action as code.
 struct PostCondition {
-    time: Time,
+    time: CheckTime,
+    /// The check itself, as one statement.
     code: String,
-    /// Statements to run once it was found to hold.
+    /// Statements to run after the check passed.
     tail: Option<String>,
 }
 
 impl PostCondition {
     fn new(
-        writer: &Writer<'_>,
-        action: &Action,
+        writer: &CodeWriter<'_>,
+        action: &ActionTemplate,
         reference: Option<&ReferenceCode>,
     ) -> PostCondition {
         let Some(condition) = &action.post else {
             return PostCondition {
-                time: Time::Never,
+                time: CheckTime::Never,
                 code: String::new(),
                 tail: None,
             };
@@ -303,11 +311,11 @@ impl PostCondition {
         let time = if action.post_mentions_reference
             || reference.is_some_and(|reference| reference.compared)
         {
-            Time::AfterReference
+            CheckTime::AfterReference
         } else if action.post_mentions_raised {
-            Time::AlsoIfRaised
+            CheckTime::AlsoIfRaised
         } else {
-            Time::Inside
+            CheckTime::Inside
         };
         let message = action
             .post_message
@@ -322,8 +330,8 @@ impl PostCondition {
         PostCondition { time, code, tail }
     }
 
-    /// Checks it, and runs what follows it.
-    fn write(&self, body: &mut Body, depth: usize) {
+    /// Writes the check and the statements after it.
+    fn write(&self, body: &mut FunctionBody, depth: usize) {
         body.push(depth, &self.code);
         if let Some(tail) = &self.tail {
             body.push(depth, tail);
@@ -331,35 +339,36 @@ impl PostCondition {
     }
 }
 
-/// A function that returns the value of an expression; `excuses` are exceptions that count as true.
+/// Writes a function that returns the value of an expression. Exceptions in `allowed_exceptions`
+/// count as true.
 pub(crate) fn expression(
     name: &str,
     line: usize,
     parameters: &str,
     code: &str,
-    excuses: &[String],
+    allowed_exceptions: &[String],
 ) -> FunctionText {
-    let mut body = Body::new(line);
-    if excuses.is_empty() {
+    let mut body = FunctionBody::new(line);
+    if allowed_exceptions.is_empty() {
         body.push(1, &format!("return ({code})"));
     } else {
         body.push(1, "try:");
         body.push(2, &format!("return ({code})"));
-        body.push(1, &format!("except ({},):", excuses.join(", ")));
+        body.push(1, &format!("except ({},):", allowed_exceptions.join(", ")));
         body.push(2, "return True");
     }
     body.function(&format!("def {name}({parameters}):"))
 }
 
-/// The part of a function of many expressions that is for one of them: it returns `number` if that is false. Where it is
-/// known that its slots are filled, it does not ask.
+/// Writes the part for one expression in a function that checks many: it returns `number` if the
+/// expression is false. With `is_filled`, the slots are known to be filled and are not tested.
 pub(crate) fn instance(number: usize, instance: &InstanceCode, is_filled: bool) -> String {
     let filled = instance.filled.iter();
     let conditions: Vec<String> = filled
         .map(|place| format!("_tw_p[{place}] is not None"))
         .collect();
     let code = &instance.code;
-    let mut body = Body::new(0);
+    let mut body = FunctionBody::new(0);
     let depth = match conditions.as_slice() {
         [] => 0,
         _ if is_filled => 0,
@@ -369,44 +378,47 @@ pub(crate) fn instance(number: usize, instance: &InstanceCode, is_filled: bool) 
         }
     };
     body.push(depth, &format!("_tw_at = {number}"));
-    if instance.excuses.is_empty() {
+    if instance.allowed_exceptions.is_empty() {
         body.push(depth, &format!("if not ({code}): return {number}"));
     } else {
         body.push(depth, "try:");
         body.push(depth + 1, &format!("_tw_holds = ({code})"));
-        let excuses = instance.excuses.join(", ");
-        body.push(depth, &format!("except ({excuses},):"));
+        let allowed_exceptions = instance.allowed_exceptions.join(", ");
+        body.push(depth, &format!("except ({allowed_exceptions},):"));
         body.push(depth + 1, "_tw_holds = True");
         body.push(depth, &format!("if not _tw_holds: return {number}"));
     }
     body.lines.join("\n")
 }
 
-/// A function that runs a statement.
+/// Writes a function that runs a statement.
 pub(crate) fn statement(name: &str, line: usize, parameters: &str, code: &str) -> FunctionText {
-    let mut body = Body::new(line);
+    let mut body = FunctionBody::new(line);
     body.push(1, code);
     body.function(&format!("def {name}({parameters}):"))
 }
 
-/// The lines of a function.
-struct Body {
+/// The lines of a function while it is written.
+struct FunctionBody {
+    /// The lines so far, indented.
     lines: Vec<String>,
     line: usize,
 }
 
-impl Body {
-    fn new(line: usize) -> Body {
-        Body {
+impl FunctionBody {
+    fn new(line: usize) -> FunctionBody {
+        FunctionBody {
             lines: Vec::new(),
             line,
         }
     }
 
+    /// Adds a line at a depth of indentation.
     fn push(&mut self, depth: usize, text: &str) {
         self.lines.push(format!("{}{text}", " ".repeat(depth)));
     }
 
+    /// Returns the function with this first line.
     fn function(&self, head: &str) -> FunctionText {
         let text = format!("{head}\n{}\n", self.lines.join("\n"));
         FunctionText {

@@ -1,4 +1,4 @@
-//! What harness code sees as `self`, and what hooks are given.
+//! The object that harness code sees as `self` and that hooks receive.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -9,33 +9,38 @@ use pyo3::types::PyList;
 use testwright_core::PoolId;
 use testwright_lang::Harness;
 
-use crate::layout::Layout;
+use crate::slot_layout::SlotLayout;
 
 /// The log level, shared with hooks that change it.
 #[derive(Clone)]
 pub(crate) struct LogLevel(Arc<AtomicI64>);
 
-/// Below every level a `log:` line can have.
+/// The value for no logging: below every level of a `log:` line.
 const OFF: i64 = i64::MIN;
 
 impl LogLevel {
+    /// Creates a level; `None` turns logging off.
     pub(crate) fn new(level: Option<i64>) -> LogLevel {
         LogLevel(Arc::new(AtomicI64::new(level.unwrap_or(OFF))))
     }
 
+    /// Changes the level for all holders.
     pub(crate) fn set(&self, level: Option<i64>) {
         self.0.store(level.unwrap_or(OFF), Ordering::Relaxed);
     }
 
-    pub(crate) fn shows(&self, level: i64) -> bool {
+    /// Returns true if lines of this level are shown.
+    pub(crate) fn is_shown(&self, level: i64) -> bool {
         let current = self.0.load(Ordering::Relaxed);
         current != OFF && current >= level
     }
 }
 
-/// The harness from inside: `self` in actions, the argument of hooks. Any other attribute may be set on it.
+/// The harness from inside: `self` in actions, the argument of hooks. Any other attribute may be
+/// set on it.
 #[pyclass(dict, name = "sut", module = "testwright")]
 pub(crate) struct HarnessObject {
+    /// The log level that `setLog` and the like change.
     log_level: LogLevel,
 }
 
@@ -60,17 +65,17 @@ impl HarnessObject {
 }
 
 impl HarnessObject {
-    /// An object with an attribute `p_NAME` per pool, and `p_NAME_REF` for reference twins.
+    /// Creates an object with an attribute `p_NAME` per pool, and `p_NAME_REF` for reference twins.
     pub(crate) fn new<'py>(
         python: Python<'py>,
         harness: &Harness,
-        layout: &Layout,
+        layout: &SlotLayout,
         slots: &Bound<'py, PyList>,
         log_level: LogLevel,
     ) -> PyResult<Bound<'py, HarnessObject>> {
         let object = Bound::new(python, HarnessObject { log_level })?;
         for (number, pool) in harness.pools.iter().enumerate() {
-            let start = layout.place(PoolId(number), 0);
+            let start = layout.position(PoolId(number), 0);
             let view = |start| PoolView {
                 slots: slots.clone().unbind(),
                 start,
@@ -98,7 +103,8 @@ struct PoolView {
 }
 
 impl PoolView {
-    fn place(&self, index: isize) -> PyResult<usize> {
+    /// Returns the position of a slot in the list, or raises `KeyError`.
+    fn position(&self, index: isize) -> PyResult<usize> {
         usize::try_from(index)
             .ok()
             .filter(|index| *index < self.size)
@@ -110,7 +116,7 @@ impl PoolView {
 #[pymethods]
 impl PoolView {
     fn __getitem__<'py>(&self, python: Python<'py>, index: isize) -> PyResult<Bound<'py, PyAny>> {
-        self.slots.bind(python).get_item(self.place(index)?)
+        self.slots.bind(python).get_item(self.position(index)?)
     }
 
     fn __setitem__(
@@ -119,7 +125,9 @@ impl PoolView {
         index: isize,
         value: Bound<'_, PyAny>,
     ) -> PyResult<()> {
-        self.slots.bind(python).set_item(self.place(index)?, value)
+        self.slots
+            .bind(python)
+            .set_item(self.position(index)?, value)
     }
 
     fn __len__(&self) -> usize {
@@ -127,7 +135,9 @@ impl PoolView {
     }
 
     fn __contains__(&self, index: &Bound<'_, PyAny>) -> bool {
-        index.extract().is_ok_and(|index| self.place(index).is_ok())
+        index
+            .extract()
+            .is_ok_and(|index| self.position(index).is_ok())
     }
 
     fn __iter__<'py>(&self, python: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
@@ -164,8 +174,8 @@ impl PoolView {
         index: isize,
         default: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
-        match self.place(index) {
-            Ok(place) => self.slots.bind(python).get_item(place).map(Some),
+        match self.position(index) {
+            Ok(position) => self.slots.bind(python).get_item(position).map(Some),
             Err(_) => Ok(default),
         }
     }

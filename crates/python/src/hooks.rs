@@ -1,9 +1,9 @@
-//! Functions with special names in raw code, called at certain moments.
+//! Functions with special names in raw code that are called at certain times.
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// A moment at which raw code may want to be called.
+/// A time at which raw code may be called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hook {
     /// Before anything else.
@@ -22,6 +22,7 @@ pub enum Hook {
     AfterReduce,
 }
 
+/// The function name of each hook, in the order of the enum.
 const NAMES: [(Hook, &str); 7] = [
     (Hook::BeforeAll, "test_before_all"),
     (Hook::BeforeRestart, "test_before_restart"),
@@ -34,11 +35,14 @@ const NAMES: [(Hook, &str); 7] = [
 
 /// The hooks a harness defines.
 pub(crate) struct Hooks<'py> {
+    /// The function of each hook, if defined.
     functions: [Option<Bound<'py, PyAny>>; 7],
+    /// The argument of the functions.
     object: Bound<'py, PyAny>,
 }
 
 impl<'py> Hooks<'py> {
+    /// Looks the functions up in the namespace of the harness.
     pub(crate) fn new(namespace: &Bound<'py, PyDict>, object: Bound<'py, PyAny>) -> Hooks<'py> {
         let functions = NAMES.map(|(_, name)| {
             namespace
@@ -50,21 +54,24 @@ impl<'py> Hooks<'py> {
         Hooks { functions, object }
     }
 
-    /// What hooks are given.
+    /// Returns the object that hooks receive.
     pub(crate) fn object(&self) -> &Bound<'py, PyAny> {
         &self.object
     }
 
+    /// Returns true if the harness defines a hook.
     #[inline]
     pub(crate) fn has(&self, hook: Hook) -> bool {
         self.functions[hook as usize].is_some()
     }
 
-    pub(crate) fn any(&self) -> bool {
+    /// Returns true if the harness defines any hook.
+    pub(crate) fn has_any(&self) -> bool {
         self.functions.iter().any(Option::is_some)
     }
 
-    /// Calls the hook if there is one; an exception is returned for the caller to mention, never to stop at.
+    /// Calls the hook if it is defined. An exception is returned for the caller to report; it does
+    /// not end the test.
     pub(crate) fn call(&self, hook: Hook) -> PyResult<()> {
         match &self.functions[hook as usize] {
             Some(function) => function.call1((&self.object,)).map(|_| ()),

@@ -1,4 +1,4 @@
-//! Holding the interpreter.
+//! Access to the interpreter.
 
 use std::path::PathBuf;
 
@@ -15,20 +15,21 @@ impl<'py> From<Python<'py>> for Interpreter<'py> {
     }
 }
 
-/// Holds the interpreter (starting one where there is none, as in Rust tests) while `work` runs.
+/// Runs `work` while this thread holds the interpreter. Starts one where there is none, as in Rust
+/// tests.
 pub fn attach<R>(work: impl FnOnce(Interpreter<'_>) -> R) -> R {
     Python::initialize();
     Python::attach(|python| work(Interpreter(python)))
 }
 
-/// The interpreter's own program file, if it has one.
+/// Returns the interpreter's executable, if it has one.
 pub fn executable(interpreter: Interpreter<'_>) -> Option<PathBuf> {
     let system = interpreter.0.import("sys").ok()?;
     let path: PathBuf = system.getattr("executable").ok()?.extract().ok()?;
     Some(path).filter(|path| !path.as_os_str().is_empty())
 }
 
-/// Where the interpreter looks for modules.
+/// Returns the folders in which the interpreter looks for modules.
 pub fn search_path(interpreter: Interpreter<'_>) -> Vec<PathBuf> {
     let path = || {
         let system = interpreter.0.import("sys").ok()?;
@@ -38,7 +39,7 @@ pub fn search_path(interpreter: Interpreter<'_>) -> Vec<PathBuf> {
     path().unwrap_or_default()
 }
 
-/// The version of the interpreter: `3.12.1`.
+/// Returns the version of the interpreter: `3.12.1`.
 pub fn version(_interpreter: Interpreter<'_>) -> String {
     let version = Python::version_str();
     version.split(' ').next().unwrap_or(version).to_owned()

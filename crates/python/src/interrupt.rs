@@ -1,8 +1,9 @@
-//! Ctrl-C: the person's wish to stop, told apart from a `KeyboardInterrupt` that the system itself raises.
+//! Interrupts by the user (Ctrl-C), told apart from a `KeyboardInterrupt` that the system itself
+//! raises.
 //!
-//! The signal raises an exception in whatever the system is doing. A system may swallow it, or be stuck in C code
-//! that never looks. Nothing in this process can stop it then, so after a moment the process says its last words
-//! and ends.
+//! The signal raises an exception in the running code of the system. A system may swallow it, or be
+//! stuck in C code that never checks. Nothing in this process can stop it then, so after a moment
+//! the process writes its final report and exits.
 
 use std::fs::File;
 use std::io::{self, PipeWriter, Read, Write};
@@ -15,75 +16,81 @@ use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use pyo3::types::{PyCFunction, PyDict, PyTuple};
 
-use crate::Process;
+use crate::ProcessOwner;
 use crate::output::Redirection;
 
-/// The person wants to stop.
+/// An interrupt was requested by a signal.
 static REQUESTED: AtomicBool = AtomicBool::new(false);
-/// Where the wish may come from besides.
-static ELSEWHERE: OnceLock<Arc<AtomicBool>> = OnceLock::new();
-/// Ctrl-C is not announced: the process is not the tool's, and any `KeyboardInterrupt` may be one.
+/// A flag by which another part of the program can request an interrupt.
+static EXTERNAL_REQUEST: OnceLock<Arc<AtomicBool>> = OnceLock::new();
+/// Signals are not handled here because the process belongs to the caller, so any
+/// `KeyboardInterrupt` may be one.
 static UNANNOUNCED: AtomicBool = AtomicBool::new(false);
-/// Counts up whenever the system under test has given control back.
-static SIGNS_OF_LIFE: AtomicU64 = AtomicU64::new(0);
+/// Incremented whenever the system under test has returned control.
+static PROGRESS: AtomicU64 = AtomicU64::new(0);
 
-/// What is to be said if the system does not react; returns the exit status.
-static LAST_WORDS: Mutex<Option<LastWords>> = Mutex::new(None);
+/// The final report if the system does not react; returns the exit status.
+static EXIT_REPORT: Mutex<Option<ExitReport>> = Mutex::new(None);
 
-type LastWords = Box<dyn FnOnce(&mut dyn Write, &mut dyn Write) -> i32 + Send>;
+type ExitReport = Box<dyn FnOnce(&mut dyn Write, &mut dyn Write) -> i32 + Send>;
 
-/// How long a system may take to notice that it is to stop.
-const PATIENCE: Duration = Duration::from_millis(600);
+/// The time that a system has to react to an interrupt.
+const REACTION_TIME: Duration = Duration::from_millis(600);
 
-/// Sets what is to be done before the process ends, if Ctrl-C is pressed and the system does not react to it.
+/// Sets the final report to write before the process exits, if the user presses Ctrl-C and the
+/// system does not react.
 ///
-/// The words are spoken by another thread while the system still runs, so they must not need the interpreter.
-/// They are given the standard output and error that the process was started with, and return the exit status.
-pub fn when_stuck(last_words: impl FnOnce(&mut dyn Write, &mut dyn Write) -> i32 + Send + 'static) {
-    *LAST_WORDS.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(last_words));
+/// Another thread calls it while the system still runs, so it must not use the interpreter. It gets
+/// the standard output and error that the process was started with, and returns the exit status.
+pub fn set_exit_report(
+    exit_report: impl FnOnce(&mut dyn Write, &mut dyn Write) -> i32 + Send + 'static,
+) {
+    *EXIT_REPORT.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(exit_report));
 }
 
-/// True once the person at the keyboard pressed Ctrl-C, or the process was asked to end, since the last load.
-pub fn interrupted() -> bool {
+/// Returns true if the user pressed Ctrl-C, or the process was asked to end, since the last load.
+pub fn is_interrupted() -> bool {
     REQUESTED.load(Ordering::Relaxed)
-        || ELSEWHERE
+        || EXTERNAL_REQUEST
             .get()
-            .is_some_and(|wish| wish.load(Ordering::Relaxed))
+            .is_some_and(|request| request.load(Ordering::Relaxed))
 }
 
-/// From now on the wish to stop may also come from somebody else: in a process without a system nobody listens here. The
-/// first one counts.
-pub fn listen_to(wish: Arc<AtomicBool>) {
-    let _first_counts = ELSEWHERE.set(wish);
+/// Sets a flag that also requests an interrupt, for processes that handle no signals here. Only the
+/// first call has an effect.
+pub fn set_external_request(request: Arc<AtomicBool>) {
+    let _first_counts = EXTERNAL_REQUEST.set(request);
 }
 
-/// There is nothing left that could get stuck.
-pub fn never_mind() {
-    *LAST_WORDS.lock().unwrap_or_else(PoisonError::into_inner) = None;
+/// Removes the final report: there is no more code that could get stuck.
+pub fn clear_interrupt() {
+    *EXIT_REPORT.lock().unwrap_or_else(PoisonError::into_inner) = None;
 }
 
-/// Tells that the system under test has given control back, so that nobody takes it for stuck.
+/// Records that the system under test has returned control, so that it does not count as stuck.
 #[inline]
-pub(crate) fn sign_of_life() {
-    // Only the thread that holds the interpreter counts, so nothing is lost, and adding in one go would take longer.
-    let signs = SIGNS_OF_LIFE.load(Ordering::Relaxed);
-    SIGNS_OF_LIFE.store(signs.wrapping_add(1), Ordering::Relaxed);
+pub(crate) fn mark_progress() {
+    // Only the thread that holds the interpreter writes, so no increment is lost, and an atomic
+    // addition would take longer.
+    let progress = PROGRESS.load(Ordering::Relaxed);
+    PROGRESS.store(progress.wrapping_add(1), Ordering::Relaxed);
 }
 
-/// Forgets earlier wishes, and what was to be said about them.
-pub(crate) fn forget(process: Process) {
+/// Resets earlier interrupts and the final report, for a newly loaded system.
+pub(crate) fn reset(process: ProcessOwner) {
     REQUESTED.store(false, Ordering::Relaxed);
-    UNANNOUNCED.store(process == Process::OfTheCaller, Ordering::Relaxed);
-    never_mind();
+    UNANNOUNCED.store(process == ProcessOwner::Caller, Ordering::Relaxed);
+    clear_interrupt();
 }
 
-/// Whether this is how Ctrl-C arrives, as opposed to a system that raises `KeyboardInterrupt` by itself.
+/// Returns true if an exception is the user's interrupt, as opposed to a `KeyboardInterrupt` raised
+/// by the system.
 pub(crate) fn is_interrupt(python: Python<'_>, error: &PyErr) -> bool {
-    (interrupted() || UNANNOUNCED.load(Ordering::Relaxed))
+    (is_interrupted() || UNANNOUNCED.load(Ordering::Relaxed))
         && error.is_instance_of::<PyKeyboardInterrupt>(python)
 }
 
-/// The signal handler: remembers the wish, and raises, so that code in a long loop is left.
+/// Returns the signal handler: it records the interrupt and raises, to leave long loops.
 pub(crate) fn handler(python: Python<'_>) -> PyResult<Bound<'_, PyCFunction>> {
     let handle = |_: &Bound<'_, PyTuple>, _: Option<&Bound<'_, PyDict>>| -> PyResult<()> {
         REQUESTED.store(true, Ordering::Relaxed);
@@ -92,9 +99,9 @@ pub(crate) fn handler(python: Python<'_>) -> PyResult<Bound<'_, PyCFunction>> {
     PyCFunction::new_closure(python, None, None, handle)
 }
 
-/// Starts a thread that is told of signals at once, even while the main thread is in C code. Returns where the
-/// interpreter is to announce them; closing it ends the thread.
-pub(crate) fn listen(redirection: &Redirection) -> io::Result<PipeWriter> {
+/// Starts a thread that learns of signals at once, even while the main thread is in C code. Returns
+/// the pipe on which the interpreter announces them; closing it ends the thread.
+pub(crate) fn start_listener(redirection: &Redirection) -> io::Result<PipeWriter> {
     let (out, err) = redirection.originals()?;
     let (mut signals, announce) = io::pipe()?;
     thread::spawn(move || {
@@ -104,30 +111,31 @@ pub(crate) fn listen(redirection: &Redirection) -> io::Result<PipeWriter> {
                 REQUESTED.store(true, Ordering::Relaxed);
                 let Ok(out) = out.try_clone() else { return };
                 let Ok(err) = err.try_clone() else { return };
-                insist((out, err));
+                wait_or_exit((out, err));
             }
         }
     });
     Ok(announce)
 }
 
-/// Waits for as long as the system gives signs of life; if it gives none, speaks the last words and ends the process.
-fn insist(originals: (File, File)) {
-    let mut signs = SIGNS_OF_LIFE.load(Ordering::Relaxed);
+/// Waits while the system makes progress. If it makes none, writes the final report and ends the
+/// process.
+fn wait_or_exit(originals: (File, File)) {
+    let mut progress = PROGRESS.load(Ordering::Relaxed);
     loop {
-        thread::sleep(PATIENCE);
-        let seen = std::mem::replace(&mut signs, SIGNS_OF_LIFE.load(Ordering::Relaxed));
-        let mut last_words = LAST_WORDS.lock().unwrap_or_else(PoisonError::into_inner);
-        if last_words.is_some() && signs != seen {
+        thread::sleep(REACTION_TIME);
+        let seen = std::mem::replace(&mut progress, PROGRESS.load(Ordering::Relaxed));
+        let mut exit_report = EXIT_REPORT.lock().unwrap_or_else(PoisonError::into_inner);
+        if exit_report.is_some() && progress != seen {
             continue;
         }
-        let Some(last_words) = last_words.take() else {
+        let Some(exit_report) = exit_report.take() else {
             return;
         };
         let (mut out, mut err) = originals;
-        let status = last_words(&mut out, &mut err);
-        // SAFETY: ending the process without any clean-up is the point: the interpreter is held by code that does
-        // not let go of it, so nothing that an ordinary exit would run can run.
+        let status = exit_report(&mut out, &mut err);
+        // SAFETY: ending the process without any clean-up is the point: the interpreter is held by
+        // code that does not let go of it, so nothing that an ordinary exit would run can run.
         unsafe { libc::_exit(status) };
     }
 }

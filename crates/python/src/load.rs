@@ -1,4 +1,4 @@
-//! Bringing a harness to life.
+//! Loading of a harness: namespace, raw code, functions, and all parts of a [`PythonSystem`].
 
 mod problems;
 
@@ -9,59 +9,66 @@ use std::path::Path;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyModule};
 use testwright_core::Error;
-use testwright_core::product::Trouble;
-use testwright_lang::harness::{Fragment, Line, Located, Part};
+use testwright_core::product::ModelError;
+use testwright_lang::harness::{CodeLine, CodePart, Fragment, LocatedText};
 use testwright_lang::{Diagnostic, Harness, Severity};
 
-use crate::actions::Actions;
+use crate::actions::CompiledActions;
 use crate::checks::Checks;
-use crate::context::Context;
-use crate::coverage::{Collector, SourceChoice};
-use crate::draw::Draw;
-use crate::failures::Raised;
+use crate::context::HarnessContext;
+use crate::coverage::{Collector, SourceSelection};
+use crate::draw::RankDraw;
+use crate::failures::RaisedException;
 use crate::functions;
-use crate::guidance::Guidance;
 use crate::harness_object::{HarnessObject, LogLevel};
 use crate::hooks::{Hook, Hooks};
 use crate::interrupt;
-use crate::layout::Layout;
-use crate::line_code::{Kind, LineCode};
+use crate::line_code::{LineCode, LineKind};
 use crate::logs::LogLine;
-use crate::logs::Logs;
-use crate::mirror::Mirror;
-use crate::modules::Modules;
+use crate::logs::LogLines;
+use crate::modules::ResettableModules;
 use crate::pool_states::PoolStates;
-use crate::rejected::Rejected;
-use crate::restricted::Restricted;
-use crate::shapes::Shapes;
+use crate::process_state::ProcessState;
+use crate::reference_rules::ReferenceRules;
+use crate::rejected::RejectedConditions;
+use crate::restricted::RestrictedWeights;
+use crate::scenario_guide::ScenarioGuide;
+use crate::shapes::TemplateShapes;
 use crate::skeleton::Skeletons;
-use crate::stage::Stage;
+use crate::slot_layout::SlotLayout;
 use crate::system::PythonSystem;
 use crate::weights::Weights;
 
-use crate::{ChecksWhen, Interpreter, Measured, Options, Process};
+use crate::{CheckMode, Interpreter, MeasuredCode, Options, ProcessOwner};
 
 pub use problems::check;
 
-/// Why a harness could not be brought to life.
+/// The reason why a harness could not be loaded.
 #[derive(Clone, Debug)]
 pub enum LoadError {
-    /// Something in its text is wrong that only the interpreter could tell.
+    /// Errors in its text that only the interpreter can detect.
     Diagnostics(Vec<Diagnostic>),
-    /// Something else.
+    /// Any other error.
     Failed(Error),
 }
 
-/// Keyword lines as functions.
-pub(crate) struct Lines<'py> {
+/// The keyword lines of a harness as functions.
+pub(crate) struct KeywordLines<'py> {
+    /// The `init:` lines.
     pub(crate) inits: Vec<LineCode<'py>>,
+    /// The `finally:` lines, with their versions for the reference.
     pub(crate) finallys: Vec<LineCode<'py>>,
+    /// The `assume:` lines.
     pub(crate) assumptions: Vec<LineCode<'py>>,
+    /// The `hint:` lines.
     pub(crate) hints: Vec<LineCode<'py>>,
+    /// The `property:` lines and pool types.
     pub(crate) checks: Checks<'py>,
+    /// The `log:` lines, with their versions for the reference.
     pub(crate) logs: Vec<LogLine<'py>>,
 }
 
+/// Loads a harness. See [`PythonSystem::load`].
 pub(crate) fn load<'py>(
     interpreter: Interpreter<'py>,
     path: &Path,
@@ -70,20 +77,20 @@ pub(crate) fn load<'py>(
     options: &Options,
 ) -> Result<PythonSystem<'py>, LoadError> {
     let python = interpreter.0;
-    interrupt::forget(options.process);
+    interrupt::reset(options.process);
     let failed = |error: PyErr| {
-        let raised = Raised::new(python, &error);
+        let raised = RaisedException::new(python, &error);
         LoadError::Failed(Error::new(format!(
             "the harness could not be set up: {}",
             raised.summary()
         )))
     };
-    let support = support(python).map_err(failed)?;
-    let stage = match options.process {
-        Process::OfTheCaller => None,
-        whose => Some(Stage::start(&support, options.output, whose).map_err(failed)?),
+    let support = load_support(python).map_err(failed)?;
+    let process_state = match options.process {
+        ProcessOwner::Caller => None,
+        owner => Some(ProcessState::start(&support, options.output, owner).map_err(failed)?),
     };
-    search_beside(python, path).map_err(failed)?;
+    extend_search_path(python, path).map_err(failed)?;
     let module = support
         .call_method1("new_namespace", (module_name(path), path))
         .map_err(failed)?;
@@ -91,8 +98,8 @@ pub(crate) fn load<'py>(
         .getattr("__dict__")
         .and_then(|dict| Ok(dict.cast_into::<PyDict>()?))
         .map_err(failed)?;
-    let context = context(python, path, harness, namespace, support).map_err(failed)?;
-    let problems = problems::problems(&context, text, true).map_err(failed)?;
+    let context = new_context(python, path, harness, namespace, support).map_err(failed)?;
+    let problems = problems::find_problems(&context, text, true).map_err(failed)?;
     if problems
         .iter()
         .any(|problem| problem.severity == Severity::Error)
@@ -102,31 +109,31 @@ pub(crate) fn load<'py>(
     let (warned, reference_raised) = (PyList::empty(python), PyList::empty(python));
     let log_level = LogLevel::new(options.log_level);
     let object =
-        furnish(&context, &warned, &reference_raised, log_level.clone()).map_err(failed)?;
+        fill_namespace(&context, &warned, &reference_raised, log_level.clone()).map_err(failed)?;
     prefer_local_modules(&context).map_err(failed)?;
     let collector = collector(interpreter, &context, options.measured)?;
     run_raw_code(&context, text, collector.as_ref(), options.measured)?;
     let hooks = Hooks::new(&context.namespace, object);
     prepare_after_hook(&context, &hooks).map_err(failed)?;
-    let (mirror, _) = Mirror::new(python, &context.harness).map_err(failed)?;
-    let actions = Actions::new(
+    let (rules, _) = ReferenceRules::new(python, &context.harness).map_err(failed)?;
+    let actions = CompiledActions::new(
         &context,
-        &mirror,
+        &rules,
         options.reference_exceptions,
         hooks.has(Hook::AfterEach),
     );
-    let lines = Lines::new(&context, &mirror, options.checks).map_err(failed)?;
+    let lines = KeywordLines::new(&context, &rules, options.checks).map_err(failed)?;
     let modules = modules_to_reset(&context, options.reset_modules).map_err(failed)?;
     let _hooks_may_raise = hooks.call(Hook::BeforeAll);
     let sizes: Vec<u32> = context.harness.pools.iter().map(|pool| pool.size).collect();
     let states = PoolStates::new(&sizes);
-    let guidance = match options.scenarios.as_slice() {
+    let guide = match options.scenarios.as_slice() {
         [] => None,
         scenarios => {
             let catalog = &context.harness.catalog;
-            let guidance = Guidance::load(interpreter, scenarios, catalog);
-            Some(guidance.map_err(|trouble| match trouble {
-                Trouble::Unusable(error) => LoadError::Failed(error),
+            let guide = ScenarioGuide::load(interpreter, scenarios, catalog);
+            Some(guide.map_err(|error| match error {
+                ModelError::Unusable(error) => LoadError::Failed(error),
                 other => {
                     LoadError::Failed(Error::new(format!("the scenario cannot be used: {other}")))
                 }
@@ -135,62 +142,63 @@ pub(crate) fn load<'py>(
     };
     Ok(PythonSystem {
         weights: Weights::new(&context.harness.catalog, &states),
-        restricted: Restricted::default(),
-        shapes: Shapes::new(&context.harness.catalog),
+        restricted: RestrictedWeights::default(),
+        shapes: TemplateShapes::new(&context.harness.catalog),
         slots_may_change_unseen: hooks.has(Hook::BeforeEach)
             || hooks.has(Hook::AfterEach)
             || mentions_slots_by_name(&context.harness),
-        logs: Logs::new(lines.logs, log_level, options.log_level.is_some()),
+        logs: LogLines::new(lines.logs, log_level, options.log_level.is_some()),
         path: path.to_path_buf(),
         inits: lines.inits,
         finallys: lines.finallys,
         assumptions: lines.assumptions,
         hints: lines.hints,
         checks: lines.checks,
-        draw: Draw::default(),
+        draw: RankDraw::default(),
         problems: collector
             .as_ref()
-            // Who did not ask for a report does not care what it would lack.
-            .filter(|_| options.measured != Measured::ModulesIfPossible)
+            // Without a requested report, unknown sources do not matter.
+            .filter(|_| options.measured != MeasuredCode::ModulesIfPossible)
             .map(|collector| unknown_sources(&context.harness, collector))
             .unwrap_or_default(),
         assumption_violated: false,
-        guidance,
+        guide,
         last_expected: None,
         last_warned: None,
         prepared: None,
-        rejected: Rejected::default(),
+        rejected: RejectedConditions::default(),
         last_failure: None,
         values: Vec::new(),
         context,
         states,
-        mirror,
+        rules,
         actions,
         hooks,
         modules,
         warned,
         reference_raised,
         collector,
-        stage,
+        process_state,
     })
 }
 
-/// Starts to measure what the harness says is to be measured. Must come before the first import of it.
+/// Starts to measure coverage as the harness says. Must be called before the measured modules are
+/// imported.
 fn collector<'py>(
     interpreter: Interpreter<'py>,
-    context: &Context<'py>,
-    measured: Measured,
+    context: &HarnessContext<'py>,
+    measured: MeasuredCode,
 ) -> Result<Option<Collector<'py>>, LoadError> {
-    if measured == Measured::Nothing {
+    if measured == MeasuredCode::Nothing {
         return Ok(None);
     }
     let imports = testwright_source::imports(&context.harness.raw.text).unwrap_or_default();
     let sources = context.harness.sources.iter();
-    let choice = SourceChoice {
+    let selection = SourceSelection {
         names: sources.map(|source| source.text.clone()).collect(),
         imports: imports
             .iter()
-            .map(|import| top_of(&import.module).to_owned())
+            .map(|import| top_package(&import.module).to_owned())
             .collect(),
         folder: Path::new(&context.path)
             .parent()
@@ -198,18 +206,18 @@ fn collector<'py>(
             .unwrap_or_default(),
         first_on_path: None,
     };
-    match Collector::start(interpreter, &choice) {
+    match Collector::start(interpreter, &selection) {
         Ok(collector) => Ok(Some(collector)),
-        Err(_) if measured == Measured::ModulesIfPossible => Ok(None),
+        Err(_) if measured == MeasuredCode::ModulesIfPossible => Ok(None),
         Err(error) => Err(LoadError::Failed(error)),
     }
 }
 
-/// `source:` lines that name nothing, as problems of the harness.
+/// Returns `source:` lines that name nothing, as problems of the harness.
 fn unknown_sources(harness: &Harness, collector: &Collector<'_>) -> BTreeMap<(usize, String), u64> {
     let unknown = collector.unknown_names();
     let sources = harness.sources.iter();
-    let problem = |source: &Located| {
+    let problem = |source: &LocatedText| {
         let message = format!(
             "there is no file, folder or module `{}` to measure",
             source.text
@@ -222,12 +230,13 @@ fn unknown_sources(harness: &Harness, collector: &Collector<'_>) -> BTreeMap<(us
         .collect()
 }
 
-/// The package that a module belongs to.
-fn top_of(module: &str) -> &str {
+/// Returns the top-level package of a module.
+fn top_package(module: &str) -> &str {
     module.split('.').next().unwrap_or_default()
 }
 
-fn support(python: Python<'_>) -> PyResult<Bound<'_, PyModule>> {
+/// Loads `support.py`.
+fn load_support(python: Python<'_>) -> PyResult<Bound<'_, PyModule>> {
     let code = CString::new(include_str!("support.py"))?;
     PyModule::from_code(
         python,
@@ -237,7 +246,7 @@ fn support(python: Python<'_>) -> PyResult<Bound<'_, PyModule>> {
     )
 }
 
-/// A name that no module under test has.
+/// Returns a module name for a harness that no module under test has.
 fn module_name(path: &Path) -> String {
     let stem = path
         .file_stem()
@@ -249,8 +258,9 @@ fn module_name(path: &Path) -> String {
     )
 }
 
-/// Modules beside the harness come first, then those in the current directory.
-fn search_beside(python: Python<'_>, path: &Path) -> PyResult<()> {
+/// Extends the search path: modules beside the harness come first, then those in the current
+/// directory.
+fn extend_search_path(python: Python<'_>, path: &Path) -> PyResult<()> {
     let folder = std::path::absolute(path)?
         .parent()
         .map(Path::to_path_buf)
@@ -258,7 +268,7 @@ fn search_beside(python: Python<'_>, path: &Path) -> PyResult<()> {
     let search = python.import("sys")?.getattr("path")?;
     let mut folders = vec![folder];
     folders.extend(std::env::current_dir());
-    // A link to a harness elsewhere: its modules are where it is.
+    // For a link to a harness elsewhere, its modules are beside the target.
     folders.extend(
         path.canonicalize()
             .ok()
@@ -275,25 +285,26 @@ fn search_beside(python: Python<'_>, path: &Path) -> PyResult<()> {
     Ok(())
 }
 
-fn context<'py>(
+/// Creates the context of a harness, with all slots empty.
+fn new_context<'py>(
     python: Python<'py>,
     path: &Path,
     harness: Harness,
     namespace: Bound<'py, PyDict>,
     support: Bound<'py, PyModule>,
-) -> PyResult<Context<'py>> {
-    let layout = Layout::new(&harness);
+) -> PyResult<HarnessContext<'py>> {
+    let layout = SlotLayout::new(&harness);
     let slots = PyList::new(python, (0..layout.total()).map(|_| python.None()))?;
-    let places = (0..layout.total())
-        .map(|place| Ok(place.into_pyobject(python)?.into_any()))
+    let positions = (0..layout.total())
+        .map(|position| Ok(position.into_pyobject(python)?.into_any()))
         .collect::<PyResult<Vec<_>>>()?;
     let path = std::path::absolute(path)?.to_string_lossy().into_owned();
-    Ok(Context {
+    Ok(HarnessContext {
         python,
         harness,
         layout,
         slots,
-        places,
+        positions,
         namespace,
         path,
         support,
@@ -301,9 +312,9 @@ fn context<'py>(
     })
 }
 
-/// Puts into the namespace what generated functions and harness code refer to.
-fn furnish<'py>(
-    context: &Context<'py>,
+/// Adds the names that generated functions and harness code refer to. Returns the harness object.
+fn fill_namespace<'py>(
+    context: &HarnessContext<'py>,
     warned: &Bound<'py, PyList>,
     reference_raised: &Bound<'py, PyList>,
     log_level: LogLevel,
@@ -335,8 +346,8 @@ fn furnish<'py>(
     Ok(object.into_any())
 }
 
-/// Functions of mirrored actions call the hook themselves, between the action and its reference.
-fn prepare_after_hook<'py>(context: &Context<'py>, hooks: &Hooks<'py>) -> PyResult<()> {
+/// Defines the function that mirrored actions call between the action and its reference.
+fn prepare_after_hook<'py>(context: &HarnessContext<'py>, hooks: &Hooks<'py>) -> PyResult<()> {
     if hooks.has(Hook::AfterEach) {
         let code = "try: test_after_each(self)\n except Exception: pass";
         let wrapped = context.function(&functions::statement("after_each", 1, "", code))?;
@@ -345,11 +356,12 @@ fn prepare_after_hook<'py>(context: &Context<'py>, hooks: &Hooks<'py>) -> PyResu
     Ok(())
 }
 
-fn prefer_local_modules(context: &Context<'_>) -> PyResult<()> {
+/// Forgets imported modules that the project under test replaces by its own.
+fn prefer_local_modules(context: &HarnessContext<'_>) -> PyResult<()> {
     let imports = testwright_source::imports(&context.harness.raw.text).unwrap_or_default();
     let names: Vec<&str> = imports
         .iter()
-        .map(|import| top_of(&import.module))
+        .map(|import| top_package(&import.module))
         .collect();
     context
         .support
@@ -357,11 +369,12 @@ fn prefer_local_modules(context: &Context<'_>) -> PyResult<()> {
         .map(|_| ())
 }
 
+/// Runs the raw code of the harness.
 fn run_raw_code<'py>(
-    context: &Context<'py>,
+    context: &HarnessContext<'py>,
     text: &str,
     collector: Option<&Collector<'py>>,
-    measured: Measured,
+    measured: MeasuredCode,
 ) -> Result<(), LoadError> {
     let raw = &context.harness.raw;
     let entry_values: Vec<(&str, &str, usize)> = raw
@@ -369,7 +382,7 @@ fn run_raw_code<'py>(
         .iter()
         .map(|value| (value.name.as_str(), value.expression.as_str(), value.line))
         .collect();
-    let collector = collector.filter(|_| measured == Measured::ModulesAndHarness);
+    let collector = collector.filter(|_| measured == MeasuredCode::ModulesAndHarness);
     let observe = collector.and_then(|collector| collector.observer().ok());
     let arguments = (
         &raw.text,
@@ -384,12 +397,13 @@ fn run_raw_code<'py>(
     })
 }
 
+/// Returns the modules that a reset restores; none if not wanted.
 pub(crate) fn modules_to_reset<'py>(
-    context: &Context<'py>,
+    context: &HarnessContext<'py>,
     wanted: bool,
-) -> PyResult<Modules<'py>> {
+) -> PyResult<ResettableModules<'py>> {
     if !wanted {
-        return Modules::new(context.python, Vec::new());
+        return ResettableModules::new(context.python, Vec::new());
     }
     let names: Vec<&str> = context
         .harness
@@ -408,24 +422,25 @@ pub(crate) fn modules_to_reset<'py>(
     let found = context
         .support
         .call_method1("modules_to_reset", (names, sources, &context.namespace))?;
-    Modules::new(context.python, found.extract()?)
+    ResettableModules::new(context.python, found.extract()?)
 }
 
-impl<'py> Lines<'py> {
+impl<'py> KeywordLines<'py> {
     fn new(
-        context: &Context<'py>,
-        mirror: &Mirror<'py>,
-        checks: ChecksWhen,
-    ) -> PyResult<Lines<'py>> {
+        context: &HarnessContext<'py>,
+        rules: &ReferenceRules<'py>,
+        checks: CheckMode,
+    ) -> PyResult<KeywordLines<'py>> {
         let harness = &context.harness;
-        let statement = |line: &Line| LineCode::new(context, line, Kind::Statement);
-        let expression = |line: &Line| LineCode::new(context, line, Kind::Expression(Vec::new()));
+        let statement = |line: &CodeLine| LineCode::new(context, line, LineKind::Statement);
+        let expression =
+            |line: &CodeLine| LineCode::new(context, line, LineKind::Expression(Vec::new()));
         let mut finallys = Vec::new();
         for line in &harness.finallys {
             finallys.push(statement(line));
-            if mirror.is_active() {
+            if rules.is_active() {
                 finallys.extend(
-                    LineCode::mirrored(context, mirror, line)?
+                    LineCode::mirrored(context, rules, line)?
                         .iter()
                         .map(statement),
                 );
@@ -441,13 +456,13 @@ impl<'py> Lines<'py> {
                 })
             };
             add(&log.line);
-            if mirror.is_active() {
-                LineCode::mirrored(context, mirror, &log.line)?
+            if rules.is_active() {
+                LineCode::mirrored(context, rules, &log.line)?
                     .iter()
                     .for_each(add);
             }
         }
-        Ok(Lines {
+        Ok(KeywordLines {
             inits: harness.inits.iter().map(statement).collect(),
             finallys,
             assumptions: harness.assumptions.iter().map(expression).collect(),
@@ -457,6 +472,7 @@ impl<'py> Lines<'py> {
         })
     }
 
+    /// Returns the code of all lines.
     fn all(&self) -> impl Iterator<Item = &LineCode<'py>> {
         let lists = [&self.inits, &self.finallys, &self.assumptions, &self.hints];
         let logs = self.logs.iter().map(|log| &log.code);
@@ -468,13 +484,14 @@ impl<'py> Lines<'py> {
     }
 }
 
-/// Whether harness code may change a slot that an action does not name, by writing `self.p_name[…]` itself.
+/// Returns true if harness code may change a slot that an action does not name, by writing
+/// `self.p_name[…]` itself.
 fn mentions_slots_by_name(harness: &Harness) -> bool {
     let in_fragment = |fragment: &Fragment| {
         fragment
             .parts
             .iter()
-            .any(|part| matches!(part, Part::Text(text) if text.contains("self")))
+            .any(|part| matches!(part, CodePart::Text(text) if text.contains("self")))
     };
     harness.raw.text.contains(".p_")
         || harness

@@ -1,99 +1,113 @@
-//! `log:` lines.
+//! The `log:` lines of a harness.
 
 use pyo3::prelude::*;
 use testwright_core::ActionId;
 
-use crate::context::Context;
-use crate::failures::shown;
+use crate::context::HarnessContext;
+use crate::failures::short_repr;
 use crate::harness_object::LogLevel;
 use crate::line_code::LineCode;
 
-/// All `log:` lines of a harness, and what they said.
-pub(crate) struct Logs<'py> {
+/// All `log:` lines of a harness, and their collected messages.
+pub(crate) struct LogLines<'py> {
+    /// The lines.
     lines: Vec<LogLine<'py>>,
+    /// The current level, shared with harness code.
     level: LogLevel,
-    /// Somebody will ask for what was said; otherwise it goes where the system prints.
+    /// Messages are collected for [`LogLines::take`]; otherwise they are printed like output of the
+    /// system.
     collects: bool,
-    said: Vec<String>,
-    /// Whom to tell instead of printing: a function of action, code, value, and whether it is after the step.
+    /// The collected messages.
+    messages: Vec<String>,
+    /// A function that receives messages instead: action, code, value, and whether it is after the
+    /// step.
     listener: Option<Bound<'py, PyAny>>,
 }
 
 /// A `log:` line.
 pub(crate) struct LogLine<'py> {
+    /// The expression.
     pub(crate) code: LineCode<'py>,
-    /// It speaks after the step instead of before it.
+    /// The line is evaluated after the step instead of before it.
     pub(crate) after: bool,
+    /// The level from which on it is evaluated.
     pub(crate) level: i64,
 }
 
-impl<'py> Logs<'py> {
-    pub(crate) fn new(lines: Vec<LogLine<'py>>, level: LogLevel, collects: bool) -> Logs<'py> {
-        Logs {
+impl<'py> LogLines<'py> {
+    /// Creates the log lines of a harness.
+    pub(crate) fn new(lines: Vec<LogLine<'py>>, level: LogLevel, collects: bool) -> LogLines<'py> {
+        LogLines {
             lines,
             level,
             collects,
-            said: Vec::new(),
+            messages: Vec::new(),
             listener: None,
         }
     }
 
-    /// From now on a function hears what the lines have to say; without one it is printed.
+    /// Sets the function that receives messages; without one they are printed.
     pub(crate) fn set_listener(&mut self, listener: Option<Bound<'py, PyAny>>) {
         self.listener = listener;
     }
 
-    /// Lets lines up to a level speak, or none.
+    /// Sets the level up to which lines are evaluated; `None` for none.
     pub(crate) fn set_level(&mut self, level: Option<i64>) {
         self.level.set(level);
     }
 
-    /// What was said since the last call.
+    /// Takes the messages since the last call.
     pub(crate) fn take(&mut self) -> Vec<String> {
-        std::mem::take(&mut self.said)
+        std::mem::take(&mut self.messages)
     }
 
-    /// Lets the lines speak that do so before, or after, a step. One that raises has nothing to say.
+    /// Evaluates the lines for before or after a step. A line that raises logs nothing.
     #[inline]
-    pub(crate) fn speak(&mut self, context: &Context<'py>, action: ActionId, after: bool) {
+    pub(crate) fn evaluate(
+        &mut self,
+        context: &HarnessContext<'py>,
+        action: ActionId,
+        after: bool,
+    ) {
         if !self.lines.is_empty() {
-            self.let_lines_speak(context, action, after);
+            self.evaluate_lines(context, action, after);
         }
     }
 
+    /// Evaluates the lines when there are any.
     #[cold]
-    fn let_lines_speak(&mut self, context: &Context<'py>, action: ActionId, after: bool) {
+    fn evaluate_lines(&mut self, context: &HarnessContext<'py>, action: ActionId, after: bool) {
         let mut name = None;
         for line in &mut self.lines {
-            if line.after != after || !self.level.shows(line.level) {
+            if line.after != after || !self.level.is_shown(line.level) {
                 continue;
             }
             let name = name.get_or_insert_with(|| context.harness.catalog.text(action));
-            let word = if after { "POST LOG" } else { "LOG" };
+            let label = if after { "POST LOG" } else { "LOG" };
             line.code.for_each(context, None, |line, values, result| {
                 if let (Ok(value), Some(listener)) = (&result, &self.listener) {
-                    let code = context.shown(&line.code, &line.axes, values);
-                    let told = listener.call1((
+                    let code = context.display_text(&line.code, &line.axes, values);
+                    let result = listener.call1((
                         name.as_str(),
                         context.with_display_names(&code),
                         value,
                         after,
                     ));
-                    // A step is no place to stop at for a mistake in a log, but it must not go unnoticed.
-                    if let Err(error) = told {
+                    // An error in a listener must not stop the step, but must be noticed.
+                    if let Err(error) = result {
                         error.write_unraisable(context.python, Some(listener));
                     }
                 } else if let Ok(value) = result {
                     let text = value
                         .str()
-                        .map_or_else(|_| shown(&value), |text| text.to_string());
-                    let code =
-                        context.with_display_names(&context.shown(&line.code, &line.axes, values));
-                    let words = format!("[ {word} {name}  :  {code}] {text}");
+                        .map_or_else(|_| short_repr(&value), |text| text.to_string());
+                    let code = context
+                        .with_display_names(&context.display_text(&line.code, &line.axes, values));
+                    let message = format!("[ {label} {name}  :  {code}] {text}");
                     if self.collects {
-                        self.said.push(words);
+                        self.messages.push(message);
                     } else {
-                        print(context, &words);
+                        print(context, &message);
                     }
                 }
                 true
@@ -102,8 +116,9 @@ impl<'py> Logs<'py> {
     }
 }
 
-/// Prints as the system itself does. What cannot be printed is lost, like anything the system prints in vain.
-fn print(context: &Context<'_>, words: &str) {
+/// Prints like the system itself. Text that cannot be printed is lost, like any output of the
+/// system.
+fn print(context: &HarnessContext<'_>, message: &str) {
     let builtins = context.python.import("builtins");
-    let _lost = builtins.and_then(|builtins| builtins.call_method1("print", (words,)));
+    let _lost = builtins.and_then(|builtins| builtins.call_method1("print", (message,)));
 }

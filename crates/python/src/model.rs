@@ -1,9 +1,10 @@
-//! Models that are Python modules: model programs, machines and lists of runs, as Python developers have always
-//! written them.
+//! Models written as Python modules, in the format of PyModel: model programs, finite state
+//! machines and test suites.
 //!
-//! [`Models::load`] imports modules by name and makes a [`Product`] of them. What kind of model a module is, it shows
-//! by what it defines (`modules`); machines and lists of runs are read once and need Python no more (`scenarios`), a
-//! model program stays alive in its module (`declared`, `program`, `actions`, `states`). `values` keeps states and tells them apart.
+//! [`Models::load`] imports modules by name and composes them to a [`Product`]. The definitions in
+//! a module determine its kind (`modules`). State machines and suites are read once and do not need
+//! Python any more (`scenarios`). A model program keeps its state in its module (`program_reader`,
+//! `program`, `actions`, `states`). `packing` stores states and compares them.
 
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
@@ -12,102 +13,107 @@ use std::rc::Rc;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 use testwright_core::Error;
-use testwright_core::product::{NameId, Place, Product, Trouble, ValueId, Words};
-use testwright_model::parallel::Passing;
-use testwright_model::{Filter, Suite};
+use testwright_core::product::{Interner, ModelError, ModelState, NameId, Product, ValueId};
+use testwright_model::parallel::ValueCodec;
+use testwright_model::{Filter, RunSuite};
 
-use crate::failures::Raised;
-use crate::guidance::Text;
-use crate::{Interpreter, Process, interrupt};
+use crate::failures::RaisedException;
+use crate::scenario_guide::LineMatcher;
+use crate::{Interpreter, ProcessOwner, interrupt};
 
 mod actions;
-mod asking;
+mod byte_blobs;
 mod cases;
 mod choosers;
-mod declared;
+mod external_steps;
+mod fsm_drawing;
 mod lint;
-mod machines;
-mod misread;
+mod model_values;
 mod modules;
-mod pieces;
+mod packing;
 mod program;
+mod program_reader;
+mod python2_errors;
 mod scenarios;
-mod speech;
-mod spoken;
+mod state_evaluator;
 mod states;
 mod stepper;
 mod strategies;
-mod text;
-mod values;
+mod value_text;
 
-pub use asking::Asker;
-pub use cases::cases;
+pub use cases::load_cases;
 pub use choosers::PythonChooser;
-pub use lint::Lint;
-pub use machines::Machine;
-use speech::Speech;
-use states::States;
-pub use stepper::{Stepper, Steppers};
+pub use fsm_drawing::FsmDrawing;
+pub use lint::StateLint;
+use model_values::ModelValues;
+pub use state_evaluator::StateEvaluator;
+use states::ProgramStates;
+pub use stepper::{Stepper, StepperFactory};
 
-/// Modules that were made a product.
+/// Python modules, composed to a product.
 pub struct Models<'py> {
-    /// What they do together.
+    /// The composition of all models.
     pub product: Product<'py>,
-    /// What is odd about them, but not in the way.
-    pub remarks: Vec<String>,
+    /// Peculiarities that do not prevent their use, each as a sentence.
+    pub warnings: Vec<String>,
     python: Python<'py>,
-    handles: Handles<'py>,
-    /// The docstrings of actions that have one.
+    handles: ModelHandles<'py>,
+    /// The docstrings of actions, if present.
     documented: Vec<(NameId, String)>,
 }
 
-/// What places and values of the product are in Python.
+/// The Python objects behind states and values of the product.
 #[derive(Clone)]
-struct Handles<'py> {
-    speech: Rc<RefCell<Speech<'py>>>,
-    /// By model.
-    states: Rc<Vec<StatesOf<'py>>>,
+struct ModelHandles<'py> {
+    /// Arguments and results of steps.
+    values: Rc<RefCell<ModelValues<'py>>>,
+    /// The states of each model.
+    states: Rc<Vec<ModelStates<'py>>>,
 }
 
-/// The states of a model, as Python has them.
-enum StatesOf<'py> {
+/// The states of a model, as Python objects.
+enum ModelStates<'py> {
+    /// A model program: its known states, and the namespace of its module.
     Program {
-        states: Rc<RefCell<States<'py>>>,
+        states: Rc<RefCell<ProgramStates<'py>>>,
         module: Bound<'py, PyDict>,
     },
+    /// A state machine: its states, by number.
     Fsm(Vec<Bound<'py, PyAny>>),
+    /// A test suite, whose states are positions in its runs.
     Suite,
 }
 
 impl<'py> Models<'py> {
-    /// Imports modules, in order, and composes those that are models.
+    /// Imports modules in order, and composes those that are models.
     ///
-    /// A name is that of a module in the current folder, or on Python's path, or the path of a file. In a process of the
-    /// tool's, Ctrl-C is noticed from now on.
+    /// A name is that of a module in the current folder or on Python's path, or the path of a file.
+    /// In a process of the tool, Ctrl-C is handled from now on.
     pub fn load(
         interpreter: Interpreter<'py>,
         names: &[String],
         filter: &Filter,
-        process: Process,
-    ) -> Result<Models<'py>, Trouble> {
+        process: ProcessOwner,
+    ) -> Result<Models<'py>, ModelError> {
         modules::load(interpreter.0, names, filter, process)
     }
 
-    /// Adds a list of runs that is in no module.
-    pub fn add_suite(&mut self, suite: Suite) {
+    /// Adds a test suite that is not in a module.
+    pub fn add_suite(&mut self, suite: RunSuite) {
         self.product.add(Box::new(suite));
         if let Some(states) = Rc::get_mut(&mut self.handles.states) {
-            states.push(StatesOf::Suite);
+            states.push(ModelStates::Suite);
         }
     }
 
-    /// What lines of a harness the actions stand for.
-    pub(crate) fn texts_of_actions(&self) -> Vec<(NameId, Text)> {
+    /// Returns the harness lines that each action stands for: by its docstring, or else by its
+    /// name.
+    pub(crate) fn action_texts(&self) -> Vec<(NameId, LineMatcher)> {
         let text = |name: &NameId| {
             let documented = self.documented.iter().find(|(known, _)| known == name);
             match documented {
-                Some((_, text)) => Text::Part(text.clone()),
-                None => Text::Word(self.product.words().name_text(*name).to_owned()),
+                Some((_, text)) => LineMatcher::Part(text.clone()),
+                None => LineMatcher::Word(self.product.interner().name_text(*name).to_owned()),
             }
         };
         let vocabulary = self.product.vocabulary().iter();
@@ -116,34 +122,36 @@ impl<'py> Models<'py> {
 }
 
 impl<'py> Models<'py> {
-    /// Makes values understood by copies of the process. To be called before it is copied.
-    pub fn passing(&self) -> ValuePassing<'py> {
-        self.handles.speech.borrow_mut().values.share();
-        ValuePassing(Rc::clone(&self.handles.speech))
+    /// Returns a codec that passes values between this process and its forked children. To be
+    /// called before the fork.
+    pub fn value_codec(&self) -> PythonValueCodec<'py> {
+        self.handles.values.borrow_mut().packer.share_atoms();
+        PythonValueCodec(Rc::clone(&self.handles.values))
     }
 
-    /// A number that becomes another one when the code of a model draws random numbers.
-    pub fn chance(&self) -> Option<isize> {
+    /// Returns a hash of the state of Python's random numbers, which changes when the code of a
+    /// model draws one.
+    pub fn random_state_hash(&self) -> Option<isize> {
         let random = self.python.import("random").ok()?;
         random.call_method0("getstate").ok()?.hash().ok()
     }
 }
 
-/// Passes values between copies of the process.
-pub struct ValuePassing<'py>(Rc<RefCell<Speech<'py>>>);
+/// Passes values between a process and its forked children.
+pub struct PythonValueCodec<'py>(Rc<RefCell<ModelValues<'py>>>);
 
-impl Passing for ValuePassing<'_> {
+impl ValueCodec for PythonValueCodec<'_> {
     fn export(&mut self, value: ValueId) -> Option<Vec<u8>> {
         self.0.borrow_mut().export(value)
     }
 
-    fn import(&mut self, words: &mut Words, value: &[u8]) -> Option<ValueId> {
-        self.0.borrow_mut().import(words, value)
+    fn import(&mut self, interner: &mut Interner, value: &[u8]) -> Option<ValueId> {
+        self.0.borrow_mut().import(interner, value)
     }
 }
 
 impl Models<'_> {
-    /// The files of all modules that Python has imported by now.
+    /// Returns the files of all modules that Python has imported so far.
     pub fn imported_files(&self) -> Vec<PathBuf> {
         let modules = self.python.import("sys");
         let modules = modules.and_then(|system| system.getattr("modules")?.call_method0("values"));
@@ -156,16 +164,17 @@ impl Models<'_> {
     }
 }
 
-/// Whether the person at the keyboard has pressed Ctrl-C, where no code under test would notice.
-pub fn asked_to_stop() -> bool {
-    interrupt::interrupted() || Python::attach(|python| python.check_signals().is_err())
+/// Returns true if the user has pressed Ctrl-C, including while no code under test runs that would
+/// notice.
+pub fn is_stop_requested() -> bool {
+    interrupt::is_interrupted() || Python::attach(|python| python.check_signals().is_err())
 }
 
-/// Lets out what Python code has printed, before somebody else prints to the same place.
+/// Flushes Python's standard output and error, so that output of the tool comes after it.
 pub fn flush() {
     Python::attach(|python| {
         for stream in ["stdout", "stderr"] {
-            // Code under test may have put anything there; it is its own loss then.
+            // Code under test may have replaced the streams by anything; errors are ignored.
             let found = python
                 .import("sys")
                 .and_then(|system| system.getattr(stream));
@@ -174,45 +183,45 @@ pub fn flush() {
     });
 }
 
-/// Lets the process run in another folder from now on. What modules were told to look for relative to the current one is
-/// found there still.
-pub fn move_to(interpreter: Interpreter<'_>, folder: &Path) -> Result<(), Error> {
+/// Changes the current folder of the process. Relative entries of Python's module path keep
+/// referring to the previous one.
+pub fn change_folder(interpreter: Interpreter<'_>, folder: &Path) -> Result<(), Error> {
     let python = interpreter.0;
-    let go = || -> PyResult<()> {
+    let change = || -> PyResult<()> {
         let os = python.import("os")?;
         let absolute = os.getattr("path")?.getattr("abspath")?;
         let path = python.import("sys")?.getattr("path")?;
-        for place in 0..path.len()? {
-            let entry = path.get_item(place)?;
+        for index in 0..path.len()? {
+            let entry = path.get_item(index)?;
             if entry.is_instance_of::<PyString>() {
-                path.set_item(place, absolute.call1((entry,))?)?;
+                path.set_item(index, absolute.call1((entry,))?)?;
             }
         }
         os.call_method1("chdir", (folder,))?;
         Ok(())
     };
-    go().map_err(|error| {
-        let raised = Raised::new(python, &error);
+    change().map_err(|error| {
+        let raised = RaisedException::new(python, &error);
         let (folder, raised) = (folder.display(), raised.summary());
         Error::new(format!("cannot run in `{folder}`: {raised}"))
     })
 }
 
-impl<'py> Handles<'py> {
-    /// A state of the product: the state of each model, by name.
-    fn state(&self, product: &Product<'_>, places: &[Place]) -> PyResult<Bound<'py, PyDict>> {
-        let speech = self.speech.borrow();
-        let python = speech.values.python();
+impl<'py> ModelHandles<'py> {
+    /// Returns a state of the product as a dictionary: the state of each model, by name.
+    fn state(&self, product: &Product<'_>, ids: &[ModelState]) -> PyResult<Bound<'py, PyDict>> {
+        let values = self.values.borrow();
+        let python = values.packer.python();
         let all = PyDict::new(python);
         let models = product.models().iter().zip(self.states.iter());
-        for ((model, states), place) in models.zip(places) {
+        for ((model, states), id) in models.zip(ids) {
             let state = match states {
-                StatesOf::Program { states, .. } => {
-                    states.borrow().values(&speech.values, *place)?.into_any()
+                ModelStates::Program { states, .. } => {
+                    states.borrow().values(&values.packer, *id)?.into_any()
                 }
-                StatesOf::Fsm(states) => states[place.0 as usize].clone(),
-                StatesOf::Suite => {
-                    let text = model.text(*place);
+                ModelStates::Fsm(states) => states[id.0 as usize].clone(),
+                ModelStates::Suite => {
+                    let text = model.text(*id);
                     let read = python.import("ast")?.getattr("literal_eval")?;
                     read.call1((text,))?
                 }

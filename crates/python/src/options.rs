@@ -1,10 +1,10 @@
-//! What can be chosen when a harness is loaded.
+//! Options for loading a harness.
 
 use std::time::Duration;
 
-use crate::output::Output;
+use crate::output::OutputMode;
 
-/// When an exception of the system and one of its reference agree.
+/// The rule by which an exception of the system and one of its reference agree.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ReferenceExceptions {
     /// For compared actions: both raise or neither does.
@@ -16,88 +16,90 @@ pub enum ReferenceExceptions {
     SameTypeAndMessage,
 }
 
-/// Which properties are checked after a step.
+/// The properties that are checked after a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ChecksWhen {
-    /// All.
+pub enum CheckMode {
+    /// All properties.
     #[default]
     All,
-    /// Those that can see something that has changed since they last held.
+    /// Only properties that can see something that has changed since they last held.
     Changed,
 }
 
-/// Which code is measured while it runs.
+/// The code whose coverage is measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Measured {
-    /// None.
+pub enum MeasuredCode {
+    /// No code.
     #[default]
     Nothing,
-    /// What the `source:` lines of the harness name; without any, local modules and those that the harness imports.
+    /// The modules named by `source:` lines of the harness; without any, local modules and those
+    /// that the harness imports.
     Modules,
-    /// That, unless this interpreter is one whose code cannot be measured.
+    /// Like `Modules`, but without an error if this interpreter does not support it.
     ModulesIfPossible,
-    /// That, and the raw code in the harness itself.
+    /// Like `Modules`, and also the raw code in the harness itself.
     ModulesAndHarness,
 }
 
-impl Measured {
-    /// The modules under test, if they are to be measured at all.
-    pub fn modules_if(is_wanted: bool) -> Measured {
+impl MeasuredCode {
+    /// Returns `Modules` if wanted, else `Nothing`.
+    pub fn modules_if(is_wanted: bool) -> MeasuredCode {
         if is_wanted {
-            Measured::Modules
+            MeasuredCode::Modules
         } else {
-            Measured::Nothing
+            MeasuredCode::Nothing
         }
     }
 }
 
-/// Whose the process is in which a harness lives.
+/// The owner of the process that a harness is loaded in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Process {
-    /// The tool's: what a system changes in it is put back on every reset, its output goes where [`Output`] says, and
-    /// Ctrl-C is a wish to end the search.
+pub enum ProcessOwner {
+    /// The tool. Each reset restores what a system changed in the process, its output is handled as
+    /// [`OutputMode`] says, and Ctrl-C ends the search.
     #[default]
-    OfTheTool,
-    /// The tool's, with nobody at the keyboard: as before, but signals do what they do in any program.
-    OfAWorker,
-    /// A script's or a notebook's that uses the tool as a library: its directory, streams, signals and random numbers
-    /// are none of our business.
-    OfTheCaller,
+    Tool,
+    /// The tool, in a worker without a user at the keyboard. Like `Tool`, but signals have their
+    /// default effect.
+    Worker,
+    /// A script or a notebook that uses the tool as a library. Its directory, streams, signals and
+    /// random numbers are left alone.
+    Caller,
 }
 
-/// How a harness is brought to life.
+/// Options for loading a harness.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Whose the process is.
-    pub process: Process,
-    /// What becomes of what the system prints.
-    pub output: Output,
-    /// When exceptions of system and reference agree.
+    /// The owner of the process.
+    pub process: ProcessOwner,
+    /// The handling of the system's output.
+    pub output: OutputMode,
+    /// The rule by which exceptions of system and reference agree.
     pub reference_exceptions: ReferenceExceptions,
-    /// Whether a reset re-executes the modules that the harness imports.
+    /// A reset executes the modules again that the harness imports.
     pub reset_modules: bool,
     /// Log lines up to this level are evaluated; `None` for no logging.
     pub log_level: Option<i64>,
-    /// Which code is measured.
-    pub measured: Measured,
-    /// Which properties are checked after a step.
-    pub checks: ChecksWhen,
-    /// Modules of machines and lists of runs that say which lines may come next.
+    /// The code whose coverage is measured.
+    pub measured: MeasuredCode,
+    /// The properties that are checked after a step.
+    pub checks: CheckMode,
+    /// Modules with machines or lists of runs that decide which lines may come next.
     pub scenarios: Vec<String>,
-    /// For models: the module that makes an implementation do the same, and how long it may take for a step.
+    /// For models: the module that drives an implementation, and its time limit for a step.
     pub stepper: Option<(String, Duration)>,
 }
 
 impl Default for Options {
     fn default() -> Options {
         Options {
-            process: Process::default(),
-            output: Output::default(),
+            process: ProcessOwner::default(),
+            output: OutputMode::default(),
             reference_exceptions: ReferenceExceptions::default(),
             reset_modules: true,
             log_level: None,
-            measured: Measured::default(),
-            checks: ChecksWhen::default(),
+            measured: MeasuredCode::default(),
+            checks: CheckMode::default(),
             scenarios: Vec::new(),
             stepper: None,
         }

@@ -1,7 +1,7 @@
-//! Where the output of the system under test goes.
+//! Redirection of the output of the system under test.
 //!
-//! Redirection is done on file descriptors, so that it also covers C code and child processes. The tool's own
-//! messages go to duplicates of the original descriptors, made before.
+//! Redirection works on file descriptors, so it also covers C code and child processes. The tool's
+//! own messages go to duplicates of the original descriptors, made before.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -9,64 +9,70 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 
 use testwright_core::Error;
 
-/// What becomes of what the system under test prints.
+/// The handling of output that the system under test prints.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Output {
-    /// It is shown where the tool itself writes.
+pub enum OutputMode {
+    /// Print it where the tool itself writes.
     Show,
-    /// It is kept, to be asked for.
+    /// Keep it for later requests.
     Capture,
-    /// It is thrown away.
+    /// Discard it.
     #[default]
     Drop,
 }
 
+/// The standard descriptors, in numerical order.
 const STANDARD: [RawFd; 3] = [libc::STDIN_FILENO, libc::STDOUT_FILENO, libc::STDERR_FILENO];
 
-/// The output of models, or of anything else that prints in this process, in our hands.
-pub struct Printed(Redirection);
+/// Control over everything that is printed in this process, for example by models. Dropping it ends
+/// the redirection.
+pub struct OutputCapture(Redirection);
 
-impl Printed {
-    /// From now on, and until this is dropped.
-    pub fn start(output: Output) -> Result<Printed, Error> {
+impl OutputCapture {
+    /// Starts the redirection.
+    pub fn start(output: OutputMode) -> Result<OutputCapture, Error> {
         Redirection::start(output)
-            .map(Printed)
-            .map_err(unredirected)
+            .map(OutputCapture)
+            .map_err(redirect_error)
     }
 
-    /// Changes what becomes of it.
-    pub fn set(&mut self, output: Output) -> Result<(), Error> {
-        self.0.set(output).map_err(unredirected)
+    /// Changes the handling of output.
+    pub fn set(&mut self, output: OutputMode) -> Result<(), Error> {
+        self.0.set(output).map_err(redirect_error)
     }
 
-    /// What was captured since the last call.
+    /// Takes the output captured since the last call.
     pub fn take(&mut self) -> String {
         self.0.take()
     }
 }
 
-/// That output cannot be redirected.
-pub(crate) fn unredirected(error: io::Error) -> Error {
+/// Returns the error for output that cannot be redirected.
+pub(crate) fn redirect_error(error: io::Error) -> Error {
     Error::new(format!("cannot redirect the output: {error}"))
 }
 
-/// The standard descriptors while a system under test owns them; dropping it gives them back.
+/// The standard descriptors while a system under test owns them. Dropping it restores them.
 pub(crate) struct Redirection {
+    /// Duplicates of the descriptors before the redirection; `None` for one that was closed.
     originals: [Option<OwnedFd>; 3],
-    nothing: File,
+    /// `/dev/null`.
+    null: File,
+    /// The file for captured output, if any was captured.
     captured: Option<File>,
-    output: Output,
+    /// The current handling.
+    output: OutputMode,
 }
 
 impl Redirection {
-    /// Hands the standard descriptors to the system under test. Its input is always empty: a test that waits
-    /// for a person would wait for ever.
-    pub(crate) fn start(output: Output) -> io::Result<Redirection> {
-        let nothing = File::options().read(true).write(true).open("/dev/null")?;
+    /// Redirects the standard descriptors for the system under test. Its input is always empty: a
+    /// test that waits for a user would wait for ever.
+    pub(crate) fn start(output: OutputMode) -> io::Result<Redirection> {
+        let null = File::options().read(true).write(true).open("/dev/null")?;
         let originals = STANDARD.map(duplicate);
         let mut redirection = Redirection {
             originals,
-            nothing,
+            null,
             captured: None,
             output,
         };
@@ -74,11 +80,11 @@ impl Redirection {
         Ok(redirection)
     }
 
-    /// The standard output and error that the process was started with.
+    /// Returns the standard output and error that the process was started with.
     pub(crate) fn originals(&self) -> io::Result<(File, File)> {
         let original = |descriptor: RawFd| match &self.originals[descriptor as usize] {
             Some(original) => Ok(File::from(original.try_clone()?)),
-            None => self.nothing.try_clone(),
+            None => self.null.try_clone(),
         };
         Ok((
             original(libc::STDOUT_FILENO)?,
@@ -86,33 +92,33 @@ impl Redirection {
         ))
     }
 
-    /// Changes what becomes of the output from now on.
-    pub(crate) fn set(&mut self, output: Output) -> io::Result<()> {
+    /// Changes the handling of output from now on.
+    pub(crate) fn set(&mut self, output: OutputMode) -> io::Result<()> {
         self.output = output;
-        if output == Output::Capture && self.captured.is_none() {
+        if output == OutputMode::Capture && self.captured.is_none() {
             self.captured = Some(temporary_file()?);
         }
-        self.renew();
+        self.reapply();
         Ok(())
     }
 
-    /// Puts the descriptors in place again, whatever the system did to them.
-    pub(crate) fn renew(&self) {
-        let nothing = self.nothing.as_raw_fd();
-        replace(nothing, libc::STDIN_FILENO);
+    /// Sets the descriptors again, whatever the system did to them.
+    pub(crate) fn reapply(&self) {
+        let null = self.null.as_raw_fd();
+        replace(null, libc::STDIN_FILENO);
         for standard in [libc::STDOUT_FILENO, libc::STDERR_FILENO] {
             let target = match self.output {
-                Output::Show => self.originals[standard as usize]
+                OutputMode::Show => self.originals[standard as usize]
                     .as_ref()
-                    .map_or(nothing, AsRawFd::as_raw_fd),
-                Output::Capture => self.captured.as_ref().map_or(nothing, AsRawFd::as_raw_fd),
-                Output::Drop => nothing,
+                    .map_or(null, AsRawFd::as_raw_fd),
+                OutputMode::Capture => self.captured.as_ref().map_or(null, AsRawFd::as_raw_fd),
+                OutputMode::Drop => null,
             };
             replace(target, standard);
         }
     }
 
-    /// What was captured since the last call.
+    /// Takes the output captured since the last call.
     pub(crate) fn take(&mut self) -> String {
         let mut bytes = Vec::new();
         if let Some(file) = &mut self.captured {
@@ -138,21 +144,23 @@ impl Drop for Redirection {
     }
 }
 
-/// A copy of a descriptor that child processes do not inherit; `None` if it is not open.
+/// Duplicates a descriptor such that child processes do not inherit it. `None` if it is not open.
 fn duplicate(descriptor: RawFd) -> Option<OwnedFd> {
     // SAFETY: fcntl on any number is defined; a failure is reported as -1.
     let copy = unsafe { libc::fcntl(descriptor, libc::F_DUPFD_CLOEXEC, 3) };
-    // SAFETY: the descriptor was just made, so nobody else owns it.
+    // SAFETY: the descriptor was just made, so it has no other owner.
     (copy >= 0).then(|| unsafe { OwnedFd::from_raw_fd(copy) })
 }
 
+/// Makes `target` refer to the same file as `source`.
 fn replace(source: RawFd, target: RawFd) {
-    // SAFETY: both are descriptors that this module owns or the standard ones, which live as long as the process.
-    // A failure leaves the target as it was, which is the best that can be had.
+    // SAFETY: both are descriptors that this module owns or the standard ones, which live as long
+    // as the process. A failure leaves the target as it was, which is the best that can be had.
     unsafe { libc::dup2(source, target) };
 }
 
-/// A file without a name that grows with what is written to it, whoever writes.
+/// Opens an anonymous temporary file in append mode, for several writers. It is deleted when
+/// closed.
 fn temporary_file() -> io::Result<File> {
     let path = std::env::temp_dir().join(format!("testwright-output-{}", std::process::id()));
     let file = File::options()

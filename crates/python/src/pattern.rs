@@ -1,4 +1,4 @@
-//! Regular expressions that a person asks with, in Python's own notation.
+//! Regular expressions given by the user, in Python's notation.
 
 use pyo3::prelude::*;
 use testwright_lang::Diagnostic;
@@ -7,37 +7,38 @@ use crate::expression::diagnostic;
 use crate::failures;
 use crate::system::PythonSystem;
 
-/// A regular expression, compiled once.
-pub struct Pattern<'py> {
+/// A compiled regular expression.
+pub struct TextPattern<'py> {
+    /// The `search` method of the compiled pattern.
     search: Bound<'py, PyAny>,
 }
 
 impl<'py> PythonSystem<'py> {
-    /// Compiles a regular expression, or tells what is wrong with it.
-    pub fn pattern(&self, text: &str) -> Result<Pattern<'py>, Vec<Diagnostic>> {
+    /// Compiles a regular expression, or returns what is wrong with it.
+    pub fn pattern(&self, text: &str) -> Result<TextPattern<'py>, Vec<Diagnostic>> {
         let python = self.context.python;
         let compiled = python
             .import("re")
             .and_then(|module| module.call_method1("compile", (text,)))
             .and_then(|pattern| pattern.getattr("search"));
         let error = match compiled {
-            Ok(search) => return Ok(Pattern { search }),
+            Ok(search) => return Ok(TextPattern { search }),
             Err(error) => error,
         };
-        // Python's words and place, where it has some: a place is counted in characters.
+        // Uses Python's message and position if it gives any. Positions are counted in characters.
         let value = error.value(python);
-        let place = value
+        let position = value
             .getattr("pos")
-            .and_then(|place| place.extract::<usize>());
+            .and_then(|position| position.extract::<usize>());
         let message = value
             .getattr("msg")
             .and_then(|message| message.extract::<String>());
         let message = message.unwrap_or_else(|_| failures::summary(python, &error));
-        let range = match place {
-            Ok(place) => {
-                let mut letters = text.char_indices().skip(place);
-                let start = letters.next().map_or(text.len(), |(at, _)| at);
-                let end = letters.next().map_or(text.len(), |(at, _)| at);
+        let range = match position {
+            Ok(position) => {
+                let mut characters = text.char_indices().skip(position);
+                let start = characters.next().map_or(text.len(), |(at, _)| at);
+                let end = characters.next().map_or(text.len(), |(at, _)| at);
                 start..end
             }
             Err(_) => 0..text.len(),
@@ -47,11 +48,12 @@ impl<'py> PythonSystem<'py> {
     }
 }
 
-impl Pattern<'_> {
-    /// Whether it matches somewhere in a text.
-    pub fn is_in(&self, text: &str) -> bool {
+impl TextPattern<'_> {
+    /// Returns true if the expression matches somewhere in a text.
+    pub fn matches(&self, text: &str) -> bool {
         let search = || self.search.call1((text,)).map(|found| !found.is_none());
-        // If that was Ctrl-C, the wish to stop is noted, and the answer still counts.
+        // If the first attempt was interrupted, the interrupt is noted, and the answer still
+        // counts.
         search().or_else(|_| search()).unwrap_or(false)
     }
 }

@@ -1,17 +1,17 @@
-//! Which slots are empty, fresh or used: the half of a harness's state that lives in Rust.
+//! The states of slots (empty, fresh or used): the half of a harness's state that lives in Rust.
 //!
-//! A slot is *filled* if its value is not `None`. A filled slot is *used* or fresh. It may be *defined*
-//! (stand left of `:=`) if it is used or not filled. These sets decide which actions are enabled, so nobody
-//! has to ask the interpreter.
+//! A slot is *filled* if its value is not `None`. A filled slot is *used* or fresh. It may be
+//! *defined* (stand left of `:=`) if it is used or not filled. These sets decide which actions are
+//! enabled, without a call into the interpreter.
 
-use testwright_core::{PoolId, Role};
+use testwright_core::{PoolId, SlotRole};
 
-use crate::shapes::{Shape, SlotAxis};
+use crate::shapes::{SlotAxis, TemplateShape};
 use crate::slot_set::SlotSet;
 
-/// One of the sets an axis may draw its slot from; weights depend on their sizes.
+/// A set of slots that an axis draws from; weights depend on the sizes of these sets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Source {
+pub(crate) enum SlotSource {
     /// All filled slots of a pool.
     Filled(PoolId),
     /// All slots of a pool that may be defined.
@@ -21,30 +21,35 @@ pub(crate) enum Source {
 /// The states of all slots of all pools.
 #[derive(Clone, Debug)]
 pub(crate) struct PoolStates {
+    /// One entry per pool.
     pools: Vec<PoolState>,
     /// Every slot may be defined at any time.
     relaxed: bool,
 }
 
-/// The states of the slots of one pool, side by side because a step that looks at one of them looks at all.
+/// The states of the slots of one pool. The sets are adjacent in memory because a step uses all of
+/// them.
 #[derive(Clone, Debug)]
 struct PoolState {
+    /// Slots with a value.
     filled: SlotSet,
+    /// Slots used since they were filled.
     used: SlotSet,
+    /// Slots that may be defined; follows from the other two.
     definable: SlotSet,
 }
 
 impl PoolState {
-    /// Every slot empty and used.
+    /// Marks every slot as empty and used.
     fn reset(&mut self) {
         self.filled.set_all(false);
         self.used.set_all(true);
         self.definable.set_all(true);
     }
 
-    /// Records whether a slot is filled, and whether it is used if that is known.
+    /// Records whether a slot is filled, and whether it is used if that is given.
     #[inline]
-    fn note(&mut self, slot: u32, used: Option<bool>, filled: bool, relaxed: bool) {
+    fn update(&mut self, slot: u32, used: Option<bool>, filled: bool, relaxed: bool) {
         let mut is_new = self.filled.set(slot, filled);
         if let Some(used) = used {
             is_new |= self.used.set(slot, used);
@@ -54,6 +59,7 @@ impl PoolState {
         }
     }
 
+    /// Recomputes whether a slot may be defined.
     #[inline]
     fn update_definable(&mut self, slot: u32, relaxed: bool) {
         let definable = relaxed || self.used.contains(slot) || !self.filled.contains(slot);
@@ -62,7 +68,7 @@ impl PoolState {
 }
 
 impl PoolStates {
-    /// For pools of these sizes, as after a reset.
+    /// Creates the states for pools of these sizes, as after a reset.
     pub(crate) fn new(sizes: &[u32]) -> PoolStates {
         let pools = sizes.iter().map(|size| PoolState {
             filled: SlotSet::empty(*size),
@@ -77,49 +83,50 @@ impl PoolStates {
         states
     }
 
-    /// Every slot empty and used.
+    /// Marks every slot as empty and used.
     pub(crate) fn reset(&mut self) {
         self.pools.iter_mut().for_each(PoolState::reset);
     }
 
-    /// The slots an axis in this role may draw from; `None` if every slot will do.
+    /// Returns the set that an axis in this role draws from; `None` if every slot will do.
     #[inline]
-    pub(crate) fn source(pool: PoolId, role: Role) -> Option<Source> {
+    pub(crate) fn source(pool: PoolId, role: SlotRole) -> Option<SlotSource> {
         match role {
-            Role::Use | Role::SilentUse => Some(Source::Filled(pool)),
-            Role::Definition => Some(Source::Definable(pool)),
-            Role::Mention => None,
+            SlotRole::Use | SlotRole::SilentUse => Some(SlotSource::Filled(pool)),
+            SlotRole::Definition => Some(SlotSource::Definable(pool)),
+            SlotRole::Mention => None,
         }
     }
 
-    /// The set behind a source.
+    /// Returns the set of a source.
     #[inline]
-    pub(crate) fn set(&self, source: Source) -> &SlotSet {
+    pub(crate) fn set(&self, source: SlotSource) -> &SlotSet {
         match source {
-            Source::Filled(pool) => &self.pools[pool.0].filled,
-            Source::Definable(pool) => &self.pools[pool.0].definable,
+            SlotSource::Filled(pool) => &self.pools[pool.0].filled,
+            SlotSource::Definable(pool) => &self.pools[pool.0].definable,
         }
     }
 
-    /// How many slots of each pool are filled, and how many may be defined.
+    /// Returns for each pool the number of filled slots and of slots that may be defined.
     #[inline]
     pub(crate) fn sizes(&self) -> impl Iterator<Item = [u32; 2]> {
         let sizes = |pool: &PoolState| [pool.filled.count(), pool.definable.count()];
         self.pools.iter().map(sizes)
     }
 
+    /// Returns true if a slot holds a value.
     #[inline]
     pub(crate) fn is_filled(&self, pool: PoolId, slot: u32) -> bool {
         self.pools[pool.0].filled.contains(slot)
     }
 
-    /// Whether a slot was used since it was filled.
+    /// Returns true if a slot was used since it was filled.
     pub(crate) fn is_used(&self, pool: PoolId, slot: u32) -> bool {
         self.pools[pool.0].used.contains(slot)
     }
 
-    /// Lets every slot be defined at any time, or no longer.
-    pub(crate) fn relax(&mut self, relaxed: bool) {
+    /// Allows or forbids defining slots with unused values.
+    pub(crate) fn set_relaxed(&mut self, relaxed: bool) {
         self.relaxed = relaxed;
         for pool in &mut self.pools {
             for slot in 0..pool.definable.size() {
@@ -128,47 +135,48 @@ impl PoolStates {
         }
     }
 
-    /// Whether the slots chosen on these axes allow the action.
-    pub(crate) fn allow(&self, slots: &[SlotAxis], values: &[u64]) -> bool {
+    /// Returns true if the slots chosen on these axes allow the action.
+    pub(crate) fn allows(&self, slots: &[SlotAxis], values: &[u64]) -> bool {
         slots.iter().all(|slot| {
             PoolStates::source(slot.pool, slot.role)
                 .is_none_or(|source| self.set(source).contains(values[slot.axis] as u32))
         })
     }
 
-    /// Records that a slot's value is, or is not, `None`.
+    /// Records whether a slot's value is anything but `None`.
     #[inline]
     pub(crate) fn set_filled(&mut self, pool: PoolId, slot: u32, filled: bool) {
-        self.pools[pool.0].note(slot, None, filled, self.relaxed);
+        self.pools[pool.0].update(slot, None, filled, self.relaxed);
     }
 
-    /// The effects of an action: what it used, then what it defined, and which of these slots are filled now.
+    /// Records the effects of an action: the slots it used, then those it defined, and which of
+    /// them are filled now.
     #[inline]
-    pub(crate) fn took(
+    pub(crate) fn record_action(
         &mut self,
-        shape: &Shape,
+        shape: &TemplateShape,
         values: &[u64],
         is_filled: impl Fn(PoolId, u32) -> bool,
     ) {
-        for (place, axis) in shape.slots.iter().enumerate() {
+        for (index, axis) in shape.slots.iter().enumerate() {
             let slot = values[axis.axis] as u32;
-            // Only the slot's first use in the line decides, so that `f(~<x>, <x>)` stays silent.
+            // Only the slot's first use in the line counts, so that `f(~<x>, <x>)` stays silent.
             let used_before = |earlier: &SlotAxis| {
                 earlier.pool == axis.pool
                     && values[earlier.axis] as u32 == slot
                     && earlier.role.is_use()
             };
             let used = match axis.role {
-                Role::Definition => Some(false),
-                Role::Use
-                    if !(shape.may_repeat && shape.slots[..place].iter().any(used_before)) =>
+                SlotRole::Definition => Some(false),
+                SlotRole::Use
+                    if !(shape.may_repeat && shape.slots[..index].iter().any(used_before)) =>
                 {
                     Some(true)
                 }
                 _ => None,
             };
             let filled = is_filled(axis.pool, slot);
-            self.pools[axis.pool.0].note(slot, used, filled, self.relaxed);
+            self.pools[axis.pool.0].update(slot, used, filled, self.relaxed);
         }
     }
 }

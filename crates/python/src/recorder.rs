@@ -1,32 +1,34 @@
-//! Watching a program: what goes into the calls of its units, and what comes of them.
+//! Records a running program: the inputs and outcomes of the calls of its functions.
 //!
-//! The interpreter tells of functions that begin, wait, go on and end, by `sys.monitoring` since 3.12 (`monitoring`)
-//! and as a tracing tool before (`tracing`). Either way it comes to the same few methods of [`Recorder`], in `calls`:
-//! at the beginning of a call the values of its arguments and of the places that it can reach are read (`snapshot`,
-//! `places`), at its end again, and both go to the store of `testwright-capture` as plain data. What comes from
-//! outside the program (`sources`) is noted in passing. Calls that are like others (`likeness`) are not kept.
+//! The interpreter reports when functions start, suspend, resume and end: through `sys.monitoring`
+//! since 3.12 (`monitoring`), and through its tracing interface before (`tracing`). Both lead to
+//! the same few methods of [`CallRecorder`], in `calls`. They read the arguments and the global
+//! variables within reach at the start of a call (`object_reader`, `variables`), read them again at
+//! its end, and hand both to the store of `testwright-capture` as plain data. Calls to the clock,
+//! the file system, the network and other external sources are recorded on the way (`external`).
+//! Calls equivalent to earlier ones are dropped (`equivalence`).
 //!
-//! No code of the program runs because it is watched, and none of its objects lives longer than the call that it was
-//! seen in (`identity`). There is one recorder per process. An event that comes while it is at work, because an object
-//! died or another thread runs, is let go: the recorder never waits.
+//! Recording runs no code of the program, and keeps none of its objects alive for longer than the
+//! call that used it (`identity`). There is one recorder per process. It ignores events that it
+//! causes itself, for example when an object dies while it works.
 
+mod call_context;
 mod calls;
-mod circumstances;
 mod code;
+mod equivalence;
+mod external;
 mod frame;
-mod homes;
 mod identity;
-mod likeness;
+mod importable_objects;
 #[cfg(Py_3_12)]
 mod monitoring;
 mod names;
-mod passing;
-mod places;
+mod object_reader;
 mod scope;
-mod snapshot;
-mod sources;
+mod skip_table;
 #[cfg(not(Py_3_12))]
 mod tracing;
+mod variables;
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
@@ -37,132 +39,148 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyCode;
 use rustc_hash::FxHashMap;
-use testwright_capture::Execution;
-use testwright_capture::store::Writer;
+use testwright_capture::ProgramRun;
+use testwright_capture::store::RecordingWriter;
 
-use calls::{Active, Thread};
-use code::{Kind, QualifiedNames};
-use homes::Homes;
-use places::{Baseline, Plans};
-pub use scope::Scope;
-use scope::Scoped;
-use snapshot::Eyes;
+use calls::{ActiveCall, ThreadCalls};
+use code::{CodeKind, QualifiedNames};
+use importable_objects::ImportableObjects;
+use object_reader::ObjectReader;
+pub use scope::ProjectScope;
+use scope::ScopeCache;
+use variables::{ImportBaseline, ReachCache};
 
 #[cfg(Py_3_12)]
-use monitoring::Listener;
+use monitoring::MonitoringListener as Listener;
 #[cfg(not(Py_3_12))]
-use tracing::Listener;
+use tracing::TracingListener as Listener;
 
-static RECORDER: Mutex<Option<Recorder>> = Mutex::new(None);
-/// The thread that is, or was last, at work with the recorder.
-static AT_WORK: AtomicUsize = AtomicUsize::new(0);
-/// The process that the recorder knows itself to be in.
-static PROCESS: AtomicU32 = AtomicU32::new(0);
+static RECORDER: Mutex<Option<CallRecorder>> = Mutex::new(None);
+/// The thread that holds the recorder, or held it last.
+static WORKING_THREAD: AtomicUsize = AtomicUsize::new(0);
+/// The id of the process that the recorder was started in. A forked child differs from it until its
+/// first event.
+static RECORDED_PROCESS: AtomicU32 = AtomicU32::new(0);
 
-/// How often, and how long each time, a thread waits for another one. No program may stand still because of us, so that it
-/// does not go on for ever, should the other one wait for this.
-const PATIENCE: (u32, Duration) = (10_000, Duration::from_micros(100));
+/// Number of attempts to lock the recorder, and the pause between them. The limit keeps the program
+/// from hanging if the thread that holds the recorder waits for this one.
+const LOCK_RETRY: (u32, Duration) = (10_000, Duration::from_micros(100));
 
-/// Where and what to record.
+/// Options of a capture.
 #[derive(Clone, Debug)]
-pub struct Capture {
-    /// The folder of the store.
+pub struct CaptureOptions {
+    /// The folder of the recording store.
     pub folder: PathBuf,
-    /// What the file of this process is called.
+    /// The name of this process's file in the store.
     pub name: String,
-    /// Which code.
-    pub scope: Scope,
-    /// What is run.
+    /// The code to record.
+    pub scope: ProjectScope,
+    /// The command line of the program, for the recording.
     pub command: Vec<String>,
 }
 
-/// All that is known about the program while it is watched.
-struct Recorder {
-    capture: Capture,
-    writer: Writer,
+/// The state of the recorder of this process.
+struct CallRecorder {
+    /// Kept to open a new file after a fork.
+    capture: CaptureOptions,
+    /// The open file of the store.
+    writer: RecordingWriter,
+    /// The process that `writer` writes for.
     process: u32,
-    eyes: Eyes,
-    scoped: Scoped,
+    reader: ObjectReader,
+    scope_cache: ScopeCache,
+    /// Finds qualified names of code objects.
     qualified: QualifiedNames,
-    /// By the address of the code object; those of units are kept alive, others are looked at again.
-    codes: FxHashMap<usize, (Kind, Py<PyCode>)>,
-    /// The code objects of units, by their number.
+    /// Code objects seen so far, by address. Each is kept alive, so that its address stays unique.
+    codes: FxHashMap<usize, (CodeKind, Py<PyCode>)>,
+    /// The addresses of the code objects of units, by unit number.
     units: Vec<usize>,
-    threads: FxHashMap<usize, Thread>,
-    /// Calls of generators and coroutines that wait, by the address of their frame.
-    waiting: FxHashMap<usize, Active>,
-    baseline: Baseline,
-    homes: Homes,
-    plans: Plans,
-    /// Where standard input, output and error are: the program may replace them.
+    /// Calls being recorded, by thread id.
+    threads: FxHashMap<usize, ThreadCalls>,
+    /// Calls of suspended generators and coroutines, by the address of their frame.
+    suspended: FxHashMap<usize, ActiveCall>,
+    /// Values of variables right after import.
+    baseline: ImportBaseline,
+    /// Objects that can be imported by name.
+    importables: ImportableObjects,
+    /// Variables within reach of each unit.
+    reach_cache: ReachCache,
+    /// The addresses of standard input, output and error when last seen. The program may replace
+    /// them.
     streams: [usize; 3],
+    /// A logical clock: the number of recorded starts, ends and events.
     time: u64,
-    written: u64,
-    /// What the calls that are being recorded take in memory, about.
-    open_weight: usize,
-    /// What is to be let go when the recorder is at rest.
-    released: Vec<Py<PyAny>>,
+    /// The number of calls kept so far.
+    written_calls: u64,
+    /// The approximate memory use of the calls being recorded.
+    open_bytes: usize,
+    /// Objects to drop once the recorder is unlocked, because dropping them may run code of the
+    /// program.
+    pending_drops: Vec<Py<PyAny>>,
 }
 
-/// Starts to watch this process.
-pub fn start(python: Python<'_>, capture: Capture) -> PyResult<()> {
-    let execution = execution(python, &capture.command)?;
-    let writer = Writer::create(&capture.folder, &capture.name, &execution)?;
-    let recorder = Recorder {
+/// Starts to record this process.
+///
+/// Fails if a capture is already running, or if other tools occupy the interpreter's monitoring
+/// slots.
+pub fn start(python: Python<'_>, capture: CaptureOptions) -> PyResult<()> {
+    let execution = describe_execution(python, &capture.command)?;
+    let writer = RecordingWriter::create(&capture.folder, &capture.name, &execution)?;
+    let recorder = CallRecorder {
         writer,
         process: std::process::id(),
-        eyes: Eyes::new(python)?,
-        scoped: Scoped::new(python, capture.scope.clone())?,
+        reader: ObjectReader::new(python)?,
+        scope_cache: ScopeCache::new(python, capture.scope.clone())?,
         qualified: QualifiedNames::default(),
         codes: FxHashMap::default(),
         units: Vec::new(),
         threads: FxHashMap::default(),
-        waiting: FxHashMap::default(),
-        baseline: Baseline::default(),
-        homes: Homes::default(),
-        plans: Plans::default(),
+        suspended: FxHashMap::default(),
+        baseline: ImportBaseline::default(),
+        importables: ImportableObjects::default(),
+        reach_cache: ReachCache::default(),
         streams: [0; 3],
         time: 0,
-        written: 0,
-        open_weight: 0,
-        released: Vec::new(),
+        written_calls: 0,
+        open_bytes: 0,
+        pending_drops: Vec::new(),
         capture,
     };
     {
-        let Ok(mut place) = RECORDER.try_lock() else {
+        let Ok(mut slot) = RECORDER.try_lock() else {
             return Err(PyRuntimeError::new_err(
                 "a capture is just starting or ending",
             ));
         };
-        if place.is_some() {
+        if slot.is_some() {
             return Err(PyRuntimeError::new_err(
                 "this process is being captured already",
             ));
         }
-        PROCESS.store(recorder.process, Ordering::Relaxed);
-        *place = Some(recorder);
+        RECORDED_PROCESS.store(recorder.process, Ordering::Relaxed);
+        *slot = Some(recorder);
     }
-    with(python, |recorder| recorder.note_loaded_modules(python));
-    passing::forget();
-    passing::forget_in_copies();
-    sources::listen(python);
-    let started = sources::install(python).and_then(|()| Listener::start(python));
+    with_recorder(python, |recorder| recorder.record_loaded_modules(python));
+    skip_table::clear();
+    skip_table::clear_after_fork();
+    external::install_audit_hook(python);
+    let started = external::install(python).and_then(|()| Listener::start(python));
     if started.is_err() {
-        // Nothing stays behind of a start that failed half-way.
+        // A start that failed half-way leaves nothing behind.
         stop(python)?;
     }
     started
 }
 
-/// Stops watching, and finishes the file. Without effect if nothing is watched.
+/// Stops recording and finishes the file. Returns its path, or `None` if nothing is being recorded.
 pub fn stop(python: Python<'_>) -> PyResult<Option<PathBuf>> {
     Listener::stop(python)?;
-    sources::remove(python)?;
-    // Whoever holds the lock now is another thread in the middle of an event, and done in a moment.
+    external::uninstall(python)?;
+    // The lock is held by another thread in the middle of an event, which takes a moment only.
     let recorder = loop {
         match RECORDER.try_lock() {
-            Ok(mut place) => break place.take(),
-            Err(TryLockError::Poisoned(place)) => break place.into_inner().take(),
+            Ok(mut slot) => break slot.take(),
+            Err(TryLockError::Poisoned(slot)) => break slot.into_inner().take(),
             Err(TryLockError::WouldBlock) => python.detach(std::thread::yield_now),
         }
     };
@@ -173,7 +191,7 @@ pub fn stop(python: Python<'_>) -> PyResult<Option<PathBuf>> {
     Ok(Some(recorder.writer.path().to_path_buf()))
 }
 
-/// Whether this process is being watched.
+/// Returns true if this process is being recorded.
 pub fn is_capturing() -> bool {
     match RECORDER.try_lock() {
         Ok(recorder) => recorder.is_some(),
@@ -182,48 +200,57 @@ pub fn is_capturing() -> bool {
     }
 }
 
-fn execution(python: Python<'_>, command: &[String]) -> PyResult<Execution> {
+/// Describes this run of the program for the head of the file.
+fn describe_execution(python: Python<'_>, command: &[String]) -> PyResult<ProgramRun> {
     let system = python.import("sys")?;
     let folder = std::env::current_dir().unwrap_or_default();
     let version = Python::version_str();
-    Ok(Execution {
+    Ok(ProgramRun {
         command: command.to_vec(),
         python: version.split(' ').next().unwrap_or(version).to_owned(),
         folder: folder.to_string_lossy().into_owned(),
         path: system.getattr("path")?.extract().unwrap_or_default(),
         is_complete: false,
-        troubles: Vec::new(),
+        problems: Vec::new(),
     })
 }
 
-/// Does something with the recorder, if there is one and it is at rest. What is released by that dies afterwards.
-fn with<R>(python: Python<'_>, work: impl FnOnce(&mut Recorder) -> R) -> Option<R> {
-    let mut place = at_rest(python)?;
-    let recorder = place.as_mut()?;
+/// Runs `work` with the recorder. Returns `None` if there is no recorder or this thread already
+/// holds it.
+///
+/// Objects released by `work` are dropped after the lock is free, because that may run code of the
+/// program.
+fn with_recorder<R>(python: Python<'_>, work: impl FnOnce(&mut CallRecorder) -> R) -> Option<R> {
+    let mut slot = lock_recorder(python)?;
+    let recorder = slot.as_mut()?;
     let result = work(recorder);
-    let released = std::mem::take(&mut recorder.released);
-    drop(place);
-    drop(released);
+    let pending_drops = std::mem::take(&mut recorder.pending_drops);
+    drop(slot);
+    drop(pending_drops);
     Some(result)
 }
 
-/// Waits until no other thread is at work with the recorder: looking at objects may run code of the standard library, in the
-/// middle of which another thread may have its turn. Nothing if it is this thread that is at work, and notices itself.
-fn at_rest(python: Python<'_>) -> Option<MutexGuard<'static, Option<Recorder>>> {
-    thread_local!(static HERE: u8 = const { 0 });
-    let here = HERE.with(|here| std::ptr::from_ref(here) as usize);
-    let (most, pause) = PATIENCE;
-    for _ in 0..most {
+/// Locks the recorder, waiting for other threads: reading objects may run code of the standard
+/// library, and the interpreter may switch threads in the middle of it.
+///
+/// Returns `None` if this thread holds the lock itself, so that the recorder ignores its own
+/// events, and if the wait takes too long.
+fn lock_recorder(python: Python<'_>) -> Option<MutexGuard<'static, Option<CallRecorder>>> {
+    thread_local!(static THREAD_MARK: u8 = const { 0 });
+    let this_thread = THREAD_MARK.with(|this_thread| std::ptr::from_ref(this_thread) as usize);
+    let (retries, pause) = LOCK_RETRY;
+    for _ in 0..retries {
         match RECORDER.try_lock() {
-            Ok(place) => {
-                AT_WORK.store(here, Ordering::Relaxed);
-                return Some(place);
+            Ok(slot) => {
+                WORKING_THREAD.store(this_thread, Ordering::Relaxed);
+                return Some(slot);
             }
             Err(TryLockError::Poisoned(_)) => return None,
             Err(TryLockError::WouldBlock) => {
-                // Of the threads of a process, only one is in its copy: what another one was doing there never ends.
-                let is_copy = PROCESS.load(Ordering::Relaxed) != std::process::id();
-                if is_copy || AT_WORK.load(Ordering::Relaxed) == here {
+                // A forked child has a single thread, so a lock that another thread held is never
+                // released there.
+                let is_copy = RECORDED_PROCESS.load(Ordering::Relaxed) != std::process::id();
+                if is_copy || WORKING_THREAD.load(Ordering::Relaxed) == this_thread {
                     return None;
                 }
                 python.detach(|| std::thread::sleep(pause));
@@ -233,68 +260,74 @@ fn at_rest(python: Python<'_>) -> Option<MutexGuard<'static, Option<Recorder>>> 
     None
 }
 
-impl Recorder {
-    /// The next point in time.
+impl CallRecorder {
+    /// Advances the logical clock and returns the new time.
     fn tick(&mut self) -> u64 {
         self.time += 1;
         self.time
     }
 
-    /// A process that was forked goes on in a file of its own. It knows what its parent knew, but the file does not,
-    /// so all units are new to it.
-    fn notice_fork(&mut self, python: Python<'_>) -> PyResult<()> {
+    /// Opens a new file if this process was forked since the last event.
+    ///
+    /// The child inherits the parent's state, but its file is empty, so all units are registered
+    /// again.
+    fn handle_fork(&mut self, python: Python<'_>) -> PyResult<()> {
         let process = std::process::id();
         if process == self.process {
             return Ok(());
         }
         self.process = process;
-        PROCESS.store(process, Ordering::Relaxed);
-        let execution = execution(python, &self.capture.command)?;
+        RECORDED_PROCESS.store(process, Ordering::Relaxed);
+        let execution = describe_execution(python, &self.capture.command)?;
         let name = format!("{}_{process}", self.capture.name);
-        self.writer = Writer::create(&self.capture.folder, &name, &execution)?;
+        self.writer = RecordingWriter::create(&self.capture.folder, &name, &execution)?;
         for address in &self.units {
-            if let Some((Kind::Unit(watched), _)) = self.codes.get_mut(address) {
-                watched.interest = code::Interest::default();
+            if let Some((CodeKind::Unit(watched), _)) = self.codes.get_mut(address) {
+                watched.sampler = code::CallSampler::default();
                 watched.open = 0;
-                watched.number = self.writer.unit(&watched.unit)?.0;
+                watched.number = self.writer.add_unit(&watched.unit)?.0;
             }
         }
-        // Other threads are not in the copy, and what has begun belongs to the parent.
+        // The child has no other threads, and the calls in progress belong to the parent's file.
         calls::forget_innermost();
-        self.open_weight = 0;
+        self.open_bytes = 0;
         let threads = std::mem::take(&mut self.threads);
-        self.released
-            .extend(threads.into_values().flat_map(Thread::into_objects));
-        let waiting = std::mem::take(&mut self.waiting);
-        self.released
-            .extend(waiting.into_values().flat_map(Active::into_objects));
+        self.pending_drops
+            .extend(threads.into_values().flat_map(ThreadCalls::into_objects));
+        let suspended = std::mem::take(&mut self.suspended);
+        self.pending_drops
+            .extend(suspended.into_values().flat_map(ActiveCall::into_objects));
         Ok(())
     }
 
-    /// How often each unit was called.
-    fn counts(&self) -> Vec<u64> {
+    /// Returns the number of calls of each unit, by unit number.
+    fn call_counts(&self) -> Vec<u64> {
         let calls = |address: &usize| match self.codes.get(address) {
-            Some((Kind::Unit(watched), _)) => watched.interest.calls + passing::passed(*address),
+            Some((CodeKind::Unit(watched), _)) => {
+                watched.sampler.calls + skip_table::skipped_count(*address)
+            }
             _ => 0,
         };
         self.units.iter().map(calls).collect()
     }
 
+    /// Writes suspended calls as unfinished, then the call counts and the end of the file.
     fn finish(&mut self, python: Python<'_>) -> PyResult<()> {
-        let mut waiting: Vec<Active> = std::mem::take(&mut self.waiting).into_values().collect();
-        waiting.sort_by_key(Active::id);
-        for active in waiting {
-            self.leave_unfinished(python, active)?;
+        let mut suspended: Vec<ActiveCall> =
+            std::mem::take(&mut self.suspended).into_values().collect();
+        suspended.sort_by_key(ActiveCall::id);
+        for active in suspended {
+            self.abandon(python, active)?;
         }
-        let counts = self.counts();
-        self.writer.counts(&counts)?;
+        let counts = self.call_counts();
+        self.writer.write_counts(&counts)?;
         self.writer.finish()?;
         Ok(())
     }
 }
 
-/// The folder that has to be first on the path of an interpreter for it to start a capture by itself.
-pub fn bootstrap(interpreter: crate::Interpreter<'_>) -> Option<PathBuf> {
+/// Returns the folder to put first on an interpreter's path so that it starts a capture by itself.
+pub fn bootstrap_folder(interpreter: crate::Interpreter<'_>) -> Option<PathBuf> {
     let module = interpreter.0.import("testwright").ok()?;
     let file: PathBuf = module.getattr("__file__").ok()?.extract().ok()?;
     Some(file.parent()?.join("watched")).filter(|folder| folder.is_dir())

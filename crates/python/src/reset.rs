@@ -1,4 +1,4 @@
-//! How a system is brought back to its initial state, step by step.
+//! The steps that bring a system back to its initial state.
 
 use pyo3::prelude::*;
 
@@ -6,82 +6,84 @@ use crate::hooks::Hook;
 use crate::interrupt;
 use crate::system::PythonSystem;
 
-/// Why a reset did not succeed.
-pub(crate) struct ResetTrouble {
+/// The reason why a reset failed.
+pub(crate) struct ResetError {
+    /// The step of the reset that failed.
     pub(crate) what: String,
+    /// The exception.
     pub(crate) error: PyErr,
+    /// Advice for the user.
     pub(crate) help: Option<String>,
 }
 
 impl PythonSystem<'_> {
-    /// Back to the initial state.
-    pub(crate) fn start_anew(&mut self) -> Result<(), ResetTrouble> {
-        interrupt::sign_of_life();
-        let trouble = |what: &str| {
+    /// Runs all steps of a reset.
+    pub(crate) fn reset_all(&mut self) -> Result<(), ResetError> {
+        interrupt::mark_progress();
+        let failed_at = |what: &str| {
             let what = what.to_owned();
-            |error| ResetTrouble {
+            |error| ResetError {
                 what,
                 error,
                 help: None,
             }
         };
         self.assumption_violated = false;
-        if let Some(guidance) = &mut self.guidance {
-            guidance.begin();
+        if let Some(guide) = &mut self.guide {
+            guide.begin();
         }
         for line in &mut self.finallys {
-            // Slots may be empty, anything may fail: cleaning up does what it can.
+            // Slots may be empty, so any line may fail; the others still run.
             line.for_each(&self.context, None, |_, _, _| true);
         }
         self.call_hook(Hook::BeforeRestart);
-        if let Some(stage) = &mut self.stage {
-            stage
+        if let Some(process_state) = &mut self.process_state {
+            process_state
                 .restore()
-                .map_err(trouble("putting the surroundings back"))?;
+                .map_err(failed_at("restoring the process state"))?;
         }
         self.reset_modules()?;
         let none = self.context.python.None();
-        for place in 0..self.context.layout.total() {
+        for position in 0..self.context.layout.total() {
             self.context
                 .slots
-                .set_item(place, &none)
-                .map_err(trouble("emptying the slots"))?;
+                .set_item(position, &none)
+                .map_err(failed_at("emptying the slots"))?;
         }
         self.states.reset();
         self.run_inits()?;
         self.call_hook(Hook::AfterRestart);
-        if !self.inits.is_empty() || self.hooks.any() {
-            self.notice_values();
+        if !self.inits.is_empty() || self.hooks.has_any() {
+            self.refresh_slot_states();
         }
         Ok(())
     }
 
-    fn reset_modules(&mut self) -> Result<(), ResetTrouble> {
-        self.modules.reset().map_err(|trouble| ResetTrouble {
-            what: format!(
-                "running the module `{}` again for a new test",
-                trouble.module
-            ),
-            error: trouble.error,
+    /// Restores the modules under test.
+    fn reset_modules(&mut self) -> Result<(), ResetError> {
+        self.modules.reset().map_err(|error| ResetError {
+            what: format!("running the module `{}` again for a new test", error.module),
+            error: error.error,
             help: Some(String::from(
                 "if the module cannot be run twice, switch this off with `--no-reset`",
             )),
         })
     }
 
-    fn run_inits(&mut self) -> Result<(), ResetTrouble> {
+    /// Runs the `init:` lines.
+    fn run_inits(&mut self) -> Result<(), ResetError> {
         for line in &mut self.inits {
-            let mut trouble = None;
+            let mut error = None;
             line.for_each(&self.context, None, |line, _, result| {
-                trouble = result.err().map(|error| ResetTrouble {
+                error = result.err().map(|error| ResetError {
                     what: format!("`init: {}` in line {}", line.text, line.line),
                     error,
                     help: None,
                 });
-                trouble.is_none()
+                error.is_none()
             });
-            if let Some(trouble) = trouble {
-                return Err(trouble);
+            if let Some(error) = error {
+                return Err(error);
             }
         }
         Ok(())

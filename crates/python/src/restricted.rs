@@ -1,38 +1,44 @@
-//! Weights of some templates: for strategies that do without the others, for a test or for a step.
+//! Weights of a subset of templates, for strategies that exclude the others for a test or for a
+//! step.
 
 use testwright_core::{Catalog, TemplateId, TemplateSet};
 
 use crate::pool_states::PoolStates;
 use crate::weights::Weights;
 
-/// Up to how many templates are weighed one by one. Choosing by class asks for other ones at each step, mostly for a
-/// single one; swarm testing asks for the same many ones all through a test.
-const FEW: usize = 16;
+/// The maximum number of templates that are weighed one by one. Choosing by class requests other
+/// templates at each step, mostly a single one; swarm testing requests the same many during a whole
+/// test.
+const MAX_FEW: usize = 16;
 
-/// How many sets of many templates are remembered. A scenario goes to and fro between some, step by step.
-const KEPT: usize = 64;
+/// The maximum number of cached sets of many templates. A scenario switches between some of them,
+/// step by step.
+const MAX_CACHED: usize = 64;
 
-/// The weights of the templates that were asked for.
+/// The weights of the selected templates.
 #[derive(Default)]
-pub(crate) struct Restricted {
+pub(crate) struct RestrictedWeights {
+    /// The selected templates with their weights, if they are few.
     few: Vec<(TemplateId, u64)>,
-    /// Those that were asked for last come last.
+    /// Cached sets of many templates, the most recent last.
     many: Vec<(TemplateSet, Weights)>,
+    /// The current selection is in `few`.
     is_few: bool,
 }
 
-impl Restricted {
-    /// Turns to these templates, and says how many of their actions the slots allow now. `all` must be up to date.
+impl RestrictedWeights {
+    /// Selects templates and returns the number of their actions that the slots allow now. `all`
+    /// must be up to date.
     ///
-    /// Costs as much as there are templates if they are many, and were not asked for in a while.
-    pub(crate) fn turn_to(
+    /// The cost is proportional to the number of templates if they are many and not cached.
+    pub(crate) fn select(
         &mut self,
         set: &TemplateSet,
         all: &Weights,
         catalog: &Catalog,
         states: &PoolStates,
     ) -> u64 {
-        self.is_few = set.len() <= FEW;
+        self.is_few = set.len() <= MAX_FEW;
         if self.is_few {
             self.few.clear();
             let known = |template: &TemplateId| template.0 < catalog.templates().len();
@@ -41,24 +47,24 @@ impl Restricted {
             return self.few.iter().map(|(_, weight)| weight).sum();
         }
         match self.many.iter().rposition(|(known, _)| known == set) {
-            Some(place) => {
-                self.many[place..].rotate_left(1);
+            Some(index) => {
+                self.many[index..].rotate_left(1);
                 if let Some((_, weights)) = self.many.last_mut() {
                     weights.update(states);
                 }
             }
             None => {
-                if self.many.len() == KEPT {
+                if self.many.len() == MAX_CACHED {
                     self.many.remove(0);
                 }
-                let weights = all.among(catalog, states, |template| set.contains(template));
+                let weights = all.restricted_to(catalog, states, |template| set.contains(template));
                 self.many.push((set.clone(), weights));
             }
         }
         self.many.last().map_or(0, |(_, weights)| weights.total())
     }
 
-    /// As [`Weights::find`], among the templates turned to.
+    /// Finds a rank like [`Weights::find`], among the selected templates.
     pub(crate) fn find(&self, rank: u64) -> (TemplateId, u64) {
         if let (false, Some((_, weights))) = (self.is_few, self.many.last()) {
             return weights.find(rank);
@@ -76,11 +82,13 @@ impl Restricted {
 
 #[cfg(test)]
 mod tests {
-    use testwright_core::{Axis, Catalog, Choice, Pool, PoolId, Role, Template, TemplateId};
+    use testwright_core::{
+        Axis, Catalog, ChoiceValues, PoolId, SlotPool, SlotRole, Template, TemplateId,
+    };
 
     use super::*;
 
-    /// Lines that use a slot or define one, by turns, with a choice each.
+    /// Returns a catalogue of lines that use a slot or define one, alternately, with a choice each.
     fn catalog(lines: usize) -> Catalog {
         let line = |number: usize| Template {
             class: format!("line {number}"),
@@ -89,12 +97,12 @@ mod tests {
             axes: vec![
                 Axis::Slot {
                     pool: PoolId(0),
-                    role: [Role::Use, Role::Definition][number % 2],
+                    role: [SlotRole::Use, SlotRole::Definition][number % 2],
                 },
-                Axis::Choice(Choice::Integers { first: 0, last: 9 }),
+                Axis::Choice(ChoiceValues::Integers { first: 0, last: 9 }),
             ],
         };
-        let pool = Pool {
+        let pool = SlotPool {
             name: "x".to_string(),
             size: 3,
         };
@@ -103,25 +111,25 @@ mod tests {
 
     #[test]
     fn sets_that_come_back_are_weighed_as_if_they_were_new() {
-        let catalog = catalog(3 * KEPT);
+        let catalog = catalog(3 * MAX_CACHED);
         let mut states = PoolStates::new(&[3]);
         let all = Weights::new(&catalog, &states);
-        let mut restricted = Restricted::default();
-        // More sets than are remembered, and slots that are filled and emptied between one turn and the next.
-        let sets: Vec<TemplateSet> = (0..KEPT + 5)
+        let mut restricted = RestrictedWeights::default();
+        // More sets than are cached, with slots filled and emptied between two selections.
+        let sets: Vec<TemplateSet> = (0..MAX_CACHED + 5)
             .map(|from| {
                 let mut set = TemplateSet::default();
-                (from..from + 2 * FEW).for_each(|place| {
-                    set.insert(TemplateId(place));
+                (from..from + 2 * MAX_FEW).for_each(|index| {
+                    set.insert(TemplateId(index));
                 });
                 set
             })
             .collect();
-        for turn in 0..5 * sets.len() {
-            states.set_filled(PoolId(0), (turn % 3) as u32, turn % 2 == 0);
-            let set = &sets[(turn * turn) % sets.len()];
-            let total = restricted.turn_to(set, &all, &catalog, &states);
-            let fresh = all.among(&catalog, &states, |template| set.contains(template));
+        for round in 0..5 * sets.len() {
+            states.set_filled(PoolId(0), (round % 3) as u32, round % 2 == 0);
+            let set = &sets[(round * round) % sets.len()];
+            let total = restricted.select(set, &all, &catalog, &states);
+            let fresh = all.restricted_to(&catalog, &states, |template| set.contains(template));
             assert_eq!(total, fresh.total());
             let ranks = 0..total;
             assert!(
@@ -129,7 +137,7 @@ mod tests {
                     .clone()
                     .all(|rank| restricted.find(rank) == fresh.find(rank))
             );
-            assert!(restricted.many.len() <= KEPT);
+            assert!(restricted.many.len() <= MAX_CACHED);
         }
     }
 }

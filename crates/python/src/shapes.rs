@@ -1,79 +1,88 @@
-//! In what the actions of a template differ, shared by all templates that are alike in that.
+//! The dimensions in which the actions of a template differ, shared by all templates that agree in
+//! them.
 //!
-//! A harness with ten thousand lines has few kinds of lines. What a step needs to know about a template is kept here,
-//! close together: with that many templates, fetching it from all over the memory would take longer than the step.
+//! A harness with ten thousand lines has few kinds of lines. The data that a step needs about a
+//! template is kept here in a compact form: with that many templates, fetching it from all over the
+//! memory would take longer than the step.
 
 use std::collections::BTreeSet;
 
 use rustc_hash::FxHashMap;
-use testwright_core::{Axis, Catalog, PoolId, Role, TemplateId};
+use testwright_core::{Axis, Catalog, PoolId, SlotRole, TemplateId};
 
-use crate::pool_states::{PoolStates, Source};
+use crate::pool_states::{PoolStates, SlotSource};
 
 /// The shapes of all templates.
-pub(crate) struct Shapes {
-    shapes: Vec<Shape>,
-    /// For each template the place of its shape.
+pub(crate) struct TemplateShapes {
+    /// The distinct shapes.
+    shapes: Vec<TemplateShape>,
+    /// The index of each template's shape.
     of_templates: Vec<u32>,
 }
 
-/// What may vary in a line.
+/// The variable parts of a line.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Shape {
-    /// The axes, the slowest first, each with its size.
+pub(crate) struct TemplateShape {
+    /// The axes, slowest first, each with its size.
     pub(crate) axes: Vec<(Dimension, u64)>,
-    /// The axes on which a slot is chosen: those on which one is used, then those on which one is defined.
+    /// The axes that choose a slot: first uses, then definitions.
     pub(crate) slots: Vec<SlotAxis>,
-    /// The same slot may be used on two axes.
+    /// Two axes may use the same slot.
     pub(crate) may_repeat: bool,
 }
 
-/// An axis, as far as drawing from it is concerned.
+/// The kind of an axis for drawing a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Dimension {
-    /// One of the slots that are in some state.
-    Drawn(Source),
-    /// Any slot, or any alternative.
+    /// A slot from this set.
+    Drawn(SlotSource),
+    /// Any slot or alternative.
     Free,
-    /// Equal copies.
+    /// Equal copies of one action.
     Repeat,
 }
 
-/// An axis on which a slot is chosen.
+/// An axis that chooses a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct SlotAxis {
+    /// The number of the axis.
     pub(crate) axis: usize,
+    /// The pool of the slot.
     pub(crate) pool: PoolId,
-    pub(crate) role: Role,
+    /// The role of the slot in the line.
+    pub(crate) role: SlotRole,
 }
 
-impl Shapes {
-    pub(crate) fn new(catalog: &Catalog) -> Shapes {
-        let mut known: FxHashMap<Shape, u32> = FxHashMap::default();
+impl TemplateShapes {
+    /// Computes the shapes of all templates.
+    pub(crate) fn new(catalog: &Catalog) -> TemplateShapes {
+        let mut known: FxHashMap<TemplateShape, u32> = FxHashMap::default();
         let mut shapes = Vec::new();
         let mut of_templates = Vec::new();
         for template in (0..catalog.templates().len()).map(TemplateId) {
-            let shape = Shape::new(catalog, template);
-            let place = *known.entry(shape).or_insert_with_key(|shape| {
+            let shape = TemplateShape::new(catalog, template);
+            let index = *known.entry(shape).or_insert_with_key(|shape| {
                 shapes.push(shape.clone());
                 shapes.len() as u32 - 1
             });
-            of_templates.push(place);
+            of_templates.push(index);
         }
-        Shapes {
+        TemplateShapes {
             shapes,
             of_templates,
         }
     }
 
+    /// Returns the shape of a template.
     #[inline]
-    pub(crate) fn of(&self, template: TemplateId) -> &Shape {
+    pub(crate) fn of(&self, template: TemplateId) -> &TemplateShape {
         &self.shapes[self.of_templates[template.0] as usize]
     }
 }
 
-impl Shape {
-    fn new(catalog: &Catalog, template: TemplateId) -> Shape {
+impl TemplateShape {
+    /// Computes the shape of a template.
+    fn new(catalog: &Catalog, template: TemplateId) -> TemplateShape {
         let axes = &catalog.templates()[template.0].axes;
         let dimension = |axis: &Axis| match axis {
             Axis::Slot { pool, role } => {
@@ -91,10 +100,10 @@ impl Shape {
             _ => None,
         };
         let mut slots: Vec<SlotAxis> = axes.iter().enumerate().filter_map(slot).collect();
-        slots.sort_by_key(|slot| slot.role == Role::Definition);
+        slots.sort_by_key(|slot| slot.role == SlotRole::Definition);
         let uses = || slots.iter().filter(|slot| slot.role.is_use());
         let pools: BTreeSet<PoolId> = uses().map(|slot| slot.pool).collect();
-        Shape {
+        TemplateShape {
             may_repeat: pools.len() < uses().count(),
             slots,
             axes: axes

@@ -1,8 +1,9 @@
-//! Functions that differ in nothing but their literals.
+//! Reuse of compiled functions that differ only in their literals.
 //!
-//! A harness may list ten thousand lines such as `<word> := 'apple'`. Their functions have the same code but for a
-//! constant, a name and a line number. So such code is compiled once, with marks in place of the literals, and each
-//! function gets a copy of it with its own constants: a copy takes a tenth of the time of compiling.
+//! A harness may list ten thousand lines such as `<word> := 'apple'`. Their functions have the same
+//! code except for a constant, a name and a line number. So such code is compiled once, with marks
+//! in place of the literals, and each function gets a copy of it with its own constants: a copy
+//! takes a tenth of the time of compiling.
 
 use std::cell::RefCell;
 
@@ -11,24 +12,26 @@ use pyo3::types::PyTuple;
 use rustc_hash::FxHashMap;
 use testwright_source::{Token, TokenKind, tokens};
 
-use crate::context::Context;
+use crate::context::HarnessContext;
 use crate::functions::FunctionText;
 
-/// Texts with more literals are left alone.
-const MOST_LITERALS: usize = 16;
+/// The maximum number of literals; texts with more are compiled normally.
+const MAX_LITERALS: usize = 16;
 
-/// The first of the numbers that stand for literals: nothing that a harness contains.
+/// The first of the numbers that stand for literals. No harness contains them.
 const FIRST_MARK: i64 = 7_405_926_137_264_000;
 
 /// A function without its name and its literals.
 pub(crate) struct Skeleton {
-    /// The text with marks.
+    /// The text with marks in place of literals.
     pub(crate) text: String,
+    /// The name of the function.
     name: String,
+    /// The literals, in order.
     literals: Vec<Literal>,
 }
 
-/// A literal that is sure to be compiled in the same way whatever its value is: never empty, never zero, without
+/// A literal that is compiled in the same way whatever its value is: not empty, not zero, without
 /// escapes, and not joined with another.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Literal {
@@ -37,6 +40,7 @@ enum Literal {
 }
 
 impl Literal {
+    /// Returns the literal of a token, or `None` if its compilation may depend on the value.
     fn new(text: &str, token: &Token, neighbours: [Option<&Token>; 2]) -> Option<Literal> {
         let literal = &text[token.range.clone()];
         match token.kind {
@@ -62,6 +66,7 @@ impl Literal {
         }
     }
 
+    /// Returns the mark of the same type with this number.
     fn mark(&self, number: usize) -> Literal {
         let number = FIRST_MARK + number as i64;
         match self {
@@ -70,6 +75,7 @@ impl Literal {
         }
     }
 
+    /// Returns the Python object of the literal.
     fn to_object<'py>(&self, python: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         Ok(match self {
             Literal::Number(number) => number.into_pyobject(python)?.into_any(),
@@ -79,7 +85,8 @@ impl Literal {
 }
 
 impl Skeleton {
-    /// Of the text of a function; `None` if that has no literals, or does not look like a function.
+    /// Splits the text of a function. `None` if it has no literals, or does not look like a
+    /// function.
     pub(crate) fn new(text: &str) -> Option<Skeleton> {
         let (name, _) = text.strip_prefix("def ")?.split_once('(')?;
         let body = 4 + name.len();
@@ -91,9 +98,11 @@ impl Skeleton {
         };
         let rest = &text[body..];
         let mut copied = 0;
-        for (place, token) in tokens.iter().enumerate() {
-            let before = place.checked_sub(1).and_then(|place| tokens.get(place));
-            let neighbours = [before, tokens.get(place + 1)];
+        for (position, token) in tokens.iter().enumerate() {
+            let before = position
+                .checked_sub(1)
+                .and_then(|position| tokens.get(position));
+            let neighbours = [before, tokens.get(position + 1)];
             let Some(literal) = Literal::new(rest, token, neighbours) else {
                 continue;
             };
@@ -106,31 +115,35 @@ impl Skeleton {
             copied = token.range.end;
         }
         skeleton.text.push_str(&rest[copied..]);
-        (1..=MOST_LITERALS)
+        (1..=MAX_LITERALS)
             .contains(&skeleton.literals.len())
             .then_some(skeleton)
     }
 }
 
-/// What is known about skeletons so far.
+/// The skeletons seen so far.
 #[derive(Default)]
-pub(crate) struct Skeletons<'py>(RefCell<FxHashMap<String, Known<'py>>>);
+pub(crate) struct Skeletons<'py>(RefCell<FxHashMap<String, SkeletonState<'py>>>);
 
+/// The state of a skeleton.
 #[derive(Clone)]
-enum Known<'py> {
-    /// One function has it. Whether there will be others is not known, so nothing was prepared.
+enum SkeletonState<'py> {
+    /// One function has it. It is not compiled before a second one does.
     Once,
-    /// A function compiled from the text with marks, and where in its constants the marks are.
-    Alike(Bound<'py, PyAny>, Vec<usize>),
-    /// The marks are not found in its constants, since they are part of something else.
-    Different,
+    /// A function compiled from the text with marks, and the positions of the marks in its
+    /// constants.
+    Compiled(Bound<'py, PyAny>, Vec<usize>),
+    /// The marks are not found in its constants, because the compiler merged them with something
+    /// else.
+    NotReusable,
 }
 
 impl<'py> Skeletons<'py> {
-    /// The function of a text that is like an earlier one but for its literals; `None` if there was none.
+    /// Returns the function of a text that equals an earlier one except for its literals. `None` if
+    /// there was none.
     pub(crate) fn function(
         &self,
-        context: &Context<'py>,
+        context: &HarnessContext<'py>,
         function: &FunctionText,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
         let Some(skeleton) = Skeleton::new(&function.text) else {
@@ -138,64 +151,67 @@ impl<'py> Skeletons<'py> {
         };
         let known = self.0.borrow().get(&skeleton.text).cloned();
         let known = match known {
-            None => Known::Once,
-            Some(Known::Once) => learn(context, &skeleton)?,
+            None => SkeletonState::Once,
+            Some(SkeletonState::Once) => compile_skeleton(context, &skeleton)?,
             Some(known) => known,
         };
         let made = match &known {
-            Known::Alike(model, places) => {
-                Some(copy(context, model, places, &skeleton, function.line)?)
+            SkeletonState::Compiled(model, positions) => {
+                Some(copy(context, model, positions, &skeleton, function.line)?)
             }
-            Known::Once | Known::Different => None,
+            SkeletonState::Once | SkeletonState::NotReusable => None,
         };
         self.0.borrow_mut().insert(skeleton.text, known);
         Ok(made)
     }
 }
 
-/// The line that models are compiled for; high enough for what comes before it.
+/// The line that skeletons are compiled for, with room for lines before it.
 const MODEL_LINE: usize = 10;
 
-/// Compiles a skeleton and looks for its marks.
-fn learn<'py>(context: &Context<'py>, skeleton: &Skeleton) -> PyResult<Known<'py>> {
+/// Compiles a skeleton and finds its marks among the constants.
+fn compile_skeleton<'py>(
+    context: &HarnessContext<'py>,
+    skeleton: &Skeleton,
+) -> PyResult<SkeletonState<'py>> {
     let model = context.compile(&skeleton.text, MODEL_LINE)?;
     let constants = model.getattr("__code__")?.getattr("co_consts")?;
     let constants = constants.cast_into::<PyTuple>()?;
-    let mut places = Vec::new();
+    let mut positions = Vec::new();
     for (number, literal) in skeleton.literals.iter().enumerate() {
         let mark = literal.mark(number).to_object(context.python)?;
         let is_mark = |constant: &Bound<'_, PyAny>| {
             constant.get_type().is(mark.get_type()) && constant.eq(&mark).unwrap_or(false)
         };
         let found: Vec<usize> = (0..constants.len())
-            .filter(|place| constants.get_item(*place).is_ok_and(|it| is_mark(&it)))
+            .filter(|position| constants.get_item(*position).is_ok_and(|it| is_mark(&it)))
             .collect();
         match found.as_slice() {
-            [only] => places.push(*only),
-            _ => return Ok(Known::Different),
+            [only] => positions.push(*only),
+            _ => return Ok(SkeletonState::NotReusable),
         }
     }
-    Ok(Known::Alike(model, places))
+    Ok(SkeletonState::Compiled(model, positions))
 }
 
-/// A function like the model, with other literals, at another line.
+/// Copies a compiled function with other literals, at another line.
 fn copy<'py>(
-    context: &Context<'py>,
+    context: &HarnessContext<'py>,
     model: &Bound<'py, PyAny>,
-    places: &[usize],
+    positions: &[usize],
     skeleton: &Skeleton,
     line: usize,
 ) -> PyResult<Bound<'py, PyAny>> {
     let python = context.python;
     let constants = model.getattr("__code__")?.getattr("co_consts")?;
     let mut constants: Vec<Bound<'py, PyAny>> = constants.extract()?;
-    for (place, literal) in places.iter().zip(&skeleton.literals) {
-        constants[*place] = literal.to_object(python)?;
+    for (position, literal) in positions.iter().zip(&skeleton.literals) {
+        constants[*position] = literal.to_object(python)?;
     }
     let distance = line as i64 - MODEL_LINE as i64;
     let constants = PyTuple::new(python, constants)?;
     let arguments = (model, &skeleton.name, distance, constants);
-    context.support.call_method1("make_alike", arguments)
+    context.support.call_method1("copy_function", arguments)
 }
 
 #[cfg(test)]

@@ -1,22 +1,25 @@
-//! A set of slots of one pool, made for counting and for drawing the k-th member.
+//! A set of slots of one pool, optimised for counting and for drawing the k-th member.
 
-/// Bits in a word.
+/// The number of bits in a word.
 const BITS: u32 = u64::BITS;
 
-/// Which slots of a pool are in some state.
+/// The slots of a pool that are in some state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SlotSet {
-    /// The first slots, which are all that most pools have. They are kept here and not behind a pointer: a step looks
-    /// at several sets, and after code under test ran, every look at another place in memory takes long.
+    /// The first slots, which are all that most pools have. They are stored inline and not behind a
+    /// pointer: a step looks at several sets, and after code under test ran, every access to
+    /// another cache line is slow.
     first: u64,
-    /// The slots after those.
+    /// The remaining slots.
     others: Box<[u64]>,
+    /// The number of slots of the pool.
     size: u32,
+    /// The number of members.
     count: u32,
 }
 
 impl SlotSet {
-    /// No slot of a pool with `size` slots.
+    /// Returns the empty set for a pool with `size` slots.
     pub(crate) fn empty(size: u32) -> SlotSet {
         let words = size.div_ceil(BITS) as usize;
         SlotSet {
@@ -27,17 +30,18 @@ impl SlotSet {
         }
     }
 
-    /// How many slots there are, in or not.
+    /// Returns the number of slots of the pool.
     pub(crate) fn size(&self) -> u32 {
         self.size
     }
 
-    /// How many slots are in.
+    /// Returns the number of members.
     #[inline]
     pub(crate) fn count(&self) -> u32 {
         self.count
     }
 
+    /// Returns true if a slot is a member.
     #[inline]
     pub(crate) fn contains(&self, slot: u32) -> bool {
         let word = if slot < BITS {
@@ -48,7 +52,7 @@ impl SlotSet {
         word & (1 << (slot % BITS)) != 0
     }
 
-    /// Puts a slot in or takes it out, and tells whether that changed anything.
+    /// Adds or removes a slot. Returns true if that changed the set.
     #[inline]
     pub(crate) fn set(&mut self, slot: u32, member: bool) -> bool {
         let word = if slot < BITS {
@@ -69,25 +73,25 @@ impl SlotSet {
         true
     }
 
-    /// Puts every slot in, or takes every slot out.
+    /// Adds or removes all slots.
     pub(crate) fn set_all(&mut self, member: bool) {
         let word = if member { u64::MAX } else { 0 };
         self.first = word;
         self.others.fill(word);
         self.count = if member { self.size } else { 0 };
         if member && (self.size == 0 || !self.size.is_multiple_of(BITS)) {
-            // Bits past the last slot stay out, or drawing would find them.
+            // Bits past the last slot stay zero, or drawing would find them.
             let last = self.others.last_mut().unwrap_or(&mut self.first);
             *last = (1 << (self.size % BITS)) - 1;
         }
     }
 
-    /// The member with this rank, counted from the lowest; `rank` must be below `count`.
+    /// Returns the member with this rank in ascending order; `rank` must be below `count`.
     #[inline]
     pub(crate) fn member(&self, rank: u32) -> u32 {
         let (mut rank, mut start, mut word) = (rank, 0, self.first);
         let mut others = self.others.iter();
-        // Most pools fit into one word, whose members nobody needs to count.
+        // Most pools fit into one word, for which no counting is needed.
         while !others.as_slice().is_empty() && rank >= word.count_ones() {
             rank -= word.count_ones();
             start += BITS;

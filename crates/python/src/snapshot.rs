@@ -1,29 +1,32 @@
-//! Going back to an earlier state, by copying what the slots hold.
+//! Snapshots of a system's state, by copying the values of its slots.
 
 use pyo3::prelude::*;
 use pyo3::types::PyList;
-use testwright_core::product::Place;
+use testwright_core::product::ModelState;
 use testwright_core::{Error, Snapshot};
 
-use crate::actions::complaint;
+use crate::actions::describe_exception;
 use crate::library::PoolValues;
 use crate::pool_states::PoolStates;
 use crate::system::PythonSystem;
 
-/// The values of all slots, reference twins included, and which of them were used.
+/// A copy of all slots, reference twins included, and of their states.
 ///
-/// Values are copied all at once, so objects that slots share stay shared. What a system keeps elsewhere, in its
-/// modules for example, is not part of it; for such a system only a replay leads back.
+/// Values are copied all at once, so objects that slots share stay shared. State elsewhere, in
+/// modules for example, is not part of it; such a system can only be brought back by a replay.
 pub struct PythonState {
+    /// The copied values.
     slots: Py<PyList>,
+    /// The states of the slots.
     states: PoolStates,
+    /// An assumption was violated.
     assumption_violated: bool,
-    /// Where scenarios are that lead the harness.
-    guidance: Vec<Vec<Place>>,
+    /// The states of the scenarios that guide the harness.
+    guide: Vec<Vec<ModelState>>,
 }
 
 impl PythonState {
-    /// The values of some pools, which must be all that the system has, in its order.
+    /// Returns the values by pool. `pools` must be all pools of the system, in its order.
     pub fn pools<'py>(
         &self,
         python: Python<'py>,
@@ -41,15 +44,20 @@ impl PythonState {
 }
 
 impl PythonSystem<'_> {
-    fn copied(&self, slots: &Bound<'_, PyList>) -> Result<Py<PyList>, Error> {
+    /// Returns a deep copy of a list of slots.
+    fn deep_copy(&self, slots: &Bound<'_, PyList>) -> Result<Py<PyList>, Error> {
         let python = self.context.python;
         let copied = python
             .import("copy")
             .and_then(|module| module.call_method1("deepcopy", (slots,)))
             .and_then(|copy| Ok(copy.cast_into::<PyList>()?.unbind()));
         copied.map_err(|error| {
-            Error::new(complaint(python, "copying the values of the slots", &error))
-                .with_help("replay the test to come back to its state")
+            Error::new(describe_exception(
+                python,
+                "copying the values of the slots",
+                &error,
+            ))
+            .with_help("replay the test to come back to its state")
         })
     }
 }
@@ -59,11 +67,11 @@ impl Snapshot for PythonSystem<'_> {
 
     fn snapshot(&mut self) -> Result<PythonState, Error> {
         Ok(PythonState {
-            slots: self.copied(&self.context.slots)?,
+            slots: self.deep_copy(&self.context.slots)?,
             states: self.states.clone(),
             assumption_violated: self.assumption_violated,
-            guidance: match &self.guidance {
-                Some(guidance) => guidance.states().to_vec(),
+            guide: match &self.guide {
+                Some(guide) => guide.states().to_vec(),
                 None => Vec::new(),
             },
         })
@@ -71,16 +79,17 @@ impl Snapshot for PythonSystem<'_> {
 
     fn restore(&mut self, state: &PythonState) -> Result<(), Error> {
         let python = self.context.python;
-        let copy = self.copied(state.slots.bind(python))?;
-        for (place, value) in copy.bind(python).iter().enumerate() {
-            let put_back = self.context.slots.set_item(place, value);
-            put_back
-                .map_err(|error| Error::new(complaint(python, "putting a value back", &error)))?;
+        let copy = self.deep_copy(state.slots.bind(python))?;
+        for (position, value) in copy.bind(python).iter().enumerate() {
+            let put_back = self.context.slots.set_item(position, value);
+            put_back.map_err(|error| {
+                Error::new(describe_exception(python, "putting a value back", &error))
+            })?;
         }
         self.states = state.states.clone();
         self.assumption_violated = state.assumption_violated;
-        if let Some(guidance) = &mut self.guidance {
-            guidance.go(state.guidance.clone());
+        if let Some(guide) = &mut self.guide {
+            guide.set_states(state.guide.clone());
         }
         Ok(())
     }

@@ -1,8 +1,10 @@
-//! A test as a Python file of its own: what a person would have written, needing neither the harness nor this tool.
+//! Export of a test as a Python file that a person could have written. It needs neither the harness
+//! nor this tool.
 //!
-//! The test is run once to see what happens at each step: which expected exceptions are raised, and what fails
-//! at the end. Only what matters for that failure is written: checks that pass on the way are left out, slots
-//! become variables, and of the harness's own code only the functions and imports that the test needs.
+//! The test is run once to see which expected exceptions each step raises, and what fails at the
+//! end. Only the code that matters for that failure is written: checks that pass on the way are
+//! left out, slots become variables, and of the harness's raw code only the functions and imports
+//! that the test needs are copied.
 
 mod body;
 mod names;
@@ -12,16 +14,16 @@ mod variables;
 use std::path::Path;
 
 use pyo3::prelude::*;
-use testwright_core::replay::{ReplayOptions, Watcher, replay};
-use testwright_core::{Error, Event, Failure, Step, Test, Trace};
+use testwright_core::replay::{ReplayOptions, ReplayWatcher, replay};
+use testwright_core::{Error, Failure, Step, Test, Trace, TraceEvent};
 
 use crate::system::PythonSystem;
-use body::{Body, StepRecord};
+use body::{StandaloneBody, StepRecord};
 use variables::Naming;
 
-/// Which kind of file a standalone test is.
+/// The kind of file of a standalone test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Style {
+pub enum StandaloneStyle {
     /// A function for pytest.
     Pytest,
     /// A class for unittest.
@@ -30,41 +32,42 @@ pub enum Style {
     Script,
 }
 
-/// A test that fails, in pieces: for files that take its steps one by one.
+/// A failing test in pieces, for files that take its steps one by one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Pieces {
+pub struct TestPieces {
     /// Imports and helper functions.
     pub preamble: String,
-    /// Before the first step.
+    /// Lines before the first step.
     pub before: Vec<String>,
-    /// Each step that was taken, as the harness shows it, and what it does. Slots are variables with the names that the
-    /// harness has for them.
+    /// Each step that was taken: its display text and its lines. Slots are variables with the names
+    /// that the harness displays.
     pub steps: Vec<(String, Vec<String>)>,
-    /// What is checked in the end, and does not hold. Nothing if it is the last step itself that fails.
+    /// The check at the end, which fails. Empty if the last step itself fails.
     pub check: Vec<String>,
-    /// What is done in the end in any case.
+    /// Clean-up lines, run in any case.
     pub last: Vec<String>,
-    /// What failed; nothing if the test passes.
+    /// The failure; `None` if the test passes.
     pub failure: Option<Failure>,
 }
 
 impl PythonSystem<'_> {
-    /// Runs a test and tells what each of its steps does. `file` is where that will be written.
-    pub fn pieces(&mut self, test: &Test, file: &Path) -> Result<Pieces, Error> {
+    /// Runs a test and returns the code of each step. `file` is the path where it will be saved.
+    pub fn test_pieces(&mut self, test: &Test, file: &Path) -> Result<TestPieces, Error> {
         let (steps, trace) = self.record(test)?;
-        let style = Style::Script;
-        let mut body = Body::of_steps(self, &steps, &trace, (style, Naming::AsInHarness))?;
+        let style = StandaloneStyle::Script;
+        let mut body =
+            StandaloneBody::of_steps(self, &steps, &trace, (style, Naming::AsInHarness))?;
         let text = |record: &StepRecord| match record.step {
             Step::Act(action) => self.context.harness.catalog.text(action),
             Step::Restart => "<<RESTART>>".to_owned(),
         };
-        let mut pieces = Pieces {
+        let mut pieces = TestPieces {
             before: body.before().to_vec(),
             steps: steps.iter().map(text).zip(body.steps()).collect(),
             check: body.check().to_vec(),
             last: body.cleaning.clone(),
             failure: trace.failure().cloned(),
-            ..Pieces::default()
+            ..TestPieces::default()
         };
         body.finish();
         pieces.preamble = preamble::write(self, &body, Some(file), style)?;
@@ -73,25 +76,25 @@ impl PythonSystem<'_> {
 
     /// Writes a test as a Python file.
     ///
-    /// `name` is part of the function's name, such as `failure_1`. `file` is where the text will be saved, so
-    /// that it can look for modules relative to itself.
+    /// `name` is part of the function's name, such as `failure_1`. `file` is where the text will be
+    /// saved, so that it can look for modules relative to itself.
     pub fn standalone(
         &mut self,
         test: &Test,
-        style: Style,
+        style: StandaloneStyle,
         name: &str,
         file: Option<&Path>,
     ) -> Result<String, Error> {
         let (steps, trace) = self.record(test)?;
-        self.file_of(test, &steps, &trace, (style, name, file))
+        self.write_file(test, &steps, &trace, (style, name, file))
     }
 
-    /// Writes a test as a Python file whose last step nobody survives. It is not taken here.
+    /// Writes a test whose last step crashes the process. That step is not taken here.
     pub fn standalone_of_crash(
         &mut self,
         test: &Test,
         failure: &Failure,
-        style: Style,
+        style: StandaloneStyle,
         name: &str,
         file: Option<&Path>,
     ) -> Result<String, Error> {
@@ -107,14 +110,14 @@ impl PythonSystem<'_> {
             raised: None,
             reference_raised: false,
         });
-        let failed = Event::Failed(*fatal, Box::new(failure.clone()));
+        let failed = TraceEvent::Failed(*fatal, Box::new(failure.clone()));
         trace.events.push(failed);
-        self.file_of(test, &steps, &trace, (style, name, file))
+        self.write_file(test, &steps, &trace, (style, name, file))
     }
 
-    /// What happens at each step.
+    /// Runs a test and records what happens at each step.
     fn record(&mut self, test: &Test) -> Result<(Vec<StepRecord>, Trace), Error> {
-        let mut recorder = Recorder::default();
+        let mut recorder = ReplayRecorder::default();
         let trace = replay(self, test, &ReplayOptions { check: true }, &mut recorder)?;
         if trace.interrupted {
             Err(Error::new("interrupted"))
@@ -123,14 +126,15 @@ impl PythonSystem<'_> {
         }
     }
 
-    fn file_of(
+    /// Writes the file of a recorded test.
+    fn write_file(
         &mut self,
         test: &Test,
         steps: &[StepRecord],
         trace: &Trace,
-        (style, name, file): (Style, &str, Option<&Path>),
+        (style, name, file): (StandaloneStyle, &str, Option<&Path>),
     ) -> Result<String, Error> {
-        let body = Body::write(self, steps, trace, style)?;
+        let body = StandaloneBody::write(self, steps, trace, style)?;
         let preamble = preamble::write(self, &body, file, style)?;
         Ok(assemble(
             &self.headline(test, body.complaint.as_deref()),
@@ -141,6 +145,7 @@ impl PythonSystem<'_> {
         ))
     }
 
+    /// Returns the docstring of the file: origin, length and failure.
     fn headline(&self, test: &Test, complaint: Option<&str>) -> String {
         let harness = self
             .path
@@ -161,20 +166,21 @@ impl PythonSystem<'_> {
     }
 }
 
-/// Remembers what happened at each step that was taken.
+/// Records what happened at each step that was taken.
 #[derive(Default)]
-struct Recorder {
+struct ReplayRecorder {
+    /// The steps so far.
     steps: Vec<StepRecord>,
 }
 
-impl Watcher<PythonSystem<'_>> for Recorder {
-    fn after(&mut self, system: &mut PythonSystem<'_>, event: &Event) {
+impl ReplayWatcher<PythonSystem<'_>> for ReplayRecorder {
+    fn after(&mut self, system: &mut PythonSystem<'_>, event: &TraceEvent) {
         let (step, raised) = match event {
-            Event::Restarted => (Step::Restart, None),
-            Event::Skipped(_) => return,
-            Event::Passed(action) | Event::Failed(action, _) | Event::Expected(action, _) => {
-                (Step::Act(*action), system.text_of_expected())
-            }
+            TraceEvent::Restarted => (Step::Restart, None),
+            TraceEvent::Skipped(_) => return,
+            TraceEvent::Passed(action)
+            | TraceEvent::Failed(action, _)
+            | TraceEvent::Expected(action, _) => (Step::Act(*action), system.text_of_expected()),
         };
         let reference_raised = !system.reference_raised.is_empty();
         self.steps.push(StepRecord {
@@ -185,7 +191,14 @@ impl Watcher<PythonSystem<'_>> for Recorder {
     }
 }
 
-fn assemble(headline: &str, preamble: &str, body: &[String], style: Style, name: &str) -> String {
+/// Joins docstring, preamble and body to a file.
+fn assemble(
+    headline: &str,
+    preamble: &str,
+    body: &[String],
+    style: StandaloneStyle,
+    name: &str,
+) -> String {
     let gap = if preamble.is_empty() {
         "\n\n\n"
     } else {
@@ -205,10 +218,10 @@ fn assemble(headline: &str, preamble: &str, body: &[String], style: Style, name:
             .collect()
     };
     match style {
-        Style::Pytest => {
+        StandaloneStyle::Pytest => {
             text.push_str(&format!("def test_{name}():\n{}", indented(1)));
         }
-        Style::Unittest => {
+        StandaloneStyle::Unittest => {
             let class: String = name.split('_').map(capitalized).collect();
             text.push_str(&format!(
                 "class {class}(unittest.TestCase):\n    def test_{name}(self):\n{}",
@@ -216,7 +229,7 @@ fn assemble(headline: &str, preamble: &str, body: &[String], style: Style, name:
             ));
             text.push_str("\n\nif __name__ == \"__main__\":\n    unittest.main()\n");
         }
-        Style::Script => {
+        StandaloneStyle::Script => {
             text.push_str(&format!("def test_{name}():\n{}", indented(1)));
             text.push_str(&format!("\n\nif __name__ == \"__main__\":\n    test_{name}()\n    print(\"the test passes\")\n"));
         }
@@ -224,6 +237,7 @@ fn assemble(headline: &str, preamble: &str, body: &[String], style: Style, name:
     text
 }
 
+/// Returns a word with an upper-case first letter.
 fn capitalized(word: &str) -> String {
     let mut characters = word.chars();
     characters

@@ -1,4 +1,7 @@
-"""What the backend asks the interpreter to do in its own language. Loaded once per harness; nothing here runs per step."""
+"""Helpers of the backend that are written in Python.
+
+Loaded once per harness; nothing here runs per step.
+"""
 
 import ast
 import builtins
@@ -16,7 +19,7 @@ import warnings
 
 
 class PostConditionFailed(AssertionError):
-    """What a line promises after ``=>`` does not hold."""
+    """The post-condition after ``=>`` does not hold."""
 
 
 class ReferenceMismatch(AssertionError):
@@ -28,7 +31,7 @@ class ReferenceMismatch(AssertionError):
 
 
 class ExceptionMismatch(AssertionError):
-    """System and reference do not agree in what they raise."""
+    """System and reference raise different exceptions."""
 
     def __init__(self, raised, reference_raised):
         self.raised, self.reference_raised = raised, reference_raised
@@ -36,7 +39,7 @@ class ExceptionMismatch(AssertionError):
 
 
 class Unset:
-    """Stands for a result that an exception prevented."""
+    """Marks a result that is missing because of an exception."""
 
 
 HAS_QUALNAME = hasattr(compile("", "", "exec"), "co_qualname")
@@ -49,26 +52,27 @@ from itertools import chain, combinations
 
 
 def new_namespace(name, path):
-    """The module in which raw code and actions run, with the names every harness may rely on."""
+    """Creates the module for raw code and actions, with the names that every harness may use."""
     module = types.ModuleType(name)
     module.__file__ = path
-    # Classes defined in raw code look their module up, for example to be pickled.
+    # Classes defined in raw code are looked up through their module, for example to be pickled.
     sys.modules[name] = module
     exec(PRELUDE, module.__dict__)
     return module
 
 
 def compile_code(text, path):
+    """Compiles a text or a syntax tree without warnings."""
     with warnings.catch_warnings(module=warnings):
         warnings.simplefilter("ignore")
         return compile(text, path, "exec", dont_inherit=True)
 
 
 def make_function(text, line, path, namespace):
-    """The function that `text` defines. Whatever happens in it happens in `line`, as far as tracebacks are concerned."""
+    """Returns the function that `text` defines. Tracebacks show everything in it at `line`."""
     made = {}
     if text.count("\n") == 2:
-        # Head and statement: most functions are like that, and moving them is much faster.
+        # Head and one statement: most functions are like that, and moving them is much faster.
         exec(compile_code(text, path), namespace, made)
         (function,) = made.values()
         function.__code__ = moved(function.__code__, line - 2)
@@ -80,7 +84,7 @@ def make_function(text, line, path, namespace):
 
 
 def placed(tree, line):
-    """The tree, all of which happens in a line. In which columns is not known, so tracebacks underline nothing."""
+    """Moves all nodes of a tree to one line, without columns: tracebacks underline nothing."""
     for node in ast.walk(tree):
         if hasattr(node, "lineno"):
             node.lineno = node.end_lineno = line
@@ -89,9 +93,10 @@ def placed(tree, line):
 
 
 def make_checks(statements, lines, path, namespace, places=None):
-    """A function that runs these statements, each of which happens in its line, and the places of the slots that it reads.
+    """Returns a function that runs these statements, each at its line.
 
-    It is handed the list of all slots, or the values of those at some places.
+    Also returns the positions of the slots that it reads. The function takes the list of all slots,
+    or the values of those at `places`.
     """
     slots = SlotsAsVariables()
     checks = []
@@ -110,11 +115,12 @@ def make_checks(statements, lines, path, namespace, places=None):
 
 
 def slot_variable(place):
+    """Returns the variable for the slot at a position."""
     return f"_tw_p{place}"
 
 
 class SlotsAsVariables(ast.NodeTransformer):
-    """Reads each slot once, where it was looked up in the list by every check that names it."""
+    """Replaces each lookup of a slot in the list by a variable, so that it is read only once."""
 
     def __init__(self):
         self.places = set()
@@ -127,12 +133,13 @@ class SlotsAsVariables(ast.NodeTransformer):
         return self.generic_visit(node)
 
     def loads(self, path):
+        """Returns the assignments that read the slots."""
         texts = (f"{slot_variable(place)} = _tw_p[{place}]" for place in sorted(self.places))
         return ast.parse("\n".join(texts), path)
 
 
-def make_alike(function, name, distance, constants):
-    """A function that differs from another only in its name, its constants and its place."""
+def copy_function(function, name, distance, constants):
+    """Copies a function with another name, other constants and other lines."""
     code = function.__code__
     first_line = max(code.co_firstlineno + distance, 0)
     names = {"co_name": name, "co_qualname": name} if HAS_QUALNAME else {"co_name": name}
@@ -141,6 +148,7 @@ def make_alike(function, name, distance, constants):
 
 
 def moved(code, distance):
+    """Returns a copy of a code object, and of those in it, moved by some lines."""
     constants = tuple(
         moved(constant, distance) if isinstance(constant, types.CodeType) else constant
         for constant in code.co_consts
@@ -150,9 +158,10 @@ def moved(code, distance):
 
 
 def run_raw_code(text, path, entry_values, namespace, observe=None):
-    """Runs raw code; `entry_values` are (name, expression, line) of values wanted on entry to the function around that line.
+    """Runs raw code.
 
-    `observe` makes code objects that are measured.
+    `entry_values` are (name, expression, line): values to compute on entry to the function around
+    the line. `observe` converts code objects to ones that are measured.
     """
     with warnings.catch_warnings(module=warnings):
         warnings.simplefilter("ignore")
@@ -169,9 +178,10 @@ def run_raw_code(text, path, entry_values, namespace, observe=None):
 
 
 def prefer_local(names):
-    """Forgets modules that were imported from elsewhere, where the project under test has its own of that name.
+    """Forgets imported modules that the project under test replaces by its own of the same name.
 
-    A project may well have a module called `queue` or `random`, and this process may have imported the standard one.
+    A project may have a module called `queue` or `random`, and this process may have imported the
+    standard one.
     """
     for name in names:
         loaded = getattr(sys.modules.get(name), "__file__", None)
@@ -187,7 +197,7 @@ def prefer_local(names):
 
 
 def function_around(tree, line):
-    """The innermost function that spans a line."""
+    """Returns the innermost function around a line."""
     found = None
     for node in ast.walk(tree):
         if (
@@ -201,7 +211,7 @@ def function_around(tree, line):
 
 
 def with_entry_values(text, entry_values):
-    """Raw code with the values wanted on entry to a function written out as assignments at the top of it."""
+    """Returns raw code with values on entry to a function as assignments at its top."""
     lines = text.split("\n")
     additions = []
     tree = ast.parse(text)
@@ -220,7 +230,7 @@ def with_entry_values(text, entry_values):
 
 
 def home_of(name):
-    """The folder to search for a module of the project under test; None for installed and built-in ones."""
+    """Returns the folder of a module of the project under test; None for other modules."""
     module = sys.modules.get(name.split(".")[0])
     path = getattr(module, "__file__", None)
     if path is None or is_installed(os.path.abspath(path)):
@@ -229,17 +239,18 @@ def home_of(name):
     return os.path.dirname(folder) if hasattr(module, "__path__") else folder
 
 
-def uses_chance(name):
-    """Whether a module of the project under test draws from the shared generator of the `random` module."""
+def uses_random(name):
+    """Returns true if a module of the project under test imports the `random` module."""
     return home_of(name) is not None and random in vars(sys.modules[name.split(".")[0]]).values()
 
 
 def is_under(path, folder):
+    """Returns true if a file is in a folder or below."""
     return os.path.normcase(path).startswith(os.path.normcase(folder) + os.sep)
 
 
 def is_installed(path):
-    """Whether a file belongs to the standard library or to an installed package, not to the project under test."""
+    """Returns true if a file belongs to the standard library or to an installed package."""
     parts = path.replace("\\", "/").split("/")
     return (
         "site-packages" in parts
@@ -249,7 +260,10 @@ def is_installed(path):
 
 
 def modules_to_reset(names, sources, namespace):
-    """(namespace, code, source text) of the modules that a reset puts back, in order, for use without touching a file again."""
+    """Returns (namespace, code, source text) of the modules that a reset restores, in order.
+
+    Their files are not read again.
+    """
     found = []
     for name in names:
         try:
@@ -269,23 +283,27 @@ def modules_to_reset(names, sources, namespace):
 
 
 def source_of(loader):
+    """Returns the source text of a module, or None if it cannot be read."""
     try:
         return loader.get_source(loader.name)
     except Exception:
-        return None  # gone, or not decodable: then nobody knows what the module does
+        return None  # gone, or not decodable: then the module cannot be analysed
 
 
 NAMES_OF = {}
 
-# Functions that are handed the name of an attribute, and what is between them and their call.
+# Functions that take the name of an attribute, and the instructions between them and their call.
 NAME_TAKING = {"getattr", "hasattr", "setattr", "delattr"}
 SIMPLE_LOADS = {"LOAD_FAST", "LOAD_FAST_BORROW", "LOAD_FAST_CHECK", "LOAD_DEREF", "LOAD_CONST"}
-OF_NO_ACCOUNT = {"EXTENDED_ARG", "PRECALL", "PUSH_NULL"}
+IGNORED = {"EXTENDED_ARG", "PRECALL", "PUSH_NULL"}
 
 
 def names_of(code):
-    """What code mentions: globals, attributes, modules it imports, whether it takes attributes by other names, and
-    which of the functions that do so it only calls with names that stand there."""
+    """Returns the names in code: globals, attributes, and imported modules.
+
+    Also returns whether it computes attribute names, and which of the functions that take such
+    names it calls with constant names only.
+    """
     known = NAMES_OF.get(code)
     if known is None:
         globals_, attributes, imported, makes_up_names = set(), set(), set(), False
@@ -300,11 +318,11 @@ def names_of(code):
                 elif isinstance(constant, str) and constant.startswith("__"):
                     attributes.add(constant)  # as in getattr(function, "__globals__")
             instructions = dis.get_instructions(current)
-            instructions = [step for step in instructions if step.opname not in OF_NO_ACCOUNT]
+            instructions = [step for step in instructions if step.opname not in IGNORED]
             for place, instruction in enumerate(instructions):
                 name, value = instruction.opname, instruction.argval
                 if name == "IMPORT_NAME":
-                    # Before it, how many packages to go up was loaded, then the names to take.
+                    # The instructions before it load the number of packages to go up, then the names.
                     is_absolute = place >= 2 and instructions[place - 2].argval == 0
                     imported.add(value if is_absolute else f".{value}")
                 elif name == "MATCH_CLASS":
@@ -332,7 +350,10 @@ def names_of(code):
 
 
 def constant_name(following):
-    """The name that a call takes, if it begins with a variable and that name; these instructions follow its function."""
+    """Returns the constant name in a call whose arguments start with a variable and that name.
+
+    `following` are the instructions after the one that loads the function.
+    """
     for count in (2, 3):
         *arguments, call = following[: count + 1] or [None]
         if (
@@ -349,19 +370,19 @@ def constant_name(following):
 
 
 def names_in_format(text):
-    """The attributes that `text.format` takes."""
+    """Returns the attributes that `text.format` reads."""
     names = set()
     try:
         for _, field, specification, _ in string.Formatter().parse(text):
             names.update(re.findall(r"\.([^.\[]+)", field or ""))
             names.update(names_in_format(specification or ""))
     except ValueError:
-        pass  # then it raises
+        pass  # the call itself will raise
     return names
 
 
 class Libraries:
-    """Modules of the standard library, by name, whose code is taken as it comes."""
+    """Modules of the standard library, by name, whose code is trusted without analysis."""
 
     FOLDER = os.path.join(os.path.dirname(os.__file__), "")
 
@@ -370,7 +391,10 @@ class Libraries:
         self.asked = {}
 
     def namespace(self, name):
-        """The namespace of one of the modules; none if it is not loaded, or another module has taken its name."""
+        """Returns the namespace of one of the modules.
+
+        None if it is not loaded, or if another module has its name.
+        """
         module = sys.modules.get(name)
         if type(module) is not types.ModuleType or name not in self.names:
             return None
@@ -383,7 +407,7 @@ class Libraries:
         return vars(module)
 
     def has(self, owner):
-        """Whether a namespace is that of one of the modules, or a class found there under its name."""
+        """Returns true if a namespace or a class belongs to one of the modules."""
         if type(owner) is dict:
             return any(self.namespace(name) is owner for name in self.names)
         found = self.namespace(TYPE_MODULE(owner))
@@ -396,7 +420,7 @@ class Libraries:
         return found is owner
 
     def asked_by(self, owner):
-        """The names that the code of the owner's module, and of modules it uses, mentions."""
+        """Returns the names in the code of the owner's module and of the modules it uses."""
         name = owner.get("__name__") if type(owner) is dict else TYPE_MODULE(owner)
         if name not in self.asked:
             names, seen = set(), {}
@@ -405,7 +429,7 @@ class Libraries:
                 thing = waiting.pop()
                 if id(thing) in seen:
                     continue
-                seen[id(thing)] = thing  # or another would get its number
+                seen[id(thing)] = thing  # kept alive, or another object could get its id
                 kind = type(thing)
                 if kind is dict or kind is types.MappingProxyType:
                     # Dictionaries in a dictionary are data.
@@ -427,22 +451,25 @@ class Libraries:
         return self.asked[name]
 
 
-# Of a class, whatever its own class has to say.
+# Attributes of a class, read without its metaclass.
 TYPE_MODULE = type.__dict__["__module__"].__get__
 TYPE_QUALNAME = type.__dict__["__qualname__"].__get__
 TYPE_DICT = type.__dict__["__dict__"].__get__
 
 
-class Surroundings:
-    """What a system under test may change in its process, and how it is put back on every reset."""
+class ProcessRestorer:
+    """The process state that a system under test may change, restored on every reset."""
 
     def __init__(self, on_interrupt, announce_signals, in_child):
-        """Without anybody to announce signals to, they do what they do in any program."""
+        """Records the current state.
+
+        Without a descriptor to announce signals on, they have their default effect.
+        """
         self.builtins = dict(builtins.__dict__)
         try:
             self.directory = os.getcwd()
         except OSError:
-            self.directory = os.path.abspath(os.sep)  # somebody has removed it
+            self.directory = os.path.abspath(os.sep)  # the current folder was removed
         self.is_moved = False
         self.search_path = list(sys.path)
         self.modules = dict(sys.modules)
@@ -465,25 +492,29 @@ class Surroundings:
             os.register_at_fork(
                 before=self.hold_signals,
                 after_in_parent=self.release_signals,
-                after_in_child=self.let_go,
+                after_in_child=self.detach_child,
             )
         for number, handler in self.handlers.items():
             try:
                 self.own_handlers[number] = signal.signal(number, handler)
             except ValueError:
-                pass  # not the main thread: whoever owns it deals with signals
+                pass  # not the main thread, which handles signals
 
     def hold_signals(self):
-        """Until a child has let go of our handlers, a signal that is meant for it would come to us."""
+        """Blocks signals during a fork.
+
+        Until a child has removed our handlers, its signals would reach us.
+        """
         if not self.has_ended:
             self.held = signal.pthread_sigmask(signal.SIG_BLOCK, self.own_handlers)
 
     def release_signals(self):
+        """Unblocks signals after a fork."""
         if not self.has_ended:
             signal.pthread_sigmask(signal.SIG_SETMASK, self.held)
 
-    def let_go(self):
-        """A child of this process is none of ours: it must not tell us of its signals, nor go on testing."""
+    def detach_child(self):
+        """Detaches a child process: it must neither report its signals to us nor go on testing."""
         if not self.has_ended:
             if self.announce_signals is not None:
                 signal.set_wakeup_fd(-1)
@@ -493,7 +524,8 @@ class Surroundings:
             signal.pthread_sigmask(signal.SIG_SETMASK, self.held)
 
     def restore(self):
-        # First of all, and without needing any of them.
+        """Restores everything to the recorded state."""
+        # Builtins first, without using any of them.
         if builtins.__dict__ != self.builtins:
             builtins.__dict__.clear()
             builtins.__dict__.update(self.builtins)
@@ -516,6 +548,7 @@ class Surroundings:
         sys.stderr = self.stream(2, "w")
 
     def move_to(self, directory):
+        """Makes another directory the one to restore. Relative search paths become absolute."""
         sys.path[:] = [
             os.path.abspath(entry) if isinstance(entry, str) else entry for entry in sys.path
         ]
@@ -524,9 +557,10 @@ class Surroundings:
         os.chdir(self.directory)
 
     def stream(self, descriptor, mode):
+        """Returns the stream for a descriptor, opened again if it was closed."""
         stream = self.streams[descriptor]
         if stream is None or stream.closed:
-            # Whatever the locale is, no text that a system prints may be the cause of an exception.
+            # No text that a system prints may raise an exception, whatever the locale is.
             stream = open(
                 descriptor,
                 mode,
@@ -538,18 +572,20 @@ class Surroundings:
         return stream
 
     def flush(self):
+        """Flushes all output streams."""
         for stream in (sys.stdout, sys.stderr, *self.streams[1:]):
             try:
                 stream.flush()
             except Exception:
-                pass  # a stream that the system broke has nothing to say
+                pass  # the system broke this stream
 
     def end(self):
+        """Restores the state before the harness was loaded."""
         self.restore()
         self.flush()
         sys.path[:] = self.search_path
         for name in [name for name in sys.modules if name not in self.modules]:
-            # Another harness may mean another module by this name.
+            # Another harness may use another module of this name.
             path = getattr(sys.modules[name], "__file__", None)
             if path is not None and not is_installed(os.path.abspath(path)):
                 del sys.modules[name]

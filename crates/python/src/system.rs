@@ -12,109 +12,136 @@ use testwright_core::{
 };
 use testwright_lang::Harness;
 
-use crate::actions::{Actions, Variant, VariantId, complaint};
+use crate::actions::{CompiledActions, Variant, VariantId, describe_exception};
 use crate::checks::{Checks, Violation};
-use crate::context::Context;
+use crate::context::HarnessContext;
 use crate::coverage::Collector;
-use crate::draw::Draw;
+use crate::draw::RankDraw;
 use crate::failures;
-use crate::forked;
-use crate::guidance::Guidance;
+use crate::forking;
 use crate::hooks::{Hook, Hooks};
 use crate::interpreter;
 use crate::interrupt;
 use crate::line_code::LineCode;
 use crate::load;
-use crate::logs::Logs;
-use crate::mirror::Mirror;
-use crate::modules::Modules;
-use crate::output::Output;
+use crate::logs::LogLines;
+use crate::modules::ResettableModules;
+use crate::output::OutputMode;
 use crate::pool_states::PoolStates;
-use crate::rejected::Rejected;
-use crate::restricted::Restricted;
-use crate::shapes::Shapes;
-use crate::stage::Stage;
+use crate::process_state::ProcessState;
+use crate::reference_rules::ReferenceRules;
+use crate::rejected::RejectedConditions;
+use crate::restricted::RestrictedWeights;
+use crate::scenario_guide::ScenarioGuide;
+use crate::shapes::TemplateShapes;
 use crate::weights::{Weights, action_of};
 use crate::{Interpreter, LoadError, Options};
 
-/// Something that showed only while the harness ran and is not the system's fault: a guard that raises, for example.
+/// A problem of the harness itself that showed only while it ran: a guard that raises, for example.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Problem {
+pub struct HarnessProblem {
     /// The line of the harness, from 1.
     pub line: usize,
     /// One sentence without full stop.
     pub message: String,
-    /// How often.
+    /// The number of occurrences.
     pub times: u64,
 }
 
 /// A harness plus the interpreter, as a [`System`].
 ///
-/// While it lives in a [process of the tool](crate::Process::OfTheTool), standard input, output and error belong to
-/// the system under test; the tool's own messages must go to duplicates of the descriptors made before.
+/// While it lives in a [process of the tool](crate::Process::OfTheTool), standard input, output and
+/// error belong to the system under test; the tool's own messages must go to duplicates of the
+/// descriptors made before.
 pub struct PythonSystem<'py> {
-    pub(crate) context: Context<'py>,
+    /// The constant data of the harness.
+    pub(crate) context: HarnessContext<'py>,
+    /// The harness file as given.
     pub(crate) path: PathBuf,
-    pub(crate) mirror: Mirror<'py>,
-    pub(crate) actions: Actions<'py>,
+    /// The rules for the reference implementation.
+    pub(crate) rules: ReferenceRules<'py>,
+    /// The actions and their functions.
+    pub(crate) actions: CompiledActions<'py>,
+    /// The states of all slots.
     pub(crate) states: PoolStates,
+    /// The number of allowed actions per template.
     pub(crate) weights: Weights,
-    pub(crate) restricted: Restricted,
-    pub(crate) shapes: Shapes,
-    pub(crate) draw: Draw,
+    /// Weights of subsets of templates.
+    pub(crate) restricted: RestrictedWeights,
+    /// The axes of each template in compact form.
+    pub(crate) shapes: TemplateShapes,
+    /// The draw without replacement behind `pick`.
+    pub(crate) draw: RankDraw,
+    /// The `init:` lines, run at the end of each reset.
     pub(crate) inits: Vec<LineCode<'py>>,
+    /// The `finally:` lines, run at the beginning of each reset.
     pub(crate) finallys: Vec<LineCode<'py>>,
+    /// The `assume:` lines.
     pub(crate) assumptions: Vec<LineCode<'py>>,
+    /// The `hint:` lines.
     pub(crate) hints: Vec<LineCode<'py>>,
+    /// The invariants.
     pub(crate) checks: Checks<'py>,
-    pub(crate) logs: Logs<'py>,
+    /// The `log:` lines.
+    pub(crate) logs: LogLines<'py>,
+    /// The hooks in raw code.
     pub(crate) hooks: Hooks<'py>,
-    pub(crate) modules: Modules<'py>,
+    /// The modules that a reset restores.
+    pub(crate) modules: ResettableModules<'py>,
+    /// Exceptions of the last step that count as warnings.
     pub(crate) warned: Bound<'py, PyList>,
     /// Exceptions that the reference raised in the last step.
     pub(crate) reference_raised: Bound<'py, PyList>,
+    /// The coverage collector, if coverage is measured.
     pub(crate) collector: Option<Collector<'py>>,
-    /// What is put back on every reset, if that is up to the tool.
-    pub(crate) stage: Option<Stage<'py>>,
+    /// The process state to restore on every reset, if the process belongs to the tool.
+    pub(crate) process_state: Option<ProcessState<'py>>,
+    /// Problems by line and message, with the number of occurrences.
     pub(crate) problems: BTreeMap<(usize, String), u64>,
     /// Harness code may change slots that the action does not name.
     pub(crate) slots_may_change_unseen: bool,
+    /// An assumption is violated, so no action is enabled until the next reset.
     pub(crate) assumption_violated: bool,
-    /// Scenarios that say which lines may come next, if there are any.
-    pub(crate) guidance: Option<Guidance<'py>>,
+    /// The scenarios that decide which lines may come next, if any.
+    pub(crate) guide: Option<ScenarioGuide<'py>>,
     /// The expected exception that the last step raised.
     pub(crate) last_expected: Option<Bound<'py, PyAny>>,
     /// The exception of the last step that counts as a warning.
     pub(crate) last_warned: Option<Bound<'py, PyAny>>,
-    /// What the last failure was, in detail, for writing a test that fails in the same way.
+    /// Details of the last failure, for writing a test that fails in the same way.
     pub(crate) last_failure: Option<LastFailure>,
-    /// The action that was last picked or asked for, which mostly is the one that is taken next.
-    pub(crate) prepared: Option<Prepared>,
-    /// What the prepared action has chosen on each axis.
+    /// The action that was last picked or queried, which mostly is the one that is taken next.
+    pub(crate) prepared: Option<PreparedAction>,
+    /// The values of the prepared action on each axis.
     pub(crate) values: Vec<u64>,
-    pub(crate) rejected: Rejected,
+    /// Conditions found to be false in the current pick.
+    pub(crate) rejected: RejectedConditions,
 }
 
 /// An action, ready to be taken.
 #[derive(Clone, Copy)]
-pub(crate) struct Prepared {
+pub(crate) struct PreparedAction {
+    /// The action itself.
     action: ActionId,
+    /// Its template.
     template: TemplateId,
+    /// Its functions.
     variant: VariantId,
 }
 
-/// A failure as the backend knows it.
+/// The details of a failure.
 pub(crate) enum LastFailure {
-    /// The step raised.
+    /// The step raised this exception.
     Step(PyErr),
-    /// An invariant does not hold.
+    /// This invariant does not hold.
     Check(Violation),
 }
 
 impl<'py> PythonSystem<'py> {
-    /// Brings a harness to life: imports what it imports and runs its raw code.
+    /// Loads a harness: imports its modules and runs its raw code.
     ///
-    /// `path` is the harness file. Modules are looked for in its folder, then in the current directory, then as usual.
+    /// `path` is the harness file. Modules are looked for in its folder, then in the current
+    /// directory, then as usual.
     pub fn load(
         interpreter: Interpreter<'py>,
         path: &Path,
@@ -125,54 +152,54 @@ impl<'py> PythonSystem<'py> {
         load::load(interpreter, path, text, harness, options)
     }
 
-    /// The harness.
+    /// Returns the harness.
     pub fn harness(&self) -> &Harness {
         &self.context.harness
     }
 
-    /// The harness file, with its whole path.
+    /// Returns the absolute path of the harness file.
     pub fn file(&self) -> &Path {
         Path::new(&self.context.path)
     }
 
-    /// The folder that was the current one when the harness was loaded.
+    /// Returns the folder that was the current one when the harness was loaded.
     pub fn folder(&self) -> Option<PathBuf> {
-        match &self.stage {
-            Some(stage) => stage.folder(),
+        match &self.process_state {
+            Some(process_state) => process_state.folder(),
             None => std::env::current_dir().ok(),
         }
     }
 
-    /// Lets the system run in another folder from now on.
+    /// Makes the system run in another folder from now on.
     pub fn move_to(&mut self, folder: &Path) -> Result<(), Error> {
         let python = self.context.python;
-        let stage = self.stage.as_mut();
-        stage
-            .map_or(Ok(()), |stage| stage.move_to(folder))
+        let process_state = self.process_state.as_mut();
+        process_state
+            .map_or(Ok(()), |process_state| process_state.move_to(folder))
             .map_err(|error| {
                 let raised = failures::summary(python, &error);
                 Error::new(format!("cannot run in `{}`: {raised}", folder.display()))
             })
     }
 
-    /// The interpreter's own program file.
+    /// Returns the interpreter's executable.
     pub fn executable(&self) -> Option<PathBuf> {
         interpreter::executable(self.context.python.into())
     }
 
-    /// What went wrong with the harness itself so far, one entry per cause, in order of lines.
-    pub fn problems(&self) -> Vec<Problem> {
-        let problem = |((line, message), times): (&(usize, String), &u64)| Problem {
+    /// Returns the problems of the harness itself so far, one entry per cause, in order of lines.
+    pub fn problems(&self) -> Vec<HarnessProblem> {
+        let problem = |((line, message), times): (&(usize, String), &u64)| HarnessProblem {
             line: *line,
             message: message.clone(),
             times: *times,
         };
-        let mut problems: Vec<Problem> = self.problems.iter().map(problem).collect();
-        if let Some(why) = self.checks.why_all() {
-            let message = format!("all properties were checked after every step: {why}");
+        let mut problems: Vec<HarnessProblem> = self.problems.iter().map(problem).collect();
+        if let Some(reason) = self.checks.reason_for_all() {
+            let message = format!("all properties were checked after every step: {reason}");
             problems.insert(
                 0,
-                Problem {
+                HarnessProblem {
                     line: 0,
                     message,
                     times: 1,
@@ -182,46 +209,48 @@ impl<'py> PythonSystem<'py> {
         problems
     }
 
-    /// Lines that `log:` lines produced since the last call.
+    /// Takes the messages of `log:` lines since the last call.
     pub fn take_log(&mut self) -> Vec<String> {
         self.logs.take()
     }
 
-    /// What measures coverage, if that was asked for.
+    /// Returns the coverage collector, if coverage is measured.
     pub fn coverage(&self) -> Option<&Collector<'py>> {
         self.collector.as_ref()
     }
 
-    /// What the system printed since the last call, with [`Output::Capture`].
+    /// Takes the system's output since the last call, with [`OutputMode::Capture`].
     pub fn take_output(&mut self) -> String {
-        let stage = self.stage.as_mut();
-        stage.map(Stage::take_output).unwrap_or_default()
+        let process_state = self.process_state.as_mut();
+        process_state
+            .map(ProcessState::take_output)
+            .unwrap_or_default()
     }
 
-    /// Changes what becomes of the system's output from now on.
-    pub fn set_output(&mut self, output: Output) -> Result<(), Error> {
-        let stage = self.stage.as_mut();
-        stage
-            .map_or(Ok(()), |stage| stage.set_output(output))
-            .map_err(crate::output::unredirected)
+    /// Changes the handling of the system's output from now on.
+    pub fn set_output(&mut self, output: OutputMode) -> Result<(), Error> {
+        let process_state = self.process_state.as_mut();
+        process_state
+            .map_or(Ok(()), |process_state| process_state.set_output(output))
+            .map_err(crate::output::redirect_error)
     }
 
-    /// Writes out what the system has printed so far, so that it comes before what the tool prints next.
+    /// Writes out the system's buffered output, so that it comes before the tool's next message.
     pub fn flush(&self) {
-        if let Some(stage) = &self.stage {
-            stage.flush();
+        if let Some(process_state) = &self.process_state {
+            process_state.flush();
         }
     }
 
-    /// Calls a hook of the harness; exceptions in it are remembered as problems.
+    /// Calls a hook of the harness. Exceptions are recorded as problems.
     #[inline(never)]
     pub fn call_hook(&mut self, hook: Hook) {
         if let Err(error) = self.hooks.call(hook) {
-            self.complain(0, complaint(self.context.python, "a hook", &error));
+            self.add_problem(0, describe_exception(self.context.python, "a hook", &error));
         }
     }
 
-    /// The modules that a reset runs again, as the harness calls them.
+    /// Returns the names by which the harness refers to modules that a reset executes again.
     pub(crate) fn names_of_reset_modules(&self) -> Vec<&str> {
         let is_reset = |name: &str| {
             let mut parts = name.split('.');
@@ -232,7 +261,7 @@ impl<'py> PythonSystem<'py> {
                 module.and_then(|module| module.getattr(part).ok())
             });
             let namespace = module.and_then(|module| module.getattr("__dict__").ok());
-            namespace.is_some_and(|namespace| self.modules.contain(&namespace))
+            namespace.is_some_and(|namespace| self.modules.contains(&namespace))
         };
         let names = self
             .context
@@ -244,19 +273,20 @@ impl<'py> PythonSystem<'py> {
         names.filter(|name| is_reset(name)).collect()
     }
 
-    fn complain(&mut self, line: usize, message: String) {
+    /// Records a problem of the harness.
+    fn add_problem(&mut self, line: usize, message: String) {
         *self.problems.entry((line, message)).or_default() += 1;
     }
 
-    /// Prepares an action, whose values are in `self.values`, if harness code lets it happen; code that raises
-    /// instead of answering does not.
+    /// Prepares an action, whose values are in `self.values`, if its conditions hold. A condition
+    /// that raises does not hold.
     #[inline]
     fn prepare_if_allowed(&mut self, action: ActionId, template: TemplateId) -> bool {
-        // Mostly the functions were made long ago, and there is nothing to ask.
+        // Mostly the functions are compiled already, and there are no conditions.
         let Some(variant) = self.actions.unconditional(template, &self.values) else {
-            return self.ask_and_prepare(action, template);
+            return self.prepare_with_conditions(action, template);
         };
-        self.prepared = Some(Prepared {
+        self.prepared = Some(PreparedAction {
             action,
             template,
             variant,
@@ -264,12 +294,11 @@ impl<'py> PythonSystem<'py> {
         true
     }
 
+    /// Compiles an action if necessary, evaluates its conditions, and prepares it if they hold.
     #[inline(never)]
-    fn ask_and_prepare(&mut self, action: ActionId, template: TemplateId) -> bool {
+    fn prepare_with_conditions(&mut self, action: ActionId, template: TemplateId) -> bool {
         let (context, values) = (&self.context, &self.values);
-        let variant = self
-            .actions
-            .variant(context, &self.mirror, template, values);
+        let variant = self.actions.variant(context, &self.rules, template, values);
         let answer = variant.and_then(|variant| {
             let hold = self
                 .actions
@@ -278,7 +307,7 @@ impl<'py> PythonSystem<'py> {
         });
         match answer {
             Ok(variant) => {
-                self.prepared = variant.map(|variant| Prepared {
+                self.prepared = variant.map(|variant| PreparedAction {
                     action,
                     template,
                     variant,
@@ -294,15 +323,15 @@ impl<'py> PythonSystem<'py> {
                     } else {
                         "compiling this line"
                     };
-                    self.complain(line, complaint(self.context.python, what, &error));
+                    self.add_problem(line, describe_exception(self.context.python, what, &error));
                 }
                 false
             }
         }
     }
 
-    /// Draws from `total` actions until one is enabled, and prepares it; `find` tells the template of a rank and the
-    /// rank of the action in it.
+    /// Draws from `total` actions until one is enabled, and prepares it. `find` returns the
+    /// template of a rank and the rank of the action in it.
     #[inline]
     fn draw_enabled(
         &mut self,
@@ -321,7 +350,8 @@ impl<'py> PythonSystem<'py> {
             let catalog = &self.context.harness.catalog;
             let source = (catalog, &self.shapes, &self.states);
             let action = action_of(template, rest, source, &mut self.values);
-            // Mostly the first is good, and nothing was rejected: then nobody asks for its conditions.
+            // Mostly the first action is enabled. Nothing was rejected then, and its conditions
+            // need no lookup.
             if !self.rejected.is_empty() && self.was_rejected(template) {
                 continue;
             }
@@ -331,23 +361,23 @@ impl<'py> PythonSystem<'py> {
             if let Some(condition) = self.actions.condition_number(template, &self.values) {
                 self.rejected.add(template, condition);
             }
-            if interrupt::interrupted() {
+            if interrupt::is_interrupted() {
                 break;
             }
         }
         None
     }
 
-    /// Whether an action with the conditions of the one in `self.values` was rejected.
+    /// Returns true if the conditions of the action in `self.values` were rejected before.
     #[cold]
     fn was_rejected(&self, template: TemplateId) -> bool {
         let condition = self.actions.condition_number(template, &self.values);
         condition.is_some_and(|condition| self.rejected.contains(template, condition))
     }
 
-    /// The template and the functions of an action that was not prepared.
+    /// Returns the template and the functions of an action that was not prepared.
     #[cold]
-    fn look_up(&mut self, action: ActionId) -> Result<Prepared, Box<Outcome>> {
+    fn look_up(&mut self, action: ActionId) -> Result<PreparedAction, Box<Outcome>> {
         let template = self
             .context
             .harness
@@ -355,38 +385,43 @@ impl<'py> PythonSystem<'py> {
             .values_into(action, &mut self.values);
         let variant = self
             .actions
-            .variant(&self.context, &self.mirror, template, &self.values);
+            .variant(&self.context, &self.rules, template, &self.values);
         match variant {
-            Ok(variant) => Ok(Prepared {
+            Ok(variant) => Ok(PreparedAction {
                 action,
                 template,
                 variant,
             }),
-            Err(error) => Err(Box::new(self.raised(action, template, error))),
+            Err(error) => Err(Box::new(self.outcome_of_exception(action, template, error))),
         }
     }
 
-    /// A step has raised what counts as a failure.
+    /// Returns the outcome of a step that raised, and keeps the exception.
     #[cold]
-    fn raised(&mut self, action: ActionId, template: TemplateId, error: PyErr) -> Outcome {
+    fn outcome_of_exception(
+        &mut self,
+        action: ActionId,
+        template: TemplateId,
+        error: PyErr,
+    ) -> Outcome {
         let line = self.context.harness.actions[template.0].line;
         let outcome = self.outcome_of_error(action, line, &error);
         self.last_failure = Some(LastFailure::Step(error));
         outcome
     }
 
-    /// A step has given something back: an exception that was expected, if it matters.
+    /// Returns the outcome of a step that returned a value: the expected exception, if it is one.
     #[inline(never)]
-    fn gave(&mut self, value: Bound<'py, PyAny>) -> Outcome {
+    fn outcome_of_value(&mut self, value: Bound<'py, PyAny>) -> Outcome {
         if !value.is_instance_of::<PyException>() {
             return Outcome::Passed;
         }
-        forget_traceback(&value);
+        clear_traceback(&value);
         self.last_expected = Some(value);
         Outcome::Expected
     }
 
-    /// The expected exception that the last step raised, as text.
+    /// Returns the expected exception of the last step as text.
     pub(crate) fn text_of_expected(&self) -> Option<String> {
         let raised = self.last_expected.as_ref()?;
         Some(failures::summary(
@@ -395,25 +430,26 @@ impl<'py> PythonSystem<'py> {
         ))
     }
 
-    /// What the last step raised is of no interest any more.
+    /// Discards the exceptions of the last step.
     #[inline]
-    fn forget_exceptions(&mut self) {
+    fn clear_exceptions(&mut self) {
         if self.last_expected.is_some() || !self.reference_raised.is_empty() {
-            self.forget_raised();
+            self.clear_raised();
         }
     }
 
+    /// Discards the exceptions of the last step when there are any.
     #[inline(never)]
-    fn forget_raised(&mut self) {
+    fn clear_raised(&mut self) {
         self.last_expected = None;
         let raised = &self.reference_raised;
-        raised.iter().for_each(|raised| forget_traceback(&raised));
+        raised.iter().for_each(|raised| clear_traceback(&raised));
         let _a_list_can_be_emptied = raised.del_slice(0, raised.len());
     }
 
-    /// Looks at the values of all slots after harness code ran.
+    /// Updates the states of all slots after harness code ran.
     #[inline(never)]
-    pub(crate) fn notice_values(&mut self) {
+    pub(crate) fn refresh_slot_states(&mut self) {
         for (number, pool) in self.context.harness.pools.iter().enumerate() {
             for slot in 0..pool.size {
                 self.states.set_filled(
@@ -425,12 +461,14 @@ impl<'py> PythonSystem<'py> {
         }
     }
 
+    /// Evaluates the `assume:` lines.
     #[inline(never)]
     fn check_assumptions(&mut self) {
         let mut violated = false;
         for assumption in &mut self.assumptions {
             assumption.for_each(&self.context, None, |_, _, result| {
-                // One that cannot be evaluated, for example because a slot is empty, counts as holding.
+                // An assumption that raises, for example because a slot is empty, counts as
+                // holding.
                 violated |= result
                     .and_then(|value| value.is_truthy())
                     .is_ok_and(|holds| !holds);
@@ -440,8 +478,9 @@ impl<'py> PythonSystem<'py> {
         self.assumption_violated |= violated;
     }
 
+    /// Records the exceptions of the last step that count as warnings.
     #[inline(never)]
-    fn remember_warnings(&mut self, line: usize) {
+    fn record_warnings(&mut self, line: usize) {
         let name = |error: Bound<'_, PyAny>| {
             error
                 .get_type()
@@ -454,7 +493,7 @@ impl<'py> PythonSystem<'py> {
             let _a_list_can_be_emptied = self.warned.del_slice(0, warned.len());
         }
         for warning in warned {
-            self.complain(
+            self.add_problem(
                 line,
                 format!("the action raised {warning}, which the harness takes as a warning"),
             );
@@ -462,13 +501,14 @@ impl<'py> PythonSystem<'py> {
     }
 }
 
-/// Lets go of everything that was there when an exception was raised.
+/// Removes the traceback of an exception, which would keep all its frames alive.
 ///
-/// The function of an action keeps the exception it caught, and the exception keeps the function's frame: only the
-/// garbage collector would find that neither is needed, and until then whatever they hold stays alive.
-fn forget_traceback(exception: &Bound<'_, PyAny>) {
-    // SAFETY: the object is an exception, or else nothing happens but an error, which is cleared; the reference to
-    // `None` is borrowed for the call.
+/// The function of an action keeps the exception it caught, and the exception keeps the function's
+/// frame. Only the garbage collector would free this cycle, and until then everything in it stays
+/// alive.
+fn clear_traceback(exception: &Bound<'_, PyAny>) {
+    // SAFETY: the object is an exception, or else nothing happens but an error, which is cleared;
+    // the reference to `None` is borrowed for the call.
     unsafe {
         if ffi::PyExceptionInstance_Check(exception.as_ptr()) != 0
             && ffi::PyException_SetTraceback(exception.as_ptr(), ffi::Py_None()) != 0
@@ -479,7 +519,7 @@ fn forget_traceback(exception: &Bound<'_, PyAny>) {
 }
 
 impl PythonSystem<'_> {
-    /// A uniformly random enabled action of some templates.
+    /// Picks a uniformly random enabled action of some templates.
     fn pick_restricted(
         &mut self,
         templates: &TemplateSet,
@@ -489,7 +529,7 @@ impl PythonSystem<'_> {
         let catalog = &self.context.harness.catalog;
         let total = self
             .restricted
-            .turn_to(templates, &self.weights, catalog, &self.states);
+            .select(templates, &self.weights, catalog, &self.states);
         self.draw_enabled(total, random, |system, rank| system.restricted.find(rank))
     }
 }
@@ -500,14 +540,14 @@ impl System for PythonSystem<'_> {
     }
 
     fn reset(&mut self) -> Result<(), Error> {
-        match self.start_anew() {
-            // Whoever asked for the reset will hear of the interruption before the next step.
-            Err(trouble) if interrupt::is_interrupt(self.context.python, &trouble.error) => Ok(()),
-            Err(trouble) => {
-                let message = complaint(self.context.python, &trouble.what, &trouble.error);
+        match self.reset_all() {
+            // The caller sees the interruption before the next step.
+            Err(error) if interrupt::is_interrupt(self.context.python, &error.error) => Ok(()),
+            Err(error) => {
+                let message = describe_exception(self.context.python, &error.what, &error.error);
                 Err(Error {
                     message,
-                    help: trouble.help,
+                    help: error.help,
                 })
             }
             Ok(()) => Ok(()),
@@ -521,20 +561,20 @@ impl System for PythonSystem<'_> {
             .harness
             .catalog
             .values_into(action, &mut self.values);
-        if let Some(guidance) = &self.guidance
-            && !guidance.allowed().contains(template)
+        if let Some(guide) = &self.guide
+            && !guide.allowed().contains(template)
         {
             return false;
         }
         let slots = &self.shapes.of(template).slots;
         !self.assumption_violated
-            && self.states.allow(slots, &self.values)
+            && self.states.allows(slots, &self.values)
             && self.prepare_if_allowed(action, template)
     }
 
     fn pick(&mut self, random: &mut Random) -> Option<ActionId> {
-        if let Some(guidance) = &self.guidance {
-            let allowed = guidance.allowed().clone();
+        if let Some(guide) = &self.guide {
+            let allowed = guide.allowed().clone();
             return self.pick_restricted(&allowed, random);
         }
         self.weights.update(&self.states);
@@ -543,22 +583,22 @@ impl System for PythonSystem<'_> {
     }
 
     fn pick_among(&mut self, templates: &TemplateSet, random: &mut Random) -> Option<ActionId> {
-        match &self.guidance {
+        match &self.guide {
             None => self.pick_restricted(templates, random),
-            Some(guidance) => {
-                let both = templates.both(guidance.allowed());
+            Some(guide) => {
+                let both = templates.intersection(guide.allowed());
                 self.pick_restricted(&both, random)
             }
         }
     }
 
-    fn alike(&self, template: TemplateId) -> Option<u64> {
+    fn enabling_group(&self, template: TemplateId) -> Option<u64> {
         let line = &self.context.harness.actions[template.0];
         if line.guard.is_some() || line.speculative.is_some() {
             return None;
         }
-        let guidance = self.guidance.as_ref();
-        let name = guidance.and_then(|guidance| guidance.name_of(template));
+        let guide = self.guide.as_ref();
+        let name = guide.and_then(|guide| guide.name_of(template));
         let name = name.map_or(0, |name| u64::from(name.0) + 1);
         Some(name << 32 | u64::from(self.weights.group_of(template)))
     }
@@ -571,58 +611,58 @@ impl System for PythonSystem<'_> {
                 Err(outcome) => return *outcome,
             },
         };
-        let Prepared {
+        let PreparedAction {
             template, variant, ..
         } = prepared;
-        self.logs.speak(&self.context, action, false);
+        self.logs.evaluate(&self.context, action, false);
         if self.hooks.has(Hook::BeforeEach) {
             self.call_hook(Hook::BeforeEach);
         }
-        self.forget_exceptions();
-        interrupt::sign_of_life();
+        self.clear_exceptions();
+        interrupt::mark_progress();
         let (context, values) = (&self.context, &self.values);
         let result = self.actions.run(context, template, variant, values);
-        forked::leave_if_child();
-        if let Some(guidance) = &mut self.guidance {
-            guidance.took(template);
+        forking::exit_if_child();
+        if let Some(guide) = &mut self.guide {
+            guide.record_action(template);
         }
         let is_filled = |pool, slot| context.is_filled(pool, slot);
         self.states
-            .took(self.shapes.of(template), values, is_filled);
+            .record_action(self.shapes.of(template), values, is_filled);
         let Variant {
             mirrored, warns, ..
-        } = *self.actions.about(variant);
+        } = *self.actions.get_variant(variant);
         if self.hooks.has(Hook::AfterEach) && !(mirrored && result.is_ok()) {
             self.call_hook(Hook::AfterEach);
         }
         if self.slots_may_change_unseen {
-            self.notice_values();
+            self.refresh_slot_states();
         }
         if !self.assumptions.is_empty() {
             self.check_assumptions();
         }
         if warns {
-            self.remember_warnings(self.context.harness.actions[template.0].line);
+            self.record_warnings(self.context.harness.actions[template.0].line);
         }
         match result {
             Ok(value) => {
-                self.logs.speak(&self.context, action, true);
+                self.logs.evaluate(&self.context, action, true);
                 if value.is_none() {
                     Outcome::Passed
                 } else {
-                    self.gave(value)
+                    self.outcome_of_value(value)
                 }
             }
-            Err(error) => self.raised(action, template, *error),
+            Err(error) => self.outcome_of_exception(action, template, *error),
         }
     }
 
-    fn expected(&mut self) -> String {
+    fn expected_exception(&mut self) -> String {
         self.text_of_expected().unwrap_or_default()
     }
 
     fn check(&mut self) -> Outcome {
-        interrupt::sign_of_life();
+        interrupt::mark_progress();
         match self.checks.check(&self.context, &self.states) {
             Ok(()) => Outcome::Passed,
             Err(broken) => {

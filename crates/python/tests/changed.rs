@@ -1,19 +1,19 @@
-//! Checking only what may have changed finds what checking everything finds.
+//! Checking only changed properties finds the same violations as checking all of them.
 
-mod support;
+use crate::support;
 
 use support::{Folder, check, step};
-use testwright_python::{ChecksWhen, Options, PythonSystem};
+use testwright_python::{CheckMode, Options, PythonSystem};
 
 fn changed() -> Options {
     Options {
-        checks: ChecksWhen::Changed,
+        checks: CheckMode::Changed,
         ..Options::default()
     }
 }
 
-/// Takes the steps, checks after each, and compares what is found with what checking everything finds. Returns the
-/// last answer, and why everything was checked if it was.
+/// Takes the steps, checks after each, and compares the result with that of checking everything.
+/// Returns the last outcome, and the reason for checking everything, if any.
 #[track_caller]
 fn compare(files: &[(&str, &str)], text: &str, steps: &[&str]) -> (String, Option<String>) {
     let run = |system: &mut PythonSystem<'_>| {
@@ -33,7 +33,7 @@ fn compare(files: &[(&str, &str)], text: &str, steps: &[&str]) -> (String, Optio
     (all.last().expect("a step").1.clone(), why)
 }
 
-/// The same, for something that is understood: the last step must break a property.
+/// Takes the steps with change tracking in effect; the last step must violate a property.
 #[track_caller]
 fn is_noticed(files: &[(&str, &str)], text: &str, steps: &[&str]) {
     let (last, why) = compare(files, text, steps);
@@ -243,10 +243,10 @@ fn what_is_not_understood_is_checked() {
 
 #[test]
 fn what_did_not_change_is_not_checked() {
-    // What a property prints is the one effect that it cannot see itself.
+    // Output is the one effect of a property that it cannot see itself.
     let text = "@import box\npool: <box> 2\npool: <int> 1\n<box> := box.Box([])\n~<box>.items.append(<int>)\n<int> := 1\n~<int>.bit_length()\nproperty: print('checked', len(<box>.items)) is None\n";
     let options = Options {
-        output: testwright_python::Output::Capture,
+        output: testwright_python::OutputMode::Capture,
         ..changed()
     };
     Folder::new(&[("box.py", BOX)]).with_options(text, &options, |system| {
@@ -363,7 +363,7 @@ fn what_is_there_for_readers_of_types() {
     is_noticed_or_told("case_o2", &by_text, Some("__annotations__"));
     let evaluated = "from typing import get_type_hints as hints\nlimit = int\ncalls = []\ndef f(x: 'limit'): pass\ndef make(): return []\ndef spoil():\n    global limit\n    calls.append(1)\n    if len(calls) > 2: limit = str\ndef fine(a): return hints(f)['x'] is int\n";
     is_noticed_or_told("case_o3", evaluated, Some("get_type_hints"));
-    // Generic classes are understood as long as nobody asks.
+    // Generic classes can be compared as long as their hooks are not called.
     let generic = "import typing\nT = typing.TypeVar('T')\nclass A(typing.Generic[T]):\n    n = 0\ndef make(): return A()\ndef spoil(): A.n += 1\ndef fine(a): return a.n < 3\n";
     is_noticed_or_told("case_o4", generic, None);
 }
@@ -371,7 +371,7 @@ fn what_is_there_for_readers_of_types() {
 #[test]
 fn the_order_of_attributes() {
     let module = "class A:\n    def __init__(self): self.a, self.b = 1, 2\n    def fine(self): return list(self.__dict__)[0] == 'a'\n    def spoil(self):\n        a = self.a\n        del self.a\n        self.a = a\n";
-    // Without a module, for names that are made up may be anything in it.
+    // Without a module, since computed names may refer to anything in it.
     let text = "@from case_p import A\npool: <a> 1\npool: <b> 1\npool: <int> 1\n<a> := A()\n<b> := ~<a>\n<int> := 1\n~<b>.spoil()\nproperty: <a>.fine()\n";
     let steps = ["a0 = A()", "b0 = a0", "int0 = 1", "b0.spoil()"];
     is_noticed(&[("case_p.py", module)], text, &steps);
@@ -560,7 +560,7 @@ fn classes_written_in_c() {
             "{name}: {why:?}"
         );
     }
-    // The names of fields are read by C code that is understood.
+    // The names of fields are read by C code that is supported.
     let module = "import collections\nP = collections.namedtuple('P', 'x y')\nshared = []\ndef make(): return P(shared, 1)\ndef spoil(): shared.append(1)\ndef fine(a): return len(a.x) < 3\n";
     is_noticed_or_told("case_t5", module, None);
 }

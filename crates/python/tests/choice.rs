@@ -1,6 +1,6 @@
-//! Picking an action: every enabled one is equally likely, and no condition is asked twice.
+//! Picking an action: every enabled one is equally likely, and no condition is evaluated twice.
 
-mod support;
+use crate::support;
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,8 @@ use support::{Folder, enabled, step};
 use testwright_core::{ActionId, Random, System, TemplateId, TemplateSet};
 use testwright_python::PythonSystem;
 
-/// Counts how often its guards are asked; a guard may be false for some slots and true for others, and that changes.
+/// Counts the evaluations of its guards. A guard may be false for some slots and true for others,
+/// and that changes.
 const GUARDED: &str = "\
 <@
 asked = []
@@ -43,7 +44,7 @@ fn guards_do_not_spoil_the_uniform_choice_whatever_the_state() {
             };
             let weights: BTreeMap<_, u32> = all
                 .iter()
-                .map(|action| (system.actions().without_repeat(*action), weight(*action)))
+                .map(|action| (system.actions().first_copy(*action), weight(*action)))
                 .collect();
             let total: u32 = weights.values().sum();
             let mut counts = BTreeMap::new();
@@ -147,13 +148,13 @@ property: all(thing() is None for thing in things)
     });
 }
 
-/// Draws among some templates and compares with what is enabled of them.
+/// Draws among some templates and compares the results with the enabled actions of these templates.
 fn check_among(system: &mut PythonSystem<'_>, set: &TemplateSet, random: &mut Random) {
     let mut weights: BTreeMap<ActionId, u32> = BTreeMap::new();
     for action in system.enabled() {
         if set.contains(system.actions().template_of(action)) {
             // Copies are one action, drawn more often.
-            let first = system.actions().without_repeat(action);
+            let first = system.actions().first_copy(action);
             *weights.entry(first).or_default() += 1;
         }
     }
@@ -207,7 +208,8 @@ fn a_choice_among_some_lines_is_uniform_whatever_was_asked_before() {
                 check_among(system, set, &mut random);
             }
             for _ in 0..3 * round {
-                // The weights of a set are kept while slots change, and brought up to date when it is asked for.
+                // The weights of a set are kept while slots change, and updated when the set is
+                // selected.
                 let next = system
                     .pick_among(&half, &mut random)
                     .or_else(|| system.pick(&mut random));

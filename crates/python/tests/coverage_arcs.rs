@@ -1,11 +1,11 @@
-//! Which arcs are seen, on every version of Python, and that the code under test does not notice.
+//! Measured arcs on every version of Python, and proof that the code under test does not notice.
 
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use testwright_core::Coverage;
-use testwright_python::{Arc, Collector, Ended, SourceChoice, attach};
+use testwright_python::{Arc, Collector, ProgramExit, SourceSelection, attach};
 
 /// One at a time: a program is run as if it were the only one.
 static TURN: Mutex<()> = Mutex::new(());
@@ -16,9 +16,9 @@ fn with_program(source: &str, work: impl Fn(&Collector<'_>, &Path)) {
     let program = folder.path().join("program.py");
     std::fs::write(&program, source).expect("the program is written");
     attach(|interpreter| {
-        let choice = SourceChoice {
+        let choice = SourceSelection {
             folder: folder.path().to_path_buf(),
-            ..SourceChoice::default()
+            ..SourceSelection::default()
         };
         let collector = Collector::start(interpreter, &choice).expect("coverage starts");
         work(&collector, &program);
@@ -27,11 +27,11 @@ fn with_program(source: &str, work: impl Fn(&Collector<'_>, &Path)) {
 
 fn run(collector: &Collector<'_>, program: &Path) {
     let ended = collector.run_program(&[program.into()], false);
-    assert_eq!(ended.expect("the program runs"), Ended { status: 0 });
+    assert_eq!(ended.expect("the program runs"), ProgramExit { status: 0 });
 }
 
 fn arcs(collector: &Collector<'_>, coverage: &Coverage) -> BTreeSet<Arc> {
-    let arc = |target| collector.meaning(target).1;
+    let arc = |target| collector.file_and_arc(target).1;
     coverage.iter().map(arc).collect()
 }
 
@@ -78,7 +78,7 @@ fn everything_is_seen_again_after_a_new_beginning() {
     with_program(SIGN_AND_SAFE, |collector, program| {
         run(collector, program);
         let first = arcs(collector, &collector.current());
-        collector.begin_anew().expect("a new beginning");
+        collector.reset_current().expect("a new beginning");
         assert_eq!(arcs(collector, &collector.current()), BTreeSet::new());
         run(collector, program);
         assert_eq!(arcs(collector, &collector.current()), first);
@@ -99,7 +99,7 @@ for x in [0, 1] * 3:
 ";
     with_program(source, |collector, program| {
         for _ in 0..2 {
-            collector.begin_anew().expect("a new beginning");
+            collector.reset_current().expect("a new beginning");
             run(collector, program);
             let arcs = arcs(collector, &collector.current());
             for arc in [(-2, 4), (4, 5), (5, -2), (4, -2)] {
@@ -130,7 +130,7 @@ list(sys.kept_copies[1](1))
 ";
     with_program(source, |collector, program| {
         for _ in 0..2 {
-            collector.begin_anew().expect("a new beginning");
+            collector.reset_current().expect("a new beginning");
             run(collector, program);
             let arcs = arcs(collector, &collector.current());
             assert!(arcs.contains(&(6, 7)), "{arcs:?}");
@@ -140,7 +140,7 @@ list(sys.kept_copies[1](1))
 
 #[test]
 fn the_program_does_not_notice() {
-    // What is compiled by the program itself is not observed, so that the two can be compared.
+    // Code compiled by the program itself is not observed, so that the two can be compared.
     let source = "\
 import sys, traceback
 

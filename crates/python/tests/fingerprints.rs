@@ -1,9 +1,9 @@
-//! Which states look alike.
+//! Fingerprints: the states that have equal ones.
 
-mod support;
+use crate::support;
 
 use support::{Folder, step};
-use testwright_core::{Fingerprint, Likeness, Snapshot, System};
+use testwright_core::{Equivalence, Fingerprint, Snapshot, System};
 use testwright_python::PythonSystem;
 
 const HARNESS: &str = "\
@@ -36,8 +36,8 @@ def chain(*items):
 pool: <a> 2
 ";
 
-/// The fingerprint after both slots were given a value.
-fn of(values: [&str; 2], likeness: Likeness) -> Result<u128, String> {
+/// Returns the fingerprint after both slots were given a value.
+fn of(values: [&str; 2], likeness: Equivalence) -> Result<u128, String> {
     let lines: String = values
         .iter()
         .map(|value| format!("<a> := {value}\n"))
@@ -57,7 +57,7 @@ fn of(values: [&str; 2], likeness: Likeness) -> Result<u128, String> {
 }
 
 fn one(value: &str) -> u128 {
-    of([value, "None"], Likeness::Equal).unwrap_or_else(|error| panic!("{value}: {error}"))
+    of([value, "None"], Equivalence::Equal).unwrap_or_else(|error| panic!("{value}: {error}"))
 }
 
 #[test]
@@ -124,7 +124,7 @@ fn different_values_look_different() {
 fn sharing_is_seen() {
     let text = format!("{HARNESS}<a> := []\n<a> = <a>\n");
     Folder::new(&[]).with(&text, |system| {
-        let fingerprint = |system: &mut PythonSystem<'_>| system.fingerprint(Likeness::Equal);
+        let fingerprint = |system: &mut PythonSystem<'_>| system.fingerprint(Equivalence::Equal);
         step(system, "a0 = []");
         step(system, "a1 = []");
         let equal = fingerprint(system).unwrap();
@@ -140,15 +140,18 @@ fn sharing_is_seen() {
 fn names_of_slots_count_or_not() {
     let both = |values, likeness| of(values, likeness).unwrap();
     let (one, other) = (["[1]", "[2]"], ["[2]", "[1]"]);
-    assert_ne!(both(one, Likeness::Equal), both(other, Likeness::Equal));
+    assert_ne!(
+        both(one, Equivalence::Equal),
+        both(other, Equivalence::Equal)
+    );
     assert_eq!(
-        both(one, Likeness::UpToRenaming),
-        both(other, Likeness::UpToRenaming)
+        both(one, Equivalence::UpToRenaming),
+        both(other, Equivalence::UpToRenaming)
     );
     let third = ["[1]", "[1]"];
     assert_ne!(
-        both(one, Likeness::UpToRenaming),
-        both(third, Likeness::UpToRenaming)
+        both(one, Equivalence::UpToRenaming),
+        both(third, Equivalence::UpToRenaming)
     );
 }
 
@@ -161,7 +164,7 @@ fn an_abstraction_decides_what_matters() {
         let mut after = |value: &str| {
             system.reset().unwrap();
             assert_eq!(step(system, &format!("b0 = {value}")), "passed");
-            system.fingerprint(Likeness::Equal).unwrap()
+            system.fingerprint(Equivalence::Equal).unwrap()
         };
         assert_eq!(after("[1]"), after("[2]"));
     });
@@ -174,19 +177,19 @@ fn a_copy_looks_like_the_original() {
         step(system, "a0 = Point([1], {})");
         let (state, before) = (
             system.snapshot().unwrap(),
-            system.fingerprint(Likeness::Equal).unwrap(),
+            system.fingerprint(Equivalence::Equal).unwrap(),
         );
         step(system, "a0.x.append(3)");
-        assert_ne!(system.fingerprint(Likeness::Equal).unwrap(), before);
+        assert_ne!(system.fingerprint(Equivalence::Equal).unwrap(), before);
         system.restore(&state).unwrap();
-        assert_eq!(system.fingerprint(Likeness::Equal).unwrap(), before);
+        assert_eq!(system.fingerprint(Equivalence::Equal).unwrap(), before);
     });
 }
 
 #[test]
 fn what_cannot_be_told_apart_is_said() {
     for value in ["threading.Lock()", "(x for x in [])"] {
-        let error = of([value, "None"], Likeness::Equal).expect_err(value);
+        let error = of([value, "None"], Equivalence::Equal).expect_err(value);
         assert!(error.contains("states cannot be told apart"), "{error}");
     }
 }

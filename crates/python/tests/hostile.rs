@@ -1,10 +1,10 @@
-//! Systems that do what they like with the process they run in.
+//! Systems that tamper with the process they run in.
 
-mod support;
+use crate::support;
 
 use support::{Folder, check, step};
 use testwright_core::System;
-use testwright_python::{Options, Output};
+use testwright_python::{Options, OutputMode};
 
 #[test]
 fn leaving_and_interrupting_are_failures_of_the_system() {
@@ -98,7 +98,7 @@ fn output_can_be_captured() {
     let text =
         "print('grüße')\nos.system('echo child')\nwarnings.warn('careful')\n@import warnings\n";
     let options = Options {
-        output: Output::Capture,
+        output: OutputMode::Capture,
         ..Options::default()
     };
     Folder::new(&[]).with_options(text, &options, |system| {

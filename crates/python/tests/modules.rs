@@ -1,11 +1,13 @@
-//! What a reset does to modules under test: nothing if nothing changed, everything if anything did.
+//! The effect of a reset on modules under test: nothing if nothing changed, everything if anything
+//! did.
 
-mod support;
+use crate::support;
 
 use support::{Folder, step};
 use testwright_core::System;
 
-/// A module under test, and an action that passes only if the module is as it is right after it was run.
+/// A module under test, and an action that passes only if the module is as it is right after it was
+/// run.
 const MODULES_WITH_STATE: [(&str, &str); 17] = [
     (
         "items = []\ndef more():\n    items.append(1)\n    return len(items)\n",
@@ -81,7 +83,7 @@ const MODULES_WITH_STATE: [(&str, &str); 17] = [
 fn whatever_state_a_module_has_is_put_back() {
     for (module, action) in MODULES_WITH_STATE {
         let folder = Folder::new(&[("state.py", module)]);
-        // Another action leaves everything alone, so that both kinds of tests take turns.
+        // Another action changes nothing, so that both kinds of tests alternate.
         folder.with(&format!("@import state\n{action}\npass\n"), |system| {
             for quiet in [0, 1, 0, 2, 0, 0, 30, 0] {
                 for _ in 0..quiet {

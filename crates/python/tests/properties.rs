@@ -1,6 +1,6 @@
-//! Properties, which are called all at once where that is possible and one by one where it is not.
+//! Properties, called all at once where possible and one by one where not.
 
-mod support;
+use crate::support;
 
 use support::{Folder, check, step};
 use testwright_core::{Outcome, System};
@@ -30,7 +30,8 @@ pool: <list> 2
 /// Binds a name, so that it cannot share a function with others.
 const LONER: &str = "property: (own := True) and own\n";
 
-/// The failure after these steps, with its traceback: the message is the same whether properties are called at once or one by one.
+/// Returns the failure after these steps, with its traceback. The message is the same whether
+/// properties are called at once or one by one.
 fn failure(properties: &str, steps: &[&str]) -> String {
     let outcome = |text: &str| {
         Folder::new(&[]).with(text, |system| {

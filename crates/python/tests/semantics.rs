@@ -1,6 +1,6 @@
-//! What harness lines mean when they run.
+//! The meaning of harness lines when they run.
 
-mod support;
+use crate::support;
 
 use support::{Folder, action, check, enabled, step};
 use testwright_core::{System, laws};
@@ -263,7 +263,7 @@ fn the_reference_follows_and_is_compared() {
 #[test]
 fn saved_tests_of_tstl_name_compared_actions_by_their_result() {
     Folder::new(&[("sets.py", SETS_MODULE)]).with(SETS, |system| {
-        let texts = |line| system.ancestor_texts(action(system, line)).expect("texts");
+        let texts = |line| system.tstl_texts(action(system, line)).expect("texts");
         assert_eq!(
             texts("c0.find(int0)"),
             (

@@ -1,14 +1,20 @@
-//! Tests as Python files: what they look like.
+//! Tests exported as Python files: their exact text.
 
-mod support;
+use crate::support;
 
 use expect_test::{Expect, expect};
 use support::{Folder, action};
 use testwright_core::Test;
-use testwright_python::Style;
+use testwright_python::StandaloneStyle;
 
 /// Writes the test with these steps as a file beside the system under test.
-fn written(folder: &Folder, harness: &str, steps: &[&str], style: Style, expected: &Expect) {
+fn written(
+    folder: &Folder,
+    harness: &str,
+    steps: &[&str],
+    style: StandaloneStyle,
+    expected: &Expect,
+) {
     let text = folder.with(harness, |system| {
         let test = Test::of(steps.iter().map(|step| action(system, step)));
         system
@@ -102,7 +108,7 @@ fn an_expected_exception_and_a_broken_promise() {
         &Folder::new(&[("stack.py", STACK)]),
         HARNESS,
         &steps,
-        Style::Pytest,
+        StandaloneStyle::Pytest,
         &expected,
     );
 }
@@ -150,7 +156,7 @@ fn a_result_that_differs_from_the_reference() {
         &Folder::new(&[("stack.py", STACK)]),
         &harness,
         &steps,
-        Style::Pytest,
+        StandaloneStyle::Pytest,
         &expected,
     );
 }
@@ -209,7 +215,7 @@ fn an_assigned_result_that_differs_from_the_reference() {
         &Folder::new(&[("stack.py", STACK)]),
         &harness,
         &steps,
-        Style::Unittest,
+        StandaloneStyle::Unittest,
         &expected,
     );
 }
@@ -256,7 +262,7 @@ fn a_property_with_its_helper_function() {
         &Folder::new(&[("stack.py", STACK)]),
         &harness,
         &steps,
-        Style::Script,
+        StandaloneStyle::Script,
         &expected,
     );
 }
@@ -301,7 +307,7 @@ print(<unused>)
         &Folder::new(&[]),
         harness,
         &["queue1.append(random.random())", "queue1[7]"],
-        Style::Pytest,
+        StandaloneStyle::Pytest,
         &expected,
     );
 }
@@ -349,7 +355,7 @@ compare: remove
         &Folder::new(&[]),
         harness,
         &["bag0 = Bag()", "bag0.remove(3)"],
-        Style::Script,
+        StandaloneStyle::Script,
         &expected,
     );
 }
@@ -401,7 +407,7 @@ fn a_test_that_passes_keeps_its_promises_in_it() {
         &Folder::new(&[("stack.py", STACK)]),
         HARNESS,
         &steps,
-        Style::Pytest,
+        StandaloneStyle::Pytest,
         &expected,
     );
 }

@@ -1,19 +1,19 @@
-//! Strategies on code under test: what is new is what its branches say.
+//! Search strategies guided by the branches of the code under test.
 
-mod support;
+use crate::support;
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use support::Folder;
 use testwright_core::generate::{
-    Auto, Exploit, Found, Made, NewCoverage, Progress, Search, SearchWatcher, Strategy, Swarm,
-    SwarmOptions, Uniform, search_with,
+    Auto, Exploit, FailingTest, GeneratedTest, NewCoverage, SearchOptions, SearchProgress,
+    SearchWatcher, Strategy, Swarm, SwarmOptions, Uniform, search_with,
 };
-use testwright_core::{Classes, Covered, System, Test};
-use testwright_python::{Measured, Options, PythonSystem};
+use testwright_core::{ActionClasses, Covered, System, Test};
+use testwright_python::{MeasuredCode, Options, PythonSystem};
 
-/// Opens after five right keys out of a hundred each, whatever is pressed in between.
+/// A lock that opens after five right keys out of a hundred each, whatever is pressed in between.
 const LOCK: &str = "\
 class Lock:
     def __init__(self):
@@ -52,17 +52,17 @@ struct First {
 }
 
 impl<S: ?Sized> SearchWatcher<S> for First {
-    fn proceed(&mut self, progress: &Progress) -> bool {
+    fn proceed(&mut self, progress: &SearchProgress) -> bool {
         progress.steps < self.most
     }
 
-    fn made(&mut self, _system: &S, made: Made<'_>) -> ControlFlow<()> {
+    fn test_generated(&mut self, _system: &S, made: GeneratedTest<'_>) -> ControlFlow<()> {
         self.tests.push(Test::of_steps(made.steps.to_vec()));
         self.new += made.new.len();
         ControlFlow::Continue(())
     }
 
-    fn found(&mut self, _system: &mut S, _found: Found) -> ControlFlow<()> {
+    fn failure_found(&mut self, _system: &mut S, _found: FailingTest) -> ControlFlow<()> {
         ControlFlow::Break(())
     }
 }
@@ -72,7 +72,7 @@ fn run<'py, T: Strategy<PythonSystem<'py>>>(
     mut strategy: T,
     seed: u64,
 ) -> (u64, First) {
-    let plan = Search {
+    let plan = SearchOptions {
         seed,
         tests: None,
         length: 100,
@@ -89,7 +89,7 @@ fn run<'py, T: Strategy<PythonSystem<'py>>>(
 
 fn with_lock<R>(work: impl FnOnce(&mut PythonSystem<'_>) -> R) -> R {
     let options = Options {
-        measured: Measured::Modules,
+        measured: MeasuredCode::Modules,
         ..Options::default()
     };
     Folder::new(&[("lock.py", LOCK)]).with_options(HARNESS, &options, work)
@@ -103,7 +103,7 @@ fn what_is_deep_in_the_code_is_found_by_its_branches() {
         steps[0][place] = with_lock(|system| run(system, Uniform, seed).0);
         steps[1][place] = with_lock(|system| run(system, Exploit::with(NewCoverage), seed).0);
         steps[2][place] = with_lock(|system| {
-            let classes = Arc::new(Classes::new(system.actions()));
+            let classes = Arc::new(ActionClasses::new(system.actions()));
             run(system, Auto::new(&classes, NewCoverage), seed).0
         });
     }
@@ -118,7 +118,7 @@ fn what_is_deep_in_the_code_is_found_by_its_branches() {
 fn the_same_seed_makes_the_same_tests() {
     let tests = || {
         with_lock(|system| {
-            let classes = Arc::new(Classes::new(system.actions()));
+            let classes = Arc::new(ActionClasses::new(system.actions()));
             let (steps, first) = run(system, Auto::new(&classes, NewCoverage), 3);
             assert_eq!(
                 first.new,
@@ -134,12 +134,12 @@ fn the_same_seed_makes_the_same_tests() {
 #[test]
 fn without_coverage_nothing_is_new_and_swarm_works_all_the_same() {
     Folder::new(&[("lock.py", LOCK)]).with(HARNESS, |system| {
-        let classes = Arc::new(Classes::new(system.actions()));
+        let classes = Arc::new(ActionClasses::new(system.actions()));
         let (_, first) = run(system, Swarm::new(&classes, SwarmOptions::default()), 1);
         assert!(!first.tests.is_empty());
         let (_, first) = run(system, Auto::new(&classes, NewCoverage), 1);
         assert_eq!(first.new, 0);
         assert!(system.all_touched().is_empty() && system.touched().is_empty());
-        system.begin_anew().expect("nothing to begin anew");
+        system.reset_touched().expect("nothing to begin anew");
     });
 }

@@ -1,7 +1,8 @@
-//! Prints what the `gherkin` crate reads in feature files, a part a line, for the tests in Python to compare.
+//! Prints how the `gherkin` crate reads feature files, one part per line, for the Python tests to
+//! compare.
 //!
-//! A line has the name of the part and what it consists of, with tabs between: `scenario`, `description`, `step` with its
-//! keyword, and `row` of a table of examples.
+//! A line has the name of the part and its content, separated by tabs: `scenario`, `description`,
+//! `step` with its keyword, and `row` of a table of examples.
 
 use std::error::Error;
 use std::io::{self, Write};
@@ -15,13 +16,13 @@ fn main() -> Result<(), Box<dyn Error>> {
         let feature = Feature::parse(&text, GherkinEnv::default())?;
         let in_rules = feature.rules.iter().flat_map(|rule| &rule.scenarios);
         for scenario in feature.scenarios.iter().chain(in_rules) {
-            tell(&mut out, scenario)?;
+            write_scenario(&mut out, scenario)?;
         }
     }
     Ok(())
 }
 
-fn tell(out: &mut impl Write, scenario: &Scenario) -> io::Result<()> {
+fn write_scenario(out: &mut impl Write, scenario: &Scenario) -> io::Result<()> {
     writeln!(out, "scenario\t{}", scenario.name)?;
     for line in scenario.description.iter().flat_map(|text| text.lines()) {
         writeln!(out, "description\t{}", line.trim())?;

@@ -1,46 +1,46 @@
 //! The tree of blocks that every document is before it becomes text.
 //!
-//! Whoever explains something makes this tree; renderers ([`crate::render`]) make text of it and know nothing else. Each block
-//! knows which lines of its source it comes from, and from which verbosity on it is shown, so that a brief explanation is a
-//! full one with blocks left out and never another text.
+//! Explanations build this tree; renderers ([`crate::render`]) turn it into text and use nothing
+//! else. Each block holds the source lines that it comes from and the lowest verbosity at which it
+//! is shown. A brief explanation is therefore a full one with blocks left out, never another text.
 
 use std::ops::RangeInclusive;
 
-/// Lines of the source, counted from 1.
-pub type Lines = RangeInclusive<usize>;
+/// A range of source lines, counted from 1.
+pub type LineRange = RangeInclusive<usize>;
 
-/// How much is told: 0 brief, 1 normal, 2 full, 3 with the code of everything.
+/// The amount of detail: 0 brief, 1 normal, 2 full, 3 with the code of everything.
 pub type Verbosity = u8;
 
-/// What is told unless something else is asked for.
+/// The verbosity that is used by default.
 pub const NORMAL: Verbosity = 1;
 
 /// A whole explanation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Document {
-    /// Such as `Model: plates`.
+    /// The title, such as `Model: plates`.
     pub title: String,
-    /// What its author says about it, in one paragraph.
+    /// The author's description of it, in one paragraph.
     pub intro: Option<String>,
-    /// In the order in which they are read.
-    pub sections: Vec<Section>,
-    /// What it explains.
-    pub source: Source,
+    /// The sections, in reading order.
+    pub sections: Vec<DocumentSection>,
+    /// The text that the document explains.
+    pub source: DocumentSource,
 }
 
 /// The text that a document explains.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Source {
+pub struct DocumentSource {
     /// The name of its file, without folders.
     pub file: String,
-    /// What it says.
+    /// The full text.
     pub text: String,
 }
 
-impl Source {
-    /// These lines of the text, as far as there are such lines.
+impl DocumentSource {
+    /// Returns these lines of the text, as far as they exist.
     #[must_use]
-    pub fn lines(&self, lines: &Lines) -> String {
+    pub fn lines(&self, lines: &LineRange) -> String {
         let wanted = self
             .text
             .lines()
@@ -49,7 +49,7 @@ impl Source {
         wanted.collect::<Vec<_>>().join("\n")
     }
 
-    /// The line in which a byte of the text stands.
+    /// Returns the line that contains the byte at `offset`.
     #[must_use]
     pub fn line_at(&self, offset: usize) -> usize {
         let before = self.text.as_bytes().iter().take(offset);
@@ -57,69 +57,75 @@ impl Source {
     }
 }
 
-/// A part of a document.
+/// A part of a document, with a heading and items.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Section {
-    /// What stands above it.
+pub struct DocumentSection {
+    /// The heading above it.
     pub heading: Heading,
-    /// What it says.
-    pub items: Vec<Item>,
-    /// Where it comes from.
-    pub lines: Lines,
-    /// From which verbosity on it is shown.
+    /// The content, in reading order.
+    pub items: Vec<DocumentItem>,
+    /// The source lines that it comes from.
+    pub lines: LineRange,
+    /// The lowest verbosity at which it is shown.
     pub level: Verbosity,
 }
 
-/// What stands above a section.
+/// The heading of a section.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Heading {
-    /// Nothing: the section is a line or two that speak for themselves.
+    /// No heading: the section is a line or two that need none.
     None,
-    /// Words that what follows completes, such as `What is remembered`; text has a colon behind them.
+    /// A heading that the items complete, such as `What is remembered`. Plain text adds a colon.
     Plain(String),
     /// A title, such as `Action: put`.
     Action(String),
 }
 
-/// One thing that is said.
+/// One entry of a section: a sentence, a label with entries, or a choice.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Item {
-    /// What it is.
+pub struct DocumentItem {
+    /// The form of the item.
     pub kind: ItemKind,
-    /// Where it comes from.
-    pub lines: Lines,
-    /// From which verbosity on it is shown.
+    /// The source lines that it comes from.
+    pub lines: LineRange,
+    /// The lowest verbosity at which it is shown.
     pub level: Verbosity,
-    /// The code that it tells of; of a choice, a line for each of its conditions.
+    /// The code that the item describes. For a choice, one line per condition.
     pub code: Option<String>,
 }
 
-/// What an item is.
+/// The form of an item.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the fields are the parts of the item")]
 pub enum ItemKind {
-    /// Sentences that stand alone.
+    /// Sentences that stand on their own.
     Paragraph(String),
     /// An entry of a list.
     Sentence(String),
     /// `When it can happen: at any time.`; the label has its colon.
     Labelled { label: String, sentence: String },
     /// A label with entries below it; the label has its colon.
-    Group { label: String, items: Vec<Item> },
-    /// `If C:`, `Otherwise, if C:`, `Otherwise:`, each with what happens then.
-    Choice {
-        branches: Vec<(String, Vec<Item>)>,
-        otherwise: Option<Vec<Item>>,
+    Group {
+        label: String,
+        items: Vec<DocumentItem>,
     },
-    /// Something that happens again and again, or only after a failure; the heading has no colon.
-    Block { heading: String, items: Vec<Item> },
+    /// `If C:`, `Otherwise, if C:`, `Otherwise:`, each with the items of its branch.
+    Choice {
+        branches: Vec<(String, Vec<DocumentItem>)>,
+        otherwise: Option<Vec<DocumentItem>>,
+    },
+    /// A loop or an error handler: items below a heading without a colon.
+    Block {
+        heading: String,
+        items: Vec<DocumentItem>,
+    },
 }
 
-impl Item {
-    /// An item that is shown at normal verbosity.
+impl DocumentItem {
+    /// Creates an item that is shown at normal verbosity.
     #[must_use]
-    pub fn new(kind: ItemKind, lines: Lines) -> Item {
-        Item {
+    pub fn new(kind: ItemKind, lines: LineRange) -> DocumentItem {
+        DocumentItem {
             kind,
             lines,
             level: NORMAL,
@@ -127,43 +133,43 @@ impl Item {
         }
     }
 
-    /// An entry of a list.
+    /// Creates an entry of a list.
     #[must_use]
-    pub fn sentence(text: impl Into<String>, lines: Lines) -> Item {
-        Item::new(ItemKind::Sentence(text.into()), lines)
+    pub fn sentence(text: impl Into<String>, lines: LineRange) -> DocumentItem {
+        DocumentItem::new(ItemKind::Sentence(text.into()), lines)
     }
 
-    /// `label` with a sentence behind it.
+    /// Creates a label with a sentence after it. Adds the colon to the label.
     #[must_use]
-    pub fn labelled(label: &str, sentence: impl Into<String>, lines: Lines) -> Item {
+    pub fn labelled(label: &str, sentence: impl Into<String>, lines: LineRange) -> DocumentItem {
         let (label, sentence) = (format!("{label}:"), sentence.into());
-        Item::new(ItemKind::Labelled { label, sentence }, lines)
+        DocumentItem::new(ItemKind::Labelled { label, sentence }, lines)
     }
 
-    /// `label` with entries below it.
+    /// Creates a label with entries below it. Adds the colon to the label.
     #[must_use]
-    pub fn group(label: &str, items: Vec<Item>, lines: Lines) -> Item {
+    pub fn group(label: &str, items: Vec<DocumentItem>, lines: LineRange) -> DocumentItem {
         let label = format!("{label}:");
-        Item::new(ItemKind::Group { label, items }, lines)
+        DocumentItem::new(ItemKind::Group { label, items }, lines)
     }
 
-    /// The same from this verbosity on.
+    /// Sets the lowest verbosity at which the item is shown.
     #[must_use]
-    pub fn from_level(mut self, level: Verbosity) -> Item {
+    pub fn with_level(mut self, level: Verbosity) -> DocumentItem {
         self.level = level;
         self
     }
 
-    /// The same with its code.
+    /// Attaches the code that the item describes.
     #[must_use]
-    pub fn with_code(mut self, code: impl Into<String>) -> Item {
+    pub fn with_code(mut self, code: impl Into<String>) -> DocumentItem {
         self.code = Some(code.into());
         self
     }
 
-    /// The code behind one of its [`parts`](Item::parts).
+    /// Returns the code of one of the item's [`parts`](DocumentItem::parts).
     #[must_use]
-    pub fn code_of(&self, part: usize) -> Option<&str> {
+    pub fn code_of_part(&self, part: usize) -> Option<&str> {
         let code = self.code.as_deref()?;
         match (&self.kind, part) {
             (ItemKind::Choice { .. }, _) => code.lines().nth(part),
@@ -172,9 +178,10 @@ impl Item {
         }
     }
 
-    /// Items below this one, each list with what stands above it (`If C`, no colon); empty for what has none.
+    /// Returns the lists of items below this one, each with its heading (`If C`, without a colon).
+    /// The result is empty for items that hold only text.
     #[must_use]
-    pub fn parts(&self) -> Vec<(String, &[Item])> {
+    pub fn parts(&self) -> Vec<(String, &[DocumentItem])> {
         match &self.kind {
             ItemKind::Choice {
                 branches,
@@ -188,11 +195,13 @@ impl Item {
         }
     }
 
-    fn shown_at(&self, verbosity: Verbosity) -> Option<Item> {
+    /// Returns the item without the parts that this verbosity hides, or nothing if all of it is
+    /// hidden. Code is shown from verbosity 3 on.
+    fn at_verbosity(&self, verbosity: Verbosity) -> Option<DocumentItem> {
         if self.level > verbosity {
             return None;
         }
-        let shown = |items: &[Item]| shown_at(items, verbosity);
+        let shown = |items: &[DocumentItem]| items_at_verbosity(items, verbosity);
         let kind = match &self.kind {
             ItemKind::Group { label, items } => ItemKind::Group {
                 label: label.clone(),
@@ -214,7 +223,7 @@ impl Item {
             },
             other => other.clone(),
         };
-        // What has lost all that stood below it says nothing.
+        // An item that has lost everything below it would say nothing.
         let has_lost_all = match &kind {
             ItemKind::Group { items, .. } | ItemKind::Block { items, .. } => items.is_empty(),
             ItemKind::Choice {
@@ -239,7 +248,7 @@ impl Item {
             },
             other => other,
         };
-        Some(Item {
+        Some(DocumentItem {
             kind,
             lines: self.lines.clone(),
             level: self.level,
@@ -248,10 +257,11 @@ impl Item {
     }
 }
 
+/// Returns the branches of a choice with their headings: `If C`, `Otherwise, if C`, `Otherwise`.
 fn choice_parts<'i>(
-    branches: &'i [(String, Vec<Item>)],
-    otherwise: Option<&'i [Item]>,
-) -> Vec<(String, &'i [Item])> {
+    branches: &'i [(String, Vec<DocumentItem>)],
+    otherwise: Option<&'i [DocumentItem]>,
+) -> Vec<(String, &'i [DocumentItem])> {
     let mut parts = Vec::new();
     for (number, (condition, items)) in branches.iter().enumerate() {
         let opening = if number == 0 { "If" } else { "Otherwise, if" };
@@ -261,22 +271,23 @@ fn choice_parts<'i>(
     parts
 }
 
-fn shown_at(items: &[Item], verbosity: Verbosity) -> Vec<Item> {
-    let shown = items.iter().filter_map(|item| item.shown_at(verbosity));
+/// Returns the items that are shown at this verbosity.
+fn items_at_verbosity(items: &[DocumentItem], verbosity: Verbosity) -> Vec<DocumentItem> {
+    let shown = items.iter().filter_map(|item| item.at_verbosity(verbosity));
     shown.collect()
 }
 
 impl Document {
-    /// The document with what is shown at this verbosity, and no more.
+    /// Returns the document with only the parts that are shown at this verbosity.
     #[must_use]
-    pub fn shown_at(&self, verbosity: Verbosity) -> Document {
+    pub fn at_verbosity(&self, verbosity: Verbosity) -> Document {
         let sections = self.sections.iter().filter(|one| one.level <= verbosity);
         Document {
             title: self.title.clone(),
             intro: self.intro.clone(),
             sections: sections
-                .map(|section| Section {
-                    items: shown_at(&section.items, verbosity),
+                .map(|section| DocumentSection {
+                    items: items_at_verbosity(&section.items, verbosity),
                     ..section.clone()
                 })
                 .collect(),
@@ -284,19 +295,21 @@ impl Document {
         }
     }
 
-    /// Every sentence of the document, as a reader counts them: titles and headings are none.
+    /// Returns every sentence of the document with its source lines. Titles and headings do not
+    /// count; the conditions of choices do.
     #[must_use]
-    pub fn sentences(&self) -> Vec<(String, Lines)> {
+    pub fn sentences(&self) -> Vec<(String, LineRange)> {
         let mut found = Vec::new();
         found.extend(self.intro.iter().map(|intro| (intro.clone(), 1..=1)));
         for section in &self.sections {
-            gather(&section.items, &mut found);
+            collect_sentences(&section.items, &mut found);
         }
         found
     }
 }
 
-fn gather(items: &[Item], found: &mut Vec<(String, Lines)>) {
+/// Appends the sentences of items, and of everything below them.
+fn collect_sentences(items: &[DocumentItem], found: &mut Vec<(String, LineRange)>) {
     for item in items {
         match &item.kind {
             ItemKind::Paragraph(text) | ItemKind::Sentence(text) => {
@@ -305,44 +318,47 @@ fn gather(items: &[Item], found: &mut Vec<(String, Lines)>) {
             ItemKind::Labelled { label, sentence } => {
                 found.push((format!("{label} {sentence}"), item.lines.clone()));
             }
-            ItemKind::Group { items, .. } => gather(items, found),
+            ItemKind::Group { items, .. } => collect_sentences(items, found),
             ItemKind::Choice { .. } | ItemKind::Block { .. } => {
                 for (heading, items) in item.parts() {
                     if heading != "Otherwise" {
                         found.push((heading, item.lines.clone()));
                     }
-                    gather(items, found);
+                    collect_sentences(items, found);
                 }
             }
         }
     }
 }
 
-/// A small document with everything in it.
+/// A small document that uses every kind of item, for tests of this crate.
 #[cfg(test)]
-pub(crate) fn sample() -> Document {
+pub(crate) fn sample_document() -> Document {
     let choice = ItemKind::Choice {
         branches: vec![
-            ("a is <b>".to_owned(), vec![Item::sentence("One.", 3..=3)]),
-            ("c".to_owned(), vec![Item::sentence("Two.", 4..=4)]),
+            (
+                "a is <b>".to_owned(),
+                vec![DocumentItem::sentence("One.", 3..=3)],
+            ),
+            ("c".to_owned(), vec![DocumentItem::sentence("Two.", 4..=4)]),
         ],
         otherwise: Some(vec![
-            Item::sentence("Three.", 5..=5).with_code("x = 3"),
-            Item::sentence("Full.", 5..=5).from_level(2),
+            DocumentItem::sentence("Three.", 5..=5).with_code("x = 3"),
+            DocumentItem::sentence("Full.", 5..=5).with_level(2),
         ]),
     };
     let items = vec![
-        Item::new(ItemKind::Paragraph("Start *it*.".to_owned()), 2..=2).from_level(0),
-        Item::labelled("Inputs", "none.", 2..=2),
-        Item::group(
+        DocumentItem::new(ItemKind::Paragraph("Start *it*.".to_owned()), 2..=2).with_level(0),
+        DocumentItem::labelled("Inputs", "none.", 2..=2),
+        DocumentItem::group(
             "What happens",
             vec![
-                Item::sentence("Zero.", 2..=2),
-                Item::new(choice, 3..=5),
-                Item::new(
+                DocumentItem::sentence("Zero.", 2..=2),
+                DocumentItem::new(choice, 3..=5),
+                DocumentItem::new(
                     ItemKind::Block {
                         heading: "For each v in the w".to_owned(),
-                        items: vec![Item::sentence("Four.", 6..=6)],
+                        items: vec![DocumentItem::sentence("Four.", 6..=6)],
                     },
                     6..=6,
                 ),
@@ -354,26 +370,26 @@ pub(crate) fn sample() -> Document {
         title: "Model: sample".to_owned(),
         intro: Some("All of it.".to_owned()),
         sections: vec![
-            Section {
+            DocumentSection {
                 heading: Heading::Plain("What is remembered".to_owned()),
-                items: vec![Item::sentence("the w: a list", 1..=1)],
+                items: vec![DocumentItem::sentence("the w: a list", 1..=1)],
                 lines: 1..=1,
                 level: NORMAL,
             },
-            Section {
+            DocumentSection {
                 heading: Heading::Action("Action: start".to_owned()),
                 items,
                 lines: 2..=6,
                 level: 0,
             },
-            Section {
+            DocumentSection {
                 heading: Heading::None,
-                items: vec![Item::labelled("A run may end", "never.", 6..=6)],
+                items: vec![DocumentItem::labelled("A run may end", "never.", 6..=6)],
                 lines: 6..=6,
                 level: NORMAL,
             },
         ],
-        source: Source {
+        source: DocumentSource {
             file: "sample.py".to_owned(),
             text: "w = []\ndef start():\n  a\n  b < 1\n  x = 3\n  d\n".to_owned(),
         },
@@ -386,9 +402,9 @@ mod tests {
 
     #[test]
     fn less_is_told_by_leaving_out() {
-        let document = sample();
+        let document = sample_document();
         let texts = |verbosity| -> Vec<String> {
-            let shown = document.shown_at(verbosity).sentences();
+            let shown = document.at_verbosity(verbosity).sentences();
             shown.into_iter().map(|(text, _)| text).collect()
         };
         let (brief, normal, full) = (texts(0), texts(1), texts(2));
@@ -403,7 +419,7 @@ mod tests {
 
     #[test]
     fn a_source_knows_its_lines() {
-        let source = sample().source;
+        let source = sample_document().source;
         assert_eq!(source.lines(&(2..=3)), "def start():\n  a");
         assert_eq!(source.lines(&(6..=90)), "  d");
         assert_eq!(source.line_at(8), 2);

@@ -1,6 +1,8 @@
-//! What went wrong, as one scenario (section 5): from a property and its failing arguments, from a harness and a
-//! reduced test, from a model and a run,
-//! or from what Hypothesis prints of a state machine.
+//! Counterexamples: a failure as one scenario with a sequence diagram (rules X1 to X8).
+//!
+//! A counterexample comes from a property and its failing arguments, from a harness and a reduced
+//! test, from a model and a failed run, or from the trace that Hypothesis prints of a state
+//! machine.
 
 mod contrast;
 mod harness;
@@ -12,31 +14,31 @@ mod tests;
 mod trace;
 mod values;
 
-pub use contrast::{Contrast, NEIGHBOURS, neighbours};
-pub use harness::{Acts, Failing, Violation};
-pub use property::Observation;
-pub use run::{FailedRun, RunFailure, Taken};
-pub use trace::{Machine, Trace, machine_in};
-pub use values::{given, reported};
+pub use contrast::{Contrast, MAX_NEIGHBOURS, neighbours};
+pub use harness::{FailedTest, FailureCause, TestCode};
+pub use property::FailureObservation;
+pub use run::{FailedRun, RunFailure, RunStep};
+pub use trace::{MachineTrace, StateMachine, machine_name};
+pub use values::{find_reported_values, parse_values};
 
-use crate::mermaid::Diagram;
-use crate::property::Told;
+use crate::mermaid::SequenceDiagram;
+use crate::property::RenderedFeature;
 
-/// How a failed check is written (X4).
+/// The way a failed check is written (X4).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Style {
-    /// As it should be, so that the scenario fails until the bug is repaired.
+pub enum CounterexampleStyle {
+    /// The check as it should be: the scenario fails until the bug is repaired.
     #[default]
     Expected,
-    /// As it is, so that the scenario passes as long as the bug is there.
+    /// The opposite of the check: the scenario passes as long as the bug is there.
     Observed,
 }
 
-/// A failure as people read it.
+/// A failure as a scenario and a diagram.
 #[derive(Debug, Clone, Default)]
-pub struct Counterexample {
-    /// The scenario, and what its steps do.
-    pub told: Told,
-    /// Who said what to whom.
-    pub diagram: Diagram,
+pub struct RenderedCounterexample {
+    /// The scenario and the code of its steps.
+    pub rendered: RenderedFeature,
+    /// The messages between the tester and the system.
+    pub diagram: SequenceDiagram,
 }

@@ -1,17 +1,18 @@
-//! Models, machines and harnesses in plain English (section 6 of the specification).
+//! Explains models, machines and harnesses in plain English.
 //!
 //! ```
 //! use testwright_readable::{explain, idiom::Vocabulary, render};
 //!
 //! let model = "items = []\ndef push(x):\n    items.append(x)\nstate = ('items',)\nactions = (push,)\n";
-//! let told = explain::explain("pile.py", model, &explain::Options::default()).unwrap();
-//! let text = render::text(&told.document.shown_at(1));
+//! let explanation = explain::explain("pile.py", model, &explain::Options::default()).unwrap();
+//! let text = render::text(&explanation.document.at_verbosity(1));
 //! assert!(text.contains("- The given x is added at the end of the items."));
 //! ```
 //!
-//! The files follow a model on its way: `locate` finds its parts, `run` executes its actions symbolically into a `flow`,
-//! `tell` and `effect` put that into sentences, `document` puts the sentences into a document. Harnesses and scenario
-//! machines have a file each.
+//! The modules are the stages of an explanation: `locate` finds the parts of a model, `run`
+//! executes its actions symbolically into a `flow`, `tell` and `effect` phrase that as sentences,
+//! and `document` arranges the sentences in a document. Harnesses and scenario machines have a
+//! module each.
 
 mod difference;
 mod document;
@@ -29,13 +30,13 @@ mod unfold;
 use std::collections::BTreeMap;
 
 use testwright_lang::Diagnostic;
-use testwright_source::{Problem, tree};
+use testwright_source::{SyntaxProblem, tree};
 
-use crate::block::{Document, Source};
+use crate::big_stack::with_big_stack;
+use crate::block::{Document, DocumentSource};
 use crate::idiom::Vocabulary;
-use crate::measure::Phrased;
-use crate::phrase::{Recorder, Tally};
-use crate::room::with_room;
+use crate::measure::PhraseCoverage;
+use crate::phrase::{PhraseCounts, PhraseRecorder};
 use crate::term::Term;
 
 pub use difference::difference;
@@ -43,7 +44,8 @@ pub use run::Limits;
 pub use scenario::Actor;
 pub(crate) use scenario::Player;
 
-/// What the names in the code of a state machine stand for, as far as its text tells: what it remembers, and constants.
+/// Returns the meaning of the names in the code of a state machine, as far as its text tells:
+/// variables and constants.
 pub(crate) fn known_in_machine(
     module: &tree::Module,
     text: &str,
@@ -56,70 +58,72 @@ pub(crate) fn known_in_machine(
     run::World::new(&parts, text, &vocabulary, Limits::default()).known()
 }
 
-/// How something is to be explained.
+/// Options for an explanation.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
     /// Names and idioms.
     pub vocabulary: Vocabulary,
-    /// How far to go.
+    /// Limits of the explanation.
     pub limits: Limits,
-    /// Which machine of the file; the first one if it is not said.
+    /// Name of the machine to explain, or `None` for the first of the file.
     pub machine: Option<String>,
 }
 
 /// An explanation.
 #[derive(Debug, Clone)]
 pub struct Explanation {
-    /// What it says.
+    /// Text of the explanation.
     pub document: Document,
-    /// What was phrased how.
-    pub tally: Tally,
+    /// Record of the phrases that were used.
+    pub tally: PhraseCounts,
 }
 
 impl Explanation {
-    /// How many expressions were phrased, and how many of them by the phrase for anything.
+    /// Returns the number of phrased expressions, and how many of them got only the general phrase.
     #[must_use]
-    pub fn phrased(&self) -> Phrased {
-        Phrased {
+    pub fn phrased(&self) -> PhraseCoverage {
+        PhraseCoverage {
             all: self.tally.phrased,
             by_fallback: self.tally.fallbacks.len(),
         }
     }
 
-    /// The expressions that no specific rule or idiom knew, as idioms that wait to be filled in (I6).
+    /// Returns the expressions that only a general rule could phrase, as idioms to fill in (I6).
     #[must_use]
     pub fn unmatched(&self) -> String {
-        crate::idiom::stubs(&self.tally)
+        crate::idiom::write_stubs(&self.tally)
     }
 }
 
-/// Why something cannot be explained.
+/// Reason for which a text cannot be explained.
 #[derive(Debug, Clone)]
 pub enum Unreadable {
-    /// It is no Python.
-    Python(Vec<Problem>),
-    /// It is no harness.
+    /// The text is not Python.
+    Python(Vec<SyntaxProblem>),
+    /// The text is not a harness.
     Harness(Vec<Diagnostic>),
-    /// It is Python, but neither a model nor a machine.
+    /// The text is Python, but neither a model nor a machine.
     NoModel,
-    /// There is no machine of that name; these are there.
+    /// The file has no machine of that name, but these.
     NoMachine(Vec<String>),
 }
 
-/// Explains a model, a machine, a harness or a scenario machine. `file` is its name without folders.
+/// Explains a model, a machine, a harness or a scenario machine. `file` is its name without
+/// folders.
 ///
 /// # Errors
-/// Why it cannot be explained. Whatever can be read at all is explained as far as possible.
+/// Returns the reason if the text cannot be read at all. Everything that can be read is explained
+/// as far as possible.
 pub fn explain(file: &str, text: &str, options: &Options) -> Result<Explanation, Unreadable> {
-    with_room(|| explained(file, text, options))
+    with_big_stack(|| explained(file, text, options))
 }
 
 fn explained(file: &str, text: &str, options: &Options) -> Result<Explanation, Unreadable> {
-    let source = Source {
+    let source = DocumentSource {
         file: file.to_owned(),
         text: text.to_owned(),
     };
-    let recorder = Recorder::default();
+    let recorder = PhraseRecorder::default();
     let document = match file.strip_suffix(".tstl") {
         Some(name) => harness::document(name, &source, options, &recorder)?,
         None => {
@@ -130,16 +134,16 @@ fn explained(file: &str, text: &str, options: &Options) -> Result<Explanation, U
     };
     Ok(Explanation {
         document,
-        tally: recorder.tally(),
+        tally: recorder.counts(),
     })
 }
 
 fn python(
     name: &str,
     tree: &tree::Module,
-    source: &Source,
+    source: &DocumentSource,
     options: &Options,
-    recorder: &Recorder,
+    recorder: &PhraseRecorder,
 ) -> Result<Document, Unreadable> {
     let wanted = options.machine.as_deref();
     if let (Some(_), None) = (wanted, locate::machine(tree, wanted)) {

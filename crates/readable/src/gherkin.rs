@@ -1,154 +1,161 @@
-//! Features: what a behaviour-driven test runner reads, as a tree, and the text of it.
+//! Gherkin features as a tree, with a writer and a strict parser.
 //!
-//! There are four parsers in use, and they disagree in corners. Here is only what all of them read alike: [`write`]
-//! never leaves that common ground, and [`read`] refuses whatever does. So writing is checked by reading back.
+//! Four parsers of Gherkin are in use, and they disagree in details. This module keeps to what all of
+//! them read alike: [`write()`] never leaves that common ground, and [`parse()`] refuses everything else.
+//! Everything that is written is parsed back as a check (rules G1 to G9).
 //!
 //! ```
-//! use testwright_readable::gherkin::{self, Feature, Keyword, Scenario, Step};
+//! use testwright_readable::gherkin::{self, Feature, Scenario, ScenarioStep, StepKeyword};
 //!
-//! let steps = vec![Step::new(Keyword::Given, "I have nothing, called x"), Step::new(Keyword::Given, "x has no value")];
+//! let steps = vec![
+//!     ScenarioStep::new(StepKeyword::Given, "I have nothing, called x"),
+//!     ScenarioStep::new(StepKeyword::Given, "x has no value"),
+//! ];
 //! let scenario = Scenario { name: "Nothing".to_owned(), steps, ..Scenario::default() };
 //! let feature = Feature { name: "Emptiness".to_owned(), scenarios: vec![scenario], ..Feature::default() };
 //! let text = gherkin::write(&feature)?;
 //! assert!(text.ends_with("    Given I have nothing, called x\n    And x has no value\n"));
-//! assert_eq!(gherkin::read(&text)?, feature);
-//! # Ok::<(), gherkin::Problem>(())
+//! assert_eq!(gherkin::parse(&text)?, feature);
+//! # Ok::<(), gherkin::GherkinError>(())
 //! ```
 
 mod page;
-mod read;
+mod parse;
 mod write;
 
 use std::fmt;
 
-pub use page::Page;
-pub use read::read;
+pub use page::FeaturePage;
+pub use parse::parse;
 pub use write::write;
 
 /// A feature file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Feature {
-    /// Without the `@`.
+    /// The tags, without the `@`.
     pub tags: Vec<String>,
-    /// What it is about.
+    /// The title.
     pub name: String,
-    /// What is said about it.
+    /// The lines below the title.
     pub description: Description,
-    /// Those that belong to no rule.
+    /// The scenarios that belong to no rule.
     pub scenarios: Vec<Scenario>,
-    /// What must hold, each with its scenarios.
-    pub rules: Vec<Rule>,
+    /// The rules, each with its scenarios.
+    pub rules: Vec<FeatureRule>,
 }
 
-/// Something that must hold, and examples of it.
+/// A statement that must hold, with examples.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Rule {
-    /// What must hold.
+pub struct FeatureRule {
+    /// The statement.
     pub name: String,
-    /// For what it must hold.
+    /// The inputs and assumptions for which it must hold.
     pub description: Description,
-    /// Examples.
+    /// The examples.
     pub scenarios: Vec<Scenario>,
-    /// Where it comes from.
-    pub origin: Origin,
+    /// The source line that it comes from.
+    pub origin: FileLine,
 }
 
-/// One example, or with `examples` a row of them.
+/// One example, or an outline of several if it has `examples`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Scenario {
-    /// A remark for those who read the file, such as that it could not be checked. No runner sees it.
+    /// A remark for readers of the file, such as that the scenario could not be verified. Runners
+    /// ignore it.
     pub comment: Option<String>,
-    /// Without the `@`.
+    /// The tags, without the `@`.
     pub tags: Vec<String>,
-    /// Unique within a file, for pytest-bdd silently drops all but one of those that share a name.
+    /// The title, unique within a file, because pytest-bdd drops all but one scenario of a name
+    /// (trap 1).
     pub name: String,
-    /// What is said about it.
+    /// The lines below the title.
     pub description: Description,
-    /// What is done and checked.
-    pub steps: Vec<Step>,
-    /// What `<name>` in a step stands for, one example a row; makes it an outline.
-    pub examples: Option<Table>,
-    /// Where it comes from.
-    pub origin: Origin,
+    /// The steps, in order.
+    pub steps: Vec<ScenarioStep>,
+    /// The values for each `<name>` in a step, one example per row. Makes the scenario an outline.
+    pub examples: Option<DataTable>,
+    /// The source line that it comes from.
+    pub origin: FileLine,
 }
 
-/// One line of a scenario.
+/// One step of a scenario.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Step {
-    /// What it is for.
-    pub keyword: Keyword,
-    /// What is had, done or checked.
+pub struct ScenarioStep {
+    /// The keyword.
+    pub keyword: StepKeyword,
+    /// The text after the keyword.
     pub text: String,
-    /// What stands below it.
-    pub argument: Option<Argument>,
-    /// Where it comes from.
-    pub origin: Origin,
+    /// The text or table below the step.
+    pub argument: Option<StepArgument>,
+    /// The source line that it comes from.
+    pub origin: FileLine,
 }
 
-/// What a step is for. `And` is how a repeated one is written (F9).
+/// The keyword of a step. `And` is how a repeated keyword is written (F9).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Keyword {
-    /// What there is.
+pub enum StepKeyword {
+    /// A precondition or an input.
     Given,
-    /// What is done.
+    /// An action.
     When,
-    /// What is checked.
+    /// A check.
     Then,
 }
 
-/// What stands below a step.
+/// The text or table below a step.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Argument {
+pub enum StepArgument {
     /// Lines between `"""`.
     Text(String),
     /// Rows of cells.
-    Table(Table),
+    Table(DataTable),
 }
 
-/// Rows of cells, the first of which are headings.
+/// A table with a row of headings.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Table {
-    /// What the columns are called.
+pub struct DataTable {
+    /// The names of the columns.
     pub headings: Vec<String>,
-    /// As many cells each as there are headings.
+    /// The rows; each has as many cells as there are headings.
     pub rows: Vec<Vec<String>>,
 }
 
-/// Where in a source text something comes from. It is not part of what is said, so it does not make two trees differ.
+/// A line of a source file. It does not take part in comparisons, because parsing a feature back
+/// cannot restore it.
 #[derive(Debug, Clone, Default)]
-pub struct Origin {
+pub struct FileLine {
     /// The file, as the user named it.
     pub file: String,
-    /// From 1; 0 if there is none.
+    /// The line, counted from 1; 0 if there is none.
     pub line: usize,
 }
 
-impl PartialEq for Origin {
-    fn eq(&self, _: &Origin) -> bool {
+impl PartialEq for FileLine {
+    fn eq(&self, _: &FileLine) -> bool {
         true
     }
 }
 
-impl Eq for Origin {}
+impl Eq for FileLine {}
 
-impl Step {
-    /// A step without argument and origin.
+impl ScenarioStep {
+    /// Creates a step without argument and origin. Line breaks in the text become blanks (G2).
     #[must_use]
-    pub fn new(keyword: Keyword, text: &str) -> Step {
-        Step {
+    pub fn new(keyword: StepKeyword, text: &str) -> ScenarioStep {
+        ScenarioStep {
             keyword,
-            text: without_breaks(text),
+            text: remove_line_breaks(text),
             argument: None,
-            origin: Origin::default(),
+            origin: FileLine::default(),
         }
     }
 }
 
-impl Keyword {
-    /// As it is written behind another: `And`, if it is the same again (F9). The first is never `And` (G4), for nothing is
-    /// before it.
+impl StepKeyword {
+    /// Returns the keyword as it is written after another step: `And` if it repeats (F9). The first
+    /// step is never `And` (G4).
     #[must_use]
-    pub(crate) fn written(self, before: Option<Keyword>) -> &'static str {
+    pub(crate) fn written_after(self, before: Option<StepKeyword>) -> &'static str {
         if before == Some(self) {
             "And"
         } else {
@@ -156,36 +163,37 @@ impl Keyword {
         }
     }
 
-    /// As it is written.
+    /// Returns the keyword itself.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
-            Keyword::Given => "Given",
-            Keyword::When => "When",
-            Keyword::Then => "Then",
+            StepKeyword::Given => "Given",
+            StepKeyword::When => "When",
+            StepKeyword::Then => "Then",
         }
     }
 }
 
-/// Lines below a name, none of which any parser takes for something else.
+/// The lines below a title. Adding a line makes sure that no parser takes it for syntax.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Description(Vec<String>);
 
 impl Description {
-    /// Adds a line. One that would begin with a keyword gets a dash before it (G3); an empty one is left out.
+    /// Adds a line. A line that would begin like syntax gets a dash before it (G3); an empty one is
+    /// left out.
     pub fn push(&mut self, line: &str) {
-        let line = one_line(line);
+        let line = collapse_whitespace(line);
         if line.is_empty() {
             return;
         }
-        self.0.push(if begins_like_syntax(&line) {
+        self.0.push(if starts_like_syntax(&line) {
             format!("- {line}")
         } else {
             line
         });
     }
 
-    /// The lines.
+    /// Returns the lines.
     #[must_use]
     pub fn lines(&self) -> &[String] {
         &self.0
@@ -202,25 +210,25 @@ impl<'a> FromIterator<&'a str> for Description {
     }
 }
 
-/// Why a text is no feature that every parser reads alike.
+/// The reason why a text is no feature that every parser reads alike.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Problem {
-    /// From 1.
+pub struct GherkinError {
+    /// The line, counted from 1.
     pub line: usize,
-    /// What is wrong there.
+    /// The problem.
     pub message: String,
 }
 
-impl fmt::Display for Problem {
+impl fmt::Display for GherkinError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "line {}: {}", self.line, self.message)
     }
 }
 
-impl std::error::Error for Problem {}
+impl std::error::Error for GherkinError {}
 
-/// What a description line must not begin with, not even as part of a longer word (G3).
-const BEGINNINGS: [&str; 18] = [
+/// Texts that a line of a description must not begin with, not even as part of a longer word (G3).
+const RESERVED_STARTS: [&str; 18] = [
     "Feature",
     "Rule",
     "Background",
@@ -241,14 +249,15 @@ const BEGINNINGS: [&str; 18] = [
     "```",
 ];
 
-fn begins_like_syntax(line: &str) -> bool {
-    BEGINNINGS.iter().any(|word| line.starts_with(word))
+/// Returns true if a line begins like a keyword or a mark.
+fn starts_like_syntax(line: &str) -> bool {
+    RESERVED_STARTS.iter().any(|word| line.starts_with(word))
 }
 
-/// The same in one line: whatever breaks lines becomes a blank, and nothing else changes (G2). Blanks between quotation
-/// marks belong to what is said.
+/// Puts a text on one line: line breaks become blanks, and nothing else changes (G2). Blanks inside
+/// quotation marks are part of the text.
 #[must_use]
-pub fn without_breaks(text: &str) -> String {
+pub fn remove_line_breaks(text: &str) -> String {
     let mut lines = text
         .split(is_line_break)
         .map(str::trim)
@@ -257,7 +266,7 @@ pub fn without_breaks(text: &str) -> String {
     lines.fold(first, |text, line| format!("{text} {line}"))
 }
 
-/// Line breaks that some languages know and others do not are among them.
+/// Returns true for every character that some language takes for a line break.
 fn is_line_break(letter: char) -> bool {
     matches!(
         letter,
@@ -265,13 +274,14 @@ fn is_line_break(letter: char) -> bool {
     )
 }
 
-/// White space of any kind becomes one blank: for titles and descriptions (G2).
+/// Replaces each run of white space by one blank, for titles and descriptions (G2).
 #[must_use]
-pub fn one_line(text: &str) -> String {
+pub fn collapse_whitespace(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Whether a value may stand in a cell: what parsers disagree about must not be in it, nor what they would replace (G6).
+/// Returns true if a value may stand in a table cell (G6): it has no backslash, no line break and
+/// no column name in angle brackets.
 #[must_use]
 pub fn fits_cell(cell: &str, columns: &[String]) -> bool {
     let is_replaced = |column: &String| cell.contains(&format!("<{column}>"));

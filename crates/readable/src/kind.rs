@@ -1,96 +1,103 @@
-//! What generators and annotations promise of the values they give (3.4): "whole number", "list of texts".
+//! Kinds of generated values: what a strategy or an annotation says about the values it gives, such
+//! as "whole number" or "list of texts".
+//!
+//! A kind is a noun with a restriction after it. Properties say "any whole number n from 0 to 9",
+//! inputs of actions "any whole number from 0 to 9".
 
 mod annotation;
 mod strategy;
 
 use testwright_source::tree::{Expression, ExpressionKind};
 
-use crate::phrase::{Speaker, join};
-use crate::term::{Scope, Term, Type};
-use crate::words::{plural_of, with_article};
+use crate::phrase::{Phraser, join};
+use crate::term::{NameScope, Term, Type};
+use crate::words::{pluralise, with_article};
 
-/// What kind of values there are to be expected.
+/// The words for one kind of values, and their type.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Kind {
-    /// One of them: "whole number".
+pub struct KindPhrase {
+    /// The singular noun: "whole number".
     pub noun: String,
-    /// Several of them: "whole numbers".
+    /// The plural noun: "whole numbers".
     pub plural: String,
-    /// What is said behind the noun or the name, with the space before it: " from 0 to 9". May be empty.
+    /// The words after the noun or the name, with a leading space: " from 0 to 9". May be empty.
     pub restriction: String,
-    /// The same behind the plural: verbs agree with what they speak of (W5).
-    pub several_restriction: String,
-    /// What this tells of their type.
+    /// The restriction after the plural noun (W5: verbs agree in number).
+    pub plural_restriction: String,
+    /// The type of the values.
     pub type_: Type,
 }
 
-/// Reads kinds where generators and annotations stand.
+/// Reads the kinds of strategies and annotations in a source text.
 #[derive(Clone, Copy)]
-pub struct Kinds<'a> {
-    /// The text in which they stand.
+pub struct KindReader<'a> {
+    /// The source text.
     pub text: &'a str,
-    /// What names stand for there.
-    pub scope: &'a dyn Scope,
-    /// The expression that a module-level name was assigned, for strategies that have a name.
+    /// The meaning of names in it.
+    pub scope: &'a dyn NameScope,
+    /// Gives the expression that a module-level name was assigned, for strategies with a name.
     pub definition: &'a dyn Fn(&str) -> Option<Expression>,
-    /// Who phrases bounds and conditions.
-    pub speaker: Speaker<'a>,
+    /// The phraser of bounds and conditions.
+    pub phraser: Phraser<'a>,
 }
 
-impl Kind {
-    /// Nothing is known.
+impl KindPhrase {
+    /// Returns the kind of values about which nothing is known.
     #[must_use]
     pub fn unknown() -> Self {
-        Self::named("value", Type::Unknown)
+        Self::with_noun("value", Type::Unknown)
     }
 
-    fn named(noun: &str, type_: Type) -> Self {
+    /// Creates a kind without a restriction.
+    fn with_noun(noun: &str, type_: Type) -> Self {
         Self {
             noun: noun.to_owned(),
-            plural: plural_of(noun),
+            plural: pluralise(noun),
             restriction: String::new(),
-            several_restriction: String::new(),
+            plural_restriction: String::new(),
             type_,
         }
     }
 
+    /// Sets the restriction after the noun and after its plural.
     fn with_restriction(self, restriction: impl Into<String>) -> Self {
         let restriction = restriction.into();
         Self {
-            several_restriction: restriction.clone(),
+            plural_restriction: restriction.clone(),
             restriction,
             ..self
         }
     }
 
-    fn with_several(self, several_restriction: String) -> Self {
+    /// Sets the restriction after the plural alone.
+    fn with_plural_restriction(self, several_restriction: String) -> Self {
         Self {
-            several_restriction,
+            plural_restriction: several_restriction,
             ..self
         }
     }
 
-    /// "any whole number n from 0 to 9" for properties, without a name for inputs.
+    /// Returns "any whole number n from 0 to 9"; inputs of actions have no name.
     #[must_use]
     pub fn any(&self, name: Option<&str>) -> String {
         let name = name.map_or(String::new(), |name| format!(" {name}"));
         format!("any {}{name}{}", self.noun, self.restriction)
     }
 
-    /// "a whole number from 0 to 9".
+    /// Returns "a whole number from 0 to 9".
     #[must_use]
     pub fn one(&self) -> String {
         format!("{}{}", with_article(&self.noun), self.restriction)
     }
 
-    /// "whole numbers from 0 to 9".
+    /// Returns "whole numbers from 0 to 9".
     #[must_use]
     pub fn several(&self) -> String {
-        format!("{}{}", self.plural, self.several_restriction)
+        format!("{}{}", self.plural, self.plural_restriction)
     }
 }
 
-/// The noun of one of Python's own classes (3.4, C28).
+/// Returns the noun of one of Python's own classes (C28: `isinstance` names the kind).
 pub(crate) fn noun_of_class(class: &str) -> Option<&'static str> {
     Some(match class {
         "int" => "whole number",
@@ -114,7 +121,7 @@ pub(crate) fn noun_of_class(class: &str) -> Option<&'static str> {
     })
 }
 
-/// The type that goes with such a class.
+/// Returns the type of one of Python's own classes.
 fn type_of_class(class: &str) -> Type {
     match class {
         "int" | "float" | "complex" | "Decimal" | "Fraction" => Type::Number,
@@ -130,42 +137,44 @@ fn type_of_class(class: &str) -> Type {
     }
 }
 
-/// A pair or a group of kinds, if at least one is given.
-fn group(kinds: &[Kind]) -> Kind {
+/// Combines kinds into a pair or a group; at least one is needed.
+fn group_kind(kinds: &[KindPhrase]) -> KindPhrase {
     let noun = if kinds.len() == 2 { "pair" } else { "group" };
     let items: Vec<String> = kinds
         .iter()
-        .map(|kind| join::operand(&kind.one()))
+        .map(|kind| join::parenthesise(&kind.one()))
         .collect();
     let type_ = Type::Tuple(kinds.iter().map(|kind| kind.type_.clone()).collect());
-    Kind::named(noun, type_).with_restriction(format!(" of {}", join::nouns(&items, "and")))
+    KindPhrase::with_noun(noun, type_)
+        .with_restriction(format!(" of {}", join::nouns(&items, "and")))
 }
 
-/// One of several kinds.
-fn either(kinds: &[Kind]) -> Kind {
+/// Combines alternatives: "value that is either a text or a whole number".
+fn either_kind(kinds: &[KindPhrase]) -> KindPhrase {
     if let [only] = kinds {
         return only.clone();
     }
-    let alternatives: Vec<String> = kinds.iter().map(Kind::one).collect();
-    let type_ = Type::common(kinds.iter().map(|kind| kind.type_.clone()));
+    let alternatives: Vec<String> = kinds.iter().map(KindPhrase::one).collect();
+    let type_ = Type::unify_all(kinds.iter().map(|kind| kind.type_.clone()));
     let either = join::nouns(&alternatives, "or");
-    let kind = Kind::unknown()
+    let kind = KindPhrase::unknown()
         .with_restriction(format!(" that is either {either}"))
-        .with_several(format!(" that are either {either}"));
-    Kind { type_, ..kind }
+        .with_plural_restriction(format!(" that are either {either}"));
+    KindPhrase { type_, ..kind }
 }
 
-/// The last word of `a.b.c`.
-fn last_name(expression: &Expression) -> Option<&str> {
+/// Returns the last name of `a.b.c`.
+fn last_segment(expression: &Expression) -> Option<&str> {
     match &expression.kind {
         ExpressionKind::Name(name) | ExpressionKind::Attribute { name, .. } => Some(name),
         _ => None,
     }
 }
 
-impl Kinds<'_> {
+impl KindReader<'_> {
+    /// Builds the term of an expression in this text.
     fn term(&self, expression: &Expression) -> Term {
-        Term::read(expression, self.text, self.scope)
+        Term::from_expression(expression, self.text, self.scope)
     }
 }
 
@@ -175,34 +184,34 @@ mod tests {
 
     use super::*;
     use crate::idiom::Vocabulary;
-    use crate::term::{Reference, Role, Unscoped};
+    use crate::term::{EmptyScope, NameReference, NameRole};
 
-    fn kind(text: &str, read: impl Fn(&Kinds<'_>, &Expression) -> Kind) -> Kind {
+    fn kind(text: &str, read: impl Fn(&KindReader<'_>, &Expression) -> KindPhrase) -> KindPhrase {
         let vocabulary = Vocabulary::default();
         let definition = |name: &str| match name {
             "small" => tree::expression("st.integers(0, 9)").ok(),
             "loop" => tree::expression("loop").ok(),
             _ => None,
         };
-        let kinds = Kinds {
+        let kinds = KindReader {
             text,
-            scope: &Unscoped,
+            scope: &EmptyScope,
             definition: &definition,
-            speaker: Speaker::new(&vocabulary),
+            phraser: Phraser::new(&vocabulary),
         };
         read(&kinds, &tree::expression(text).expect("an expression"))
     }
 
     fn strategy(text: &str) -> String {
-        let n = Term::from(Reference::new("n", Role::Variable));
+        let n = Term::from(NameReference::new("n", NameRole::Variable));
         kind(text, |kinds, strategy| {
-            kinds.of_strategy(strategy, Some(&n))
+            kinds.read_strategy(strategy, Some(&n))
         })
         .any(Some("n"))
     }
 
     fn annotation(text: &str) -> String {
-        kind(text, |kinds, annotation| kinds.of_annotation(annotation)).any(Some("n"))
+        kind(text, |kinds, annotation| kinds.read_annotation(annotation)).any(Some("n"))
     }
 
     #[test]
@@ -361,7 +370,7 @@ mod tests {
         );
         let input = kind(
             "st.integers().filter(lambda v: v > 3)",
-            |kinds, strategy| kinds.of_strategy(strategy, None),
+            |kinds, strategy| kinds.read_strategy(strategy, None),
         );
         assert_eq!(
             input.any(None),
@@ -406,7 +415,7 @@ mod tests {
     #[test]
     fn kinds_tell_types() {
         let type_of =
-            |text: &str| kind(text, |kinds, strategy| kinds.of_strategy(strategy, None)).type_;
+            |text: &str| kind(text, |kinds, strategy| kinds.read_strategy(strategy, None)).type_;
         assert_eq!(
             type_of("st.lists(st.text())"),
             Type::List(Box::new(Type::Text))

@@ -1,60 +1,63 @@
-//! How readable a text is, in figures that a build can keep from getting worse.
+//! Readability figures of a text, which a build can keep from getting worse (rules Q1 to Q7).
 //!
-//! A figure alone proves little: short labels "read easily". Together they tell a text for people from code in disguise.
+//! One figure alone proves little, since short labels are always easy to read. Together they tell a
+//! text for people from code in disguise.
 
 mod leaks;
 mod syllables;
 
-use crate::block::{Document, Item, ItemKind};
+use crate::block::{Document, DocumentItem, ItemKind};
 
-pub use leaks::leaks;
+pub use leaks::count_leaks;
 
-/// What is counted in a text.
+/// The readability figures of a text.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Figures {
-    /// Sentences; entries of lists and steps count as such.
+pub struct ReadabilityFigures {
+    /// The number of sentences; list entries and steps count as such.
     pub sentences: usize,
-    /// Places where a reader sees code.
+    /// The number of places where a reader sees code (Q1).
     pub leaks: usize,
-    /// Lines of text per line of source; none if there is no source.
+    /// Lines of text per line of source (Q2); nothing without a source.
     pub lines_per_line: Option<f64>,
-    /// Reading ease after Flesch: more is easier.
+    /// Reading ease after Flesch (Q3): more is easier.
     pub ease: f64,
-    /// Words in the longest sentence.
+    /// The number of words in the longest sentence (Q4).
     pub longest: usize,
-    /// References to something that is defined elsewhere, per sentence.
+    /// References to something that is defined elsewhere, per sentence (Q5).
     pub look_backs: f64,
-    /// The most " of " in one sentence.
+    /// The most occurrences of " of " in one sentence (Q6).
     pub of_depth: usize,
-    /// Share of expressions that have words of their own, in percent; none if that is not known.
+    /// The percentage of expressions with a phrase of their own (Q7); nothing if it is not known.
     pub coverage: Option<f64>,
-    /// Share of sentences that can be traced to their source, in percent; none if there is no source.
+    /// The percentage of sentences that can be traced to their source (Q9); nothing without a
+    /// source.
     pub traceable: Option<f64>,
 }
 
-/// How many expressions were phrased, and how many of them by the phrase for anything.
+/// The number of expressions that were phrased, and how many of them only a general rule could
+/// phrase.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Phrased {
-    /// All of them.
+pub struct PhraseCoverage {
+    /// The number of all phrased expressions.
     pub all: usize,
-    /// Those for which nothing better was known.
+    /// The number of expressions that only a general rule could phrase.
     pub by_fallback: usize,
 }
 
-/// The figures of an explanation; `lines` are those of its text that are not blank.
+/// Measures an explanation. `lines` is the number of its text lines that are not blank.
 #[must_use]
-pub fn document(document: &Document, lines: usize, phrased: Phrased) -> Figures {
+pub fn document(document: &Document, lines: usize, phrased: PhraseCoverage) -> ReadabilityFigures {
     let sentences = document.sentences();
     let texts: Vec<&str> = sentences.iter().map(|(text, _)| text.as_str()).collect();
-    let source_lines = lines_of_source(&document.source.text);
+    let source_lines = count_source_lines(&document.source.text);
     let last = document.source.text.lines().count();
     let traced = sentences
         .iter()
         .filter(|(_, lines)| *lines.start() >= 1 && *lines.end() <= last.max(1))
         .count();
-    let mut figures = of_sentences(&texts);
+    let mut figures = measure_sentences(&texts);
     figures.lines_per_line = ratio(lines, source_lines);
-    figures.look_backs = per(look_backs(document, &texts), texts.len());
+    figures.look_backs = ratio_or_zero(look_backs(document, &texts), texts.len());
     figures.coverage = percent(
         phrased.all - phrased.by_fallback.min(phrased.all),
         phrased.all,
@@ -63,16 +66,17 @@ pub fn document(document: &Document, lines: usize, phrased: Phrased) -> Figures 
     figures
 }
 
-/// The figures of a text that is there already: a feature, or an explanation that was written to a file.
+/// Measures a text that already exists: a feature, or an explanation in a file.
 #[must_use]
-pub fn text(text: &str) -> Figures {
+pub fn text(text: &str) -> ReadabilityFigures {
     let lines = text.lines().map(str::trim);
-    let sentences: Vec<&str> = lines.filter_map(sentence_of).collect();
-    of_sentences(&sentences)
+    let sentences: Vec<&str> = lines.filter_map(strip_markup).collect();
+    measure_sentences(&sentences)
 }
 
-/// What a line says, without what marks it as an entry, a heading or a step.
-fn sentence_of(line: &str) -> Option<&str> {
+/// Returns the sentence of a line without list marks, headings and keywords, or nothing if the line
+/// has none.
+fn strip_markup(line: &str) -> Option<&str> {
     let is_mark = line.starts_with(['@', '|', '#']) || line.starts_with("```");
     if line.is_empty() || is_mark {
         return None;
@@ -86,11 +90,12 @@ fn sentence_of(line: &str) -> Option<&str> {
         "Examples:",
     ];
     let named = headings.iter().find_map(|word| line.strip_prefix(word));
-    let said = named.unwrap_or(line).trim();
-    (!said.is_empty()).then_some(said)
+    let sentence = named.unwrap_or(line).trim();
+    (!sentence.is_empty()).then_some(sentence)
 }
 
-fn of_sentences(sentences: &[&str]) -> Figures {
+/// Computes all figures that need nothing but the sentences.
+fn measure_sentences(sentences: &[&str]) -> ReadabilityFigures {
     let words: Vec<usize> = sentences.iter().map(|one| words(one).count()).collect();
     let total: usize = words.iter().sum();
     let sounds: usize = sentences
@@ -98,13 +103,17 @@ fn of_sentences(sentences: &[&str]) -> Figures {
         .flat_map(|one| self::words(one))
         .map(syllables::count)
         .sum();
-    Figures {
+    ReadabilityFigures {
         sentences: sentences.len(),
-        leaks: sentences.iter().map(|one| leaks(one)).sum(),
+        leaks: sentences.iter().map(|one| count_leaks(one)).sum(),
         lines_per_line: None,
         ease: match total {
             0 => 100.0,
-            _ => 206.835 - 1.015 * per(total, sentences.len()) - 84.6 * per(sounds, total),
+            _ => {
+                206.835
+                    - 1.015 * ratio_or_zero(total, sentences.len())
+                    - 84.6 * ratio_or_zero(sounds, total)
+            }
         },
         longest: words.iter().copied().max().unwrap_or_default(),
         look_backs: 0.0,
@@ -118,16 +127,17 @@ fn of_sentences(sentences: &[&str]) -> Figures {
     }
 }
 
+/// Iterates over the words of a sentence.
 fn words(sentence: &str) -> impl Iterator<Item = &str> {
     sentence
         .split_whitespace()
         .filter(|word| word.chars().any(char::is_alphanumeric))
 }
 
-/// How often something is named that stands under "Here:".
+/// Counts references to names that are defined under "Here:".
 fn look_backs(document: &Document, sentences: &[&str]) -> usize {
     let mut names: Vec<&str> = Vec::new();
-    let mut pending: Vec<&Item> = document
+    let mut pending: Vec<&DocumentItem> = document
         .sections
         .iter()
         .flat_map(|one| &one.items)
@@ -136,7 +146,7 @@ fn look_backs(document: &Document, sentences: &[&str]) -> usize {
         let below = item.parts();
         if matches!(&item.kind, ItemKind::Group { label, .. } if label == "Here:") {
             for (_, items) in &below {
-                names.extend(items.iter().filter_map(defined));
+                names.extend(items.iter().filter_map(defined_name));
             }
         }
         pending.extend(below.iter().flat_map(|(_, items)| items.iter()));
@@ -146,36 +156,39 @@ fn look_backs(document: &Document, sentences: &[&str]) -> usize {
         named.sum()
     };
     let all: usize = sentences.iter().map(|one| mentions(&one)).sum();
-    // Each is named once where it is defined.
+    // The definition itself mentions each name once.
     all - names.len().min(all)
 }
 
-/// What an entry under "Here:" defines.
-fn defined(item: &Item) -> Option<&str> {
+/// Returns the name that an entry under "Here:" defines.
+fn defined_name(item: &DocumentItem) -> Option<&str> {
     match &item.kind {
         ItemKind::Sentence(text) => text.split_once(" means ").map(|(name, _)| name),
         _ => None,
     }
 }
 
-/// Lines of a source that say something: neither blank nor comments.
-fn lines_of_source(text: &str) -> usize {
+/// Counts the lines of a source that are neither blank nor comments.
+fn count_source_lines(text: &str) -> usize {
     let says = |line: &&str| !line.trim().is_empty() && !line.trim_start().starts_with('#');
     text.lines().filter(says).count()
 }
 
-fn per(count: usize, of: usize) -> f64 {
+/// Divides two counts; nothing divided by nothing is zero.
+fn ratio_or_zero(count: usize, of: usize) -> f64 {
     ratio(count, of).unwrap_or_default()
 }
 
+/// Divides two counts, or returns nothing for a zero divisor.
 #[allow(
     clippy::cast_precision_loss,
-    reason = "nobody counts that many sentences"
+    reason = "counts of sentences are small"
 )]
 fn ratio(count: usize, of: usize) -> Option<f64> {
     (of > 0).then(|| count as f64 / of as f64)
 }
 
+/// Returns the percentage of two counts.
 fn percent(count: usize, of: usize) -> Option<f64> {
     ratio(count, of).map(|share| share * 100.0)
 }
@@ -183,12 +196,12 @@ fn percent(count: usize, of: usize) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::block::{NORMAL, Section, sample};
+    use crate::block::{DocumentSection, NORMAL, sample_document};
 
     #[test]
     fn q2_lines_of_text_per_line_of_source() {
-        assert_eq!(lines_of_source("# a\n\nx = 1\n  # b\ny = 2\n"), 2);
-        let figures = document(&sample(), 12, Phrased::default());
+        assert_eq!(count_source_lines("# a\n\nx = 1\n  # b\ny = 2\n"), 2);
+        let figures = document(&sample_document(), 12, PhraseCoverage::default());
         assert_eq!(figures.lines_per_line, Some(2.0));
     }
 
@@ -211,24 +224,24 @@ mod tests {
 
     #[test]
     fn q5_look_backs_count_names_defined_here() {
-        let mut here = sample();
+        let mut here = sample_document();
         let lines = 1..=1;
-        here.sections.push(Section {
+        here.sections.push(DocumentSection {
             heading: crate::block::Heading::Action("Action: x".to_owned()),
             items: vec![
-                Item::group(
+                DocumentItem::group(
                     "Here",
-                    vec![Item::sentence("the fee means much", lines.clone())],
+                    vec![DocumentItem::sentence("the fee means much", lines.clone())],
                     lines.clone(),
                 ),
-                Item::sentence("The total goes up by the fee.", lines.clone()),
+                DocumentItem::sentence("The total goes up by the fee.", lines.clone()),
             ],
             lines,
             level: NORMAL,
         });
-        let figures = document(&here, 1, Phrased::default());
-        assert!((figures.look_backs - per(1, figures.sentences)).abs() < 1e-9);
-        assert!(document(&sample(), 1, Phrased::default()).look_backs < 1e-9);
+        let figures = document(&here, 1, PhraseCoverage::default());
+        assert!((figures.look_backs - ratio_or_zero(1, figures.sentences)).abs() < 1e-9);
+        assert!(document(&sample_document(), 1, PhraseCoverage::default()).look_backs < 1e-9);
     }
 
     #[test]
@@ -238,18 +251,24 @@ mod tests {
 
     #[test]
     fn q7_coverage() {
-        let phrased = Phrased {
+        let phrased = PhraseCoverage {
             all: 4,
             by_fallback: 1,
         };
-        assert_eq!(document(&sample(), 1, phrased).coverage, Some(75.0));
-        assert_eq!(document(&sample(), 1, Phrased::default()).coverage, None);
+        assert_eq!(
+            document(&sample_document(), 1, phrased).coverage,
+            Some(75.0)
+        );
+        assert_eq!(
+            document(&sample_document(), 1, PhraseCoverage::default()).coverage,
+            None
+        );
     }
 
     #[test]
     fn q9_sentences_have_lines() {
         assert_eq!(
-            document(&sample(), 1, Phrased::default()).traceable,
+            document(&sample_document(), 1, PhraseCoverage::default()).traceable,
             Some(100.0)
         );
     }

@@ -1,55 +1,63 @@
-//! Sequence diagrams of what a tester did (5.4), in the language of Mermaid and as pictures.
+//! Sequence diagrams of a failing test, as Mermaid source and as SVG pictures.
+//!
+//! A diagram has one tester, who calls the other participants and gets answers or failures back.
+//! Long diagrams are shortened in the middle, and special characters are escaped (trap 12: `;` and
+//! `#` have a meaning in Mermaid).
 
-mod picture;
+mod svg;
 
 use std::borrow::Cow;
 use std::fmt::Write;
 
-/// Who talks to whom, in which order, and what was wrong with it.
+/// A sequence diagram: participants, the messages between them and the tester, and notes about the
+/// failure.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Diagram {
-    /// The labels of all but the tester.
+pub struct SequenceDiagram {
+    /// The labels of all participants except the tester.
     pub participants: Vec<String>,
-    /// What is said, in order.
-    pub messages: Vec<Message>,
-    /// What is remarked below, over everybody.
+    /// The messages, in order.
+    pub messages: Vec<DiagramMessage>,
+    /// Remarks that are drawn below the messages, across all participants.
     pub notes: Vec<String>,
 }
 
-/// One arrow. Participants are counted from 0, without the tester.
+/// One arrow between the tester and a participant. Participants are counted from 0, without the
+/// tester.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the fields are what they are called")]
-pub enum Message {
-    /// The tester asks for something.
+pub enum DiagramMessage {
+    /// The tester calls a participant.
     Call { to: usize, text: String },
-    /// What comes back.
+    /// A participant returns a value.
     Answer { from: usize, text: String },
-    /// Nothing comes back but an error.
+    /// A participant fails with an error instead of returning.
     Failure { from: usize, text: String },
 }
 
-/// What is drawn below each other.
-enum Row<'a> {
-    Message(&'a Message),
-    /// Over everybody.
+/// One row of the drawing, from top to bottom.
+enum DiagramRow<'a> {
+    Message(&'a DiagramMessage),
+    /// A note across all participants.
     Note(Cow<'a, str>),
 }
 
-/// More arrows than that are not drawn: nobody would follow them.
-const MOST: usize = 40;
-const FIRST: usize = 10;
-const LAST: usize = 20;
+/// The largest number of messages that is drawn in full. More arrows would be unreadable.
+const MAX_MESSAGES: usize = 40;
+/// The number of messages that a shortened diagram shows at the beginning.
+const FIRST_SHOWN: usize = 10;
+/// The number of messages that a shortened diagram shows at the end.
+const LAST_SHOWN: usize = 20;
 
-impl Diagram {
-    /// The text of the diagram.
+impl SequenceDiagram {
+    /// Returns the diagram as Mermaid source.
     #[must_use]
     pub fn write(&self) -> String {
         let mut text = String::from("sequenceDiagram\n    actor P0 as Tester\n");
         for (index, label) in self.participants.iter().enumerate() {
-            // Never by its own name: one that is called "end" would break the diagram.
-            line(
+            // Participants are numbered, because one that is called "end" would break the diagram.
+            push_line(
                 &mut text,
-                &format!("participant P{} as {}", index + 1, escaped(label)),
+                &format!("participant P{} as {}", index + 1, escape(label)),
             );
         }
         let everybody = match self.participants.len() {
@@ -57,40 +65,40 @@ impl Diagram {
             count => format!("P0,P{count}"),
         };
         for row in self.rows() {
-            line(
+            push_line(
                 &mut text,
                 &match row {
-                    Row::Message(message) => message.write(),
-                    Row::Note(note) => format!("Note over {everybody}: {}", escaped(&note)),
+                    DiagramRow::Message(message) => message.write(),
+                    DiagramRow::Note(note) => format!("Note over {everybody}: {}", escape(&note)),
                 },
             );
         }
         text
     }
 
-    /// What is drawn, from top to bottom.
-    fn rows(&self) -> Vec<Row<'_>> {
+    /// Returns the rows of the drawing. A note replaces the messages that are left out.
+    fn rows(&self) -> Vec<DiagramRow<'_>> {
         let left_out = match self.messages.len() {
-            count if count > MOST => FIRST..count - LAST,
+            count if count > MAX_MESSAGES => FIRST_SHOWN..count - LAST_SHOWN,
             count => count..count,
         };
         let mut rows = Vec::new();
         for (index, message) in self.messages.iter().enumerate() {
             if index == left_out.start && !left_out.is_empty() {
                 let note = format!("{} messages are left out", left_out.len());
-                rows.push(Row::Note(note.into()));
+                rows.push(DiagramRow::Note(note.into()));
             }
             if !left_out.contains(&index) {
-                rows.push(Row::Message(message));
+                rows.push(DiagramRow::Message(message));
             }
         }
-        rows.extend(self.notes.iter().map(|note| Row::Note(note.into())));
+        rows.extend(self.notes.iter().map(|note| DiagramRow::Note(note.into())));
         rows
     }
 }
 
-impl Diagram {
-    /// The same as sentences, for those who have no pictures.
+impl SequenceDiagram {
+    /// Returns the diagram as sentences, for readers who do not see pictures.
     #[must_use]
     pub fn sentences(&self) -> Vec<String> {
         let name = |index: &usize| {
@@ -99,8 +107,8 @@ impl Diagram {
                 .map_or("System", String::as_str)
         };
         let messages = self.messages.iter().map(|message| match message {
-            Message::Call { to, text } => format!("Tester to {}: {text}", name(to)),
-            Message::Answer { from, text } | Message::Failure { from, text } => {
+            DiagramMessage::Call { to, text } => format!("Tester to {}: {text}", name(to)),
+            DiagramMessage::Answer { from, text } | DiagramMessage::Failure { from, text } => {
                 format!("{} to Tester: {text}", name(from))
             }
         });
@@ -108,23 +116,29 @@ impl Diagram {
     }
 }
 
-impl Message {
+impl DiagramMessage {
+    /// Returns the message as one line of Mermaid source.
     fn write(&self) -> String {
         match self {
-            Message::Call { to, text } => format!("P0->>P{}: {}", to + 1, escaped(text)),
-            Message::Answer { from, text } => format!("P{}-->>P0: {}", from + 1, escaped(text)),
-            Message::Failure { from, text } => format!("P{}--xP0: {}", from + 1, escaped(text)),
+            DiagramMessage::Call { to, text } => format!("P0->>P{}: {}", to + 1, escape(text)),
+            DiagramMessage::Answer { from, text } => {
+                format!("P{}-->>P0: {}", from + 1, escape(text))
+            }
+            DiagramMessage::Failure { from, text } => {
+                format!("P{}--xP0: {}", from + 1, escape(text))
+            }
         }
     }
 }
 
-fn line(text: &mut String, line: &str) {
-    // Writing into a text cannot fail.
+/// Appends an indented line.
+fn push_line(text: &mut String, line: &str) {
+    // Writing into a string cannot fail.
     let _ = writeln!(text, "    {line}");
 }
 
-/// What has a meaning in diagrams is written as an entity.
-fn escaped(text: &str) -> String {
+/// Writes characters that have a meaning in Mermaid as entities.
+fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for letter in text.chars() {
         match letter {
@@ -148,22 +162,22 @@ mod tests {
 
     #[test]
     fn arrows_go_out_and_come_back() {
-        let diagram = Diagram {
+        let diagram = SequenceDiagram {
             participants: vec!["end (stack)".to_owned(), "tree1 (AVL tree)".to_owned()],
             messages: vec![
-                Message::Call {
+                DiagramMessage::Call {
                     to: 0,
                     text: "push 1".to_owned(),
                 },
-                Message::Answer {
+                DiagramMessage::Answer {
                     from: 0,
                     text: "nothing".to_owned(),
                 },
-                Message::Call {
+                DiagramMessage::Call {
                     to: 1,
                     text: "find \"a;b\"".to_owned(),
                 },
-                Message::Failure {
+                DiagramMessage::Failure {
                     from: 1,
                     text: "error \"key error\"".to_owned(),
                 },
@@ -187,18 +201,18 @@ mod tests {
     #[test]
     fn trap_12_what_means_something_is_escaped() {
         assert_eq!(
-            escaped("#1; <b> 5%\nend"),
+            escape("#1; <b> 5%\nend"),
             "#35;1#59; #lt;b#gt; 5#37;<br/>end"
         );
     }
 
     #[test]
     fn long_stories_are_told_by_their_ends() {
-        let messages = (1..=41).map(|number| Message::Call {
+        let messages = (1..=41).map(|number| DiagramMessage::Call {
             to: 0,
             text: format!("step {number}"),
         });
-        let diagram = Diagram {
+        let diagram = SequenceDiagram {
             participants: vec!["System".to_owned()],
             messages: messages.collect(),
             notes: vec![],
@@ -208,7 +222,7 @@ mod tests {
         assert!(text.contains(
             "step 10\n    Note over P0,P1: 11 messages are left out\n    P0->>P1: step 22\n"
         ));
-        let short = Diagram {
+        let short = SequenceDiagram {
             messages: diagram.messages[..40].to_vec(),
             ..diagram
         };

@@ -1,17 +1,18 @@
-//! Terms as English: noun phrases (3.5) and clauses (3.6).
+//! Terms as English: noun phrases (rules P1 to P42) and clauses (rules C1 to C41).
 //!
-//! A [`Speaker`] knows the words to use (names and idioms files), which state variables have to be told apart as old and
-//! new, and who keeps count of what had no phrase of its own.
+//! A [`Phraser`] holds the user's words (names and idioms files), the state variables that are called old
+//! and new, and a recorder of expressions that had no phrase of their own. Each file of this folder has the
+//! rules of one topic.
 //!
 //! ```
-//! use testwright_readable::{idiom::Vocabulary, phrase::Speaker, term::{Term, Unscoped}};
+//! use testwright_readable::{idiom::Vocabulary, phrase::Phraser, term::{EmptyScope, Term}};
 //!
 //! let text = "n not in xs or len(xs) > 3";
 //! let expression = testwright_source::tree::expression(text).unwrap();
 //! let vocabulary = Vocabulary::default();
-//! let speaker = Speaker::new(&vocabulary);
-//! let term = Term::read(&expression, text, &Unscoped);
-//! assert_eq!(speaker.clause(&term), "if n is in xs then xs has more than 3 elements");
+//! let phraser = Phraser::new(&vocabulary);
+//! let term = Term::from_expression(&expression, text, &EmptyScope);
+//! assert_eq!(phraser.clause(&term), "if n is in xs then xs has more than 3 elements");
 //! ```
 
 mod call;
@@ -20,7 +21,7 @@ mod comparison;
 mod connective;
 mod difference;
 mod equality;
-mod filled;
+mod format_text;
 pub mod join;
 mod length;
 mod membership;
@@ -33,19 +34,20 @@ pub(crate) mod testing;
 
 use std::collections::BTreeSet;
 
-pub use record::{Fallback, Recorder, Tally};
+pub use record::{Fallback, PhraseCounts, PhraseRecorder};
 
 use crate::idiom::Vocabulary;
-use crate::term::{Call, Change, Reference, Role, Term, Type};
-use crate::value::Value;
+use crate::term::{CallTerm, EffectTerm, NameReference, NameRole, Term, Type};
+use crate::value::PythonValue;
 use crate::words::{self, ordinal};
 pub use crate::words::{Polarity, Tense};
 
-/// How deep phrases may be nested. Nobody reads as far as this, and each level takes some of the stack.
-const DEEPEST: u16 = 200;
+/// The deepest nesting of phrases. Deeper phrases are unreadable, and each level takes some of the
+/// stack.
+const MAX_DEPTH: u16 = 200;
 
-/// Words that end a name and are no nouns although they do not end in "ed" (R3).
-const NOT_NOUNS: [&str; 15] = [
+/// Participles that do not end in "ed" (R3: a participle needs a noun after it).
+const PARTICIPLES: [&str; 15] = [
     "pending", "waiting", "running", "missing", "paid", "sold", "sent", "lost", "held", "spent",
     "done", "seen", "kept", "taken", "given",
 ];
@@ -55,12 +57,12 @@ const NOT_NOUNS: [&str; 15] = [
 pub struct Noun {
     /// The words.
     pub text: String,
-    /// Whether verbs after it are those of several.
+    /// True if verbs after it take the plural form.
     pub plural: bool,
 }
 
 impl Noun {
-    /// One thing.
+    /// Creates a singular phrase.
     #[must_use]
     pub fn one(text: impl Into<String>) -> Self {
         Self {
@@ -69,7 +71,7 @@ impl Noun {
         }
     }
 
-    /// Several things.
+    /// Creates a plural phrase.
     #[must_use]
     pub fn several(text: impl Into<String>) -> Self {
         Self {
@@ -79,52 +81,59 @@ impl Noun {
     }
 }
 
-/// Which state variables are "the old" or "the new" ones (R10).
+/// The state variables that are called old or new (R10: what one outcome changes is marked).
 #[derive(Debug, Clone, Copy, Default)]
 pub enum Marking<'a> {
-    /// None: loops, definitions, guards, everything that is not inside an outcome.
+    /// No variable is marked: loops, definitions, guards, and everything outside an outcome.
     #[default]
     None,
-    /// Inside a change, a check or a result: these variables are changed by the outcome.
+    /// Inside a change, a check or a result of an outcome that changes these variables.
     Outcome(&'a BTreeSet<String>),
-    /// In a condition: a later value is marked, and an earlier one of variables that were said to change before it.
+    /// In a condition: later values are marked, and earlier values of variables that were said to
+    /// change before it.
     Condition(&'a BTreeSet<String>),
 }
 
-/// Someone who puts terms into words.
+/// Turns terms into English.
+///
+/// It is cheap to copy. The `with_…` methods return a phraser with other settings.
 #[derive(Debug, Clone, Copy)]
-pub struct Speaker<'a> {
+pub struct Phraser<'a> {
+    /// The user's names and idioms.
     vocabulary: &'a Vocabulary,
+    /// The variables that are called old or new.
     marking: Marking<'a>,
+    /// True if large values are shortened.
     shorten: bool,
-    /// Whether "if" stands before what is said, so that clauses must not begin with another one.
-    behind_if: bool,
-    /// How many phrases there are around the one that is made.
+    /// True if "if" stands before the phrase, so that clauses must not begin with another one.
+    is_after_if: bool,
+    /// The number of phrases around the current one.
     depth: u16,
-    recorder: Option<&'a Recorder>,
+    /// The recorder of the rules in use.
+    recorder: Option<&'a PhraseRecorder>,
 }
 
-impl<'a> Speaker<'a> {
-    /// Someone who uses these names and idioms.
+impl<'a> Phraser<'a> {
+    /// Creates a phraser that uses these names and idioms.
     #[must_use]
     pub fn new(vocabulary: &'a Vocabulary) -> Self {
         Self {
             vocabulary,
             marking: Marking::None,
             shorten: false,
-            behind_if: false,
+            is_after_if: false,
             depth: 0,
             recorder: None,
         }
     }
 
-    /// The same, telling old and new values apart.
+    /// Marks these state variables as old and new.
     #[must_use]
     pub fn with_marking(self, marking: Marking<'a>) -> Self {
         Self { marking, ..self }
     }
 
-    /// The same, shortening large values as documents do.
+    /// Shortens large values, as documents do.
     #[must_use]
     pub fn with_shortening(self) -> Self {
         Self {
@@ -133,39 +142,40 @@ impl<'a> Speaker<'a> {
         }
     }
 
-    /// The same, for what "if" stands before: "if if A then B" would be hard to read, so C37 and C40 give way to
-    /// "either … or …".
+    /// Phrases what follows an "if". "If if A then B" would be hard to read, so implications (C37)
+    /// and choices (C40) give way to "either … or …".
     #[must_use]
-    pub fn behind_if(self) -> Self {
+    pub fn after_if(self) -> Self {
         Self {
-            behind_if: true,
+            is_after_if: true,
             ..self
         }
     }
 
-    /// The same, noting what is phrased by which rule. Whatever is phrased more than once counts more than once.
+    /// Records which rule phrases each expression. An expression that is phrased twice counts
+    /// twice.
     #[must_use]
-    pub fn with_recorder(self, recorder: &'a Recorder) -> Self {
+    pub fn with_recorder(self, recorder: &'a PhraseRecorder) -> Self {
         Self {
             recorder: Some(recorder),
             ..self
         }
     }
 
-    /// The names and idioms.
+    /// Returns the names and idioms.
     #[must_use]
     pub fn vocabulary(&self) -> &'a Vocabulary {
         self.vocabulary
     }
 
-    /// The words of an identifier (H), or those that a names file has for it (W3).
+    /// Returns the words of an identifier, or those that a names file has for it (W3).
     #[must_use]
     pub fn words(&self, identifier: &str) -> String {
         self.vocabulary.words(identifier)
     }
 
-    /// The noun of a state variable without "the" (S of 3.2), whose start value is of this type. A participle or a
-    /// truth value is no noun, so one is appended: "the paid total", "the waiting flag".
+    /// Returns the noun of a state variable without "the", given the type of its start value. A
+    /// participle or a truth value gets a noun appended (R3): "the paid total", "the waiting flag".
     #[must_use]
     pub fn state_noun(&self, name: &str, start: &Type) -> String {
         let words = self.words(name);
@@ -176,7 +186,7 @@ impl<'a> Speaker<'a> {
         let noun = match start {
             Type::Boolean if last == "flag" => return words,
             Type::Boolean => "flag",
-            _ if !is_no_noun(&words) => return words,
+            _ if !is_participle_phrase(&words) => return words,
             Type::Number => "total",
             Type::List(_) => "list",
             Type::Set(_) => "set",
@@ -187,46 +197,46 @@ impl<'a> Speaker<'a> {
         format!("{words} {noun}")
     }
 
-    /// What refers to something (3.2), marked as old or new (R10).
+    /// Phrases a reference by its role (rules R1 to R9), marked as old or new (R10).
     #[must_use]
-    pub fn reference(&self, reference: &Reference) -> Noun {
+    pub fn reference(&self, reference: &NameReference) -> Noun {
         let words = self.words(&reference.name);
         match &reference.role {
-            Role::Variable | Role::Global => Noun::one(words),
-            Role::Input => Noun {
+            NameRole::Variable | NameRole::Global => Noun::one(words),
+            NameRole::Input => Noun {
                 plural: words::is_plural(&words),
                 text: format!("the given {words}"),
             },
-            Role::State { version } => {
+            NameRole::State { version } => {
                 let noun = self.state_noun(&reference.name, &reference.type_);
-                let mark = self.mark(&reference.name, *version);
+                let mark = self.old_new_mark(&reference.name, *version);
                 Noun {
                     plural: words::is_plural(&noun),
                     text: format!("the {mark}{noun}"),
                 }
             }
-            Role::Local
+            NameRole::Local
                 if reference.type_ == Type::Boolean
                     && words::begins_with_verb(&words)
                     && !self.vocabulary.has_name(&reference.name) =>
             {
                 Noun::one(format!("the \"{words}\" flag"))
             }
-            Role::Local => Noun::one(format!("the {words}")),
-            // R4 has all of them singular, but "the jugs is full" is no English.
-            Role::Pool { number } => Noun {
+            NameRole::Local => Noun::one(format!("the {words}")),
+            // R4 makes all of them singular, but "the jugs is full" is not English.
+            NameRole::Pool { number } => Noun {
                 plural: words::is_plural(&words),
                 text: match number {
                     0 | 1 => format!("the {words}"),
                     _ => format!("the {} {words}", ordinal(u64::from(*number))),
                 },
             },
-            Role::Phrase => Noun::one(reference.name.clone()),
+            NameRole::Phrase => Noun::one(reference.name.clone()),
         }
     }
 
-    /// R10.
-    fn mark(&self, name: &str, version: u32) -> &'static str {
+    /// Returns "old ", "new " or nothing for a version of a state variable (R10).
+    fn old_new_mark(&self, name: &str, version: u32) -> &'static str {
         match (self.marking, version) {
             (Marking::Outcome(changed) | Marking::Condition(changed), 0)
                 if changed.contains(name) =>
@@ -239,33 +249,35 @@ impl<'a> Speaker<'a> {
         }
     }
 
-    /// The noun phrase of what is changed, which is never marked as old or new.
+    /// Phrases what is changed, which is never marked as old or new (R10).
     #[must_use]
     pub fn target(&self, term: &Term) -> Noun {
         self.with_marking(Marking::None).noun(term)
     }
 
-    /// Noun phrases of several operands joined by "and", with parentheses where they would run into one another.
+    /// Joins the noun phrases of operands with "and", in parentheses where they would run into one
+    /// another.
     #[must_use]
     pub fn operands(&self, terms: &[Term]) -> String {
         self.enumeration(terms, "and")
     }
 
-    /// The same, joined by another word.
+    /// Joins the noun phrases of operands with another word.
     #[must_use]
     pub fn enumeration(&self, terms: &[Term], word: &str) -> String {
         let operands: Vec<String> = terms.iter().map(|term| self.operand(term)).collect();
         join::nouns(&operands, word)
     }
 
+    /// Phrases an operand, in parentheses if needed.
     fn operand(&self, term: &Term) -> String {
-        join::operand(&self.noun(term).text)
+        join::parenthesise(&self.noun(term).text)
     }
 
-    /// The arguments of a call, keywords included (P39), joined by "and": what stands behind "with". Nothing if there
-    /// are none.
+    /// Joins the arguments of a call with "and", keyword arguments included (P39: "limit set to
+    /// 3"). Returns nothing if there are none.
     #[must_use]
-    pub fn arguments(&self, call: &Call) -> Option<String> {
+    pub fn arguments(&self, call: &CallTerm) -> Option<String> {
         let positions = call.arguments.iter().map(|argument| self.operand(argument));
         let keywords = call.keywords.iter().map(|(name, value)| match name {
             Some(name) => format!("{} set to {}", self.words(name), self.operand(value)),
@@ -275,68 +287,72 @@ impl<'a> Speaker<'a> {
         (!all.is_empty()).then(|| join::nouns(&all, "and"))
     }
 
-    /// The clause of a term in boolean position (CL).
+    /// Phrases a term as a clause: what it says if it is true.
     #[must_use]
     pub fn clause(&self, term: &Term) -> String {
-        self.say(term, Polarity::Positive, Tense::Present)
+        self.clause_in(term, Polarity::Positive, Tense::Present)
     }
 
-    /// Its negative form (CL-).
+    /// Phrases the negative form of a clause.
     #[must_use]
     pub fn negative(&self, term: &Term) -> String {
-        self.say(term, Polarity::Negative, Tense::Present)
+        self.clause_in(term, Polarity::Negative, Tense::Present)
     }
 
-    /// The same speaker inside a phrase; nobody if it could not be read any more.
-    fn deeper(&self) -> Option<Self> {
-        (self.depth < DEEPEST).then(|| Self {
+    /// Returns a phraser for one level deeper, or nothing at the deepest level.
+    fn nested(&self) -> Option<Self> {
+        (self.depth < MAX_DEPTH).then(|| Self {
             depth: self.depth + 1,
             ..*self
         })
     }
 
-    /// A value alone (N), or shortened in documents.
+    /// Writes a value in bare notation.
     #[must_use]
-    pub fn notation(&self, value: &Value) -> String {
-        value.notation_in(self.shorten, &|identifier| self.words(identifier))
+    pub fn notation(&self, value: &PythonValue) -> String {
+        value.notation_with(self.shorten, &|identifier| self.words(identifier))
     }
 
-    /// A value with its kind (P), or shortened in documents.
+    /// Writes a value with its kind.
     #[must_use]
-    pub fn value(&self, value: &Value) -> String {
-        value.phrase_in(self.shorten, &|identifier| self.words(identifier))
+    pub fn value_phrase(&self, value: &PythonValue) -> String {
+        value.phrase_with(self.shorten, &|identifier| self.words(identifier))
     }
 
-    fn note(&self) {
+    /// Records that a specific rule has phrased an expression.
+    fn record_specific(&self) {
         if let Some(recorder) = self.recorder {
-            recorder.specific();
+            recorder.record_specific();
         }
     }
 
-    fn note_fallback(&self, fallback: Fallback, term: &Term) {
+    /// Records that only a general rule could phrase a term.
+    fn record_fallback(&self, fallback: Fallback, term: &Term) {
         if let Some(recorder) = self.recorder {
-            recorder.fallback(fallback, term);
+            recorder.record_fallback(fallback, term);
         }
     }
 
-    /// The sentence, without capital and full stop, that an idiom has for the first of these changes, and how many of
-    /// them it covers (I3).
+    /// Returns the sentence that an idiom has for the first of these effects, without capital and
+    /// full stop, and the number of effects that it covers (I3: one sentence may replace several
+    /// statements).
     #[must_use]
-    pub fn effect(&self, changes: &[Change]) -> Option<(usize, String)> {
+    pub fn effect(&self, changes: &[EffectTerm]) -> Option<(usize, String)> {
         self.vocabulary.effect(changes, self)
     }
 
-    /// What an idiom of kind `call` has for a step that makes this call: it replaces `call "H(f)" on O with A`.
+    /// Returns what an idiom of kind `call` has for a step that makes this call, in place of `"f"
+    /// on O with A`.
     #[must_use]
     pub fn call_idiom(&self, term: &Term) -> Option<String> {
         self.vocabulary.call(term, self)
     }
 }
 
-/// Whether words end in a participle. What stands behind one and needs no noun either is part of it: "logged in", but not
-/// "users logged in", which is about users.
-fn is_no_noun(words: &str) -> bool {
-    let is_participle = |word: &str| word.ends_with("ed") || NOT_NOUNS.contains(&word);
+/// Returns true if words end in a participle. Prepositions after a leading participle belong to it:
+/// "logged in" is one, but "users logged in" is about users.
+fn is_participle_phrase(words: &str) -> bool {
+    let is_participle = |word: &str| word.ends_with("ed") || PARTICIPLES.contains(&word);
     match words.split_once(' ') {
         Some((first, rest))
             if is_participle(first) && rest.split(' ').all(words::is_preposition) =>
@@ -351,19 +367,19 @@ fn is_no_noun(words: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn noun(reference: Reference) -> (String, bool) {
-        let noun = Speaker::new(&Vocabulary::default()).reference(&reference);
+    fn noun(reference: NameReference) -> (String, bool) {
+        let noun = Phraser::new(&Vocabulary::default()).reference(&reference);
         (noun.text, noun.plural)
     }
 
     fn state(name: &str, type_: Type) -> (String, bool) {
-        noun(Reference::new(name, Role::State { version: 0 }).with_type(type_))
+        noun(NameReference::new(name, NameRole::State { version: 0 }).with_type(type_))
     }
 
     #[test]
     fn r1_r5_r6_variables() {
         assert_eq!(
-            noun(Reference::new("maxSizes", Role::Variable)),
+            noun(NameReference::new("maxSizes", NameRole::Variable)),
             ("max sizes".into(), false)
         );
     }
@@ -371,11 +387,11 @@ mod tests {
     #[test]
     fn r2_inputs() {
         assert_eq!(
-            noun(Reference::new("pid", Role::Input)),
+            noun(NameReference::new("pid", NameRole::Input)),
             ("the given pid".into(), false)
         );
         assert_eq!(
-            noun(Reference::new("new_names", Role::Input)),
+            noun(NameReference::new("new_names", NameRole::Input)),
             ("the given new names".into(), true)
         );
     }
@@ -439,15 +455,15 @@ mod tests {
     #[test]
     fn r4_pool_values() {
         assert_eq!(
-            noun(Reference::new("tree", Role::Pool { number: 1 })),
+            noun(NameReference::new("tree", NameRole::Pool { number: 1 })),
             ("the tree".into(), false)
         );
         assert_eq!(
-            noun(Reference::new("tree", Role::Pool { number: 2 })),
+            noun(NameReference::new("tree", NameRole::Pool { number: 2 })),
             ("the second tree".into(), false)
         );
         assert_eq!(
-            noun(Reference::new("keys", Role::Pool { number: 11 })),
+            noun(NameReference::new("keys", NameRole::Pool { number: 11 })),
             ("the 11th keys".into(), true)
         );
     }
@@ -455,7 +471,7 @@ mod tests {
     #[test]
     fn r6_results_in_actions() {
         assert_eq!(
-            noun(Reference::new("new_answer", Role::Local)),
+            noun(NameReference::new("new_answer", NameRole::Local)),
             ("the new answer".into(), false)
         );
     }
@@ -464,10 +480,10 @@ mod tests {
     fn r10_and_trap_7_old_and_new() {
         let vocabulary = Vocabulary::default();
         let changed = BTreeSet::from(["plates".to_owned()]);
-        let speaker = Speaker::new(&vocabulary);
+        let phraser = Phraser::new(&vocabulary);
         let text = |marking, name: &str, version| {
-            let reference = Reference::new(name, Role::State { version });
-            speaker.with_marking(marking).reference(&reference).text
+            let reference = NameReference::new(name, NameRole::State { version });
+            phraser.with_marking(marking).reference(&reference).text
         };
         let outcome = Marking::Outcome(&changed);
         assert_eq!(text(outcome, "plates", 0), "the old plates");
@@ -481,9 +497,9 @@ mod tests {
         let condition = Marking::Condition(&changed);
         assert_eq!(text(condition, "plates", 0), "the old plates");
         assert_eq!(text(Marking::None, "plates", 1), "the plates");
-        let plates = Reference::new("plates", Role::State { version: 0 });
+        let plates = NameReference::new("plates", NameRole::State { version: 0 });
         assert_eq!(
-            speaker.with_marking(outcome).target(&plates.into()).text,
+            phraser.with_marking(outcome).target(&plates.into()).text,
             "the plates"
         );
     }

@@ -1,62 +1,67 @@
-//! Properties as features (section 4): what must hold, for what, and examples of it that can be run.
+//! Properties as features: the statement that must hold, its inputs, and examples that can be run
+//! (rules F1 to F9).
 //!
-//! A property is read, never run. Which values its examples have is decided elsewhere ([`crate::sample`]) and given here.
+//! A property is read and never run. [`crate::sample`] chooses the values of its examples.
+//! [`PropertyModule::script`] turns the body of a property into lines, and
+//! [`PropertyModule::render_feature`] turns properties with their examples into a feature with step
+//! definitions.
 
+mod accumulating_loops;
 mod code;
 mod facts;
 mod find;
-mod gathering;
 mod hoist;
 mod loops;
 mod outline;
 mod rule;
 mod scope;
 mod script;
+mod script_builder;
 mod unittest;
-mod walk;
 mod wording;
 
-pub(crate) use code::{children, quoted};
-pub use facts::Facts;
-pub use find::{Input, Property};
-pub use outline::Layout;
-pub use rule::{Definition, Piece, Sampled, Told, Values};
-pub(crate) use script::called;
-pub use script::{Code, Given, Line, Saying, Script};
-pub(crate) use walk::raised;
+pub(crate) use code::{child_expressions, python_string};
+pub use facts::ModuleFacts;
+pub use find::{PropertyFunction, PropertyInput};
+pub use outline::ExampleLayout;
+pub use rule::{RenderedFeature, SampledProperty, StepDefinition, StepPiece, ValuePlacement};
+pub(crate) use script::call_text;
+pub use script::{PropertyScript, ResultName, ScriptLine, StepCode, StepSentence};
+pub(crate) use script_builder::expected_errors;
 #[cfg(test)]
 mod tests;
 
-use testwright_source::Problem;
+use testwright_source::SyntaxProblem;
 use testwright_source::tree::{Module, first_paragraph};
 
+use crate::big_stack::with_big_stack;
 use crate::gherkin::{Description, Feature};
-use crate::kind::{Kind, Kinds};
-use crate::phrase::Speaker;
-use crate::room::with_room;
-use crate::sample::Case;
-use crate::term::{Reference, Role, Term, Type};
-use crate::words::capitalised;
+use crate::kind::{KindPhrase, KindReader};
+use crate::phrase::Phraser;
+use crate::sample::SampleCase;
+use crate::term::{NameReference, NameRole, Term, Type};
+use crate::words::capitalise;
 
-/// A module with properties.
+/// A parsed module with properties.
 #[derive(Debug)]
-pub struct Subject {
+pub struct PropertyModule {
     /// The file, as the user named it.
     pub file: String,
-    /// What it says.
+    /// The source text.
     pub text: String,
     module: Module,
-    facts: Facts,
+    facts: ModuleFacts,
 }
 
-impl Subject {
-    /// Reads a module.
+impl PropertyModule {
+    /// Parses a module.
     ///
     /// # Errors
-    /// What keeps it from being Python.
-    pub fn read(file: &str, text: &str) -> Result<Subject, Vec<Problem>> {
-        let (module, facts) = with_room(|| facts::read(text))?;
-        Ok(Subject {
+    ///
+    /// Returns the syntax errors.
+    pub fn parse(file: &str, text: &str) -> Result<PropertyModule, Vec<SyntaxProblem>> {
+        let (module, facts) = with_big_stack(|| facts::parse_module(text))?;
+        Ok(PropertyModule {
             file: file.to_owned(),
             text: text.to_owned(),
             module,
@@ -64,30 +69,32 @@ impl Subject {
         })
     }
 
+    /// Returns the syntax tree.
     pub(crate) fn module(&self) -> &Module {
         &self.module
     }
 
-    /// All its properties (4.1).
+    /// Returns all properties of the module: functions `test_…` and `prop_…` with `@given`, methods
+    /// with `@given`, and functions `prop_…`.
     #[must_use]
-    pub fn properties(&self) -> Vec<Property> {
-        with_room(|| find::all(&self.module))
+    pub fn properties(&self) -> Vec<PropertyFunction> {
+        with_big_stack(|| find::find_properties(&self.module))
     }
 
-    /// The function of that name, whether or not it looks like a property.
+    /// Returns the function of that name, even if it does not look like a property.
     #[must_use]
-    pub fn property(&self, name: &str) -> Option<Property> {
-        with_room(|| find::named(&self.module, name))
+    pub fn property(&self, name: &str) -> Option<PropertyFunction> {
+        with_big_stack(|| find::find_property(&self.module, name))
     }
 
-    /// The name of the module, as Python knows it.
+    /// Returns the name of the module in Python.
     #[must_use]
     pub fn module_name(&self) -> &str {
         let file = self.file.rsplit(['/', '\\']).next().unwrap_or_default();
         file.strip_suffix(".py").unwrap_or(file)
     }
 
-    /// What the feature file is called, without ending: `lists` for `test_lists.py`.
+    /// Returns the name of the feature file without its extension: `lists` for `test_lists.py`.
     #[must_use]
     pub fn short_name(&self) -> &str {
         let name = self.module_name();
@@ -96,9 +103,9 @@ impl Subject {
         if short.is_empty() { name } else { short }
     }
 
-    /// A word that step files can keep values under, because the module does not use it.
+    /// Returns a variable name for the values of a scenario that the module does not use itself.
     #[must_use]
-    pub fn store(&self) -> &'static str {
+    pub fn store_name(&self) -> &'static str {
         let tokens = testwright_source::tokens(&self.text);
         let is_free = |word: &&&str| {
             !tokens
@@ -111,45 +118,49 @@ impl Subject {
             .unwrap_or(&"values_of_the_scenario")
     }
 
-    /// The feature without its rules (F1).
-    pub(crate) fn head(&self, speaker: &Speaker<'_>) -> Feature {
+    /// Returns the feature without its rules (F1).
+    pub(crate) fn feature_head(&self, phraser: &Phraser<'_>) -> Feature {
         let mut description = Description::default();
         description.push(&first_paragraph(
             self.module.docstring.as_deref().unwrap_or_default(),
         ));
         Feature {
             tags: vec!["property".to_owned()],
-            name: capitalised(&speaker.words(self.short_name())),
+            name: capitalise(&phraser.words(self.short_name())),
             description,
             ..Feature::default()
         }
     }
 
-    /// What a property must hold for, input by input.
+    /// Returns the kind of each input of a property.
     #[must_use]
-    pub fn kinds(&self, property: &Property, speaker: &Speaker<'_>) -> Vec<Kind> {
+    pub fn input_kinds(
+        &self,
+        property: &PropertyFunction,
+        phraser: &Phraser<'_>,
+    ) -> Vec<KindPhrase> {
         let definition = |name: &str| self.facts.definition(name);
-        let kinds = Kinds {
+        let kinds = KindReader {
             text: &self.text,
             scope: &self.facts,
             definition: &definition,
-            speaker: *speaker,
+            phraser: *phraser,
         };
-        let kind = |input: &Input| {
-            let variable: Term = Reference::new(&input.name, Role::Variable).into();
+        let kind = |input: &PropertyInput| {
+            let variable: Term = NameReference::new(&input.name, NameRole::Variable).into();
             match &input.generator {
                 Some(generator) if property.is_given && !self.is_annotation(property, input) => {
-                    kinds.of_strategy(generator, Some(&variable))
+                    kinds.read_strategy(generator, Some(&variable))
                 }
-                Some(annotation) => kinds.of_annotation(annotation),
-                None => Kind::unknown(),
+                Some(annotation) => kinds.read_annotation(annotation),
+                None => KindPhrase::unknown(),
             }
         };
         property.inputs.iter().map(kind).collect()
     }
 
-    /// `@given(n=...)` asks for the annotation.
-    fn is_annotation(&self, property: &Property, input: &Input) -> bool {
+    /// Returns true if the generator of an input is its annotation, which `@given(n=...)` asks for.
+    fn is_annotation(&self, property: &PropertyFunction, input: &PropertyInput) -> bool {
         let parameters = &property.function.parameters;
         let parameter = parameters
             .iter()
@@ -164,26 +175,26 @@ impl Subject {
         })
     }
 
-    /// The lines of a property for a case; without a case, conditions are undecided.
+    /// Returns the lines of a property for a case. Without a case, conditions are undecided.
     #[must_use]
     pub fn script(
         &self,
-        property: &Property,
-        case: Option<&Case>,
+        property: &PropertyFunction,
+        case: Option<&SampleCase>,
         hoists: bool,
-        speaker: &Speaker<'_>,
-    ) -> Script {
+        phraser: &Phraser<'_>,
+    ) -> PropertyScript {
         let types: Vec<Type> = self
-            .kinds(property, speaker)
+            .input_kinds(property, phraser)
             .into_iter()
             .map(|kind| kind.type_)
             .collect();
-        let vocabulary = speaker.vocabulary();
-        with_room(|| {
+        let vocabulary = phraser.vocabulary();
+        with_big_stack(|| {
             let words = |name: &str| vocabulary.words(name);
-            let (module, store) = (self.module_name(), self.store());
-            let here = scope::Here::new(&self.text, &self.facts, module, store, &words);
-            walk::Walk::script(here, property, &types, case, hoists)
+            let (module, store) = (self.module_name(), self.store_name());
+            let scope = scope::PropertyScope::new(&self.text, &self.facts, module, store, &words);
+            script_builder::ScriptBuilder::script(scope, property, &types, case, hoists)
         })
     }
 }

@@ -1,10 +1,11 @@
-//! Python code inside of a sentence, where nothing better can be said.
+//! Python code inside a sentence, for what has no phrase of its own (P42: code is quoted as a last
+//! resort).
 
 use testwright_source::{TokenKind, tokens};
 
-use crate::value::Value;
+use crate::value::PythonValue;
 
-/// The code on one line, without comments, which would end it.
+/// Returns the code on one line, without comments, which would end it.
 pub(crate) fn on_one_line(code: &str) -> String {
     let mut kept = String::new();
     let mut end = 0;
@@ -18,9 +19,9 @@ pub(crate) fn on_one_line(code: &str) -> String {
     kept.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The code in quotation marks, so that a reader sees where it ends whatever it contains.
-pub(crate) fn quoted(code: &str) -> String {
-    Value::text(code).notation()
+/// Returns the code in quotation marks, with escapes, so that a reader sees where it ends.
+pub(crate) fn quote_code(code: &str) -> String {
+    PythonValue::text(code).notation()
 }
 
 #[cfg(test)]
@@ -31,6 +32,6 @@ mod tests {
     fn comments_are_left_out_and_quotation_marks_are_marked() {
         let line = on_one_line("while n:  # why\n    # more\n    n = '#'\n");
         assert_eq!(line, "while n: n = '#'");
-        assert_eq!(quoted("s == \"a\""), r#""s == \"a\"""#);
+        assert_eq!(quote_code("s == \"a\""), r#""s == \"a\"""#);
     }
 }

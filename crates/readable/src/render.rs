@@ -1,17 +1,19 @@
-//! A tree of blocks as text: plain, Markdown or HTML. Each way is a file, and looks at nothing but the tree.
+//! Renderers: a tree of blocks as plain text, Markdown or HTML.
+//!
+//! Each format has a file of its own and looks at nothing but the tree.
 
 mod html;
 mod markdown;
 mod text;
 
 pub use html::html;
-pub(crate) use html::{STYLE, place};
+pub(crate) use html::{STYLE, source_location};
 pub use markdown::markdown;
 pub use text::text;
 
-/// In what a document can be written.
+/// A format in which a document can be written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Format {
+pub enum DocumentFormat {
     /// Plain text.
     Text,
     /// Markdown.
@@ -20,35 +22,35 @@ pub enum Format {
     Html,
 }
 
-impl Format {
-    /// What names of such files end in.
+impl DocumentFormat {
+    /// Returns the file extension of the format.
     #[must_use]
     pub fn ending(self) -> &'static str {
         match self {
-            Format::Text => "txt",
-            Format::Markdown => "md",
-            Format::Html => "html",
+            DocumentFormat::Text => "txt",
+            DocumentFormat::Markdown => "md",
+            DocumentFormat::Html => "html",
         }
     }
 }
 
-/// A document in any format.
+/// Renders a document in the given format.
 #[must_use]
-pub fn render(document: &crate::block::Document, format: Format) -> String {
+pub fn render(document: &crate::block::Document, format: DocumentFormat) -> String {
     match format {
-        Format::Text => text(document),
-        Format::Markdown => markdown(document),
-        Format::Html => html(document),
+        DocumentFormat::Text => text(document),
+        DocumentFormat::Markdown => markdown(document),
+        DocumentFormat::Html => html(document),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::block::sample;
+    use crate::block::sample_document;
 
     #[test]
     fn rulers_boxes_and_banners_are_drawn_nowhere() {
-        let document = sample();
+        let document = sample_document();
         let written = [
             super::text(&document),
             super::markdown(&document),

@@ -1,6 +1,7 @@
-//! Which of many cases become examples (4.3): the fewest small ones that show everything a property can exercise.
+//! Choosing examples: the fewest small cases that show everything a property can exercise.
 //!
-//! Cases come from elsewhere, for they are found by running code. Here is only the choice, so it is the same each time.
+//! Cases are found by running code elsewhere. This module only chooses among them, so the choice is
+//! reproducible.
 
 mod generate;
 mod shape;
@@ -8,55 +9,56 @@ mod shape;
 use std::collections::{BTreeMap, BTreeSet};
 
 pub(crate) use generate::without_one;
-pub use generate::{Generator, generator, simpler, simpler_together};
+pub use generate::{ValueGenerator, generator_for, simpler_values, simplify_equal_numbers};
 pub use shape::{shapes, size};
 
-use crate::value::Value;
+use crate::value::PythonValue;
 
-/// What a case meets: names of branches, conditions and their truth values, or shapes.
-pub type Features = BTreeSet<String>;
+/// The features that a case covers: names of branches, conditions with their truth values, or
+/// shapes.
+pub type CaseFeatures = BTreeSet<String>;
 
-/// Values of each input that are classes of their own: bounds of ranges, members of choices.
-pub type Landmarks = BTreeMap<String, Vec<Value>>;
+/// Values of each input that deserve an example of their own: bounds of ranges, members of choices.
+pub type Landmarks = BTreeMap<String, Vec<PythonValue>>;
 
 /// A case that a property was run on.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Case {
+pub struct SampleCase {
     /// The value of each input.
-    pub arguments: Vec<Argument>,
-    /// The branches it takes and the truth values of the conditions it meets.
-    pub met: Features,
-    /// How the conditions in the property's own file were decided, in order.
+    pub arguments: Vec<SampleArgument>,
+    /// The branches that it takes, and the truth values of its conditions.
+    pub features: CaseFeatures,
+    /// The decisions of conditions in the property's own file, in order.
     pub decisions: Vec<Decision>,
 }
 
-/// How a condition was decided.
+/// The observed truth value of a condition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Decision {
-    /// Where the condition begins, from 1.
+    /// The line of the condition, counted from 1.
     pub line: usize,
-    /// In bytes from the beginning of the line, from 0.
+    /// The column of the condition in bytes, counted from 0.
     pub column: usize,
-    /// Whether it was true.
+    /// The truth value.
     pub holds: bool,
 }
 
-/// What a property is called with for one of its inputs.
+/// The value of one input of a property.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Argument {
+pub struct SampleArgument {
     /// The name of the parameter.
     pub name: String,
-    /// What it is.
-    pub value: Value,
-    /// A Python expression that makes it, for what has no notation that can be read back.
+    /// The value.
+    pub value: PythonValue,
+    /// A Python expression that makes it, for values whose notation cannot be parsed back.
     pub recipe: Option<String>,
 }
 
-impl Argument {
-    /// A value that needs no recipe.
+impl SampleArgument {
+    /// Creates an argument that needs no recipe.
     #[must_use]
-    pub fn new(name: &str, value: Value) -> Argument {
-        Argument {
+    pub fn new(name: &str, value: PythonValue) -> SampleArgument {
+        SampleArgument {
             name: name.to_owned(),
             value,
             recipe: None,
@@ -64,17 +66,17 @@ impl Argument {
     }
 }
 
-impl Case {
-    /// A case of which only the arguments are known.
+impl SampleCase {
+    /// Creates a case from its arguments alone.
     #[must_use]
-    pub fn of(arguments: Vec<Argument>) -> Case {
-        Case {
+    pub fn of(arguments: Vec<SampleArgument>) -> SampleCase {
+        SampleCase {
             arguments,
-            ..Case::default()
+            ..SampleCase::default()
         }
     }
 
-    /// A Python expression for each argument, that makes it.
+    /// Returns a Python expression for each argument.
     #[must_use]
     pub fn recipes(&self) -> Vec<(String, String)> {
         let recipes = self.arguments.iter().map(|argument| {
@@ -87,19 +89,20 @@ impl Case {
         recipes.collect()
     }
 
-    fn shapes(&self, landmarks: &Landmarks) -> Features {
+    /// Returns the shapes of the arguments, with landmarks as shapes of their own.
+    fn shapes(&self, landmarks: &Landmarks) -> CaseFeatures {
         let shapes = self.arguments.iter().flat_map(|argument| {
             let known = landmarks.get(&argument.name).into_iter().flatten();
             let landmark = known
                 .filter(|landmark| **landmark == argument.value)
-                .map(Value::notation);
+                .map(PythonValue::notation);
             let shapes = shapes(&argument.value).into_iter().chain(landmark);
             shapes.map(|shape| format!("{}: {shape}", argument.name))
         });
         shapes.collect()
     }
 
-    /// Smaller, then shorter, then alphabetically first.
+    /// Returns the sort key of a case: smaller, then shorter, then alphabetically first.
     fn rank(&self) -> (u128, usize, Vec<String>) {
         let sizes = self.arguments.iter().map(|argument| size(&argument.value));
         let notations: Vec<String> = (self.arguments.iter())
@@ -113,31 +116,32 @@ impl Case {
     }
 }
 
-/// Chooses at most `limit` of the cases, makes them smaller, and puts the smallest first.
+/// Chooses at most `limit` of the cases, shrinks them, and sorts them by size.
 ///
-/// `shrink` gets a case and what it must still meet, and gives a smaller one that does, if there is one.
+/// The choice is a greedy cover of features. `shrink` gets a case and the features that it must
+/// keep, and returns a smaller case if there is one.
 #[must_use]
-pub fn choose(
-    cases: &[Case],
+pub fn choose_examples(
+    cases: &[SampleCase],
     landmarks: &Landmarks,
     limit: usize,
-    shrink: &mut dyn FnMut(&Case, &Features) -> Option<Case>,
-) -> Vec<Case> {
-    // Where no source was available, what values look like is all there is to go by.
-    let by_shape = cases.iter().all(|case| case.met.is_empty());
-    let features = |case: &Case| {
+    shrink: &mut dyn FnMut(&SampleCase, &CaseFeatures) -> Option<SampleCase>,
+) -> Vec<SampleCase> {
+    // Without a source there are no branches, so shapes are covered instead.
+    let by_shape = cases.iter().all(|case| case.features.is_empty());
+    let features = |case: &SampleCase| {
         if by_shape {
             case.shapes(landmarks)
         } else {
-            case.met.clone()
+            case.features.clone()
         }
     };
-    let mut candidates: Vec<(&Case, Features, Features)> = cases
+    let mut candidates: Vec<(&SampleCase, CaseFeatures, CaseFeatures)> = cases
         .iter()
         .map(|case| (case, features(case), case.shapes(landmarks)))
         .collect();
-    let mut covered = Features::new();
-    let mut covered_shapes = Features::new();
+    let mut covered = CaseFeatures::new();
+    let mut covered_shapes = CaseFeatures::new();
     let mut chosen = Vec::new();
     while chosen.len() < limit {
         let best = candidates
@@ -150,7 +154,7 @@ pub fn choose(
             });
         let Some((index, _)) = best else { break };
         let (case, features, shapes) = candidates.swap_remove(index);
-        let new: Features = features.difference(&covered).cloned().collect();
+        let new: CaseFeatures = features.difference(&covered).cloned().collect();
         // A property without any branch still deserves one example.
         if new.is_empty() && !chosen.is_empty() {
             break;
@@ -164,19 +168,23 @@ pub fn choose(
         covered_shapes.extend(shapes);
         chosen.push(smaller.unwrap_or_else(|| case.clone()));
     }
-    without_the_redundant(chosen, features)
+    remove_redundant(chosen, features)
 }
 
-fn without_the_redundant(mut chosen: Vec<Case>, features: impl Fn(&Case) -> Features) -> Vec<Case> {
-    chosen.sort_by_cached_key(Case::rank);
+/// Removes repeated cases, and cases whose features the others cover.
+fn remove_redundant(
+    mut chosen: Vec<SampleCase>,
+    features: impl Fn(&SampleCase) -> CaseFeatures,
+) -> Vec<SampleCase> {
+    chosen.sort_by_cached_key(SampleCase::rank);
     chosen.dedup_by(|one, other| one.arguments == other.arguments);
-    // The largest is tried first: it is the one that readers miss least.
+    // The largest case is tried first, because readers miss it least.
     for index in (0..chosen.len()).rev() {
         let others = chosen
             .iter()
             .enumerate()
             .filter(|(other, _)| *other != index);
-        let by_others: Features = others.flat_map(|(_, case)| features(case)).collect();
+        let by_others: CaseFeatures = others.flat_map(|(_, case)| features(case)).collect();
         let is_redundant = chosen
             .get(index)
             .is_some_and(|case| features(case).is_subset(&by_others));
@@ -191,23 +199,28 @@ fn without_the_redundant(mut chosen: Vec<Case>, features: impl Fn(&Case) -> Feat
 mod tests {
     use super::*;
 
-    fn case(n: i64, met: &[&str]) -> Case {
-        Case {
-            arguments: vec![Argument::new("n", Value::integer(n))],
-            met: met.iter().map(|feature| (*feature).to_owned()).collect(),
+    fn case(n: i64, met: &[&str]) -> SampleCase {
+        SampleCase {
+            arguments: vec![SampleArgument::new("n", PythonValue::integer(n))],
+            features: met.iter().map(|feature| (*feature).to_owned()).collect(),
             decisions: vec![],
         }
     }
 
-    fn numbers(cases: &[Case]) -> Vec<String> {
+    fn numbers(cases: &[SampleCase]) -> Vec<String> {
         cases
             .iter()
             .map(|case| case.arguments[0].value.notation())
             .collect()
     }
 
-    fn chosen(cases: &[Case], limit: usize) -> Vec<String> {
-        numbers(&choose(cases, &Landmarks::new(), limit, &mut |_, _| None))
+    fn chosen(cases: &[SampleCase], limit: usize) -> Vec<String> {
+        numbers(&choose_examples(
+            cases,
+            &Landmarks::new(),
+            limit,
+            &mut |_, _| None,
+        ))
     }
 
     #[test]
@@ -237,7 +250,7 @@ mod tests {
             case(1, &["b"]),
             case(2, &["b"]),
         ];
-        // All look new at first, and 1 is the smallest; then -5 looks new, and 4 does not.
+        // All shapes are new at first, and 1 is the smallest; then -5 has a new shape, and 4 does not.
         assert_eq!(chosen(&cases, 5), ["1", "-5"]);
     }
 
@@ -250,9 +263,9 @@ mod tests {
     #[test]
     fn bounds_of_a_range_look_new() {
         let cases = [case(3, &[]), case(2, &[]), case(9, &[])];
-        let landmarks = Landmarks::from([("n".to_owned(), vec![Value::integer(9)])]);
+        let landmarks = Landmarks::from([("n".to_owned(), vec![PythonValue::integer(9)])]);
         assert_eq!(
-            numbers(&choose(&cases, &landmarks, 5, &mut |_, _| None)),
+            numbers(&choose_examples(&cases, &landmarks, 5, &mut |_, _| None)),
             ["9"]
         );
         assert_eq!(chosen(&cases, 5), ["2"]);
@@ -262,19 +275,19 @@ mod tests {
     fn what_is_chosen_shrinks_while_it_meets_the_same() {
         let cases = [case(40, &["a", "b"]), case(1, &["a"])];
         let mut wanted = Vec::new();
-        let chosen = choose(&cases, &Landmarks::new(), 5, &mut |_, features| {
+        let chosen = choose_examples(&cases, &Landmarks::new(), 5, &mut |_, features| {
             wanted.push(features.clone());
             Some(case(3, &["a", "b"]))
         });
         assert_eq!(numbers(&chosen), ["3"]);
-        assert_eq!(wanted, [case(0, &["a", "b"]).met]);
+        assert_eq!(wanted, [case(0, &["a", "b"]).features]);
     }
 
     #[test]
     fn what_others_show_after_shrinking_is_dropped() {
         let cases = [case(10, &["a", "b"]), case(5, &["c"])];
-        let chosen = choose(&cases, &Landmarks::new(), 5, &mut |found, _| {
-            if found.met.contains("c") {
+        let chosen = choose_examples(&cases, &Landmarks::new(), 5, &mut |found, _| {
+            if found.features.contains("c") {
                 Some(case(4, &["a", "b", "c"]))
             } else {
                 None
@@ -285,6 +298,6 @@ mod tests {
 
     #[test]
     fn no_cases_no_examples() {
-        assert!(choose(&[], &Landmarks::new(), 5, &mut |_, _| None).is_empty());
+        assert!(choose_examples(&[], &Landmarks::new(), 5, &mut |_, _| None).is_empty());
     }
 }

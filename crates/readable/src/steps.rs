@@ -1,69 +1,78 @@
-//! Step definitions, so that features run (4.6): Python files for behave or pytest-bdd that need nothing but the runner and
-//! the code under test.
+//! Step definitions: Python files that make features run under behave or pytest-bdd (rules S1 to
+//! S7).
+//!
+//! The files need nothing but the runner and the code under test. `support.py` is included in each,
+//! and `models.py` in the files of model runs.
 
 mod behave;
 pub(crate) mod constants;
-mod play;
+mod executable;
 mod pytest_bdd;
 
 use std::fmt::Write;
 
-use crate::gherkin::{Feature, Keyword};
-use crate::property::{Code, Definition, Piece, Told, quoted};
+use crate::gherkin::{Feature, StepKeyword};
+use crate::property::{RenderedFeature, StepCode, StepDefinition, StepPiece, python_string};
 
-pub use play::{
-    Company, Part, Play, PlayLine, own_names, step_file, write_model_plays, write_plays,
-    write_suite_plays,
+pub use executable::{
+    ExecutableLine, ExecutableScenario, LinePart, ModelRunSetup, reserved_names, step_file,
+    write_model_scenarios, write_scenarios, write_suite_scenarios,
 };
 
-/// Who runs the features.
+/// The test runner of a feature.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Runner {
+pub enum FeatureRunner {
     /// `steps/NAME_steps.py` and `environment.py`.
     Behave,
     /// `test_NAME_feature.py`.
     PytestBdd,
 }
 
-/// Where the code is that steps use.
+/// The module under test and its place relative to the feature.
 #[derive(Debug, Clone)]
-pub struct Home {
+pub struct StepModule {
     /// The file of the feature, without its folder.
     pub feature: String,
     /// The module with the properties, as Python imports it: `tests.test_lists`.
     pub module: String,
-    /// From the folder of the feature to the one that Python finds the module in, with `/`; empty if it is the same.
+    /// The path from the folder of the feature to the import root of the module, with `/`; empty if
+    /// they are the same.
     pub folder: String,
-    /// What the store is called in code.
+    /// The variable that holds the values of a scenario.
     pub store: &'static str,
 }
 
 /// A file to be written.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct File {
-    /// From the folder of the feature, with `/`.
+pub struct GeneratedFile {
+    /// The path from the folder of the feature, with `/`.
     pub path: String,
-    /// What it says.
+    /// The content.
     pub text: String,
 }
 
-/// Reading phrases back, and everything else that steps share: what it imports, and the rest.
+/// Returns the imports and the body of the shared Python code.
 fn support() -> (&'static str, &'static str) {
     include_str!("steps/support.py")
         .split_once("\n\n")
         .unwrap_or_default()
 }
 
-/// The step files of a feature.
+/// Writes the step files of a feature.
 #[must_use]
-pub fn write(runner: Runner, told: &Told, home: &Home) -> Vec<File> {
+pub fn write_step_files(
+    runner: FeatureRunner,
+    rendered: &RenderedFeature,
+    target: &StepModule,
+) -> Vec<GeneratedFile> {
     match runner {
-        Runner::Behave => behave::files(told, home),
-        Runner::PytestBdd => pytest_bdd::files(told, home),
+        FeatureRunner::Behave => behave::files(rendered, target),
+        FeatureRunner::PytestBdd => pytest_bdd::files(rendered, target),
     }
 }
 
-/// What has to be in `pytest.ini`, for pytest-bdd turns tags into marks (S7).
+/// Writes the fragment of `pytest.ini` that registers tags, because pytest-bdd turns them into
+/// marks (S7).
 #[must_use]
 pub fn pytest_ini(features: &[Feature]) -> String {
     let mut tags: Vec<&str> = Vec::new();
@@ -87,36 +96,36 @@ pub fn pytest_ini(features: &[Feature]) -> String {
             "counterexample" => "scenarios that show a failure",
             _ => "a tag of a feature",
         };
-        // Writing into a text cannot fail.
+        // Writing into a string cannot fail.
         let _ = writeln!(text, "    {tag}: {meaning}");
     }
     text
 }
 
-/// The same setup that steps have, for who runs their bodies without a runner (4.7): the module is imported already.
+/// Writes the setup of the steps, for running their code without a test runner.
 #[must_use]
-pub fn prelude(home: &Home) -> String {
-    let alias = home.alias();
-    let imported = if alias == home.module {
+pub fn prelude(target: &StepModule) -> String {
+    let alias = target.alias();
+    let imported = if alias == target.module {
         format!("import {alias}")
     } else {
-        format!("import {} as {alias}", home.module)
+        format!("import {} as {alias}", target.module)
     };
-    let store = home.store;
+    let store = target.store;
     let (imports, support) = support();
-    let made = home.made();
+    let made = target.recipe_function();
     format!("{imports}\n\n{imported}\n\n{support}{made}\n{store} = {{}}\n")
 }
 
-impl Home {
-    /// What the module is called in code.
+impl StepModule {
+    /// Returns the name of the module in code.
     #[must_use]
     pub fn alias(&self) -> &str {
         self.module.rsplit('.').next().unwrap_or(&self.module)
     }
 
-    /// The function that makes values which have no phrase to read back.
-    fn made(&self) -> String {
+    /// Writes the Python function that makes values from recipes (S2).
+    fn recipe_function(&self) -> String {
         format!(
             "\n\ndef made(recipe):\n    \"\"\"Makes a value that has no phrase to read back.\"\"\"\n    \
              names = {{\"datetime\": datetime, \"Decimal\": decimal.Decimal, \"Fraction\": fractions.Fraction}}\n    \
@@ -125,9 +134,10 @@ impl Home {
         )
     }
 
-    /// The lines that let Python find the module; `levels` are the folders between the step file and the feature.
+    /// Writes the lines that import the module. `levels` is the path from the step file to the
+    /// feature.
     #[must_use]
-    pub fn import(&self, levels: &str) -> String {
+    pub fn import_lines(&self, levels: &str) -> String {
         let folder = match (levels.is_empty(), self.folder.is_empty()) {
             (true, true) => ".".to_owned(),
             (true, false) => self.folder.clone(),
@@ -142,30 +152,30 @@ impl Home {
         };
         format!(
             "sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), {}))\n\n{imported}  # noqa: E402\n",
-            quoted(&folder)
+            python_string(&folder)
         )
     }
 }
 
-/// `lists` for `lists.feature`, as part of the name of a file.
-fn stem(feature: &str) -> String {
+/// Returns the stem of a step file's name: `lists` for `lists.feature`.
+fn file_stem(feature: &str) -> String {
     let stem = feature.strip_suffix(".feature").unwrap_or(feature);
     stem.replace(['.', '-', ' '], "_")
 }
 
-/// The statements of a step.
-pub(crate) fn statements(code: &Code, home: &Home) -> Vec<String> {
-    let store = home.store;
+/// Returns the statements of a step: earlier values first, then the body, then the check.
+pub(crate) fn statements(code: &StepCode, target: &StepModule) -> Vec<String> {
+    let store = target.store;
     let mut lines = Vec::new();
     for (name, found) in &code.earlier {
         lines.push(format!(
             "remember({store}, {}, lambda: {found})",
-            quoted(name)
+            python_string(name)
         ));
     }
     lines.extend(code.body.iter().cloned());
     if let Some(check) = &code.check {
-        let seen: Vec<String> = code.seen.iter().map(|name| quoted(name)).collect();
+        let seen: Vec<String> = code.seen.iter().map(|name| python_string(name)).collect();
         lines.push(if seen.is_empty() {
             format!("assert {check}")
         } else {
@@ -175,31 +185,32 @@ pub(crate) fn statements(code: &Code, home: &Home) -> Vec<String> {
     lines
 }
 
-/// All definitions with one text, which do different things in different scenarios if there is more than one.
-struct Shared<'a> {
-    keyword: Keyword,
-    text: &'a [Piece],
-    definitions: Vec<&'a Definition>,
+/// All definitions with one text. Several of them do different things in different scenarios.
+struct SharedStep<'a> {
+    keyword: StepKeyword,
+    text: &'a [StepPiece],
+    definitions: Vec<&'a StepDefinition>,
 }
 
-impl<'a> Shared<'a> {
-    /// The steps of a feature that are found by their own text: all but those that store an input by its phrase.
-    fn all(told: &'a Told) -> Vec<Shared<'a>> {
-        let mut all: Vec<Shared<'a>> = Vec::new();
-        for definition in &told.definitions {
+impl<'a> SharedStep<'a> {
+    /// Groups the steps of a feature by text. Steps that store an input are left out, because the
+    /// generic step finds them (S1).
+    fn all(rendered: &'a RenderedFeature) -> Vec<SharedStep<'a>> {
+        let mut all: Vec<SharedStep<'a>> = Vec::new();
+        for definition in &rendered.definitions {
             if definition
                 .text
                 .iter()
-                .any(|piece| matches!(piece, Piece::Phrase(_)))
+                .any(|piece| matches!(piece, StepPiece::Phrase(_)))
             {
                 continue;
             }
-            let same = |shared: &&mut Shared<'_>| {
+            let same = |shared: &&mut SharedStep<'_>| {
                 (shared.keyword, shared.text) == (definition.keyword, definition.text.as_slice())
             };
             match all.iter_mut().find(same) {
                 Some(shared) => shared.definitions.push(definition),
-                None => all.push(Shared {
+                None => all.push(SharedStep {
                     keyword: definition.keyword,
                     text: &definition.text,
                     definitions: vec![definition],
@@ -209,17 +220,18 @@ impl<'a> Shared<'a> {
         all
     }
 
-    /// The statements, by scenario if they differ. `scenario` is code for the name of the scenario that runs.
-    fn body(&self, home: &Home, scenario: &str) -> Vec<String> {
-        let mut lines = self.reading(home);
+    /// Returns the statements, by scenario if they differ. `scenario` is code for the name of the
+    /// running scenario.
+    fn body(&self, target: &StepModule, scenario: &str) -> Vec<String> {
+        let mut lines = self.reading_statements(target);
         match self.definitions.as_slice() {
-            [only] => lines.extend(statements(&only.code, home)),
+            [only] => lines.extend(statements(&only.code, target)),
             several => {
                 for (index, definition) in several.iter().enumerate() {
                     let names: Vec<String> = definition
                         .scenarios
                         .iter()
-                        .map(|name| quoted(name))
+                        .map(|name| python_string(name))
                         .collect();
                     let word = match index {
                         0 => "if",
@@ -230,7 +242,7 @@ impl<'a> Shared<'a> {
                         names.join(", ")
                     ));
                     lines.extend(
-                        statements(&definition.code, home)
+                        statements(&definition.code, target)
                             .into_iter()
                             .map(|line| format!("    {line}")),
                     );
@@ -243,8 +255,8 @@ impl<'a> Shared<'a> {
         lines
     }
 
-    /// In lines with values, those must be the given ones (S6).
-    fn reading(&self, home: &Home) -> Vec<String> {
+    /// Returns statements that check the values in a line against the given ones (S6).
+    fn reading_statements(&self, target: &StepModule) -> Vec<String> {
         let Some(inputs) = self
             .definitions
             .first()
@@ -255,16 +267,18 @@ impl<'a> Shared<'a> {
         if self.is_exact() && inputs.is_empty() {
             return Vec::new();
         }
-        let store = home.store;
+        let store = target.store;
         let names: Vec<String> = inputs
             .iter()
-            .map(|name| format!(", {}", quoted(name)))
+            .map(|name| format!(", {}", python_string(name)))
             .collect();
         let mut lines = vec![format!("name_inputs({store}{})", names.concat())];
         if !self.is_exact() {
             let parts = self.text.iter().map(|piece| match piece {
-                Piece::Words(words) => format!("({}, None)", quoted(words)),
-                Piece::Value(name) | Piece::Phrase(name) => format!("(None, {})", quoted(name)),
+                StepPiece::Words(words) => format!("({}, None)", python_string(words)),
+                StepPiece::Value(name) | StepPiece::Phrase(name) => {
+                    format!("(None, {})", python_string(name))
+                }
             });
             let parts: Vec<String> = parts.collect();
             lines.push(format!("read_along(line, [{}], {store})", parts.join(", ")));
@@ -272,41 +286,45 @@ impl<'a> Shared<'a> {
         lines
     }
 
+    /// Returns true if the text contains no values.
     fn is_exact(&self) -> bool {
         self.text
             .iter()
-            .all(|piece| matches!(piece, Piece::Words(_)))
+            .all(|piece| matches!(piece, StepPiece::Words(_)))
     }
 
+    /// Returns the text.
     fn exact_text(&self) -> String {
         let words = self.text.iter().map(|piece| match piece {
-            Piece::Words(words) => words.as_str(),
-            Piece::Value(_) | Piece::Phrase(_) => "",
+            StepPiece::Words(words) => words.as_str(),
+            StepPiece::Value(_) | StepPiece::Phrase(_) => "",
         });
         words.collect()
     }
 
-    /// A Python expression for a pattern that finds lines with values, and gives the whole `line`.
+    /// Returns a Python expression for a pattern that finds lines with values, and captures the
+    /// whole `line`.
     fn pattern(&self) -> String {
         let parts = self.text.iter().map(|piece| match piece {
-            Piece::Words(words) => format!("re.escape({})", quoted(words)),
-            Piece::Value(_) | Piece::Phrase(_) => "\".+\"".to_owned(),
+            StepPiece::Words(words) => format!("re.escape({})", python_string(words)),
+            StepPiece::Value(_) | StepPiece::Phrase(_) => "\".+\"".to_owned(),
         });
         let parts: Vec<String> = parts.collect();
         format!("\"(?P<line>\" + {} + \")\"", parts.join(" + "))
     }
 }
 
-/// Lines that begin like those of inputs and have a step of their own: the generic step must not find them.
-fn others(shared: &[Shared<'_>]) -> String {
+/// Returns a pattern that excludes lines which begin like inputs and have a step of their own. The
+/// generic step must not find them.
+fn exclusion_pattern(shared: &[SharedStep<'_>]) -> String {
     let texts = shared
         .iter()
-        .filter(|shared| shared.keyword == Keyword::Given && shared.is_exact());
+        .filter(|shared| shared.keyword == StepKeyword::Given && shared.is_exact());
     let texts = texts
-        .map(Shared::exact_text)
+        .map(SharedStep::exact_text)
         .filter(|text| text.starts_with("I have the "));
     let texts: Vec<String> = texts
-        .map(|text| format!("re.escape({})", quoted(&text)))
+        .map(|text| format!("re.escape({})", python_string(&text)))
         .collect();
     if texts.is_empty() {
         String::new()
@@ -315,21 +333,23 @@ fn others(shared: &[Shared<'_>]) -> String {
     }
 }
 
-/// Whether values stand in all lines of a feature.
-fn is_inline(told: &Told) -> bool {
+/// Returns true if values stand in all lines of a feature.
+fn is_inline(rendered: &RenderedFeature) -> bool {
     let is_nameless =
-        |definition: &Definition| matches!(definition.text.last(), Some(Piece::Phrase(_)));
-    told.definitions.iter().any(is_nameless)
+        |definition: &StepDefinition| matches!(definition.text.last(), Some(StepPiece::Phrase(_)));
+    rendered.definitions.iter().any(is_nameless)
 }
 
-fn word(keyword: Keyword) -> &'static str {
+/// Returns the name of the decorator of a step.
+fn decorator_name(keyword: StepKeyword) -> &'static str {
     match keyword {
-        Keyword::Given => "given",
-        Keyword::When => "when",
-        Keyword::Then => "then",
+        StepKeyword::Given => "given",
+        StepKeyword::When => "when",
+        StepKeyword::Then => "then",
     }
 }
 
+/// Indents lines by one level.
 pub(crate) fn indented(lines: &[String]) -> String {
     let mut text = String::new();
     for line in lines.iter().flat_map(|line| line.split('\n')) {

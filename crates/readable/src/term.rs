@@ -1,34 +1,36 @@
-//! Expressions with their meaning resolved: names say what they refer to, locals are written out, constants are values.
+//! Terms: expressions with their names resolved, locals written out and constants worked out.
 //!
-//! Phrases are made of terms and of nothing else. A [`Scope`] says what names stand for where an expression is read.
+//! Phrases are made of terms and nothing else. A [`NameScope`] says what the names of an expression
+//! stand for at the place where it is read.
 
 mod build;
 mod constant;
 mod fold;
 mod infer;
 mod python;
+mod traverse;
 mod types;
-mod walk;
 
-pub use build::{Scope, Unscoped};
+pub use build::{EmptyScope, NameScope};
 pub(crate) use infer::is_class_name;
-pub(crate) use python::Binding;
-pub use testwright_source::tree::{Comparison, ComprehensionKind as Form, Operator, UnaryOperator};
-pub(crate) use types::CHANGING;
+pub(crate) use python::Precedence;
+pub use testwright_source::tree::{Comparison, ComprehensionKind, Operator, UnaryOperator};
+pub(crate) use types::MUTATING_METHODS;
 pub use types::Type;
 
-use crate::value::Value;
+use crate::value::PythonValue;
 
-/// An expression. Two are equal if they say the same of the same things.
+/// An expression. Two are equal if they mean the same about the same things.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[allow(
     missing_docs,
     reason = "the fields are the parts of the expression, by Python's own names for them"
 )]
 pub enum Term {
-    /// A constant: a literal, a display of constants, or what a module constant stands for (R7).
-    Value(Value),
-    Reference(Reference),
+    /// A constant: a literal, a display of constants, or the value of a module constant (R7:
+    /// constants are written as their values).
+    Value(PythonValue),
+    Reference(NameReference),
     List(Vec<Term>),
     Tuple(Vec<Term>),
     Set(Vec<Term>),
@@ -48,8 +50,8 @@ pub enum Term {
         stop: Option<Box<Term>>,
         step: Option<Box<Term>>,
     },
-    Call(Box<Call>),
-    /// Any but `not`.
+    Call(Box<CallTerm>),
+    /// A sign or an inversion; `not` is [`Term::Not`].
     Unary {
         operator: UnaryOperator,
         operand: Box<Term>,
@@ -76,40 +78,40 @@ pub enum Term {
         body: Box<Term>,
     },
     Comprehension {
-        form: Form,
+        form: ComprehensionKind,
         element: Box<Term>,
-        clauses: Vec<Clause>,
+        clauses: Vec<ForClause>,
     },
     DictionaryComprehension {
         key: Box<Term>,
         value: Box<Term>,
-        clauses: Vec<Clause>,
+        clauses: Vec<ForClause>,
     },
-    /// A formatted text: its pieces, literal ones as values.
+    /// A formatted text: its pieces, with literal ones as values.
     Formatted(Vec<Term>),
     /// `*value` in a display or a call.
     Starred(Box<Term>),
     /// `pre<(e)>`: the value before the step.
     Earlier(Box<Term>),
-    /// Anything else, as it is written (P42).
+    /// Any other expression, as it is written (P42: it is quoted as code).
     Source(String),
 }
 
-/// What is called, and with what.
+/// A call with its arguments.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Call {
-    /// What is called.
-    pub callee: Callee,
-    /// The arguments without a name; `*rest` is a [`Term::Starred`].
+pub struct CallTerm {
+    /// The function or method that is called.
+    pub callee: CallTarget,
+    /// The positional arguments; `*rest` is a [`Term::Starred`].
     pub arguments: Vec<Term>,
-    /// The arguments with a name; `**rest` has none.
+    /// The keyword arguments; `**rest` has no name.
     pub keywords: Vec<(Option<String>, Term)>,
 }
 
-/// What is called.
+/// The function or method that a call invokes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the parts of it")]
-pub enum Callee {
+pub enum CallTarget {
     /// `name(…)` or `module.name(…)`.
     Function {
         module: Option<String>,
@@ -117,62 +119,66 @@ pub enum Callee {
     },
     /// `object.name(…)`.
     Method { object: Term, name: String },
-    /// Anything else, such as the result of another call.
+    /// Any other callee, such as the result of another call.
     Other(Term),
 }
 
 /// `for target in iterable if condition …`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the parts of it")]
-pub struct Clause {
-    /// The names that are bound, from left to right, inner groups included.
+pub struct ForClause {
+    /// The names that the clause binds, from left to right, with those of nested targets.
     pub targets: Vec<String>,
     pub iterable: Term,
     pub conditions: Vec<Term>,
 }
 
-/// Something that a phrase refers to by name (3.2).
+/// A name in a term, with its role and what is known of its type. The role decides how a phrase
+/// refers to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Reference {
-    /// Its identifier.
+pub struct NameReference {
+    /// The identifier.
     pub name: String,
-    /// What it is here.
-    pub role: Role,
-    /// What is known of its type.
+    /// The role of the name at this place.
+    pub role: NameRole,
+    /// The type, as far as it is known.
     pub type_: Type,
 }
 
-/// What a name refers to.
+/// The role of a name, which decides its phrase (rules R1 to R10).
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Role {
-    /// A variable of a property, a slot of a failing test (R1), what a comprehension or loop binds (R5), in properties
-    /// also the result of an unknown call (R6): "n".
+pub enum NameRole {
+    /// A bare name, "n": a variable of a property or a slot of a failing test (R1), a variable
+    /// bound by a comprehension or loop (R5), and in properties the result of an unknown call (R6).
     Variable,
-    /// An argument of an action (R2): "the given name".
+    /// An argument of an action (R2: it is a given one): "the given name".
     Input,
-    /// A state variable (R3, R8): "the plates". The type of its reference is that of its start value. Version 0 is its
-    /// value on entry, each change makes the next (R10).
+    /// A state variable (R3, R8: `self.x` is x): "the plates". The type of its reference is that of
+    /// its start value. Version 0 is its value on entry, and each change makes the next version
+    /// (R10: changed variables are old or new).
     State {
-        /// How often it has changed since entry.
+        /// The number of changes since entry.
         version: u32,
     },
-    /// A pool value in a harness action (R4): "the tree", "the second tree".
+    /// A pool value in a harness action (R4: it is called after its pool): "the tree", "the second
+    /// tree".
     Pool {
-        /// 1 for the first distinct one of its pool.
+        /// 1 for the first distinct value of its pool.
         number: u32,
     },
-    /// In actions, the result of an unknown call (R6) or what "Here:" defines (L6): "the answer".
+    /// In actions, the result of an unknown call (R6) or a name that is defined under "Here:" (L6):
+    /// "the answer".
     Local,
-    /// A class (R9), a function, a module, or a name that is not known.
+    /// A class (R9), a function, a module, or an unknown name.
     Global,
-    /// The name is a phrase already: "the result".
+    /// A name that is already a phrase: "the result".
     Phrase,
 }
 
-impl Reference {
-    /// A reference to something of unknown type.
+impl NameReference {
+    /// Creates a reference of unknown type.
     #[must_use]
-    pub fn new(name: impl Into<String>, role: Role) -> Self {
+    pub fn new(name: impl Into<String>, role: NameRole) -> Self {
         Self {
             name: name.into(),
             role,
@@ -180,29 +186,29 @@ impl Reference {
         }
     }
 
-    /// The same with what is known of its type.
+    /// Sets the type.
     #[must_use]
     pub fn with_type(self, type_: Type) -> Self {
         Self { type_, ..self }
     }
 }
 
-impl From<Reference> for Term {
-    fn from(reference: Reference) -> Self {
+impl From<NameReference> for Term {
+    fn from(reference: NameReference) -> Self {
         Self::Reference(reference)
     }
 }
 
-impl From<Value> for Term {
-    fn from(value: Value) -> Self {
+impl From<PythonValue> for Term {
+    fn from(value: PythonValue) -> Self {
         Self::Value(value)
     }
 }
 
-/// What one statement changes (6.4), as idioms see it.
+/// The effect of one statement, as idioms match it (I3: an effect matches statements).
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the parts of the statement")]
-pub enum Change {
+pub enum EffectTerm {
     /// `target = value`.
     Assign { target: Term, value: Term },
     /// `target += value`.
@@ -218,11 +224,11 @@ pub enum Change {
 }
 
 impl Term {
-    /// A call of a function by its name.
+    /// Creates a call of a function by its name.
     #[must_use]
     pub fn call(name: impl Into<String>, arguments: Vec<Term>) -> Self {
-        Self::Call(Box::new(Call {
-            callee: Callee::Function {
+        Self::Call(Box::new(CallTerm {
+            callee: CallTarget::Function {
                 module: None,
                 name: name.into(),
             },
@@ -231,7 +237,7 @@ impl Term {
         }))
     }
 
-    /// A comparison of two things.
+    /// Creates a comparison of two terms.
     #[must_use]
     pub fn compare(first: Term, comparison: Comparison, second: Term) -> Self {
         Self::Compare {
@@ -240,17 +246,18 @@ impl Term {
         }
     }
 
-    /// The constant, if it is one.
+    /// Returns the value of a constant.
     #[must_use]
-    pub fn as_value(&self) -> Option<&Value> {
+    pub fn as_value(&self) -> Option<&PythonValue> {
         match self {
             Self::Value(value) => Some(value),
             _ => None,
         }
     }
 
-    /// Whether it is a call of something that only the system under test knows (3.5): not a built-in that has a phrase,
-    /// not a method of a built-in type, not a pure function of the standard library, not a constructor.
+    /// Returns true if it calls something that only the system under test knows: not a built-in
+    /// with a phrase, not a method of a built-in type, not a pure function of the standard library,
+    /// and not a constructor.
     #[must_use]
     pub fn is_unknown_call(&self) -> bool {
         match self {

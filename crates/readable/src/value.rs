@@ -1,39 +1,40 @@
-//! Concrete values: what Python literals, start values and samples are, and how they are written (3.3).
+//! Concrete Python values: literals, start values, samples and failing arguments.
 //!
-//! A value is written bare, as in `[1, "a"]`, or with its kind, as in "the list [1, "a"]". The latter can be
-//! [read back](read::read) into an equal value of the same type.
+//! A value is written bare, as in `[1, "a"]`, or with its kind, as in "the list [1, "a"]". The
+//! latter can be [parsed back](parse::parse_phrase) into an equal value of the same type.
 
 mod float;
 mod literal;
 mod notation;
-pub mod read;
+pub mod parse;
 
-pub use float::Float;
+pub use float::PythonFloat;
 
-/// A value of Python's.
+/// A Python value.
 ///
-/// Equal means: equal and of the same type. Members of sets have no order, and not-a-number equals itself.
+/// Two values are equal if they are equal and of the same type in Python. The order of set members
+/// does not matter, and not-a-number equals itself.
 #[derive(Debug, Clone)]
 #[allow(
     missing_docs,
     reason = "they are what they are called, by Python's names for their parts"
 )]
-pub enum Value {
+pub enum PythonValue {
     /// `None`
     Nothing,
     Boolean(bool),
     /// Decimal digits, with a minus sign if negative: Python's integers have no limit.
     Integer(String),
-    Float(Float),
+    Float(PythonFloat),
     Text(String),
-    List(Vec<Value>),
-    Tuple(Vec<Value>),
-    Set(Vec<Value>),
-    FrozenSet(Vec<Value>),
-    Dictionary(Vec<(Value, Value)>),
+    List(Vec<PythonValue>),
+    Tuple(Vec<PythonValue>),
+    Set(Vec<PythonValue>),
+    FrozenSet(Vec<PythonValue>),
+    Dictionary(Vec<(PythonValue, PythonValue)>),
     Bytes(Vec<u8>),
-    Complex(Float, Float),
-    /// As Python's `str` writes it.
+    Complex(PythonFloat, PythonFloat),
+    /// The number as Python's `str` writes it.
     Decimal(String),
     /// Both as decimal digits; the sign is the numerator's.
     Fraction {
@@ -42,9 +43,9 @@ pub enum Value {
     },
     /// `2026-02-28`
     Date(String),
-    /// `2026-02-28 10:00:00`, with whatever fraction and zone there is.
-    Moment(String),
-    /// In microseconds.
+    /// `2026-02-28 10:00:00`, with an optional fraction and zone.
+    DateTime(String),
+    /// A duration in microseconds.
     Duration(i128),
     /// A member of an enumeration.
     Member {
@@ -54,7 +55,7 @@ pub enum Value {
     /// A data class, named tuple or the like.
     Record {
         class: String,
-        fields: Vec<(String, Value)>,
+        fields: Vec<(String, PythonValue)>,
     },
     Range {
         start: i128,
@@ -62,24 +63,24 @@ pub enum Value {
         step: i128,
     },
     Function(String),
-    /// Anything else: only its class is known.
+    /// Any other object; only its class is known.
     Object(String),
 }
 
-impl Value {
-    /// The integer.
+impl PythonValue {
+    /// Creates an integer.
     #[must_use]
     pub fn integer(number: impl Into<i128>) -> Self {
         Self::Integer(number.into().to_string())
     }
 
-    /// The text.
+    /// Creates a text.
     #[must_use]
     pub fn text(text: impl Into<String>) -> Self {
         Self::Text(text.into())
     }
 
-    /// The number, if it is an integer of reasonable size.
+    /// Returns the number if it is an integer that fits into an `i128`.
     #[must_use]
     pub fn as_integer(&self) -> Option<i128> {
         match self {
@@ -88,7 +89,8 @@ impl Value {
         }
     }
 
-    /// Whether it is a number (which `True` is not, to a reader).
+    /// Returns true if it is a number. Truth values are not numbers here, because readers do not
+    /// take them for such.
     #[must_use]
     pub fn is_number(&self) -> bool {
         matches!(
@@ -101,7 +103,7 @@ impl Value {
         )
     }
 
-    /// How many members it has, if it is a text or a collection.
+    /// Returns the number of members of a text or a collection.
     #[must_use]
     pub fn length(&self) -> Option<usize> {
         match self {
@@ -116,7 +118,7 @@ impl Value {
         }
     }
 
-    /// What Python takes it for in a condition, if that is known.
+    /// Returns the truth value that Python gives it in a condition, if it is known.
     #[must_use]
     pub fn truth(&self) -> Option<bool> {
         match self {
@@ -126,13 +128,13 @@ impl Value {
             Self::Float(number) => Some(number.0 != 0.0),
             Self::Complex(real, imaginary) => Some(real.0 != 0.0 || imaginary.0 != 0.0),
             Self::Duration(microseconds) => Some(*microseconds != 0),
-            Self::Date(_) | Self::Moment(_) | Self::Function(_) => Some(true),
+            Self::Date(_) | Self::DateTime(_) | Self::Function(_) => Some(true),
             _ => self.length().map(|length| length > 0),
         }
     }
 }
 
-/// How many numbers a range has; nothing if there is no such range.
+/// Returns the number of members of a range, or nothing if its step is zero.
 fn range_length(start: i128, stop: i128, step: i128) -> Option<usize> {
     let distance = stop.checked_sub(start)?;
     let rounds = match step {
@@ -143,7 +145,7 @@ fn range_length(start: i128, stop: i128, step: i128) -> Option<usize> {
     usize::try_from(rounds).ok()
 }
 
-impl PartialEq for Value {
+impl PartialEq for PythonValue {
     fn eq(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Nothing, Self::Nothing) => true,
@@ -153,7 +155,7 @@ impl PartialEq for Value {
             | (Self::Text(one), Self::Text(two))
             | (Self::Decimal(one), Self::Decimal(two))
             | (Self::Date(one), Self::Date(two))
-            | (Self::Moment(one), Self::Moment(two))
+            | (Self::DateTime(one), Self::DateTime(two))
             | (Self::Function(one), Self::Function(two))
             | (Self::Object(one), Self::Object(two)) => one == two,
             (Self::List(one), Self::List(two)) | (Self::Tuple(one), Self::Tuple(two)) => one == two,
@@ -196,4 +198,4 @@ impl PartialEq for Value {
     }
 }
 
-impl Eq for Value {}
+impl Eq for PythonValue {}

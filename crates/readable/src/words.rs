@@ -1,21 +1,26 @@
-//! Words and their forms: identifiers as words, number, verbs, articles, sentences (rules W1 to W8).
+//! English words and their forms: the words of identifiers, plurals, verbs, articles, sentences and
+//! numbers (rules W1 to W8 of `docs/readable-rules.md#words`).
 
-/// The words of an identifier (W1, W2): `usersLoggedIn` is "users logged in", `AVLTree` is "AVL tree".
+/// Returns the words of an identifier (W1: it is split at underscores and capitals; W2: words are
+/// in small letters). `usersLoggedIn` is "users logged in", `AVLTree` is "AVL tree".
 #[must_use]
 pub fn humanise(identifier: &str) -> String {
     if identifier.chars().count() == 1 && identifier != "_" {
         return identifier.to_owned();
     }
-    let words: Vec<String> = split(identifier).iter().map(|word| lower(word)).collect();
+    let words: Vec<String> = split_identifier(identifier)
+        .iter()
+        .map(|word| lowercase_word(word))
+        .collect();
     if words.is_empty() {
-        // `_` is what Python programmers call something whose name does not matter.
+        // Python programmers call a thing `_` if its name does not matter.
         return "item".to_owned();
     }
     words.join(" ")
 }
 
-/// W1: where a word of an identifier ends and the next one begins.
-fn split(identifier: &str) -> Vec<String> {
+/// Splits an identifier into words (W1: at underscores, and before capitals that begin a word).
+fn split_identifier(identifier: &str) -> Vec<String> {
     let characters: Vec<char> = identifier.chars().collect();
     let mut words = Vec::new();
     let mut word = String::new();
@@ -42,8 +47,8 @@ fn split(identifier: &str) -> Vec<String> {
     words
 }
 
-/// W2: abbreviations stay as they are.
-fn lower(word: &str) -> String {
+/// Writes a word in small letters (W2: abbreviations stay as they are).
+fn lowercase_word(word: &str) -> String {
     let letters = word.chars().filter(|character| character.is_alphabetic());
     let is_abbreviation = letters.clone().count() >= 2 && letters.clone().all(char::is_uppercase);
     if is_abbreviation {
@@ -53,19 +58,22 @@ fn lower(word: &str) -> String {
     }
 }
 
+/// Prepositions that end the noun of a phrase (W4).
 const PREPOSITIONS: [&str; 11] = [
     "of", "in", "per", "for", "by", "to", "with", "from", "at", "on", "out",
 ];
+/// Singular words that end in "s" (W4).
 const NOT_PLURAL: [&str; 8] = [
     "news", "series", "lens", "gas", "bus", "plus", "alias", "class",
 ];
 
-/// Whether a word is one behind which a noun is spoken of, as "in" is.
+/// Returns true if a word is a preposition, such as "in".
 pub(crate) fn is_preposition(word: &str) -> bool {
     PREPOSITIONS.contains(&word)
 }
 
-/// Whether words mean several things (W4): "users logged in" do, "status" does not.
+/// Returns true if words name several things (W4: the noun before the first preposition decides).
+/// "Users logged in" are several, "status" is one.
 #[must_use]
 pub fn is_plural(words: &str) -> bool {
     let all: Vec<&str> = words.split_whitespace().collect();
@@ -88,28 +96,28 @@ pub fn is_plural(words: &str) -> bool {
     })
 }
 
-/// When something is said to be so.
+/// The time of a clause.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Tense {
-    /// It is so.
+    /// "is", "has".
     #[default]
     Present,
-    /// It was so.
+    /// "was", "had".
     Past,
 }
 
-/// Whether something is said to be so or not to be so.
+/// The affirmative or the negative form of a clause.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Polarity {
-    /// It is so.
+    /// "is", "has".
     #[default]
     Positive,
-    /// It is not so.
+    /// "is not", "does not have".
     Negative,
 }
 
 impl Polarity {
-    /// The other one.
+    /// Returns the opposite polarity.
     #[must_use]
     pub fn opposite(self) -> Self {
         match self {
@@ -138,6 +146,7 @@ pub enum Verb {
 }
 
 impl Verb {
+    /// All verbs, in the order in which a text is searched for them.
     const ALL: [Self; 12] = [
         Self::Be,
         Self::Have,
@@ -153,9 +162,10 @@ impl Verb {
         Self::Can,
     ];
 
-    /// The verb of a subject (W5): "is", "are not", "did not equal".
+    /// Returns the form of the verb for a subject (W5: verbs agree in number and have a past form):
+    /// "is", "are not", "did not equal".
     #[must_use]
-    pub fn form(self, plural: bool, polarity: Polarity, tense: Tense) -> &'static str {
+    pub fn conjugate(self, plural: bool, polarity: Polarity, tense: Tense) -> &'static str {
         use Polarity::{Negative, Positive};
         use Tense::{Past, Present};
         let [singular, base, past] = self.forms();
@@ -174,7 +184,7 @@ impl Verb {
         }
     }
 
-    /// Singular, plural, past.
+    /// Returns the singular, plural and past forms.
     fn forms(self) -> [&'static str; 3] {
         match self {
             Self::Be => ["is", "are", "was"],
@@ -192,6 +202,7 @@ impl Verb {
         }
     }
 
+    /// Returns the negative form with "do not", "does not" or "did not".
     fn with_do(self, plural: bool, tense: Tense) -> &'static str {
         macro_rules! negative {
             ($base:literal) => {
@@ -218,13 +229,14 @@ impl Verb {
         }
     }
 
-    /// The verb that a text begins with in its singular present form, whether it is negated, and what follows. Idioms
-    /// are written that way, and their verbs then agree with whatever stands before them.
+    /// Finds the verb that a text begins with in its singular present form. Returns the verb, its
+    /// polarity and the rest of the text. Idioms are written that way, so their verbs can agree
+    /// with any subject.
     #[must_use]
-    pub fn read(text: &str) -> Option<(Self, Polarity, &str)> {
+    pub fn parse_start(text: &str) -> Option<(Self, Polarity, &str)> {
         for polarity in [Polarity::Negative, Polarity::Positive] {
             for verb in Self::ALL {
-                let form = verb.form(false, polarity, Tense::Present);
+                let form = verb.conjugate(false, polarity, Tense::Present);
                 if let Some(rest) = text.strip_prefix(form)
                     && (rest.is_empty() || rest.starts_with([' ', ',', '.']))
                 {
@@ -236,7 +248,7 @@ impl Verb {
     }
 }
 
-/// The words with "a" or "an" before them (W6).
+/// Puts "a" or "an" before words (W6: "an" before a vowel).
 #[must_use]
 pub fn with_article(words: &str) -> String {
     let article = match words.chars().next() {
@@ -246,9 +258,9 @@ pub fn with_article(words: &str) -> String {
     format!("{article} {words}")
 }
 
-/// The words with "a" or "an" before them, or with "some" if there are several: nobody has a values.
+/// Puts "a" or "an" before words, or "some" if they are plural: "some values", not "a values".
 #[must_use]
-pub fn one_or_some(words: &str) -> String {
+pub fn with_article_or_some(words: &str) -> String {
     if is_plural(words) {
         format!("some {words}")
     } else {
@@ -256,9 +268,9 @@ pub fn one_or_some(words: &str) -> String {
     }
 }
 
-/// With a capital, unless a quotation mark comes first (W7). Names and titles, too, begin like this.
+/// Capitalises the first letter (W7: sentences, names and titles begin with a capital).
 #[must_use]
-pub fn capitalised(text: &str) -> String {
+pub fn capitalise(text: &str) -> String {
     let mut characters = text.chars();
     match characters.next() {
         Some(first) => first.to_uppercase().chain(characters).collect(),
@@ -266,24 +278,26 @@ pub fn capitalised(text: &str) -> String {
     }
 }
 
-/// A capital and a full stop (W7).
+/// Adds a capital and a full stop (W7).
 #[must_use]
-pub fn sentence(text: &str) -> String {
-    let mut sentence = capitalised(text);
+pub fn to_sentence(text: &str) -> String {
+    let mut sentence = capitalise(text);
     if !sentence.ends_with('.') {
         sentence.push('.');
     }
     sentence
 }
 
+/// Number words for differences (W8).
 const CARDINALS: [&str; 11] = [
     "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
 ];
+/// Ordinal words (W8).
 const ORDINALS: [&str; 10] = [
     "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth",
 ];
 
-/// "first" for 1, "11th" for 11 (W8).
+/// Returns an ordinal number: "first" for 1, "11th" for 11 (W8: words up to tenth).
 #[must_use]
 pub fn ordinal(number: u64) -> String {
     let word = usize::try_from(number)
@@ -302,7 +316,7 @@ pub fn ordinal(number: u64) -> String {
     format!("{number}{ending}")
 }
 
-/// A number as differences write it (W8): a word up to ten, digits beyond.
+/// Returns a number as differences write it (W8: a word up to ten, digits beyond).
 #[must_use]
 pub fn cardinal(number: u64) -> String {
     usize::try_from(number)
@@ -311,9 +325,9 @@ pub fn cardinal(number: u64) -> String {
         .map_or_else(|| number.to_string(), |word| (*word).to_owned())
 }
 
-/// Several of a noun: "whole numbers", "dictionaries".
+/// Returns the plural of a noun: "whole numbers", "dictionaries".
 #[must_use]
-pub fn plural_of(noun: &str) -> String {
+pub fn pluralise(noun: &str) -> String {
     let stem_of_y = noun
         .strip_suffix('y')
         .filter(|stem| !stem.ends_with(['a', 'e', 'i', 'o', 'u']));
@@ -329,7 +343,7 @@ pub fn plural_of(noun: &str) -> String {
     format!("{noun}s")
 }
 
-/// Whether words are a question or a statement rather than a name for something: "is open", "has key".
+/// Returns true if words are a question or a statement rather than a name: "is open", "has key".
 #[must_use]
 pub fn begins_with_verb(words: &str) -> bool {
     let verbs = [
@@ -429,7 +443,7 @@ mod tests {
     fn w5_verbs_agree_with_their_subject() {
         use Polarity::{Negative, Positive};
         use Tense::{Past, Present};
-        let form = |verb: Verb, plural, polarity, tense| verb.form(plural, polarity, tense);
+        let form = |verb: Verb, plural, polarity, tense| verb.conjugate(plural, polarity, tense);
         assert_eq!(form(Verb::Be, false, Positive, Present), "is");
         assert_eq!(form(Verb::Be, true, Negative, Present), "are not");
         assert_eq!(form(Verb::Be, true, Positive, Past), "were");
@@ -447,19 +461,19 @@ mod tests {
     #[test]
     fn w5_verbs_are_recognised() {
         assert_eq!(
-            Verb::read("is taken"),
+            Verb::parse_start("is taken"),
             Some((Verb::Be, Polarity::Positive, " taken"))
         );
         assert_eq!(
-            Verb::read("is not free"),
+            Verb::parse_start("is not free"),
             Some((Verb::Be, Polarity::Negative, " free"))
         );
         assert_eq!(
-            Verb::read("does not contain x"),
+            Verb::parse_start("does not contain x"),
             Some((Verb::Contain, Polarity::Negative, " x"))
         );
-        assert_eq!(Verb::read("issues a ticket"), None);
-        assert_eq!(Verb::read("already has a name"), None);
+        assert_eq!(Verb::parse_start("issues a ticket"), None);
+        assert_eq!(Verb::parse_start("already has a name"), None);
     }
 
     #[test]
@@ -471,12 +485,12 @@ mod tests {
 
     #[test]
     fn w7_sentences() {
-        assert_eq!(sentence("the regs are empty"), "The regs are empty.");
+        assert_eq!(to_sentence("the regs are empty"), "The regs are empty.");
         assert_eq!(
-            sentence("\"insert\" is carried out"),
+            to_sentence("\"insert\" is carried out"),
             "\"insert\" is carried out."
         );
-        assert_eq!(sentence("Already one."), "Already one.");
+        assert_eq!(to_sentence("Already one."), "Already one.");
     }
 
     #[test]
@@ -501,9 +515,9 @@ mod tests {
 
     #[test]
     fn nouns_have_plurals() {
-        assert_eq!(plural_of("whole number"), "whole numbers");
-        assert_eq!(plural_of("dictionary"), "dictionaries");
-        assert_eq!(plural_of("key"), "keys");
-        assert_eq!(plural_of("box"), "boxes");
+        assert_eq!(pluralise("whole number"), "whole numbers");
+        assert_eq!(pluralise("dictionary"), "dictionaries");
+        assert_eq!(pluralise("key"), "keys");
+        assert_eq!(pluralise("box"), "boxes");
     }
 }

@@ -1,12 +1,13 @@
-//! Several names for one thing, and parts of things: what changes is told of what it is, whatever it is called.
+//! Aliases: several names for one thing, and parts of things. A change is explained by the thing
+//! that changes.
 
-mod telling;
+use crate::small_models;
 
-use telling::{change, changes};
+use small_models::{change, changes};
 
 #[track_caller]
-fn check(body: &str, told: &str) {
-    assert_eq!(change(body), told, "{body}");
+fn check(body: &str, rendered: &str) {
+    assert_eq!(change(body), rendered, "{body}");
 }
 
 #[test]

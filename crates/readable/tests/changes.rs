@@ -1,8 +1,8 @@
-//! Changes (section 6.4): one test for each line of the table.
+//! Changes: one test for each rule E1 to E28.
 
-mod telling;
+use crate::small_models;
 
-use telling::{change, changes, happens};
+use small_models::{change, changes, happens};
 
 #[test]
 fn e1_appending() {
@@ -47,7 +47,7 @@ fn e4_extending() {
 
 #[test]
 fn e5_and_trap_6_removing() {
-    // Trap 6: only one occurrence goes.
+    // Trap 6: only one occurrence is removed.
     changes(
         "t.remove(x)",
         "The first occurrence of the given x is removed from the t.",
@@ -139,25 +139,25 @@ fn e10_new_entries() {
         "If the d has no entry for the given x:\n  - An entry for the given x is added to the d, with the value the given i.\nOtherwise:\n  - Nothing changes."
     );
     // A false `or` makes all its parts false.
-    let told = change("if x in d or i in t:\n    return 1\nd[x] = 2");
+    let rendered = change("if x in d or i in t:\n    return 1\nd[x] = 2");
     assert!(
-        told.contains("- An entry for the given x is added to the d, with the value 2."),
-        "{told}"
+        rendered.contains("- An entry for the given x is added to the d, with the value 2."),
+        "{rendered}"
     );
     // A guard is a fact, too.
-    let told = happens(
+    let rendered = happens(
         "d = {}\ndef free(x): return x not in d.keys()\ndef act(x):\n    d[x] = 1\n\
          state = ('d',)\nenablers = {act: (free,)}\n",
     );
     assert_eq!(
-        told,
+        rendered,
         "- An entry for the given x is added to the d, with the value 1."
     );
     // After another change of the dictionary the fact says nothing.
-    let told = change("if x not in d:\n    d[i] = 1\n    d[x] = 2");
+    let rendered = change("if x not in d:\n    d[i] = 1\n    d[x] = 2");
     assert!(
-        told.contains("- The entry for the given x in the d becomes 2."),
-        "{told}"
+        rendered.contains("- The entry for the given x in the d becomes 2."),
+        "{rendered}"
     );
 }
 
@@ -295,7 +295,7 @@ fn e24_attributes() {
 #[test]
 fn e25_no_value() {
     changes("o = None", "The o no longer has a value.");
-    // A local had none before.
+    // A local had no value before.
     assert_eq!(
         change("y = None\nfor v in t:\n    if y is None or v > y:\n        y = v\no = y"),
         "- The y has no value at first.\n- For each v in the t such that either the y has no value or v is greater than the y, the y becomes v.\n- The o becomes the y."
@@ -335,11 +335,11 @@ fn e28_built_ins() {
 
 #[test]
 fn verbs_agree_with_what_changes() {
-    let told = happens(
+    let rendered = happens(
         "plates = []\ndef act():\n    global plates\n    plates = None\nstate = ('plates',)\n",
     );
-    assert_eq!(told, "- The plates no longer have a value.");
-    let told =
+    assert_eq!(rendered, "- The plates no longer have a value.");
+    let rendered =
         happens("coins = 0\ndef act():\n    global coins\n    coins += 1\nstate = ('coins',)\n");
-    assert_eq!(told, "- The coins go up by 1.");
+    assert_eq!(rendered, "- The coins go up by 1.");
 }

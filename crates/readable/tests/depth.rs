@@ -1,28 +1,31 @@
-//! What the parser accepts can be phrased: long chains and deep nesting neither overflow the stack nor take for ever.
+//! Limits: long chains and deep nesting that the parser accepts can be phrased without overflowing
+//! the stack or taking very long.
 
 use testwright_readable::explain::{Options, explain};
 use testwright_readable::gherkin;
 use testwright_readable::idiom::Vocabulary;
-use testwright_readable::phrase::Speaker;
-use testwright_readable::property::{Layout, Sampled, Subject, Values};
+use testwright_readable::phrase::Phraser;
+use testwright_readable::property::{
+    ExampleLayout, PropertyModule, SampledProperty, ValuePlacement,
+};
 use testwright_readable::render;
-use testwright_readable::sample::{Argument, Case};
-use testwright_readable::term::{Term, Unscoped};
-use testwright_readable::value::Value;
+use testwright_readable::sample::{SampleArgument, SampleCase};
+use testwright_readable::term::{EmptyScope, Term};
+use testwright_readable::value::PythonValue;
 use testwright_source::tree;
 
 fn longest_phrase(text: &str) -> usize {
     let expression = tree::expression(text).unwrap_or_else(|problems| panic!("{problems:?}"));
-    let term = Term::read(&expression, text, &Unscoped);
+    let term = Term::from_expression(&expression, text, &EmptyScope);
     let mut vocabulary = Vocabulary::default();
     vocabulary
         .add("[idiom sum]\nkind = value\nmatch = $a + $b + 1\nsay = {a} and {b} and one\n")
         .unwrap_or_else(|errors| panic!("{errors:?}"));
-    let speaker = Speaker::new(&vocabulary);
+    let phraser = Phraser::new(&vocabulary);
     let phrases = [
-        speaker.noun(&term).text,
-        speaker.clause(&term),
-        speaker.negative(&term),
+        phraser.noun(&term).text,
+        phraser.clause(&term),
+        phraser.negative(&term),
     ];
     phrases.iter().map(String::len).max().unwrap_or_default()
 }
@@ -33,7 +36,7 @@ fn long_chains() {
         " + x", " - [x]", " and x", " or x", " == x", " < x", ".strip()", "[0]", "[1:]", ".y",
         "(x)",
     ] {
-        // Some links are two operators to the parser, which accepts a thousand.
+        // Some links are two operators for the parser, which accepts a thousand.
         let chain = format!("x{}", link.repeat(450));
         assert!(longest_phrase(&chain) < 1_000_000, "{link}");
     }
@@ -61,7 +64,8 @@ fn deep_nesting() {
 
 #[test]
 fn the_longest_chain() {
-    // As much stack as a process has for its own commands; a test's thread has less, and debug builds take more of it.
+    // A stack as large as that of a main thread. A test's thread has less, and debug builds take
+    // more.
     let work = || longest_phrase(&format!("x{}", " + x".repeat(990)));
     let thread = std::thread::Builder::new().stack_size(8 << 20).spawn(work);
     assert_ne!(thread.ok().and_then(|thread| thread.join().ok()), None);
@@ -72,18 +76,18 @@ fn locals_that_are_made_of_locals() {
     let updates = "    n = n + x\n".repeat(3_000);
     let model =
         format!("t = []\ndef act(x):\n    n = 0\n{updates}    t.append(n)\nactions = (act,)\n");
-    let told =
+    let rendered =
         explain("model.py", &model, &Options::default()).unwrap_or_else(|_| panic!("{model}"));
-    let text = render::text(&told.document);
+    let text = render::text(&rendered.document);
     assert!(text.contains(" means "), "{text}");
     let longest = text.lines().map(str::len).max();
     assert!(longest < Some(2_000), "{longest:?}");
 }
 
-fn told(model: &str) -> String {
-    let told = explain("model.py", model, &Options::default())
+fn rendered(model: &str) -> String {
+    let rendered = explain("model.py", model, &Options::default())
         .unwrap_or_else(|problem| panic!("{problem:?}"));
-    render::text(&told.document)
+    render::text(&rendered.document)
 }
 
 #[test]
@@ -92,7 +96,7 @@ fn many_changes_in_a_row() {
     let model = format!(
         "t = []\nn = m = 0\ndef act(x):\n    global n, m\n{changes}state = ('t', 'n', 'm')\nactions = (act,)\n"
     );
-    let text = told(&model);
+    let text = rendered(&model);
     assert_eq!(text.matches("goes up by 1.").count(), 1_000, "{text:.2000}");
 }
 
@@ -103,20 +107,25 @@ fn long_tables_of_cases() {
     let model = format!(
         "t = 0\ndef act(x):\n    global t\n    if x == 0:\n        t = 0\n{cases}state = ('t',)\nactions = (act,)\n"
     );
-    let text = told(&model);
+    let text = rendered(&model);
     assert_eq!(text.matches("Otherwise, if the given x is ").count(), 1_000);
 
     let case = |number: usize| format!("    elif x == {number}:\n        assert x < {number}\n");
     let cases: String = (1..=1_000).map(case).collect();
     let property = format!("def prop_act(x: int):\n    if x == 0:\n        assert x\n{cases}");
-    let subject = Subject::read("test_table.py", &property).expect("Python");
-    let properties = subject.properties();
-    let case = Case::of(vec![Argument::new("x", Value::integer(999))]);
+    let module = PropertyModule::parse("test_table.py", &property).expect("Python");
+    let properties = module.properties();
+    let case = SampleCase::of(vec![SampleArgument::new("x", PythonValue::integer(999))]);
     let vocabulary = Vocabulary::default();
-    let speaker = Speaker::new(&vocabulary);
-    let sampled = [Sampled::new(&properties[0], vec![case])];
-    let told = subject.tell(&sampled, Values::Named, Layout::Scenarios, &speaker);
-    let written = gherkin::write(&told.feature).expect("a feature");
+    let phraser = Phraser::new(&vocabulary);
+    let sampled = [SampledProperty::new(&properties[0], vec![case])];
+    let rendered = module.render_feature(
+        &sampled,
+        ValuePlacement::Named,
+        ExampleLayout::Scenarios,
+        &phraser,
+    );
+    let written = gherkin::write(&rendered.feature).expect("a feature");
     assert!(
         written.ends_with("    And x is 999\n      Then x is less than 999\n"),
         "{written:.500}"
@@ -127,14 +136,19 @@ fn long_tables_of_cases() {
 fn locals_of_properties_that_are_made_of_locals() {
     let updates = "    n = n + x\n".repeat(1_000);
     let property = format!("def prop_sum(x: int):\n    n = 0\n{updates}    assert n == 1000 * x\n");
-    let subject = Subject::read("test_sums.py", &property).expect("Python");
-    let properties = subject.properties();
-    let case = Case::of(vec![Argument::new("x", Value::integer(2))]);
+    let module = PropertyModule::parse("test_sums.py", &property).expect("Python");
+    let properties = module.properties();
+    let case = SampleCase::of(vec![SampleArgument::new("x", PythonValue::integer(2))]);
     let vocabulary = Vocabulary::default();
-    let speaker = Speaker::new(&vocabulary);
-    let sampled = [Sampled::new(&properties[0], vec![case])];
-    let told = subject.tell(&sampled, Values::Named, Layout::Scenarios, &speaker);
-    let written = gherkin::write(&told.feature).expect("a feature");
+    let phraser = Phraser::new(&vocabulary);
+    let sampled = [SampledProperty::new(&properties[0], vec![case])];
+    let rendered = module.render_feature(
+        &sampled,
+        ValuePlacement::Named,
+        ExampleLayout::Scenarios,
+        &phraser,
+    );
+    let written = gherkin::write(&rendered.feature).expect("a feature");
     let longest = written.lines().map(str::len).max();
     assert!(longest < Some(2_000), "{longest:?}");
 }

@@ -1,13 +1,13 @@
-//! What has changed between two versions (section 6.8), and what has drifted (section 8.5).
+//! Differences between two versions of a model, and drift of a written explanation.
 
-mod telling;
+use crate::small_models;
 
 use expect_test::expect;
-use telling::explained;
+use small_models::explained;
 use testwright_readable::block::NORMAL;
-use testwright_readable::drift::drift;
+use testwright_readable::drift::drifted_blocks;
 use testwright_readable::explain::difference;
-use testwright_readable::render::{Format, render, text};
+use testwright_readable::render::{DocumentFormat, render, text};
 
 const OLD: &str = "\
 n, t = 0, []
@@ -117,13 +117,17 @@ fn drift_names_the_blocks_of_a_real_model() {
         explained("m.py", OLD).document,
         explained("m.py", &new()).document,
     );
-    for format in [Format::Text, Format::Markdown, Format::Html] {
+    for format in [
+        DocumentFormat::Text,
+        DocumentFormat::Markdown,
+        DocumentFormat::Html,
+    ] {
         let (old, new) = (
-            render(&old.shown_at(NORMAL), format),
-            render(&new.shown_at(NORMAL), format),
+            render(&old.at_verbosity(NORMAL), format),
+            render(&new.at_verbosity(NORMAL), format),
         );
-        assert_eq!(drift(&old, &old, format), [""; 0]);
-        let named = drift(&old, &new, format);
+        assert_eq!(drifted_blocks(&old, &old, format), [""; 0]);
+        let named = drifted_blocks(&old, &new, format);
         for block in [
             "Action: put",
             "Action: take",

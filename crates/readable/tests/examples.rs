@@ -1,6 +1,7 @@
-//! The explanations that stand beside the examples say what the examples say now.
+//! The explanations beside the examples are up to date.
 //!
-//! `UPDATE_EXPECT=1 cargo test -p testwright-readable --test examples` writes them anew, for you to read in the diff.
+//! `UPDATE_EXPECT=1 cargo test -p testwright-readable --test integration examples` rewrites them;
+//! read the diff.
 
 use std::path::{Path, PathBuf};
 
@@ -14,7 +15,7 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples")
 }
 
-/// Every file of the examples that is a harness, a model or a machine, with its explanation.
+/// Returns every harness, model and machine of the examples, with its explanation.
 fn explained() -> Vec<(PathBuf, Explanation)> {
     let folders = std::fs::read_dir(folder()).expect("examples");
     let folders = folders.filter_map(|entry| Some(entry.ok()?.path()));
@@ -28,24 +29,25 @@ fn explained() -> Vec<(PathBuf, Explanation)> {
         })
         .collect();
     paths.sort();
-    let told = |path: PathBuf| {
+    let rendered = |path: PathBuf| {
         let text = std::fs::read_to_string(&path).expect("UTF-8");
         let file = path.file_name().unwrap_or_default().to_string_lossy();
         match explain(&file, &text, &Options::default()) {
-            Ok(told) => Some((path, told)),
-            // The systems under test, and what connects them with their models.
+            Ok(rendered) => Some((path, rendered)),
+            // The systems under test, and the steppers that connect them with their models, have no
+            // explanation.
             Err(Unreadable::NoModel) => None,
             Err(problem) => panic!("{}: {problem:?}", path.display()),
         }
     };
-    paths.into_iter().filter_map(told).collect()
+    paths.into_iter().filter_map(rendered).collect()
 }
 
 #[test]
 fn explanations_of_examples_are_up_to_date() {
     let all = explained();
-    for (path, told) in &all {
-        let page = render::markdown(&told.document.shown_at(NORMAL));
+    for (path, rendered) in &all {
+        let page = render::markdown(&rendered.document.at_verbosity(NORMAL));
         expect_file![path.with_extension("explanation.md")].assert_eq(&page);
     }
     let harnesses = all
@@ -85,13 +87,13 @@ fn every_explanation_is_of_something() {
 
 #[test]
 fn explanations_of_examples_have_no_code_in_them() {
-    for (path, told) in explained() {
-        // What the author of the example wrote is not ours.
-        let mut document = told.document.shown_at(NORMAL);
+    for (path, rendered) in explained() {
+        // Docstrings are the author's words, so they are not checked.
+        let mut document = rendered.document.at_verbosity(NORMAL);
         document.intro = None;
         for (sentence, _) in document.sentences() {
             assert_eq!(
-                measure::leaks(&sentence),
+                measure::count_leaks(&sentence),
                 0,
                 "{}: {sentence}",
                 path.display()

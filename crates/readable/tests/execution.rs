@@ -1,8 +1,8 @@
-//! Symbolic execution (section 6.3): what is inlined, what parts the ways, what is left out.
+//! Symbolic execution (rules Y1 to Y11): inlining, branches and omissions.
 
-mod telling;
+use crate::small_models;
 
-use telling::{change, happens, text, text_with};
+use small_models::{change, happens, text, text_with};
 use testwright_readable::explain::Limits;
 
 #[test]
@@ -19,86 +19,89 @@ fn y1_locals_are_written_out_and_connectives_do_not_part_the_ways() {
 
 #[test]
 fn y1_constant_parts_are_folded() {
-    let told = happens(
+    let rendered = happens(
         "LIMIT = 2 + 1\nn = 0\ndef act():\n    global n\n    n = LIMIT * 2\nstate = ('n',)\n",
     );
-    assert_eq!(told, "- The n becomes 6.");
+    assert_eq!(rendered, "- The n becomes 6.");
 }
 
 #[test]
 fn y1_assigning_to_a_name_of_the_state_without_global_is_a_local() {
-    let told = happens("n = 0\ndef act():\n    n = 5\n    return n\nstate = ('n',)\n");
-    assert_eq!(told, "- Nothing changes.\n- It returns 5.");
+    let rendered = happens("n = 0\ndef act():\n    n = 5\n    return n\nstate = ('n',)\n");
+    assert_eq!(rendered, "- Nothing changes.\n- It returns 5.");
 }
 
 #[test]
 fn y2_helpers_are_read_as_if_they_were_written_there() {
-    let told = happens(
+    let rendered = happens(
         "t = []\ndef twice(x):\n    if x > 3: return True\n    return x in t\n\
          def put(y):\n    t.append(y)\n\
          def act(x):\n    if twice(x):\n        put(x)\nstate = ('t',)\n",
     );
     assert_eq!(
-        told,
+        rendered,
         "If either the given x is greater than 3 or the given x is in the t:\n  - The given x is added at the end of the t.\nOtherwise:\n  - Nothing changes."
     );
 }
 
 #[test]
 fn y2_helpers_that_return_on_some_paths_are_unknown_calls() {
-    let told = happens(
+    let rendered = happens(
         "t = []\ndef put(y):\n    if y in t: return\n    t.append(y)\n\
          def act(x):\n    put(x)\nstate = ('t',)\n",
     );
     assert_eq!(
-        told,
+        rendered,
         "- \"put\" is carried out with the given x.\n- This may also change the t."
     );
 }
 
 #[test]
 fn y2_recursion_and_other_arguments_are_unknown_calls() {
-    let told = happens(
+    let rendered = happens(
         "n = 0\ndef f(x):\n    return f(x - 1)\ndef act(x):\n    return f(x)\nstate = ('n',)\n",
     );
     assert!(
-        told.ends_with("- It returns the result of \"f\" with one less than the given x."),
-        "{told}"
+        rendered.ends_with("- It returns the result of \"f\" with one less than the given x."),
+        "{rendered}"
     );
-    let told =
+    let rendered =
         happens("n = 0\ndef f(x, y): return x\ndef act(x):\n    return f(x)\nstate = ('n',)\n");
     assert!(
-        told.ends_with("- It returns the result of \"f\" with the given x."),
-        "{told}"
+        rendered.ends_with("- It returns the result of \"f\" with the given x."),
+        "{rendered}"
     );
 }
 
 #[test]
 fn y2_defaults_and_keywords_are_arguments() {
-    let told = happens(
+    let rendered = happens(
         "n = 0\ndef f(x, y=2): return x + y\ndef act(x):\n    return f(x=x)\nstate = ('n',)\n",
     );
-    assert!(told.ends_with("- It returns the given x plus 2."), "{told}");
+    assert!(
+        rendered.ends_with("- It returns the given x plus 2."),
+        "{rendered}"
+    );
 }
 
 #[test]
 fn y2_a_helper_with_a_name_of_its_own_is_not_looked_into() {
     let model = "t = []\ndef full(): return len(t) > 3\ndef act(): t.clear()\nstate = ('t',)\n\
         actions = (act,)\nenablers = {act: (lambda: full(),)}\n";
-    let told = text_with(
+    let rendered = text_with(
         "model.py",
         model,
         "[names]\nfull = no room is left\n",
         Limits::default(),
     );
     assert!(
-        told.contains("When it can happen: only if \"no room is left\" holds."),
-        "{told}"
+        rendered.contains("When it can happen: only if \"no room is left\" holds."),
+        "{rendered}"
     );
-    let told = text("model.py", model);
+    let rendered = text("model.py", model);
     assert!(
-        told.contains("When it can happen: only if the t has more than 3 elements."),
-        "{told}"
+        rendered.contains("When it can happen: only if the t has more than 3 elements."),
+        "{rendered}"
     );
 }
 
@@ -107,17 +110,17 @@ fn y2_a_helper_with_an_idiom_is_not_looked_into() {
     let model = "t = []\ndef full(extra): return len(t) + extra > 3\ndef act(x): t.append(x)\nstate = ('t',)\n\
         actions = (act,)\nenablers = {act: (lambda x: not full(x),)}\n";
     let idiom = "[idiom full]\nkind = condition\nmatch = full($n)\nsay = {n} more are too many\nnot = there is room for {n} more\n";
-    let told = text_with("model.py", model, idiom, Limits::default());
+    let rendered = text_with("model.py", model, idiom, Limits::default());
     assert!(
-        told.contains("When it can happen: only if there is room for the given x more."),
-        "{told}"
+        rendered.contains("When it can happen: only if there is room for the given x more."),
+        "{rendered}"
     );
     let machine = "class M(RuleBasedStateMachine):\n    def __init__(self): self.t = []\n    def full(self): return len(self.t) > 3\n    @precondition(lambda self: self.full())\n    @rule()\n    def act(self): self.t.clear()\n";
     let idiom = "[idiom full]\nkind = condition\nmatch = self.full()\nsay = no room is left\n";
-    let told = text_with("machine.py", machine, idiom, Limits::default());
+    let rendered = text_with("machine.py", machine, idiom, Limits::default());
     assert!(
-        told.contains("When it can happen: only if no room is left."),
-        "{told}"
+        rendered.contains("When it can happen: only if no room is left."),
+        "{rendered}"
     );
 }
 
@@ -145,11 +148,11 @@ fn y2_helpers_are_looked_into_only_so_deep() {
 
 #[test]
 fn y2_what_a_helper_does_behind_return_is_done() {
-    let told = happens(
+    let rendered = happens(
         "t = []\ndef put(y):\n    t.append(y)\n    return len(t)\ndef act(x):\n    return put(x)\nstate = ('t',)\n",
     );
     assert_eq!(
-        told,
+        rendered,
         "- The given x is added at the end of the t.\n- It returns the number of elements in the new t."
     );
 }
@@ -204,20 +207,26 @@ fn y6_what_is_known_is_not_asked_again() {
         change("if x == 1:\n    return 'one'\nif x != 1:\n    n = 2"),
         "If the given x is 1:\n  - Nothing changes.\n  - It returns \"one\".\nOtherwise:\n  - The n becomes 2."
     );
-    let told = happens(
+    let rendered = happens(
         "t = []\ndef some(): return t\ndef act():\n    if len(t) == 0:\n        return 'never'\n    t.pop()\n\
          state = ('t',)\nenablers = {act: (some,)}\n",
     );
-    assert_eq!(told, "- The last element of the t is removed.");
+    assert_eq!(rendered, "- The last element of the t is removed.");
 }
 
 #[test]
 fn y6_a_fact_about_an_old_value_says_nothing_about_a_new_one() {
-    // Trap 7.
-    let told = change("if n > 3:\n    n -= 1\n    if n > 3:\n        m = 1");
-    assert!(told.contains("If the new n is greater than 3:"), "{told}");
-    let told = change("old = n\nn += 1\nm = old");
-    assert_eq!(told, "- The n goes up by 1.\n- The m becomes the old n.");
+    // Trap 7: a condition after a change reads the new value.
+    let rendered = change("if n > 3:\n    n -= 1\n    if n > 3:\n        m = 1");
+    assert!(
+        rendered.contains("If the new n is greater than 3:"),
+        "{rendered}"
+    );
+    let rendered = change("old = n\nn += 1\nm = old");
+    assert_eq!(
+        rendered,
+        "- The n goes up by 1.\n- The m becomes the old n."
+    );
 }
 
 #[test]
@@ -289,8 +298,8 @@ fn y9_accumulations_are_expressions() {
 
 #[test]
 fn y9_whatever_a_loop_gathers_is_an_expression() {
-    let gathers = |body: &str, told: &str| {
-        let expected = format!("- Nothing changes.\n- It returns {told}.");
+    let gathers = |body: &str, rendered: &str| {
+        let expected = format!("- Nothing changes.\n- It returns {rendered}.");
         assert_eq!(change(body), expected, "{body}");
     };
     gathers(
@@ -333,7 +342,7 @@ fn y9_what_asks_for_what_was_gathered_stays_a_loop() {
         change("y = {}\nfor v in t:\n    y[v] = y.get(v, 0) + 1\nreturn y"),
         "- The y becomes empty.\n- For each v in the t, the entry for v in the y becomes one more than the entry for v in the y (0 if there is none).\n- It returns the y."
     );
-    // Another name for something that is remembered is that.
+    // An alias of a state variable is that variable.
     assert_eq!(
         change("y = t\nfor v in x:\n    y.append(v)"),
         "- For each v in the given x, v is added at the end of the t."
@@ -449,28 +458,28 @@ fn y9_while() {
         change("while t:\n    t.pop()"),
         "- As long as the t is not empty, the last element of the t is removed."
     );
-    let told = change("while t:\n    n += 1\n    if n > 3:\n        t.pop()");
+    let rendered = change("while t:\n    n += 1\n    if n > 3:\n        t.pop()");
     assert!(
-        told.starts_with("As long as the t is not empty:\n  - The n goes up by 1.\n"),
-        "{told}"
+        rendered.starts_with("As long as the t is not empty:\n  - The n goes up by 1.\n"),
+        "{rendered}"
     );
 }
 
 #[test]
 fn y9_list_and_sorted_are_transparent_if_order_does_not_matter() {
-    let told = change("for k in sorted(d):\n    del d[k]");
+    let rendered = change("for k in sorted(d):\n    del d[k]");
     assert_eq!(
-        told,
+        rendered,
         "- For each k in the d, the entry for k is removed from the d."
     );
-    let told = change("for k in sorted(t):\n    t.append(k)");
+    let rendered = change("for k in sorted(t):\n    t.append(k)");
     assert_eq!(
-        told,
+        rendered,
         "- For each k in the t in sorted order, k is added at the end of the t."
     );
-    let told = change("for k in list(d):\n    del d[k]");
+    let rendered = change("for k in list(d):\n    del d[k]");
     assert_eq!(
-        told,
+        rendered,
         "- For each k in the d, the entry for k is removed from the d."
     );
 }
@@ -505,37 +514,37 @@ fn y10_try_with_raise_assert_print() {
 
 #[test]
 fn y11_guards_are_one_condition() {
-    let told = text(
+    let rendered = text(
         "model.py",
         "t, n = [], 0\ndef act(): t.pop()\ndef may():\n    if n > 3:\n        return False\n    if not t:\n        return False\n    return n != 1\n\
          state = ('t', 'n')\nactions = (act,)\nenablers = {act: (may,)}\n",
     );
     assert!(
-        told.contains("When it can happen: only if all of the following hold:\n    - the n is at most 3\n    - the t is not empty\n    - the n is not 1\n"),
-        "{told}"
+        rendered.contains("When it can happen: only if all of the following hold:\n    - the n is at most 3\n    - the t is not empty\n    - the n is not 1\n"),
+        "{rendered}"
     );
-    let told = text(
+    let rendered = text(
         "model.py",
         "t, n = [], 0\ndef act(): t.pop()\ndef may():\n    if n > 3:\n        return t\n    return n == 1\n\
          state = ('t', 'n')\nactions = (act,)\nenablers = {act: (may,)}\n",
     );
     assert!(
-        told.contains(
+        rendered.contains(
             "only if either the n is greater than 3 and the t is not empty, or the n is at most 3 and the n is 1."
         ),
-        "{told}"
+        "{rendered}"
     );
 }
 
 #[test]
 fn y11_guards_that_ask_first_and_answer_later() {
-    let told = text(
+    let rendered = text(
         "model.py",
         "import device\nn = 0\ndef act(x): pass\ndef may(x):\n    status = device.status(x)\n    return status == 'ok' and n > 0\nstate = ('n',)\nactions = (act,)\nenablers = {act: (may,)}\n",
     );
     assert!(
-        told.contains("    - the result of \"status\" with the given x is \"ok\"\n    - the n is greater than 0\n"),
-        "{told}"
+        rendered.contains("    - the result of \"status\" with the given x is \"ok\"\n    - the n is greater than 0\n"),
+        "{rendered}"
     );
 }
 
@@ -578,7 +587,7 @@ fn r10_what_was_so_for_a_while_is_neither_old_nor_new() {
         change("n -= 3\ny, n = n, 0\nreturn y"),
         "- The n goes down by 3.\n- The n becomes 0.\n- It returns the old n minus 3."
     );
-    // As long as it is so, it is the new one.
+    // While the condition holds, it is about the new value.
     assert_eq!(
         change("n += 1\ny = n\nm = y"),
         "- The n goes up by 1.\n- The m becomes the new n."

@@ -1,8 +1,8 @@
-//! What is done if something fails, and if it does not (Y10).
+//! Error handling (Y10): the effects of handlers, of `else` and of `finally`.
 
-mod telling;
+use crate::small_models;
 
-use telling::change;
+use small_models::change;
 
 #[test]
 fn y10_what_is_only_done_if_nothing_fails() {
@@ -13,7 +13,7 @@ fn y10_what_is_only_done_if_nothing_fails() {
          Otherwise:\n  - The n goes up by 1.\n\
          - The given x is added at the end of the t."
     );
-    // Nobody who has failed comes here, so nothing has to be told apart.
+    // No failing path comes here, so no choice is needed.
     assert_eq!(
         change("try:\n    send(x)\nexcept KeyError:\n    return 0\nelse:\n    n += 1"),
         "- \"send\" is carried out with the given x.\n\
@@ -131,7 +131,7 @@ fn y10_who_has_failed_does_not_leave_with_those_who_have_not() {
 
 #[test]
 fn y10_ways_that_part_inside_of_what_is_tried() {
-    // What is done at last is done once.
+    // The `finally` block is explained once.
     assert_eq!(
         change("try:\n    return 1 if x else 2\nfinally:\n    n += 1"),
         "- The n goes up by 1.\nIf the given x is set:\n  - It returns 1.\nOtherwise:\n  - It returns 2."

@@ -1,46 +1,48 @@
-//! The worked examples of properties as features, compared to the letter.
+//! Worked examples of properties as features, compared letter by letter.
 
-mod parsers;
+use crate::parsers;
 
 use parsers::read_alike;
-use testwright_readable::counterexample::{Contrast, Observation, Style};
+use testwright_readable::counterexample::{Contrast, CounterexampleStyle, FailureObservation};
 use testwright_readable::gherkin;
 use testwright_readable::idiom::Vocabulary;
-use testwright_readable::phrase::Speaker;
-use testwright_readable::property::{Layout, Sampled, Subject, Values};
-use testwright_readable::sample::{Argument, Case};
-use testwright_readable::value::Value;
+use testwright_readable::phrase::Phraser;
+use testwright_readable::property::{
+    ExampleLayout, PropertyModule, SampledProperty, ValuePlacement,
+};
+use testwright_readable::sample::{SampleArgument, SampleCase};
+use testwright_readable::value::PythonValue;
 
 const LISTS: &str = include_str!("features/test_lists.py");
 const BANK: &str = include_str!("features/test_bank_account.py");
 
-fn numbers(numbers: &[i64]) -> Value {
-    Value::List(
+fn numbers(numbers: &[i64]) -> PythonValue {
+    PythonValue::List(
         numbers
             .iter()
-            .map(|number| Value::integer(*number))
+            .map(|number| PythonValue::integer(*number))
             .collect(),
     )
 }
 
-fn lists_case(n: i64, xs: &[i64]) -> Case {
-    Case::of(vec![
-        Argument::new("n", Value::integer(n)),
-        Argument::new("xs", numbers(xs)),
+fn lists_case(n: i64, xs: &[i64]) -> SampleCase {
+    SampleCase::of(vec![
+        SampleArgument::new("n", PythonValue::integer(n)),
+        SampleArgument::new("xs", numbers(xs)),
     ])
 }
 
-fn lists(values: Values, layout: Layout) -> String {
-    let subject = Subject::read("test_lists.py", LISTS).expect("Python");
-    let properties = subject.properties();
+fn lists(values: ValuePlacement, layout: ExampleLayout) -> String {
+    let module = PropertyModule::parse("test_lists.py", LISTS).expect("Python");
+    let properties = module.properties();
     let cases = vec![lists_case(0, &[]), lists_case(13, &[6, 13, 11])];
-    let sampled = [Sampled::new(&properties[0], cases)];
+    let sampled = [SampledProperty::new(&properties[0], cases)];
     let vocabulary = Vocabulary::default();
-    let told = subject.tell(&sampled, values, layout, &Speaker::new(&vocabulary));
-    gherkin::write(&told.feature).expect("every parser reads it")
+    let rendered = module.render_feature(&sampled, values, layout, &Phraser::new(&vocabulary));
+    gherkin::write(&rendered.feature).expect("every parser reads it")
 }
 
-/// From a line on that begins with these words.
+/// Returns the text from the first line that begins with these words.
 fn from(text: &str, beginning: &str) -> String {
     let lines = text
         .split_inclusive('\n')
@@ -51,14 +53,14 @@ fn from(text: &str, beginning: &str) -> String {
 #[test]
 fn example_1_named() {
     assert_eq!(
-        lists(Values::Named, Layout::Scenarios),
+        lists(ValuePlacement::Named, ExampleLayout::Scenarios),
         include_str!("features/lists.feature")
     );
 }
 
 #[test]
 fn example_1_inline() {
-    let text = lists(Values::Inline, Layout::Scenarios);
+    let text = lists(ValuePlacement::Inline, ExampleLayout::Scenarios);
     assert_eq!(
         from(&text, "Scenario: Delete - example 2"),
         include_str!("features/lists.inline.txt")
@@ -67,7 +69,7 @@ fn example_1_inline() {
 
 #[test]
 fn example_1_outline() {
-    let text = lists(Values::Named, Layout::Outline);
+    let text = lists(ValuePlacement::Named, ExampleLayout::Outline);
     assert_eq!(
         from(&text, "Scenario Outline:"),
         include_str!("features/lists.outline.txt")
@@ -76,34 +78,34 @@ fn example_1_outline() {
 
 #[test]
 fn example_3() {
-    let subject = Subject::read("test_bank_account.py", BANK).expect("Python");
-    let properties = subject.properties();
+    let module = PropertyModule::parse("test_bank_account.py", BANK).expect("Python");
+    let properties = module.properties();
     let case = |balance, amount| {
-        Case::of(vec![
-            Argument::new("balance", Value::integer(balance)),
-            Argument::new("amount", Value::integer(amount)),
+        SampleCase::of(vec![
+            SampleArgument::new("balance", PythonValue::integer(balance)),
+            SampleArgument::new("amount", PythonValue::integer(amount)),
         ])
     };
     let sampled = [
-        Sampled::new(&properties[0], vec![case(5, 5), case(90, 1)]),
-        Sampled::new(&properties[1], vec![case(0, 1)]),
+        SampledProperty::new(&properties[0], vec![case(5, 5), case(90, 1)]),
+        SampledProperty::new(&properties[1], vec![case(0, 1)]),
     ];
     let vocabulary = Vocabulary::default();
-    let told = subject.tell(
+    let rendered = module.render_feature(
         &sampled,
-        Values::Named,
-        Layout::Scenarios,
-        &Speaker::new(&vocabulary),
+        ValuePlacement::Named,
+        ExampleLayout::Scenarios,
+        &Phraser::new(&vocabulary),
     );
-    let text = gherkin::write(&told.feature).expect("every parser reads it");
+    let text = gherkin::write(&rendered.feature).expect("every parser reads it");
     assert_eq!(text, include_str!("features/bank_account.feature"));
 }
 
 #[test]
 fn example_4_in_both_styles_and_as_a_diagram() {
-    let subject = Subject::read("test_lists.py", LISTS).expect("Python");
-    let properties = subject.properties();
-    let observation = Observation {
+    let module = PropertyModule::parse("test_lists.py", LISTS).expect("Python");
+    let properties = module.properties();
+    let observation = FailureObservation {
         failed: 3,
         error: None,
         values: vec![("the result".to_owned(), numbers(&[7]))],
@@ -113,28 +115,28 @@ fn example_4_in_both_styles_and_as_a_diagram() {
         }],
     };
     let vocabulary = Vocabulary::default();
-    let speaker = Speaker::new(&vocabulary);
+    let phraser = Phraser::new(&vocabulary);
     let case = lists_case(7, &[7, 7]);
-    let tell = |style| {
-        subject.counterexample(
+    let render_counterexample = |style| {
+        module.counterexample(
             &properties[0],
             &case,
             &observation,
             style,
-            Values::Named,
-            &speaker,
+            ValuePlacement::Named,
+            &phraser,
         )
     };
-    let expected = tell(Style::Expected);
-    let text = gherkin::write(&expected.told.feature).expect("every parser reads it");
+    let expected = render_counterexample(CounterexampleStyle::Expected);
+    let text = gherkin::write(&expected.rendered.feature).expect("every parser reads it");
     assert_eq!(text, include_str!("features/delete.counterexample.feature"));
     assert_eq!(
         expected.diagram.write(),
         include_str!("features/delete.counterexample.mmd")
     );
 
-    let observed =
-        gherkin::write(&tell(Style::Observed).told.feature).expect("every parser reads it");
+    let observed = gherkin::write(&render_counterexample(CounterexampleStyle::Observed).rendered.feature)
+        .expect("every parser reads it");
     let (same, last) = text.trim_end().rsplit_once('\n').expect("lines");
     assert_eq!(last.trim(), "Then n is not in the result");
     assert_eq!(observed, format!("{same}\n      Then n is in the result\n"));
@@ -142,14 +144,14 @@ fn example_4_in_both_styles_and_as_a_diagram() {
 
 #[test]
 fn q10_and_trap_2_the_crate_reads_all_features_alike() {
-    for values in [Values::Named, Values::Inline] {
-        for layout in [Layout::Scenarios, Layout::Outline] {
+    for values in [ValuePlacement::Named, ValuePlacement::Inline] {
+        for layout in [ExampleLayout::Scenarios, ExampleLayout::Outline] {
             read_alike(&lists(values, layout));
         }
     }
     read_alike(include_str!("features/bank_account.feature"));
     read_alike(include_str!("features/delete.counterexample.feature"));
-    // Whatever a docstring begins with, the crate takes it for a description.
+    // The `gherkin` crate takes every docstring for a description.
     for word in [
         "Rules",
         "Examples",
@@ -170,13 +172,18 @@ fn q10_and_trap_2_the_crate_reads_all_features_alike() {
         let module = format!(
             "'''{word} of the house.'''\n\ndef prop_a(n: int):\n    '''{word} of n.'''\n    assert n\n"
         );
-        let subject = Subject::read("test_words.py", &module).expect("Python");
-        let properties = subject.properties();
-        let case = Case::of(vec![Argument::new("n", Value::integer(1))]);
+        let module = PropertyModule::parse("test_words.py", &module).expect("Python");
+        let properties = module.properties();
+        let case = SampleCase::of(vec![SampleArgument::new("n", PythonValue::integer(1))]);
         let vocabulary = Vocabulary::default();
-        let speaker = Speaker::new(&vocabulary);
-        let sampled = [Sampled::new(&properties[0], vec![case])];
-        let told = subject.tell(&sampled, Values::Named, Layout::Scenarios, &speaker);
-        read_alike(&gherkin::write(&told.feature).expect("every parser reads it"));
+        let phraser = Phraser::new(&vocabulary);
+        let sampled = [SampledProperty::new(&properties[0], vec![case])];
+        let rendered = module.render_feature(
+            &sampled,
+            ValuePlacement::Named,
+            ExampleLayout::Scenarios,
+            &phraser,
+        );
+        read_alike(&gherkin::write(&rendered.feature).expect("every parser reads it"));
     }
 }

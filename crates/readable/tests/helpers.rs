@@ -1,8 +1,8 @@
-//! Helpers that do something, wherever they are asked: what they do is told, and once (Y2).
+//! Helpers with effects: each effect is explained once, wherever the helper is called (Y2).
 
-mod telling;
+use crate::small_models;
 
-use telling::happens;
+use small_models::happens;
 
 const BANK: &str = "\
 n, m, t = 0, 0, []
@@ -36,10 +36,10 @@ def search(a):
 ";
 
 #[track_caller]
-fn check(body: &str, told: &str) {
+fn check(body: &str, rendered: &str) {
     let body = body.replace('\n', "\n    ");
     let model = format!("{BANK}def act(x, i):\n    global n, m, t\n    {body}\n");
-    assert_eq!(happens(&model), told, "{body}");
+    assert_eq!(happens(&model), rendered, "{body}");
 }
 
 #[test]
@@ -67,7 +67,7 @@ fn y2_what_a_helper_does_in_the_middle_of_a_statement() {
         "- The given x is added at the end of the t.\n\
          - It returns true if the new t has 1 element, and false otherwise.",
     );
-    // What was asked before the helper changed it is not told as if it were asked afterwards.
+    // A value that was read before the helper changed it must not seem to be read afterwards.
     check(
         "m = len(t) + log(x)",
         "- The m becomes the number of elements in the old t plus the result of \"log\" with the given x.\n\
@@ -105,7 +105,7 @@ fn y5_the_ways_part_as_those_of_a_helper_do() {
     );
 }
 
-/// Where the ways cannot part the helper is asked by its name, once, and never returns in place of the action.
+/// A helper that cannot be inlined stays a call, once, and never returns in place of the action.
 #[test]
 fn y3_a_helper_that_returns_on_some_ways_only() {
     check(

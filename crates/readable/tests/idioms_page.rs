@@ -1,4 +1,5 @@
-//! Every file that the page about names and idioms shows can be read, and the one that is printed changes nothing.
+//! The files on the page about names and idioms can be parsed, and the printed built-in file
+//! changes nothing.
 
 use testwright_readable::explain::{self, Options};
 use testwright_readable::idiom::{BUILT_IN, Vocabulary};
@@ -75,8 +76,8 @@ fn the_printed_file_changes_no_explanation() {
         ("avl_tree.tstl", include_str!("models/avl_tree.tstl")),
     ] {
         let text = |options: &Options| {
-            let told = explain::explain(file, model, options).expect(file);
-            render::text(&told.document.shown_at(1))
+            let rendered = explain::explain(file, model, options).expect(file);
+            render::text(&rendered.document.at_verbosity(1))
         };
         assert_eq!(text(&printed), text(&Options::default()), "{file}");
     }

@@ -1,11 +1,10 @@
-//! Functions from whatever is installed on this machine, taken for the actions of a model: each is explained in sentences
-//! that are whole and well-formed, whatever it does.
+//! Installed functions as the actions of a model: each is explained in complete, well-formed sentences.
 //!
 //! ```sh
-//! SWEEP=all cargo test --release -p testwright-readable --test installed_actions -- --nocapture
+//! SWEEP=all cargo test --release -p testwright-readable --test integration installed_actions -- --nocapture
 //! ```
 
-mod sweep;
+use crate::sweep;
 
 use sweep::{fault, installed, is_thorough, words_of_names};
 use testwright_readable::block::NORMAL;
@@ -13,13 +12,13 @@ use testwright_readable::explain::{self, Options};
 use testwright_readable::render;
 use testwright_source::tree::{self, StatementKind};
 
-/// Enough to meet everything, few enough for a debug build.
+/// The number of functions: enough to meet every construct, few enough for a debug build.
 const FUNCTIONS: usize = 400;
 
-/// Longer modules cost more than they show.
+/// The largest module that is read. Larger ones cost more than they show.
 const LONGEST: usize = 60_000;
 
-/// The module as a model: its functions are what can happen.
+/// Turns a module into a model whose actions are its functions.
 fn model(text: &str) -> Option<(String, usize)> {
     let module = tree::module(text).ok()?;
     let functions: Vec<&str> = module
@@ -56,11 +55,11 @@ fn whatever_can_be_done_can_be_explained() {
         let Some((model, count)) = model(&text).filter(|_| text.len() < LONGEST) else {
             continue;
         };
-        let told = explain::explain(&file, &model, &Options::default());
-        let told = told.unwrap_or_else(|problem| panic!("{file}: {problem:?}"));
+        let rendered = explain::explain(&file, &model, &Options::default());
+        let rendered = rendered.unwrap_or_else(|problem| panic!("{file}: {problem:?}"));
         let words = words_of_names(&model);
-        let lines = render::text(&told.document.shown_at(NORMAL));
-        // What an author wrote about a function is not ours.
+        let lines = render::text(&rendered.document.at_verbosity(NORMAL));
+        // Docstrings are the author's words, so they are not checked.
         let ours = lines.lines().map(str::trim);
         for line in ours.filter(|line| line.starts_with("- ")) {
             sentences += 1;

@@ -1,16 +1,16 @@
-//! Functions that assert something, from whatever is installed on this machine: each becomes a feature whose sentences
-//! are whole and well-formed, and which other parsers read alike.
+//! Installed functions that assert something: each becomes a feature with complete, well-formed sentences,
+//! which other parsers read alike.
 //!
-//! Some of Python's own library are enough for every day. Those who change the wording read more: all of the library, or
-//! the tests of packages that were unpacked somewhere.
+//! Part of Python's own library is enough for daily work. After a change of wording, read more: the whole
+//! library, or the tests of unpacked packages.
 //!
 //! ```sh
-//! SWEEP=all cargo test --release -p testwright-readable --test installed_code -- --nocapture
-//! SWEEP=$HOME/packages cargo test --release -p testwright-readable --test installed_code -- --nocapture
+//! SWEEP=all cargo test --release -p testwright-readable --test integration installed_code -- --nocapture
+//! SWEEP=$HOME/packages cargo test --release -p testwright-readable --test integration installed_code -- --nocapture
 //! ```
 
-mod parsers;
-mod sweep;
+use crate::parsers;
+use crate::sweep;
 
 use std::collections::BTreeSet;
 
@@ -19,16 +19,18 @@ use sweep::{fault, installed, is_thorough, words_of_names};
 use testwright_readable::gherkin;
 use testwright_readable::idiom::Vocabulary;
 use testwright_readable::measure;
-use testwright_readable::phrase::Speaker;
-use testwright_readable::property::{Layout, Property, Sampled, Subject, Values};
-use testwright_readable::sample::{Argument, Case};
-use testwright_readable::value::Value;
+use testwright_readable::phrase::Phraser;
+use testwright_readable::property::{
+    ExampleLayout, PropertyFunction, PropertyModule, SampledProperty, ValuePlacement,
+};
+use testwright_readable::sample::{SampleArgument, SampleCase};
+use testwright_readable::value::PythonValue;
 use testwright_source::tree::{self, Expression, ExpressionKind, Statement, StatementKind};
 
-/// Enough to meet everything, few enough for a debug build.
+/// The number of functions: enough to meet every construct, few enough for a debug build.
 const FUNCTIONS: usize = 300;
 
-/// `function` and `Class.method` of all that assert something.
+/// Collects `function` and `Class.method` of everything that asserts something.
 fn asserting(body: &[Statement], class: Option<&str>, found: &mut Vec<String>) {
     for statement in body {
         match &statement.kind {
@@ -46,7 +48,7 @@ fn asserting(body: &[Statement], class: Option<&str>, found: &mut Vec<String>) {
     }
 }
 
-/// Whether Hypothesis runs it: what it asserts may be in what it calls.
+/// Returns true if Hypothesis runs the function, which may assert something in what it calls.
 fn is_given(decorators: &[Expression]) -> bool {
     decorators.iter().any(|decorator| {
         let ExpressionKind::Call { function, .. } = &decorator.kind else {
@@ -69,34 +71,37 @@ fn asserts(body: &[Statement]) -> bool {
     })
 }
 
-/// Any values: what is told must be well-formed whatever they are.
-fn case(property: &Property, turn: usize) -> Case {
+/// Returns arbitrary values, for which the text must be well-formed as well.
+fn case(property: &PropertyFunction, turn: usize) -> SampleCase {
     let values = [
-        Value::Integer("7".to_owned()),
-        Value::List(vec![Value::Integer("1".to_owned()), Value::Nothing]),
-        Value::Text("two words".to_owned()),
+        PythonValue::Integer("7".to_owned()),
+        PythonValue::List(vec![
+            PythonValue::Integer("1".to_owned()),
+            PythonValue::Nothing,
+        ]),
+        PythonValue::Text("two words".to_owned()),
     ];
     let value = |index: usize| values[(index + turn) % values.len()].clone();
     let inputs = property.inputs.iter().enumerate();
-    Case::of(
+    SampleCase::of(
         inputs
-            .map(|(index, input)| Argument::new(&input.name, value(index)))
+            .map(|(index, input)| SampleArgument::new(&input.name, value(index)))
             .collect(),
     )
 }
 
-/// What people read of a feature, without the values of tables and long texts.
+/// Returns the sentences of a feature, without the values of tables and long texts.
 fn sentences(feature: &str) -> Vec<&str> {
     let mut quoted = false;
-    let told = feature.lines().map(str::trim).filter(|line| {
+    let rendered = feature.lines().map(str::trim).filter(|line| {
         let is_fence = line.starts_with("\"\"\"") || line.starts_with("```");
         quoted ^= is_fence;
         !quoted && !is_fence && !line.is_empty() && !line.starts_with(['@', '|', '#'])
     });
-    told.collect()
+    rendered.collect()
 }
 
-/// What was told so far.
+/// The counts of a sweep so far.
 #[derive(Default)]
 struct Sweep {
     functions: usize,
@@ -106,26 +111,26 @@ struct Sweep {
     faults: Vec<String>,
 }
 
-/// Tells a function with made-up values.
-fn tell(
-    subject: &Subject,
+/// Renders a function with made-up values, and checks the sentences.
+fn check_function(
+    module: &PropertyModule,
     name: &str,
     words: &BTreeSet<String>,
-    speaker: &Speaker<'_>,
+    phraser: &Phraser<'_>,
     sweep: &mut Sweep,
 ) {
     let turn = sweep.functions;
-    let property = subject.property(name).expect("the module has it");
-    let sampled = [Sampled::new(&property, vec![case(&property, turn)])];
-    let values = [Values::Named, Values::Inline][turn % 2];
-    let told = subject.tell(&sampled, values, Layout::default(), speaker);
-    let written = gherkin::write(&told.feature)
-        .unwrap_or_else(|problem| panic!("{}: {name}: {problem:?}", subject.file));
-    let read = gherkin::read(&written)
-        .unwrap_or_else(|problem| panic!("{}: {name}: {problem:?}\n{written}", subject.file));
+    let property = module.property(name).expect("the module has it");
+    let sampled = [SampledProperty::new(&property, vec![case(&property, turn)])];
+    let values = [ValuePlacement::Named, ValuePlacement::Inline][turn % 2];
+    let rendered = module.render_feature(&sampled, values, ExampleLayout::default(), phraser);
+    let written = gherkin::write(&rendered.feature)
+        .unwrap_or_else(|problem| panic!("{}: {name}: {problem:?}", module.file));
+    let read = gherkin::parse(&written)
+        .unwrap_or_else(|problem| panic!("{}: {name}: {problem:?}\n{written}", module.file));
     assert_eq!(gherkin::write(&read).ok().as_ref(), Some(&written));
     read_alike(&written);
-    // The rest of the description is the function's own docstring, and what it says is its author's.
+    // The rest of the description is the function's own docstring, so it is not checked.
     let steps = sentences(&written);
     let scenario = steps.iter().position(|line| line.starts_with("Scenario"));
     let (description, steps) = steps.split_at(scenario.unwrap_or(steps.len()));
@@ -133,24 +138,27 @@ fn tell(
         .iter()
         .filter(|line| line.starts_with("This must hold for "));
     let steps: Vec<&str> = must_hold.chain(steps).copied().collect();
-    assert!(!steps.is_empty(), "{}: {name}:\n{written}", subject.file);
+    assert!(!steps.is_empty(), "{}: {name}:\n{written}", module.file);
     for step in &steps {
         if let Some(fault) = fault(step, words) {
             sweep
                 .faults
-                .push(format!("{}: {name}: {fault}:\n    {step}", subject.file));
+                .push(format!("{}: {name}: {fault}:\n    {step}", module.file));
         }
     }
     sweep.functions += 1;
     sweep.given += usize::from(property.is_given);
     sweep.sentences += steps.len();
-    sweep.leaks += steps.iter().map(|step| measure::leaks(step)).sum::<usize>();
+    sweep.leaks += steps
+        .iter()
+        .map(|step| measure::count_leaks(step))
+        .sum::<usize>();
 }
 
 #[test]
 #[allow(
     clippy::print_stdout,
-    reason = "those who sweep over all there is want to know how much that was"
+    reason = "a sweep over everything reports how much that was"
 )]
 fn whatever_asserts_something_can_be_told() {
     let paths = installed();
@@ -158,7 +166,7 @@ fn whatever_asserts_something_can_be_told() {
         return;
     }
     let vocabulary = Vocabulary::default();
-    let speaker = Speaker::new(&vocabulary);
+    let phraser = Phraser::new(&vocabulary);
     let mut sweep = Sweep::default();
     for path in paths {
         let Ok(text) = std::fs::read_to_string(&path) else {
@@ -174,12 +182,12 @@ fn whatever_asserts_something_can_be_told() {
         };
         let mut names = Vec::new();
         asserting(&module.body, None, &mut names);
-        let Ok(subject) = Subject::read(&path.to_string_lossy(), &text) else {
+        let Ok(module) = PropertyModule::parse(&path.to_string_lossy(), &text) else {
             continue;
         };
         let words = words_of_names(&text);
         for name in names {
-            tell(&subject, &name, &words, &speaker, &mut sweep);
+            check_function(&module, &name, &words, &phraser, &mut sweep);
         }
     }
     println!(

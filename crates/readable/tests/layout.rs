@@ -1,22 +1,24 @@
-//! The layout of actions and documents (sections 6.2, 6.5, 6.6 and 8.3), and the traps that concern it.
+//! The layout of actions and documents (rules L1 to L9), and the traps that concern it.
 
-mod telling;
+use crate::small_models;
 
 use expect_test::expect;
-use telling::{change, explained, happens, section, text, text_with};
+use small_models::{change, explained, happens, section, text, text_with};
 use testwright_readable::explain::{Actor, Limits};
 use testwright_readable::gherkin;
 use testwright_readable::idiom::Vocabulary;
-use testwright_readable::phrase::Speaker;
-use testwright_readable::property::Subject;
+use testwright_readable::phrase::Phraser;
+use testwright_readable::property::PropertyModule;
 use testwright_readable::render;
 
 fn when(guards: &str) -> String {
     let model = format!(
         "t, n = [], 0\ndef act(x): t.append(x)\nstate = ('t', 'n')\nactions = (act,)\nenablers = {{act: ({guards},)}}\n"
     );
-    let told = text("model.py", &model);
-    let (_, rest) = told.split_once("  When it can happen:").expect("a guard");
+    let rendered = text("model.py", &model);
+    let (_, rest) = rendered
+        .split_once("  When it can happen:")
+        .expect("a guard");
     let (guard, _) = rest.split_once("  What happens").expect("what happens");
     guard.trim().to_owned()
 }
@@ -48,7 +50,7 @@ fn l2_outcomes() {
 
 #[test]
 fn l2_and_trap_5_otherwise_if_jumps_over_nothing() {
-    // Trap 5: the event between the conditions names what the second one asks for.
+    // Trap 5: the event between the conditions names what the second one reads.
     assert_eq!(
         change("if x:\n    return 1\nanswer = ask(i)\nif answer:\n    return 2\nn = 1"),
         "If the given x is set:\n  - Nothing changes.\n  - It returns 1.\nOtherwise:\n  - \"ask\" is carried out with the given i, giving the answer.\n  If the answer is set:\n    - It returns 2.\n  Otherwise:\n    - The n becomes 1."
@@ -105,22 +107,22 @@ fn l5_results() {
 
 #[test]
 fn l5_what_a_rule_returns_is_kept() {
-    let told = text(
+    let rendered = text(
         "m.py",
         "class M(RuleBasedStateMachine):\n    keys = Bundle('keys')\n    @rule(target=keys, k=st.integers())\n    def add(self, k):\n        return k\n",
     );
     assert!(
-        told.contains(
+        rendered.contains(
             "    - It returns the given k.\n    - What it returns is kept among the keys.\n"
         ),
-        "{told}"
+        "{rendered}"
     );
 }
 
 #[test]
 fn l6_long_locals_that_are_used_twice_are_defined() {
     let body = "y = [v for v in t if v > x and v not in s]\nn = len(y)\nt = y + y";
-    let told = text(
+    let rendered = text(
         "model.py",
         &format!(
             "t, s, n = [], set(), 0\ndef act(x):\n    global t, n\n    {}\nstate = ('t', 's', 'n')\nactions = (act,)\n",
@@ -137,7 +139,7 @@ fn l6_long_locals_that_are_used_twice_are_defined() {
           What happens:
             - The n becomes the number of elements in the y.
             - The t becomes the y followed by the y."#]]
-    .assert_eq(&section(&told, "Action: act"));
+    .assert_eq(&section(&rendered, "Action: act"));
     // A short phrase is written out, however often it is used.
     assert_eq!(
         change("y = x + 1\nn = y\nm = y"),
@@ -147,11 +149,11 @@ fn l6_long_locals_that_are_used_twice_are_defined() {
 
 #[test]
 fn l7_harness_headings() {
-    let told = text(
+    let rendered = text(
         "h.tstl",
         "@import sut\npool: <int> 2\npool: <stack> 1\npool: <list> 1\n<int> := <[1..3]>\n<int> := <[7,8]>\n<stack> := sut.Stack()\n<stack> := sut.Stack(<int>)\n<list> := []\n~<list>.append(<int>)\n{IndexError,sut.Full} <stack>.push(<int>, <int>)\n<stack>.push(1)\n",
     );
-    let titles: Vec<&str> = told
+    let titles: Vec<&str> = rendered
         .lines()
         .filter(|line| line.starts_with("Action: "))
         .collect();
@@ -181,17 +183,20 @@ fn l7_harness_headings() {
         "When it can happen: only if there is a stack, an int and a second int.",
         "- second int: any int made so far",
     ] {
-        assert!(told.contains(sentence), "{sentence} is not in\n{told}");
+        assert!(
+            rendered.contains(sentence),
+            "{sentence} is not in\n{rendered}"
+        );
     }
 }
 
 #[test]
 fn l7_headings_say_what_is_done() {
-    let told = text(
+    let rendered = text(
         "h.tstl",
         "@import sut\npool: <lines> 1\npool: <pen> 1\n<pen> := sut.Pen()\n<lines> := [1]\nassert len(<lines>) < 9\ndel <lines>[0]\nfor one in <lines>: <pen>.draw(one)\nif <lines>: <lines>.pop()\n<pen>.colour = 3\n<pen>.colour\n",
     );
-    let titles: Vec<&str> = (told.lines())
+    let titles: Vec<&str> = (rendered.lines())
         .filter_map(|line| line.strip_prefix("Action: "))
         .collect();
     assert_eq!(
@@ -207,12 +212,15 @@ fn l7_headings_say_what_is_done() {
             "look at a pen"
         ]
     );
-    assert!(told.contains("- The new lines are [1].\n"), "{told}");
+    assert!(
+        rendered.contains("- The new lines are [1].\n"),
+        "{rendered}"
+    );
 }
 
 #[test]
 fn l8_after_the_actions() {
-    let told = text(
+    let rendered = text(
         "model.py",
         "t, n = [], 0\ndef act(): t.clear()\ndef StateInvariant(): return n > 0 and t\ndef StateFilter(): return n < 9\n\
          def Accepting(): return not t and n == 0\nstate = ('t', 'n')\nactions = (act,)\n",
@@ -228,7 +236,8 @@ fn l8_after_the_actions() {
         Exploration is limited to situations in which the n is less than 9.
     "#]]
     .assert_eq(
-        told.split_once("- The t becomes empty.\n")
+        rendered
+            .split_once("- The t becomes empty.\n")
             .expect("the action")
             .1,
     );
@@ -236,37 +245,39 @@ fn l8_after_the_actions() {
 
 #[test]
 fn l8_properties_of_harnesses() {
-    let told = text(
+    let rendered = text(
         "h.tstl",
         "pool: <a> 1\npool: <b> 1\n<a> := 1\n<b> := 2\nproperty: <a> < <b> and f(<a>)\nproperty: True or 1\nreference: x ==> y\n",
     );
     assert!(
-        told.contains("  - For every a and every b, the a is less than the b.\n"),
-        "{told}"
+        rendered.contains("  - For every a and every b, the a is less than the b.\n"),
+        "{rendered}"
     );
     assert!(
-        told.contains("  - For every a, \"f\" holds for the a.\n"),
-        "{told}"
+        rendered.contains("  - For every a, \"f\" holds for the a.\n"),
+        "{rendered}"
     );
     assert!(
-        told.contains("The reference:\n  - \"x\" corresponds to \"y\".\n"),
-        "{told}"
+        rendered.contains("The reference:\n  - \"x\" corresponds to \"y\".\n"),
+        "{rendered}"
     );
 }
 
 #[test]
 fn l9_sections_are_separated_by_one_blank_line() {
-    let told = text(
+    let rendered = text(
         "model.py",
         "n = 0\ndef a(): pass\ndef b(): pass\nstate = ('n',)\nactions = (a, b)\n",
     );
-    assert!(!told.contains("\n\n\n") && told.ends_with('\n') && !told.ends_with("\n\n"));
-    assert_eq!(told.matches("\n\n").count(), 3);
+    assert!(
+        !rendered.contains("\n\n\n") && rendered.ends_with('\n') && !rendered.ends_with("\n\n")
+    );
+    assert_eq!(rendered.matches("\n\n").count(), 3);
 }
 
 #[test]
 fn what_is_remembered_and_given() {
-    let told = text(
+    let rendered = text(
         "model.py",
         "LIMIT = 3\na, b, c, d, e, f, paid = [], {}, set(), '', None, 2, False\n\
          def act(p, q, r, s, u, v): pass\nstate = ('a', 'b', 'c', 'd', 'e', 'f', 'paid')\nactions = (act,)\n\
@@ -298,12 +309,12 @@ fn what_is_remembered_and_given() {
           What happens:
             - Nothing changes.
     "#]]
-    .assert_eq(&told);
+    .assert_eq(&rendered);
 }
 
 #[test]
 fn r7_constants_made_of_what_there_is_at_the_start() {
-    let told = text(
+    let rendered = text(
         "model.py",
         "rights = {'bob': 1, 'ann': 2}\nUSERS = list(rights)\nNAMES = sorted(rights)\nlevels = dict(low=1)\ndef act(u, n): rights[u] = n\nstate = ('rights', 'levels')\nactions = (act,)\ndomains = {act: {'u': USERS, 'n': NAMES}}\n",
     );
@@ -312,7 +323,7 @@ fn r7_constants_made_of_what_there_is_at_the_start() {
         "    - u: either \"bob\" or \"ann\"\n",
         "    - n: either \"ann\" or \"bob\"\n",
     ] {
-        assert!(told.contains(line), "{line}: {told}");
+        assert!(rendered.contains(line), "{line}: {rendered}");
     }
 }
 
@@ -346,7 +357,7 @@ class NumberBag(RuleBasedStateMachine):
 
 #[test]
 fn machines_are_told() {
-    let told = text("machines.py", MACHINE);
+    let rendered = text("machines.py", MACHINE);
     expect![[r#"
         Model: number bag
           A bag of numbers.
@@ -377,12 +388,12 @@ fn machines_are_told() {
         What must always be true:
           - For every n in the model, n is less than 10.
     "#]]
-    .assert_eq(&told);
+    .assert_eq(&rendered);
 }
 
 #[test]
 fn scenario_machines_are_told() {
-    let told = text(
+    let rendered = text(
         "visit.py",
         "'''One visit.'''\nfrom shop import Enter, Buy, Leave\ninitial, accepting = 'out', ['out', 'in', 2]\n\
          graph = (('out', (Enter, (), None), 'in'), ('in', (Buy, ('apple', 2), 3), 'in'), ('in', (Leave, ()), 'out'))\n",
@@ -402,22 +413,22 @@ fn scenario_machines_are_told() {
 
         A run may end: only in state "out", "in" or 2.
     "#]]
-    .assert_eq(&told);
+    .assert_eq(&rendered);
 }
 
 #[test]
 fn observed_actions_say_so() {
-    let told = text(
+    let rendered = text(
         "m.py",
         "n = 0\ndef act(): pass\nstate = ('n',)\nactions = (act,)\nobservables = (act,)\n",
     );
     assert!(
-        told.contains("\nAction: act (observed, not chosen by the tester)\n"),
-        "{told}"
+        rendered.contains("\nAction: act (observed, not chosen by the tester)\n"),
+        "{rendered}"
     );
 }
 
-/// Branches each of which leaves on some of its ways only, so that the ways double with each.
+/// Branches that leave on some paths only, so that the number of paths doubles with each.
 fn doubling(branches: usize) -> String {
     let mut model = "n = 0\ndef act(x):\n    global n\n".to_owned();
     for number in 0..branches {
@@ -436,35 +447,36 @@ fn limits_end_what_would_not_end() {
     let model = format!(
         "n = 0\ndef act(x, y):\n    global n\n{independent}state = ('n',)\nactions = (act,)\n"
     );
-    let told = text("model.py", &model);
+    let rendered = text("model.py", &model);
     assert!(
-        told.contains("- Further outcomes are not listed, because the limit of 64 was reached.\n")
+        rendered
+            .contains("- Further outcomes are not listed, because the limit of 64 was reached.\n")
     );
     assert!(
-        told.ends_with("\n\nNote: this explanation is incomplete. 1 action has more than 64 possible outcomes.\n"),
+        rendered.ends_with("\n\nNote: this explanation is incomplete. 1 action has more than 64 possible outcomes.\n"),
         "{}",
-        &told[told.len().saturating_sub(300)..]
+        &rendered[rendered.len().saturating_sub(300)..]
     );
     assert!(
-        told.lines().count() < 2_000,
+        rendered.lines().count() < 2_000,
         "{} lines",
-        told.lines().count()
+        rendered.lines().count()
     );
     let few = Limits {
         outcomes: 3,
         ..Limits::default()
     };
-    let told = text_with("model.py", &doubling(4), "", few);
+    let rendered = text_with("model.py", &doubling(4), "", few);
     assert!(
-        told.contains("because the limit of 3 was reached."),
-        "{told}"
+        rendered.contains("because the limit of 3 was reached."),
+        "{rendered}"
     );
     assert!(!text("model.py", &doubling(2)).contains("Note:"));
 }
 
 #[test]
 fn every_text_ends() {
-    // Twice as large with every line, and helpers that call one another twice.
+    // Terms that double with every line, and helpers that call one another twice.
     let mut model = "n = 0\ndef f0(x): return x + x\n".to_owned();
     for number in 1..40 {
         model += &format!(
@@ -475,53 +487,53 @@ fn every_text_ends() {
     model += "def act(x):\n    global n\n    y = f39(x)\n";
     model += &"    y = y + y * y\n".repeat(60);
     model += "    n = y\n    return y\nstate = ('n',)\nactions = (act,)\n";
-    let told = text("model.py", &model);
-    assert!(told.len() < 1_000_000, "{}", told.len());
-    // Values that were so for a while, each made of the one before.
+    let rendered = text("model.py", &model);
+    assert!(rendered.len() < 1_000_000, "{}", rendered.len());
+    // Intermediate values, each made of the one before.
     let mut model = "n = 0\ndef act(x):\n    global n\n".to_owned();
     for number in 0..100 {
         model += &format!("    y{number} = n + x\n    n += y{number}\n");
     }
     model += "    return y99\nstate = ('n',)\nactions = (act,)\n";
-    let told = text("model.py", &model);
-    assert!(told.len() < 100_000, "{}", told.len());
+    let rendered = text("model.py", &model);
+    assert!(rendered.len() < 100_000, "{}", rendered.len());
 }
 
 #[test]
 fn what_cannot_be_read_is_quoted_and_counted() {
     let model = "n = 0\ndef act(x):\n    match x:\n        case Point(1, y): pass\nstate = ('n',)\nactions = (act,)\n";
-    let told = explained("model.py", model);
-    let text = render::text(&told.document.shown_at(1));
+    let rendered = explained("model.py", model);
+    let text = render::text(&rendered.document.at_verbosity(1));
     assert!(
         text.contains(
             "- The Python statement \"match x: case Point(1, y): pass\" is carried out.\n"
         ),
         "{text}"
     );
-    assert_eq!(told.phrased().by_fallback, 1);
+    assert_eq!(rendered.phrased().by_fallback, 1);
 }
 
 #[test]
 fn r3_flags_are_called_flags_whatever_their_names() {
-    let told = text(
+    let rendered = text(
         "model.py",
         "is_open, paid = False, False\ndef act():\n    global is_open\n    is_open = not paid\nstate = ('is_open', 'paid')\nactions = (act,)\n",
     );
     assert!(
-        told.contains(
+        rendered.contains(
             "  - the is open flag: starts as false\n  - the paid flag: starts as false\n"
         ),
-        "{told}"
+        "{rendered}"
     );
     assert!(
-        told.contains("- The is open flag becomes whether the paid flag is false.\n"),
-        "{told}"
+        rendered.contains("- The is open flag becomes whether the paid flag is false.\n"),
+        "{rendered}"
     );
 }
 
 #[test]
 fn l5_values_that_a_rule_keeps_one_by_one() {
-    let told = text(
+    let rendered = text(
         "machine.py",
         "from hypothesis.stateful import *\nfrom hypothesis.stateful import multiple\n\
          class Boxes(RuleBasedStateMachine):\n    boxes = Bundle('boxes')\n\
@@ -529,17 +541,17 @@ fn l5_values_that_a_rule_keeps_one_by_one() {
          \x20   @rule(target=boxes)\n    def none(self):\n        return multiple()\n",
     );
     assert!(
-        told.contains(
+        rendered.contains(
             "    - It returns the given n and one more than the given n.\n    - What it returns is kept among the boxes.\n"
-        ) && !told.contains("multiple"),
-        "{told}"
+        ) && !rendered.contains("multiple"),
+        "{rendered}"
     );
 }
 
 #[test]
 fn what_a_rule_draws_itself_is_an_input() {
     let lend = |body: &str| {
-        let told = text(
+        let rendered = text(
             "m.py",
             &format!(
                 "class M(RuleBasedStateMachine):\n    def __init__(self):\n        self.stock = {{}}\n    \
@@ -547,82 +559,82 @@ fn what_a_rule_draws_itself_is_an_input() {
                 body.replace('\n', "\n        ")
             ),
         );
-        let (_, told) = told.split_once("Action: lend\n").unwrap();
-        told.to_owned()
+        let (_, rendered) = rendered.split_once("Action: lend\n").unwrap();
+        rendered.to_owned()
     };
-    let told = lend(
+    let rendered = lend(
         "title = data.draw(st.sampled_from(sorted(self.stock)))\nn = data.draw(st.integers(0, 5), label='n')\nself.stock[title] = n",
     );
     let inputs = "  Inputs:\n    - title: any value among the stock in sorted order\n    - n: any whole number from 0 to 5\n";
-    assert!(told.starts_with(inputs), "{told}");
+    assert!(rendered.starts_with(inputs), "{rendered}");
     assert!(
-        told.ends_with("- The entry for the given title in the stock becomes the given n.\n"),
-        "{told}"
+        rendered.ends_with("- The entry for the given title in the stock becomes the given n.\n"),
+        "{rendered}"
     );
-    // What is drawn depends on what was drawn or done before, or on something else that happens.
+    // Drawn values that depend on earlier draws or other events.
     for body in [
         "self.stock.clear()\nn = data.draw(st.sampled_from(self.stock))\nself.stock[n] = 1",
         "n = len(self.stock)\nm = data.draw(st.integers(0, n))\nself.stock[m] = n",
         "if self.stock:\n    n = data.draw(st.integers())\n    self.stock[n] = n",
     ] {
-        let told = lend(body);
+        let rendered = lend(body);
         assert!(
-            told.starts_with("  Inputs:\n    - data: any value\n  When"),
-            "{told}"
+            rendered.starts_with("  Inputs:\n    - data: any value\n  When"),
+            "{rendered}"
         );
     }
 }
 
 #[test]
 fn what_initialises_and_does_more_than_set_variables_happens_once() {
-    let told = text(
+    let rendered = text(
         "m.py",
         "class M(RuleBasedStateMachine):\n    books = Bundle('books')\n    def __init__(self):\n        self.stock = {}\n    \
          @rule(book=books)\n    def sell(self, book):\n        self.stock[book] -= 1\n    \
          @initialize(target=books, title=st.text())\n    def open(self, title):\n        self.stock[title] = 3\n        return title\n",
     );
     assert!(
-        told.contains(
+        rendered.contains(
             "Action: open\n  Inputs:\n    - title: any text\n  When it can happen: once, before anything else.\n  \
              What happens:\n    - The entry for the given title in the stock becomes 3.\n    - It returns the given title.\n    \
              - What it returns is kept among the books.\n\nAction: sell\n"
         ),
-        "{told}"
+        "{rendered}"
     );
 }
 
 #[test]
 fn what_a_rule_that_initialises_is_given_is_what_it_starts_as() {
-    let told = text(
+    let rendered = text(
         "machine.py",
         "class M(RuleBasedStateMachine):\n    @initialize(size=st.integers(1, 5))\n    def start(self, size):\n        self.size = size\n        self.half = size // 2\n        self.used = 0\n    @rule()\n    def use(self):\n        self.used += 1\n",
     );
-    assert!(told.contains("  - the size: starts as any whole number from 1 to 5\n  - the half: starts as the given size divided by 2 (rounded down)\n  - the used total: starts as 0\n"), "{told}");
+    assert!(rendered.contains("  - the size: starts as any whole number from 1 to 5\n  - the half: starts as the given size divided by 2 (rounded down)\n  - the used total: starts as 0\n"), "{rendered}");
 }
 
 #[test]
 fn r4_and_p38_what_calls_of_the_system_give_has_methods_of_its_own() {
-    let told = text(
+    let rendered = text(
         "h.tstl",
         "@import q\npool: <queue> 2\n<queue> := q.make()\n<queue> := <queue>.copy()\n<queue,1>.items() == [] -> <queue>.count(1)\n",
     );
     assert!(
-        told.contains("- The new queue is the result of \"copy\" on the queue.\n"),
-        "{told}"
+        rendered.contains("- The new queue is the result of \"copy\" on the queue.\n"),
+        "{rendered}"
     );
     assert!(
-        told.contains("result of \"items\" on the queue is empty"),
-        "{told}"
+        rendered.contains("result of \"items\" on the queue is empty"),
+        "{rendered}"
     );
     assert!(
-        told.contains("- \"count\" is carried out on the queue with 1.\n"),
-        "{told}"
+        rendered.contains("- \"count\" is carried out on the queue with 1.\n"),
+        "{rendered}"
     );
 }
 
 #[test]
 fn w4_and_l7_pools_whose_names_are_plural() {
-    let told = text(
+    let rendered = text(
         "h.tstl",
         "@import w\npool: <jugs> 1\npool: <int> 1\nproperty: 4 not in <jugs>.litres()\nproperty: <jugs>.is_clean()\ninit: random.seed(3)\n<jugs> := w.Jugs()\n<int> := <[1..2]>\n<jugs>.fill(<int>)\n",
     );
@@ -634,7 +646,7 @@ fn w4_and_l7_pools_whose_names_are_plural() {
         "- For all jugs, the jugs are clean.\n",
         "- \"seed\" is carried out with 3.\n",
     ] {
-        assert!(told.contains(words), "{words}: {told}");
+        assert!(rendered.contains(words), "{words}: {rendered}");
     }
 }
 
@@ -669,7 +681,7 @@ fn cases_that_look_into_something_ask_for_its_parts() {
          Otherwise, if either the given x is a point and the size of the given x is 3, or the given x is a text:\n  - The n becomes 3.\n\
          Otherwise:\n  - Nothing changes."
     );
-    // What is called is called once.
+    // The call happens once.
     assert_eq!(
         change("match ask(x):\n    case 1: n = 1\n    case 2: n = 2"),
         "- \"ask\" is carried out with the given x, giving the answer.\n\
@@ -680,14 +692,15 @@ fn cases_that_look_into_something_ask_for_its_parts() {
 
 #[test]
 fn expressions_that_choose_what_is_done_are_choices() {
-    let told = "If the given x is greater than 2:\n  - The given x is added at the end of the t.\n";
+    let rendered =
+        "If the given x is greater than 2:\n  - The given x is added at the end of the t.\n";
     assert_eq!(
         change("t.append(x) if x > 2 else s.add(x)"),
-        format!("{told}Otherwise:\n  - The given x is added to the s.")
+        format!("{rendered}Otherwise:\n  - The given x is added to the s.")
     );
     assert_eq!(
         change("x > 2 and t.append(x)"),
-        format!("{told}Otherwise:\n  - Nothing changes.")
+        format!("{rendered}Otherwise:\n  - Nothing changes.")
     );
     assert_eq!(
         change("x in s or s.add(x)"),
@@ -712,8 +725,8 @@ fn level_0_is_brief_and_level_2_full() {
             Otherwise:
               - Nothing changes.
     "#]]
-    .assert_eq(&render::text(&document.shown_at(0)));
-    let full = render::text(&document.shown_at(2));
+    .assert_eq(&render::text(&document.at_verbosity(0)));
+    let full = render::text(&document.at_verbosity(2));
     for line in [
         "  Source: model.py, lines 3 to 8.\n",
         "    - kind of x: number\n",
@@ -722,7 +735,7 @@ fn level_0_is_brief_and_level_2_full() {
     ] {
         assert!(full.contains(line), "{line} is not in\n{full}");
     }
-    let trace = render::text(&document.shown_at(3));
+    let trace = render::text(&document.at_verbosity(3));
     assert!(
         trace.contains("    If the given x is not zero:\n        `if x:`\n      - The n becomes 1.\n          `n = 1`\n"),
         "{trace}"
@@ -779,14 +792,17 @@ fn level_3_shows_the_code_of_every_condition() {
         A run may end: only if the n is 0.
             `return n == 0`
     "#]]
-    .assert_eq(&render::text(&document.shown_at(3)));
+    .assert_eq(&render::text(&document.at_verbosity(3)));
 }
 
 #[test]
 fn level_2_does_not_say_of_what_is_handed_over_that_it_is_unchanged() {
     let model = "o, p, t, n, s = None, None, [], 0, set()\ndef act(x):\n    o.go(x, t)\n    s.add(p)\n    return p.size()\nstate = ('o', 'p', 't', 'n', 's')\nactions = (act,)\n";
-    let told = render::text(&explained("model.py", model).document.shown_at(2));
-    assert!(told.contains("    Unchanged: the p and the n.\n"), "{told}");
+    let rendered = render::text(&explained("model.py", model).document.at_verbosity(2));
+    assert!(
+        rendered.contains("    Unchanged: the p and the n.\n"),
+        "{rendered}"
+    );
 }
 
 #[test]
@@ -796,8 +812,8 @@ fn each_level_is_the_next_one_with_lines_left_out() {
     let document = explained("model.py", model).document;
     for level in 0..3 {
         let (less, more) = (
-            render::text(&document.shown_at(level)),
-            render::text(&document.shown_at(level + 1)),
+            render::text(&document.at_verbosity(level)),
+            render::text(&document.at_verbosity(level + 1)),
         );
         let mut rest = more.lines();
         for line in less.lines() {
@@ -811,7 +827,7 @@ fn each_level_is_the_next_one_with_lines_left_out() {
 
 #[test]
 fn trap_9_and_10_numbers_and_nouns() {
-    let told = text(
+    let rendered = text(
         "model.py",
         "users_logged_in, waiting, paid = [], False, 0\ndef act(): pass\n\
          def StateInvariant(): return users_logged_in and not waiting and paid > 3\n\
@@ -822,38 +838,44 @@ fn trap_9_and_10_numbers_and_nouns() {
         "- The waiting flag is false.",
         "- The paid total is greater than 3.",
     ] {
-        assert!(told.contains(sentence), "{sentence} is not in\n{told}");
+        assert!(
+            rendered.contains(sentence),
+            "{sentence} is not in\n{rendered}"
+        );
     }
 }
 
 #[test]
 fn trap_11_docstrings_stay_as_they_are() {
-    let told = text(
+    let rendered = text(
         "model.py",
         "n = 0\ndef act():\n    '''Given x == 1,\n    do `this`.\n\n    Not that.'''\nstate = ('n',)\nactions = (act,)\n",
     );
     assert!(
-        told.contains("Action: act\n  Given x == 1, do `this`.\n  Inputs: none.\n"),
-        "{told}"
+        rendered.contains("Action: act\n  Given x == 1, do `this`.\n  Inputs: none.\n"),
+        "{rendered}"
     );
-    assert!(!told.contains("Not that"));
+    assert!(!rendered.contains("Not that"));
 }
 
 #[test]
 fn trap_14_nothing_depends_on_hash_order() {
     let model = "s = {'b', 'aa', 'c'}\ndef act(x): s.add(x)\nstate = ('s',)\nactions = {act}\ndomains = {act: {'x': {3, 10, 2}}}\n";
-    let told = text("model.py", model);
-    assert!(told.contains("- x: one of 2, 3 or 10\n"), "{told}");
-    assert!(told.contains("starts as {\"b\", \"c\", \"aa\"}"), "{told}");
+    let rendered = text("model.py", model);
+    assert!(rendered.contains("- x: one of 2, 3 or 10\n"), "{rendered}");
+    assert!(
+        rendered.contains("starts as {\"b\", \"c\", \"aa\"}"),
+        "{rendered}"
+    );
 }
 
 #[test]
 fn r10_in_a_rule_that_returns_after_a_change() {
-    let told = happens(
+    let rendered = happens(
         "n, m = 0, 0\ndef act(x):\n    global n\n    old = n\n    n = m\n    return old + n + m\nstate = ('n', 'm')\n",
     );
     assert_eq!(
-        told,
+        rendered,
         "- The n becomes the m.\n- It returns the old n plus the new n plus the m."
     );
 }
@@ -864,7 +886,7 @@ fn level_2_remarks_on_numbers_that_are_none() {
         let text = format!(
             "class M(RuleBasedStateMachine):\n    @rule(x=st.{strategy})\n    def r(self, x): self.n = x\n"
         );
-        render::text(&explained("m.py", &text).document.shown_at(2))
+        render::text(&explained("m.py", &text).document.at_verbosity(2))
     };
     assert!(machine("floats()").contains("    - remark: not-a-number is neither less than"));
     assert!(!machine("floats(allow_nan=False)").contains("remark"));
@@ -874,14 +896,14 @@ fn level_2_remarks_on_numbers_that_are_none() {
 #[test]
 fn r8_attributes_of_a_machine_are_what_it_remembers() {
     let machine = "class Pile(RuleBasedStateMachine):\n    def __init__(self):\n        self.items = []\n        self.sold = 0\n    @rule(x=st.integers())\n    def put(self, x):\n        self.items.append(x)\n        self.sold += len(self.items)\n";
-    let told = text("pile.py", machine);
+    let rendered = text("pile.py", machine);
     assert_eq!(
-        section(&told, "What is remembered:"),
+        section(&rendered, "What is remembered:"),
         "What is remembered:\n  - the items: a list, empty at the start\n  - the sold total: starts as 0"
     );
     assert!(
-        told.ends_with("    - The given x is added at the end of the items.\n    - The sold total goes up by the number of elements in the new items.\n"),
-        "{told}"
+        rendered.ends_with("    - The given x is added at the end of the items.\n    - The sold total goes up by the number of elements in the new items.\n"),
+        "{rendered}"
     );
 }
 
@@ -901,14 +923,14 @@ fn r9_classes_that_make_something() {
 fn i1_and_r7_patterns_may_use_the_names_of_constants() {
     let model = "ROOM, PRICES, t, n = 3, {'pear': 2}, [], 0\ndef act(x):\n    global n\n    n += PRICES[x]\n    t.append(x)\ndef may(x): return len(t) < ROOM\nstate = ('t', 'n')\nactions = (act,)\nenablers = {act: (may,)}\n";
     let idioms = "[idiom room]\nkind = condition\nmatch = len(t) < ROOM\nsay = there is room\n[idiom price]\nkind = value\nmatch = PRICES[$x]\nsay = the price of {x}\n[idiom limit]\nkind = value\nmatch = ROOM\nsay = the limit\n";
-    let told = text_with("model.py", model, idioms, Limits::default());
+    let rendered = text_with("model.py", model, idioms, Limits::default());
     assert!(
-        told.contains("When it can happen: only if there is room.\n"),
-        "{told}"
+        rendered.contains("When it can happen: only if there is room.\n"),
+        "{rendered}"
     );
     assert!(
-        told.contains("- The n goes up by the price of the given x.\n"),
-        "{told}"
+        rendered.contains("- The n goes up by the price of the given x.\n"),
+        "{rendered}"
     );
 }
 
@@ -922,10 +944,10 @@ fn i5_the_first_idiom_that_matches_wins_outermost_first() {
         format!("{inner}{outer}{other}"),
         format!("{outer}{other}{inner}"),
     ] {
-        let told = text_with("model.py", model, &idioms, Limits::default());
+        let rendered = text_with("model.py", model, &idioms, Limits::default());
         assert!(
-            told.contains("It returns the room on the given x."),
-            "{told}"
+            rendered.contains("It returns the room on the given x."),
+            "{rendered}"
         );
     }
 }
@@ -933,8 +955,8 @@ fn i5_the_first_idiom_that_matches_wins_outermost_first() {
 #[test]
 fn e14_and_e15_slots_of_a_harness_that_get_another_value() {
     let harness = "pool: <n> 3\npool: <s> 1\n<n> := 0\n<n> += 4\n<s> := ''\n<s> += <['a'..'z']>\n<n> = <n> * <n>\n<s> = <s> + <s>\n";
-    let told = text("slots.tstl", harness);
-    let what: Vec<&str> = (told.lines())
+    let rendered = text("slots.tstl", harness);
+    let what: Vec<&str> = (rendered.lines())
         .filter(|line| line.starts_with("    - The") || line.starts_with("    - A"))
         .collect();
     assert_eq!(
@@ -947,10 +969,10 @@ fn e14_and_e15_slots_of_a_harness_that_get_another_value() {
             "    - The n becomes the second n times the third n.",
             "    - The s becomes the s followed by the s.",
         ],
-        "{told}"
+        "{rendered}"
     );
-    // There is only one of a pool for one.
-    assert!(!told.contains("second s"), "{told}");
+    // A pool of size one has a single value.
+    assert!(!rendered.contains("second s"), "{rendered}");
 }
 
 #[test]
@@ -965,12 +987,12 @@ fn r10_keys_are_read_and_may_be_named() {
 #[test]
 fn l8_every_value_that_a_property_speaks_of_is_named() {
     let harness = "<@\ndef total(xs):\n    t = 0\n    for x in xs:\n        t += x\n    return t\n@>\npool: <q> 2\n<q> := make()\nproperty: total(<q>.readings()) >= 0\n";
-    let told = text("sums.tstl", harness);
+    let rendered = text("sums.tstl", harness);
     assert!(
-        told.ends_with(
+        rendered.ends_with(
             "  - For every q, the sum of the result of \"readings\" on the q is at least 0.\n"
         ),
-        "{told}"
+        "{rendered}"
     );
 }
 
@@ -989,11 +1011,11 @@ fn runs_of_a_suite_are_told_one_by_one() {
           - "login" with "ann" and "wrong" is carried out.
     "#]]
     .assert_eq(&text("visits.py", suite));
-    let subject = Subject::read("test_visits.py", suite).expect("Python");
+    let module = PropertyModule::parse("test_visits.py", suite).expect("Python");
     let vocabulary = Vocabulary::default();
-    let speaker = Speaker::new(&vocabulary);
+    let phraser = Phraser::new(&vocabulary);
     let actor = Actor::Suite("visits".to_owned());
-    let told = subject.suite(&speaker, &actor).expect("a suite");
+    let rendered = module.suite(&phraser, &actor).expect("a suite");
     expect![[r#"
         Feature: Visits
           Runs that were found.
@@ -1006,16 +1028,16 @@ fn runs_of_a_suite_are_told_one_by_one() {
           Scenario: Run 2 with 1 step
             When I call "login" with "ann" and "wrong"
     "#]]
-    .assert_eq(&gherkin::write(&told.feature).expect("every parser reads it"));
+    .assert_eq(&gherkin::write(&rendered.feature).expect("every parser reads it"));
 }
 
 #[test]
 fn l8_invariants_with_a_precondition() {
     let machine = "class Shop(RuleBasedStateMachine):\n    def __init__(self):\n        self.orders = []\n        self.closed = False\n    @rule()\n    def close(self): self.closed = True\n    @invariant()\n    @precondition(lambda self: self.closed)\n    def nothing_left(self):\n        assert self.orders == []\n";
-    let told = text("shop.py", machine);
+    let rendered = text("shop.py", machine);
     assert!(
-        told.ends_with("  - If the closed flag is true then the orders are empty.\n"),
-        "{told}"
+        rendered.ends_with("  - If the closed flag is true then the orders are empty.\n"),
+        "{rendered}"
     );
 }
 
@@ -1042,7 +1064,7 @@ fn l8_and_y11_what_invariants_of_machines_ask() {
 fn what_a_machine_assumes_and_reports() {
     let machine = "from hypothesis import assume, note, event\nclass M(RuleBasedStateMachine):\n    def __init__(self):\n        self.ages = {}\n        self.size = None\n    @initialize(size=st.integers(1, 5))\n    def start(self, size):\n        self.size = size\n\
          \x20   @rule(name=st.text())\n    def add(self, name):\n        assume(name not in self.ages and self.size > 2)\n        note('adding')\n        self.ages[name] = 1\n";
-    let told = text("machine.py", machine);
+    let rendered = text("machine.py", machine);
     expect![[r#"
         Model: M
 
@@ -1059,24 +1081,24 @@ fn what_a_machine_assumes_and_reports() {
             - It goes on only if the size is greater than 2.
             - An entry for the given name is added to the ages, with the value 1.
     "#]]
-    .assert_eq(&told);
+    .assert_eq(&rendered);
 }
 
 #[test]
 fn what_a_harness_assumes() {
-    let told = text(
+    let rendered = text(
         "h.tstl",
         "pool: <list> 2\n<list> := []\n~<list>.append(0)\nassume: len(<list>) < 20\n",
     );
     assert!(
-        told.ends_with("A test goes on only as long as:\n  - For every list, the list has fewer than 20 elements.\n"),
-        "{told}"
+        rendered.ends_with("A test goes on only as long as:\n  - For every list, the list has fewer than 20 elements.\n"),
+        "{rendered}"
     );
 }
 
 #[test]
 fn the_other_collections_of_python_are_lists_and_dictionaries() {
-    let told = text(
+    let rendered = text(
         "post.py",
         "from collections import Counter, defaultdict, deque\nimport collections\n\nletters = deque(maxlen=9)\nboxes = defaultdict(set)\nseen = collections.Counter()\n\n\
          def send(letter):\n    letters.append(letter)\n    letters.appendleft(letter)\n\n\
@@ -1109,20 +1131,20 @@ fn the_other_collections_of_python_are_lists_and_dictionaries() {
             - The first element of the old letters is added to the entry for the given box in the boxes.
             - The entry for the given box in the seen dictionary goes up by 1.
     "#]]
-    .assert_eq(&told);
+    .assert_eq(&rendered);
 }
 
 #[test]
 fn what_a_machine_remembers_may_be_made_from_what_it_remembers_already() {
     let machine = "class Store(RuleBasedStateMachine):\n    boxes = Bundle('boxes')\n\n    def __init__(self):\n        self.folder = make_folder()\n        self.base = Base(self.folder)\n\n    \
          @rule(box=boxes.filter(bool), other=consumes(boxes).filter(lambda b: len(b) > 2))\n    def move(self, box, other):\n        self.base.move(box, other)\n";
-    let told = text("store.py", machine);
+    let rendered = text("store.py", machine);
     expect![[r#"
         What is remembered:
           - the folder: starts as the result of "make folder"
           - the base: starts as a new base made from the folder
           - the boxes: values kept for later steps"#]]
-    .assert_eq(&section(&told, "What is remembered"));
+    .assert_eq(&section(&rendered, "What is remembered"));
     expect![[r#"
         Action: move
           Inputs:
@@ -1131,5 +1153,5 @@ fn what_a_machine_remembers_may_be_made_from_what_it_remembers_already() {
           When it can happen: only if the boxes are not empty.
           What happens:
             - "move" is carried out on the base with the given box and the given other."#]]
-    .assert_eq(&section(&told, "Action: move"));
+    .assert_eq(&section(&rendered, "Action: move"));
 }

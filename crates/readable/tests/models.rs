@@ -1,4 +1,5 @@
-//! Whole models, and what is told of them, to the letter. Each is a file in `models/`, with its text beside it.
+//! Whole models and their explanations, compared letter by letter. Each model is a file in
+//! `models/`, with its text beside it.
 
 use std::path::{Path, PathBuf};
 
@@ -29,23 +30,23 @@ fn explained(name: &str, idioms: Option<&str>) -> Explanation {
 }
 
 fn text(name: &str, idioms: Option<&str>) -> String {
-    render::text(&explained(name, idioms).document.shown_at(NORMAL))
+    render::text(&explained(name, idioms).document.at_verbosity(NORMAL))
 }
 
 #[track_caller]
-fn same(expected: &str, told: &str) {
-    for (number, (expected, told)) in expected.lines().zip(told.lines()).enumerate() {
-        assert_eq!(told, expected, "line {}", number + 1);
+fn same(expected: &str, rendered: &str) {
+    for (number, (expected, rendered)) in expected.lines().zip(rendered.lines()).enumerate() {
+        assert_eq!(rendered, expected, "line {}", number + 1);
     }
-    assert_eq!(told, expected);
+    assert_eq!(rendered, expected);
 }
 
-/// Sections of a text, which blank lines part.
+/// Checks that a text contains the expected sections, which are separated by blank lines.
 #[track_caller]
-fn has_sections(expected: &str, told: &str) {
+fn has_sections(expected: &str, rendered: &str) {
     for section in expected.trim_end().split("\n\n") {
-        let found = told.split("\n\n").any(|one| one.trim_end() == section);
-        assert!(found, "missing:\n{section}\n\nin:\n{told}");
+        let found = rendered.split("\n\n").any(|one| one.trim_end() == section);
+        assert!(found, "missing:\n{section}\n\nin:\n{rendered}");
     }
 }
 
@@ -56,7 +57,7 @@ fn example_2_a_stack() {
 
 #[test]
 fn example_2_in_markdown() {
-    let page = render::markdown(&explained("plates.py", None).document.shown_at(NORMAL));
+    let page = render::markdown(&explained("plates.py", None).document.at_verbosity(NORMAL));
     assert!(
         page.contains(&format!("\n{}\n", read("plates.take.md"))),
         "{page}"
@@ -65,7 +66,7 @@ fn example_2_in_markdown() {
 
 #[test]
 fn example_2_in_html() {
-    let page = render::html(&explained("plates.py", None).document.shown_at(NORMAL));
+    let page = render::html(&explained("plates.py", None).document.at_verbosity(NORMAL));
     assert!(page.contains(&read("plates.take.html")), "{page}");
 }
 
@@ -79,8 +80,8 @@ fn example_5_a_process_registry() {
 
 #[test]
 fn example_5_with_names_and_idioms() {
-    let told = text("process_registry.py", Some("registry.idioms"));
-    has_sections(&read("process_registry.named.txt"), &told);
+    let rendered = text("process_registry.py", Some("registry.idioms"));
+    has_sections(&read("process_registry.named.txt"), &rendered);
 }
 
 #[test]
@@ -90,6 +91,6 @@ fn example_6_a_harness() {
 
 #[test]
 fn example_6_with_names_and_idioms() {
-    let told = text("avl_tree.tstl", Some("avl.idioms"));
-    has_sections(&read("avl_tree.named.txt"), &told);
+    let rendered = text("avl_tree.tstl", Some("avl.idioms"));
+    has_sections(&read("avl_tree.named.txt"), &rendered);
 }

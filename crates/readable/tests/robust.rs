@@ -1,13 +1,13 @@
-//! Nothing that can be written makes an explanation fail: whatever cannot be read is quoted.
+//! Robustness: no source makes an explanation fail, and whatever cannot be read is quoted.
 
 use proptest::prelude::*;
 use testwright_readable::explain::{Options, explain};
 use testwright_readable::render;
 
-fn tell(file: &str, text: &str) {
-    if let Ok(told) = explain(file, text, &Options::default()) {
+fn explain_source(file: &str, text: &str) {
+    if let Ok(rendered) = explain(file, text, &Options::default()) {
         for level in 0..4 {
-            let document = told.document.shown_at(level);
+            let document = rendered.document.at_verbosity(level);
             let written = render::text(&document);
             assert!(
                 written.ends_with('\n') && !written.contains('\u{0}'),
@@ -20,7 +20,7 @@ fn tell(file: &str, text: &str) {
             assert!(render::markdown(&document).starts_with("# "));
             assert!(render::html(&document).ends_with("</html>\n"));
         }
-        assert!(!told.unmatched().contains('\u{0}'));
+        assert!(!rendered.unmatched().contains('\u{0}'));
     }
 }
 
@@ -75,9 +75,9 @@ fn odd_statements_are_told() {
         let model = format!(
             "t, n, m = [], 0, {{}}\ndef act(x):\n    {statement}\nstate = ('t', 'n', 'm')\nactions = (act,)\n"
         );
-        tell("model.py", &model);
+        explain_source("model.py", &model);
         let changed = model.replace("def act(x):\n", "def act(x):\n    global t, n, m\n");
-        tell("model.py", &changed);
+        explain_source("model.py", &changed);
     }
 }
 
@@ -103,7 +103,7 @@ fn odd_modules_are_told_or_refused() {
         "def a(): return a()\nactions = (a,)\nenablers = {a: (a,)}",
         "def Accepting(): print(1)\ndef StateInvariant(): x = 1\ndef a(): pass\nactions = (a,)",
     ] {
-        tell("model.py", text);
+        explain_source("model.py", text);
     }
     for text in [
         "pool: <x> 1",
@@ -111,11 +111,11 @@ fn odd_modules_are_told_or_refused() {
         "pool: <x> 1 REF\n<x> := 1\n<x>.a.b[<x>] => pre<(<x,1>)> == <x,1> and REF:<x,1> is None\nproperty: True\nproperty: <x>\nreference: ( ==> )\ncompare: (\n",
         "@def f(x): return x + f(x)\n<@\nY = 3\n@>\npool: <x> 1\n<x> := f(Y)\nf(<x>) -> g(<x>, <x>)\ninit: <x> = 1; <x> = 2\nfinally: f(1)\n",
     ] {
-        tell("harness.tstl", text);
+        explain_source("harness.tstl", text);
     }
 }
 
-/// Statements of a small language, put together at random.
+/// Random statements of a small language.
 fn statements(depth: u32) -> BoxedStrategy<String> {
     let simple = prop::sample::select(vec![
         "n += 1",
@@ -180,12 +180,12 @@ proptest! {
             "t, d, n, m = [], {{}}, 0, 0\ndef helper(x):\n    t.append(x)\ndef other(y):\n    if y: return 1\n    return y\n\
              def act(x):\n    global t, n, m\n{body}\nstate = ('t', 'd', 'n', 'm')\nactions = (act,)\n"
         );
-        tell("model.py", &model);
+        explain_source("model.py", &model);
     }
 
     #[test]
     fn random_texts_do_no_harm(text in "[ a-z0-9<>=:,.()\\[\\]{}#@%~\\-\\n\"']{0,200}") {
-        tell("model.py", &text);
-        tell("harness.tstl", &text);
+        explain_source("model.py", &text);
+        explain_source("harness.tstl", &text);
     }
 }

@@ -1,16 +1,17 @@
-//! Whatever Python's own library holds can be phrased: no panic, no empty phrase, no line break.
+//! Everything in Python's own library can be phrased: no panic, no empty phrase, no line break.
 
 use std::path::{Path, PathBuf};
 
 use testwright_readable::idiom::Vocabulary;
-use testwright_readable::phrase::Speaker;
-use testwright_readable::term::{Term, Unscoped};
+use testwright_readable::phrase::Phraser;
+use testwright_readable::term::{EmptyScope, Term};
 use testwright_source::tree::{self, Expression, Function, Statement, StatementKind};
 
-/// How many files are read, in the order of their names: enough to meet everything, few enough for a debug build.
+/// The number of files that are read, in alphabetical order: enough to meet every construct, few
+/// enough for a debug build.
 const FILES: usize = 40;
 
-/// Where Python's library usually is.
+/// Returns the usual folder of Python's library.
 fn library() -> Option<PathBuf> {
     let roots = ["/usr/lib", "/usr/local/lib", "/opt/homebrew/lib"];
     let mut found: Vec<PathBuf> = roots
@@ -47,7 +48,7 @@ fn function<'t>(function: &'t Function, found: &mut Vec<&'t Expression>) {
     statements(&function.body, found);
 }
 
-/// The outermost expressions of statements.
+/// Collects the outermost expressions of statements.
 fn statements<'t>(body: &'t [Statement], found: &mut Vec<&'t Expression>) {
     for statement in body {
         match &statement.kind {
@@ -117,7 +118,7 @@ fn everything_in_the_library_has_a_phrase() {
         return;
     };
     let vocabulary = Vocabulary::default();
-    let speaker = Speaker::new(&vocabulary);
+    let phraser = Phraser::new(&vocabulary);
     let mut count = 0;
     for path in files(&library) {
         let Ok(text) = std::fs::read_to_string(&path) else {
@@ -129,11 +130,11 @@ fn everything_in_the_library_has_a_phrase() {
         let mut found = Vec::new();
         statements(&module.body, &mut found);
         for expression in found {
-            let term = Term::read(expression, &text, &Unscoped);
+            let term = Term::from_expression(expression, &text, &EmptyScope);
             let phrases = [
-                speaker.noun(&term).text,
-                speaker.clause(&term),
-                speaker.negative(&term),
+                phraser.noun(&term).text,
+                phraser.clause(&term),
+                phraser.negative(&term),
             ];
             for phrase in phrases {
                 let source = text.get(expression.range.clone()).unwrap_or_default();
@@ -141,7 +142,7 @@ fn everything_in_the_library_has_a_phrase() {
                     !phrase.trim().is_empty() && !phrase.contains('\n'),
                     "{source}: {phrase:?}"
                 );
-                // Texts may have as many spaces as they like.
+                // Literal texts may contain any number of spaces.
                 let outside = phrase.split('"').step_by(2).collect::<Vec<_>>().join("…");
                 assert!(
                     !outside.contains("  ") || source.contains("  "),

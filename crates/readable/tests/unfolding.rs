@@ -1,9 +1,9 @@
-//! Effects in parts of an expression that are not always reached, or reached many times: they are told where they happen, and
-//! nobody is told that nothing changes.
+//! Effects in parts of an expression that are not always reached, or reached many times. They are
+//! explained where they happen, and an outcome with effects never claims that nothing changes.
 
-mod telling;
+use crate::small_models;
 
-use telling::happens;
+use small_models::happens;
 
 const SHELF: &str = "\
 items, seen, n = [], set(), 0
@@ -23,10 +23,10 @@ def doubled(a):
 ";
 
 #[track_caller]
-fn check(body: &str, told: &str) {
+fn check(body: &str, rendered: &str) {
     let body = body.replace('\n', "\n    ");
     let model = format!("{SHELF}def act(x):\n    global items, seen, n\n    {body}\n");
-    assert_eq!(happens(&model), told, "{body}");
+    assert_eq!(happens(&model), rendered, "{body}");
 }
 
 #[test]
@@ -209,7 +209,7 @@ fn what_cannot_be_told_step_by_step_is_said_to_change() {
     );
 }
 
-/// Conditions inside of each other would make more and more of what depends on them.
+/// Nested conditions must not multiply the outcomes without end.
 #[test]
 fn unfolding_ends() {
     let depth = 60;
@@ -224,7 +224,7 @@ fn unfolding_ends() {
     assert!(happens(&model).contains("may also change the items"));
 }
 
-/// What only looks, or changes what is its own, is left as it is.
+/// A condition without effects, or with effects only on its own values, is left as it is.
 #[test]
 fn what_does_nothing_stays_one_condition() {
     check(

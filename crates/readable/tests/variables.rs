@@ -1,8 +1,8 @@
-//! Variables of the same name: what is bound inside is told apart from what is meant outside.
+//! Variables of the same name: an inner variable is told apart from an outer one.
 
-mod telling;
+use crate::small_models;
 
-use telling::{change, happens};
+use small_models::{change, happens};
 
 const LOANS: &str = "\
 loans, books = {}, []
@@ -16,10 +16,10 @@ def forget(member):
 ";
 
 #[track_caller]
-fn check(body: &str, told: &str) {
+fn check(body: &str, rendered: &str) {
     let body = body.replace('\n', "\n    ");
     let model = format!("{LOANS}def act(x):\n    {body}\n");
-    assert_eq!(happens(&model), told, "{body}");
+    assert_eq!(happens(&model), rendered, "{body}");
 }
 
 #[test]
@@ -62,7 +62,7 @@ fn y9_a_local_of_the_rounds_that_is_asked_for_behind_them() {
         "- As long as the n is greater than 0, the r becomes the remainder of the n divided by 2 and the n goes down by 1.\n\
          - The m becomes the r."
     );
-    // One that is given anew is another one.
+    // A local that is assigned again is another one.
     assert_eq!(
         change("for y in x:\n    k = y * 2\n    t.append(k)\nk = 3\nn = k"),
         "- For each y in the given x, y times 2 is added at the end of the t.\n- The n becomes 3."

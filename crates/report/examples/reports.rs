@@ -1,6 +1,7 @@
-//! Writes every report about data in JSON, to be looked at or fed to other tools: `reports DATA.json FOLDER`.
+//! Writes every report for data in JSON, for inspection or as input of other tools:
+//! `reports DATA.json FOLDER`.
 //!
-//! The fields are those of the model; an arc is a list of two numbers, a detour one of four.
+//! The fields are those of the model. An arc is a list of two numbers, a detour one of four.
 
 #![expect(clippy::print_stdout, reason = "a program for developers")]
 
@@ -28,7 +29,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     fs::write(folder.join("cobertura.xml"), document)?;
     data_file::write(&report, &folder.join(".coverage"), timestamp)?;
     html::write(&report, &folder.join("html"), timestamp)?;
-    let options = table::Options {
+    let options = table::TableOptions {
         width: 100,
         unicode: true,
         colour: false,

@@ -1,9 +1,10 @@
-//! Cobertura's XML, which build servers read.
+//! Cobertura's XML format, which build servers read.
 //!
-//! Cobertura comes from Java: a folder is a package and a file is a class. The elements and attributes are those of
-//! its document type `coverage-04`, and one more that coverage.py introduced and services look for:
-//! `missing-branches`, where a line was never left to. The document does not refer to the type, because some readers
-//! would then fetch it from the network and others refuse the file.
+//! Cobertura comes from Java: a folder is a package, and a file is a class. The elements and
+//! attributes are those of its document type `coverage-04`, and one more that coverage.py
+//! introduced and services expect: `missing-branches`, the destinations that a line never reached.
+//! The document does not refer to the type, because some readers would fetch it from the network
+//! and others would reject the file.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -12,12 +13,12 @@ use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesText, Event};
 
 use crate::Timestamp;
-use crate::coverage::{Counts, CoverageReport, FileCoverage, Findings};
-use crate::xml::allowed;
+use crate::coverage::{CoverageReport, CoverageSummary, FileCoverage, FileFindings};
+use crate::xml::replace_invalid;
 
 type Xml = Writer<Vec<u8>>;
 
-/// The text of the document.
+/// Renders a Cobertura document.
 pub fn cobertura(report: &CoverageReport, timestamp: Timestamp) -> String {
     let mut xml = Writer::new_with_indent(Vec::new(), b' ', 2);
     write(&mut xml, report, timestamp).expect("memory can always be written to");
@@ -26,19 +27,22 @@ pub fn cobertura(report: &CoverageReport, timestamp: Timestamp) -> String {
     text
 }
 
-struct Class<'a> {
+/// A file, as Cobertura's class.
+struct CoberturaClass<'a> {
+    /// Path relative to the root.
     path: String,
     file: &'a FileCoverage,
-    findings: Findings,
+    findings: FileFindings,
 }
 
+/// Writes the whole document.
 fn write(xml: &mut Xml, report: &CoverageReport, timestamp: Timestamp) -> io::Result<()> {
-    let mut packages: BTreeMap<String, Vec<Class<'_>>> = BTreeMap::new();
+    let mut packages: BTreeMap<String, Vec<CoberturaClass<'_>>> = BTreeMap::new();
     for (_, file) in report.sorted() {
-        let path = allowed(&report.relative_path(file));
+        let path = replace_invalid(&report.relative_path(file));
         let folder = path.rsplit_once('/').map_or(".", |(folder, _)| folder);
         let package = folder.replace('/', ".");
-        packages.entry(package).or_default().push(Class {
+        packages.entry(package).or_default().push(CoberturaClass {
             findings: file.findings(),
             path,
             file,
@@ -63,7 +67,7 @@ fn write(xml: &mut Xml, report: &CoverageReport, timestamp: Timestamp) -> io::Re
         )
         .write_inner_content(|xml| {
             xml.create_element("sources").write_inner_content(|xml| {
-                let root = allowed(&report.root.to_string_lossy());
+                let root = replace_invalid(&report.root.to_string_lossy());
                 xml.create_element("source")
                     .write_text_content(BytesText::new(&root))?;
                 Ok(())
@@ -76,7 +80,8 @@ fn write(xml: &mut Xml, report: &CoverageReport, timestamp: Timestamp) -> io::Re
     Ok(())
 }
 
-fn package(xml: &mut Xml, name: &str, classes: &[Class<'_>]) -> io::Result<()> {
+/// Writes a package.
+fn package(xml: &mut Xml, name: &str, classes: &[CoberturaClass<'_>]) -> io::Result<()> {
     let counts = sum(classes);
     xml.create_element("package")
         .with_attribute(("name", name))
@@ -93,7 +98,8 @@ fn package(xml: &mut Xml, name: &str, classes: &[Class<'_>]) -> io::Result<()> {
     Ok(())
 }
 
-fn class(xml: &mut Xml, class: &Class<'_>) -> io::Result<()> {
+/// Writes a class.
+fn class(xml: &mut Xml, class: &CoberturaClass<'_>) -> io::Result<()> {
     let name = class.path.rsplit('/').next().unwrap_or(&class.path);
     let counts = class.findings.counts();
     xml.create_element("class")
@@ -113,9 +119,10 @@ fn class(xml: &mut Xml, class: &Class<'_>) -> io::Result<()> {
     Ok(())
 }
 
-fn lines(xml: &mut Xml, class: &Class<'_>) -> io::Result<()> {
+/// Writes the lines of a class.
+fn lines(xml: &mut Xml, class: &CoberturaClass<'_>) -> io::Result<()> {
     let branches: BTreeMap<u32, Vec<i32>> = class.file.counted_branches().collect();
-    let Findings {
+    let FileFindings {
         executed,
         missing_branches,
         ..
@@ -126,18 +133,18 @@ fn lines(xml: &mut Xml, class: &Class<'_>) -> io::Result<()> {
             .create_element("line")
             .with_attribute(("number", line.to_string().as_str()))
             .with_attribute(("hits", hits));
-        if let Some(ways) = branches.get(line) {
-            let missing: Vec<String> = (ways.iter())
-                .filter(|way| missing_branches.contains(&(*line, **way)))
-                .map(|way| {
-                    if *way > 0 {
-                        way.to_string()
+        if let Some(destinations) = branches.get(line) {
+            let missing: Vec<String> = (destinations.iter())
+                .filter(|destination| missing_branches.contains(&(*line, **destination)))
+                .map(|destination| {
+                    if *destination > 0 {
+                        destination.to_string()
                     } else {
                         "exit".to_owned()
                     }
                 })
                 .collect();
-            let (taken, all) = (ways.len() - missing.len(), ways.len());
+            let (taken, all) = (destinations.len() - missing.len(), destinations.len());
             let share = format!("{}% ({taken}/{all})", 100 * taken / all);
             element = element
                 .with_attribute(("branch", "true"))
@@ -151,34 +158,38 @@ fn lines(xml: &mut Xml, class: &Class<'_>) -> io::Result<()> {
     Ok(())
 }
 
-fn sum<'a>(classes: impl IntoIterator<Item = &'a Class<'a>>) -> Counts {
+/// Adds the numbers of classes.
+fn sum<'a>(classes: impl IntoIterator<Item = &'a CoberturaClass<'a>>) -> CoverageSummary {
     (classes.into_iter())
         .map(|class| class.findings.counts())
         .sum()
 }
 
-fn lines_covered(counts: &Counts) -> usize {
+/// Returns the number of executed statements.
+fn lines_covered(counts: &CoverageSummary) -> usize {
     counts.statements - counts.missed_statements
 }
 
-fn branches_covered(counts: &Counts) -> usize {
+/// Returns the number of executed branches.
+fn branches_covered(counts: &CoverageSummary) -> usize {
     counts.branches - counts.missed_branches
 }
 
-/// The attributes that the document, its packages and its classes share.
-fn rates(counts: &Counts) -> [(&'static str, String); 3] {
+/// Returns the attributes that the document, its packages and its classes share.
+fn rates(counts: &CoverageSummary) -> [(&'static str, String); 3] {
     [
         ("line-rate", rate(lines_covered(counts), counts.statements)),
         (
             "branch-rate",
             rate(branches_covered(counts), counts.branches),
         ),
-        // Nobody computes it, and the document type asks for it.
+        // The document type requires this attribute. Complexity is not computed.
         ("complexity", "0".to_owned()),
     ]
 }
 
-/// A share from 0 to 1 with four significant digits, as coverage.py writes it. Only all is 1 and only nothing is 0.
+/// Renders a share from 0 to 1 with four significant digits, as coverage.py does. Only everything
+/// is 1, and only nothing is 0.
 fn rate(covered: usize, all: usize) -> String {
     match (covered, all) {
         (covered, all) if covered == all => "1".to_owned(),

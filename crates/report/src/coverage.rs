@@ -1,7 +1,7 @@
-//! What could run and what did: the model that all reports are made from, and what follows from it.
+//! The data that all coverage reports are made from, and the results that follow from it.
 //!
-//! Everything is counted the way coverage.py does when it measures branches, so that the numbers here and those of
-//! `coverage report` on the [data file](crate::data_file) are the same.
+//! Everything is counted as coverage.py does when it measures branches. So the numbers here equal
+//! those of `coverage report` on the [data file](crate::data_file).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::iter::Sum;
@@ -10,61 +10,64 @@ use std::path::PathBuf;
 
 use crate::visible::visible;
 
-/// From one line to the next, as coverage.py counts: a negative number is the entry or the exit of the code object
-/// whose first line it is (of a module: -1; of a function defined in line 7: -7).
+/// A jump from one line to another, as coverage.py counts: a negative number is the entry or the
+/// exit of the code object whose first line it is (of a module: -1; of a function defined in line
+/// 7: -7).
 pub type Arc = (i32, i32);
 
-/// All that is to be reported.
+/// Coverage of a set of files by a set of tests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CoverageReport {
-    /// In any order; reports sort by name.
+    /// Files, in any order. Reports sort them by name.
     pub files: Vec<FileCoverage>,
-    /// The names of the tests, in the order in which they ran.
+    /// Names of the tests, in the order in which they ran.
     pub tests: Vec<String>,
-    /// What [`FileCoverage::by_test`] says.
+    /// Meaning of [`FileCoverage::by_test`].
     pub attribution: Attribution,
-    /// Names of files are shown relative to this folder.
+    /// Folder that file names are shown relative to.
     pub root: PathBuf,
 }
 
-/// How much is known about which test reached what.
+/// Precision of the information on which test reached what.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Attribution {
-    /// Of every arc, the first test to reach it.
+    /// The first test that reached each arc.
     First,
-    /// Of every arc, all tests that reached it.
+    /// All tests that reached each arc.
     Every,
 }
 
-/// What could run in one file, and what did.
+/// Code that can run in one file, and code that did.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FileCoverage {
-    /// Absolute.
+    /// Absolute path.
     pub path: PathBuf,
-    /// The source; `None` if it cannot be read.
+    /// Source text, or `None` if it cannot be read.
     pub text: Option<String>,
-    /// The first lines of the statements that can run.
+    /// First lines of the statements that can run.
     pub statements: BTreeSet<u32>,
-    /// Left out on request (`# pragma: no cover`).
+    /// Lines excluded on request (`# pragma: no cover`).
     pub excluded: BTreeSet<u32>,
-    /// From a physical line to the first line of its statement, only where they differ.
+    /// First line of the statement of each physical line, only where the two differ.
     pub first_lines: BTreeMap<u32, u32>,
-    /// From each line with more than one way out to all destinations. All are first lines.
+    /// Destinations of each line that can be left in more than one way. All of them are first
+    /// lines.
     pub branches: BTreeMap<u32, BTreeSet<i32>>,
-    /// Lines of [`branches`](FileCoverage::branches) that count as taken every way (`# pragma: no branch`).
+    /// Lines of [`branches`](FileCoverage::branches) that count as fully taken
+    /// (`# pragma: no branch`).
     pub waived: BTreeSet<u32>,
-    /// What an executed arc means, where the interpreter goes by a way that no reader sees in the source: it leaves a
-    /// `with` block by the line of the `with`, so there (3, 1) means (3, 4) if the statement after the block is in
-    /// line 4. Only for arcs that mean something else.
+    /// Real destinations of executed arcs where the interpreter takes a detour that is not visible
+    /// in the source. It leaves a `with` block by the line of the `with`. So (3, 1) means (3, 4)
+    /// there, if the statement after the block is in line 4. Other arcs are not listed.
     pub detours: BTreeMap<Arc, Arc>,
-    /// The index of a test in [`CoverageReport::tests`] and the arcs that it executed, in physical lines and as the
-    /// interpreter reports them. See [`Attribution`].
+    /// For each test, by its index in [`CoverageReport::tests`], the arcs that it executed: in
+    /// physical lines, as the interpreter reports them. See [`Attribution`].
     pub by_test: Vec<(usize, BTreeSet<Arc>)>,
 }
 
-/// What follows for one file: which lines and branches ran and which did not.
+/// Results for one file: the lines and branches that ran, and those that did not.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Findings {
+pub struct FileFindings {
     /// Statements that ran.
     pub executed: BTreeSet<u32>,
     /// Statements that did not run.
@@ -73,37 +76,38 @@ pub struct Findings {
     pub executed_branches: BTreeSet<(u32, i32)>,
     /// Branches that were not taken.
     pub missing_branches: BTreeSet<(u32, i32)>,
-    /// Lines that ran and were not left every way.
+    /// Lines that ran, but did not take every branch.
     pub partial: BTreeSet<u32>,
-    /// Lines left out on request.
+    /// Lines excluded on request.
     pub excluded: BTreeSet<u32>,
 }
 
-/// How many of everything.
+/// Numbers of statements, branches and lines, covered and missed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
+pub struct CoverageSummary {
     /// Statements that can run.
     pub statements: usize,
     /// Statements that did not run.
     pub missed_statements: usize,
-    /// Ways out of lines that have more than one.
+    /// Branches: destinations of lines that have more than one.
     pub branches: usize,
     /// Branches that were not taken.
     pub missed_branches: usize,
-    /// Lines that ran and were not left every way.
+    /// Lines that ran, but did not take every branch.
     pub partial_lines: usize,
-    /// Lines left out on request.
+    /// Lines excluded on request.
     pub excluded: usize,
 }
 
 impl CoverageReport {
-    /// The name of a file for people: relative to the root if it is in there, with `/` between folders, in one
-    /// line and without anything that a terminal would obey.
+    /// Returns the name of a file for people: relative to the root if possible, with `/` between
+    /// folders, on one line and without terminal control characters.
     pub fn name(&self, file: &FileCoverage) -> String {
         visible(&self.relative_path(file)).into_owned()
     }
 
-    /// The path relative to the root if it is in there, else the whole path; with `/` between folders.
+    /// Returns the path relative to the root if possible, otherwise the whole path, with `/`
+    /// between folders.
     pub(crate) fn relative_path(&self, file: &FileCoverage) -> String {
         let path = file.path.strip_prefix(&self.root).unwrap_or(&file.path);
         let text = path.to_string_lossy().into_owned();
@@ -113,7 +117,7 @@ impl CoverageReport {
         }
     }
 
-    /// The files with their names, sorted by name.
+    /// Returns the files with their names, sorted by name.
     pub(crate) fn sorted(&self) -> Vec<(String, &FileCoverage)> {
         let mut files: Vec<_> = (self.files.iter())
             .map(|file| (self.name(file), file))
@@ -122,7 +126,7 @@ impl CoverageReport {
         files
     }
 
-    /// The name of a test for people. A test that is not listed has its number for a name.
+    /// Returns the name of a test for people. A test that is not listed is named by its number.
     pub(crate) fn test_name(&self, index: usize) -> String {
         match self.tests.get(index) {
             Some(name) if name.trim().is_empty() => "(no name)".to_owned(),
@@ -131,8 +135,8 @@ impl CoverageReport {
         }
     }
 
-    /// The sum over all files.
-    pub fn counts(&self) -> Counts {
+    /// Returns the sum over all files.
+    pub fn counts(&self) -> CoverageSummary {
         (self.files.iter())
             .map(|file| file.findings().counts())
             .sum()
@@ -140,7 +144,8 @@ impl CoverageReport {
 }
 
 impl FileCoverage {
-    /// The first line of the statement that a line belongs to. Also for entries and exits, which are negative.
+    /// Returns the first line of the statement that a line belongs to. Works for entries and exits
+    /// too, which are negative.
     pub fn first_line(&self, line: i32) -> i32 {
         match self.first_lines.get(&line.unsigned_abs()) {
             Some(first) => i32::try_from(*first).unwrap_or(i32::MAX) * line.signum(),
@@ -148,14 +153,14 @@ impl FileCoverage {
         }
     }
 
-    /// What an executed arc means to a reader: in first lines, and without detours.
+    /// Returns an executed arc as a reader sees it: in first lines, and without detours.
     pub(crate) fn meaning(&self, arc: Arc) -> Arc {
         let direct = |arc: Arc| self.detours.get(&arc).copied().unwrap_or(arc);
         let (from, to) = direct(arc);
         direct((self.first_line(from), self.first_line(to)))
     }
 
-    /// The statements that an executed arc touches.
+    /// Iterates over the statements that an executed arc touches.
     pub(crate) fn touched(&self, arc: Arc) -> impl Iterator<Item = u32> {
         [arc.0, arc.1]
             .into_iter()
@@ -163,21 +168,25 @@ impl FileCoverage {
             .filter(|line| self.statements.contains(line))
     }
 
-    /// Lines with more than one way out, with all of them. Neither lines that are left out nor the ways to them.
+    /// Iterates over the lines with more than one destination. Leaves out excluded lines, as lines
+    /// and as destinations.
     pub(crate) fn counted_branches(&self) -> impl Iterator<Item = (u32, Vec<i32>)> {
         let is_excluded = |line: i32| u32::try_from(line).is_ok_and(|l| self.excluded.contains(&l));
         (self.branches.iter())
             .filter(|(line, _)| !self.excluded.contains(line))
-            .map(move |(line, ways)| {
-                let ways = ways.iter().copied().filter(|way| !is_excluded(*way));
-                (*line, ways.collect::<Vec<i32>>())
+            .map(move |(line, destinations)| {
+                let destinations = destinations
+                    .iter()
+                    .copied()
+                    .filter(|destination| !is_excluded(*destination));
+                (*line, destinations.collect::<Vec<i32>>())
             })
-            .filter(|(_, ways)| ways.len() > 1)
+            .filter(|(_, destinations)| destinations.len() > 1)
     }
 
-    /// What ran and what did not.
-    pub fn findings(&self) -> Findings {
-        // Thousands of tests may have run the same arcs, so these come first.
+    /// Computes which statements and branches ran.
+    pub fn findings(&self) -> FileFindings {
+        // Thousands of tests may have run the same arcs, so these are merged first.
         let mut arcs: Vec<Arc> = (self.by_test.iter())
             .flat_map(|(_, arcs)| arcs.iter().copied())
             .collect();
@@ -187,12 +196,16 @@ impl FileCoverage {
         let taken: BTreeSet<Arc> = arcs.iter().map(|arc| self.meaning(*arc)).collect();
         let (executed_branches, missing_branches): (BTreeSet<_>, BTreeSet<_>) = self
             .counted_branches()
-            .flat_map(|(line, ways)| ways.into_iter().map(move |way| (line, way)))
-            .partition(|(line, way)| {
-                let is_taken = |line| taken.contains(&(line, *way));
+            .flat_map(|(line, destinations)| {
+                destinations
+                    .into_iter()
+                    .map(move |destination| (line, destination))
+            })
+            .partition(|(line, destination)| {
+                let is_taken = |line| taken.contains(&(line, *destination));
                 self.waived.contains(line) || i32::try_from(*line).is_ok_and(is_taken)
             });
-        Findings {
+        FileFindings {
             missing: self.statements.difference(&executed).copied().collect(),
             partial: (missing_branches.iter().map(|(line, _)| *line))
                 .filter(|line| executed.contains(line))
@@ -205,10 +218,10 @@ impl FileCoverage {
     }
 }
 
-impl Findings {
-    /// How many of everything.
-    pub fn counts(&self) -> Counts {
-        Counts {
+impl FileFindings {
+    /// Counts the results.
+    pub fn counts(&self) -> CoverageSummary {
+        CoverageSummary {
             statements: self.executed.len() + self.missing.len(),
             missed_statements: self.missing.len(),
             branches: self.executed_branches.len() + self.missing_branches.len(),
@@ -219,14 +232,14 @@ impl Findings {
     }
 }
 
-impl Counts {
-    /// Executed statements and branches, of so many statements and branches.
+impl CoverageSummary {
+    /// Returns the number of executed statements and branches, and the number of all.
     pub fn covered(&self) -> (usize, usize) {
         let all = self.statements + self.branches;
         (all - self.missed_statements - self.missed_branches, all)
     }
 
-    /// The share of [`covered`](Counts::covered), from 0 to 100. Of nothing, everything is covered.
+    /// Returns the covered share from 0 to 100. It is 100 if there is nothing to cover.
     pub fn percentage(&self) -> f64 {
         match self.covered() {
             (_, 0) => 100.0,
@@ -234,8 +247,8 @@ impl Counts {
         }
     }
 
-    /// The percentage with so many decimals, without a sign. It says 100 only if nothing is missing and 0 only if
-    /// nothing ran, however close it is.
+    /// Renders the percentage with so many decimals, without a sign. It is 100 only if nothing is
+    /// missing, and 0 only if nothing ran, however close the number is.
     pub fn percentage_text(&self, decimals: usize) -> String {
         let exact = self.percentage();
         let smallest = 0.1_f64.powi(decimals as i32);
@@ -250,11 +263,11 @@ impl Counts {
     }
 }
 
-impl Add for Counts {
-    type Output = Counts;
+impl Add for CoverageSummary {
+    type Output = CoverageSummary;
 
-    fn add(self, other: Counts) -> Counts {
-        Counts {
+    fn add(self, other: CoverageSummary) -> CoverageSummary {
+        CoverageSummary {
             statements: self.statements + other.statements,
             missed_statements: self.missed_statements + other.missed_statements,
             branches: self.branches + other.branches,
@@ -265,9 +278,9 @@ impl Add for Counts {
     }
 }
 
-impl Sum for Counts {
-    fn sum<I: Iterator<Item = Counts>>(counts: I) -> Counts {
-        counts.fold(Counts::default(), Add::add)
+impl Sum for CoverageSummary {
+    fn sum<I: Iterator<Item = CoverageSummary>>(counts: I) -> CoverageSummary {
+        counts.fold(CoverageSummary::default(), Add::add)
     }
 }
 
@@ -361,10 +374,10 @@ mod tests {
     #[test]
     fn only_all_is_100_and_only_nothing_is_0() {
         let text = |missed, of, decimals| {
-            let counts = Counts {
+            let counts = CoverageSummary {
                 statements: of,
                 missed_statements: missed,
-                ..Counts::default()
+                ..CoverageSummary::default()
             };
             counts.percentage_text(decimals)
         };

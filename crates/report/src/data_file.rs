@@ -1,20 +1,21 @@
-//! coverage.py's own data file, usually called `.coverage`: `coverage report`, `coverage html` and `coverage combine`
-//! read it like one of theirs.
+//! coverage.py's own data file, usually called `.coverage`, for `coverage report`, `coverage html`
+//! and `coverage combine`.
 //!
-//! It has the executed arcs as the interpreter reported them, each with the tests that reached it as its contexts
-//! (`coverage html --show-contexts`). What could have run is not in it; coverage.py finds that in the source again.
-//! The tables are those of its documented schema, version 7; coverage.py 5.5, 7.0, 7.6 and 7.17 were seen to read them.
+//! It contains the executed arcs as the interpreter reported them, each with the tests that reached
+//! it as its contexts (`coverage html --show-contexts`). It does not contain the code that could
+//! have run; coverage.py computes that from the source. The tables follow its documented schema,
+//! version 7. coverage.py 5.5, 7.0, 7.6 and 7.17 read it.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use rusqlite::{Connection, OpenFlags, params};
 
+use crate::atomic_write::write_atomically;
 use crate::coverage::CoverageReport;
-use crate::whole::write_whole;
 use crate::{Error, Timestamp};
 
-/// The number of the schema, which coverage.py checks before it reads anything else.
+/// Version of the schema, which coverage.py checks first.
 const SCHEMA_VERSION: u32 = 7;
 
 const TABLES: &str = "
@@ -46,16 +47,17 @@ CREATE TABLE tracer (
 );
 ";
 
-/// Writes the data file, completely or not at all. A file that is there already is replaced.
+/// Writes the data file completely or not at all. An existing file is replaced.
 pub fn write(report: &CoverageReport, path: &Path, timestamp: Timestamp) -> Result<(), Error> {
-    write_whole(path, |neighbour| fill(report, neighbour, timestamp))
+    write_atomically(path, |temporary| fill(report, temporary, timestamp))
 }
 
+/// Creates the tables, and inserts the data.
 fn fill(report: &CoverageReport, path: &Path, timestamp: Timestamp) -> rusqlite::Result<()> {
-    // Without the flag that would take a path like `file:x?mode=memory` for an address.
+    // Without the flag that treats a path like `file:x?mode=memory` as an address.
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
     let mut database = Connection::open_with_flags(path, flags)?;
-    // Nobody else sees the file before it is complete, so there is nothing to roll back to.
+    // No other process sees the file before it is complete, so a journal is not needed.
     database.pragma_update(None, "journal_mode", "OFF")?;
     database.pragma_update(None, "synchronous", "OFF")?;
     let transaction = database.transaction()?;
@@ -72,7 +74,7 @@ fn fill(report: &CoverageReport, path: &Path, timestamp: Timestamp) -> rusqlite:
             params![key, value],
         )?;
     }
-    // Two tests may have the same name, and then share a context; likewise files.
+    // Tests with the same name share a context, and files with the same path an entry.
     let mut contexts: BTreeMap<&str, i64> = BTreeMap::new();
     let mut context_of = |name| {
         let next = contexts.len() as i64 + 1;
@@ -100,7 +102,7 @@ fn fill(report: &CoverageReport, path: &Path, timestamp: Timestamp) -> rusqlite:
             insert_file.execute([&path])?;
             let file_id: i64 = find_file.query_row([&path], |row| row.get(0))?;
             for (test, arcs) in &file.by_test {
-                // coverage.py's name for "no test in particular".
+                // An empty name is coverage.py's context for "no test in particular".
                 let context = match tests.get(*test) {
                     Some(context) => *context,
                     None => context_of("")?,
@@ -124,7 +126,7 @@ mod tests {
     use crate::coverage::FileCoverage;
     use crate::toys;
 
-    /// Everything that is in the tables, as text.
+    /// Returns the first column of a query, as text.
     fn read(path: &Path, query: &str) -> Vec<String> {
         let database = Connection::open(path).unwrap();
         let mut statement = database.prepare(query).unwrap();

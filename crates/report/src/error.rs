@@ -1,14 +1,14 @@
-//! What can go wrong: only writing.
+//! The error of this crate: a report that cannot be written.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// A report could not be written. What was there before is untouched.
+/// A report that could not be written. Existing files are untouched.
 #[derive(Debug)]
 pub struct Error {
-    /// The file or folder that was to be written.
+    /// File or folder to be written.
     pub path: PathBuf,
-    /// Why it was not.
+    /// Cause of the failure.
     pub cause: Box<dyn std::error::Error + Send + Sync>,
 }
 

@@ -1,30 +1,39 @@
-//! Pictures of state graphs: DOT for Graphviz and others, SVG drawn here, a page to walk about in, and the path of one
-//! test with what else could have been done.
+//! Pictures of state graphs.
+//!
+//! There are four formats: DOT for Graphviz and others, SVG drawn here, an interactive page, and
+//! the path of one test with the other actions that were possible.
 //!
 //! ```
-//! use testwright_report::graph::{Labels, Marks, State, StateGraph, Transition, dot, svg};
+//! use testwright_report::graph::{
+//!     GraphState, GraphTransition, Labels, StateGraph, StateMarks, dot, svg,
+//! };
 //!
-//! let state = |name: &str, details: &str, marks| State {
+//! let state = |name: &str, details: &str, marks| GraphState {
 //!     name: name.to_owned(),
 //!     details: details.to_owned(),
 //!     marks,
 //! };
-//! let change = |from, to| Transition {
+//! let change = |from, to| GraphTransition {
 //!     from,
 //!     to,
 //!     name: "Change".to_owned(),
 //!     text: "Change()".to_owned(),
 //! };
+//! let first = StateMarks { start: true, accepting: true, ..StateMarks::default() };
 //! let lights = StateGraph {
 //!     title: "lights".to_owned(),
 //!     states: vec![
-//!         state("0", "{'colour': 'red'}", Marks { start: true, accepting: true, ..Marks::default() }),
-//!         state("1", "{'colour': 'green'}", Marks::default()),
+//!         state("0", "{'colour': 'red'}", first),
+//!         state("1", "{'colour': 'green'}", StateMarks::default()),
 //!     ],
 //!     transitions: vec![change(0, 1), change(1, 0)],
 //!     traces: Vec::new(),
 //! };
-//! let options = dot::Options { labels: Labels::Name, state_tooltips: false, transition_tooltips: false };
+//! let options = dot::DotOptions {
+//!     labels: Labels::Name,
+//!     state_tooltips: false,
+//!     transition_tooltips: false,
+//! };
 //! assert_eq!(
 //!     dot::write(&lights, &options),
 //!     "\
@@ -40,11 +49,12 @@
 //! }
 //! "
 //! );
-//! assert!(svg::write(&lights, &svg::Options::default()).starts_with("<svg "));
+//! assert!(svg::write(&lights, &svg::SvgOptions::default()).starts_with("<svg "));
 //! ```
 //!
-//! All texts come from models, that is from strangers: each writer escapes everything. A transition that leads from or
-//! to a state that is not there is left out, and so is a trace that has it or that is no path.
+//! Texts come from models and are not trusted: each writer escapes everything. A transition from or
+//! to a state that does not exist is left out, and so is a trace that contains it or that is not a
+//! path.
 //!
 //! The same graph gives the same text, byte for byte.
 
@@ -59,86 +69,86 @@ mod text_width;
 #[cfg(test)]
 mod toys;
 
-/// States and how one gets from one to another.
+/// States and the transitions between them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StateGraph {
-    /// What it is a graph of: the graph's name in DOT, the headline elsewhere.
+    /// Subject of the graph: its name in DOT, the headline elsewhere.
     pub title: String,
-    /// All states. Others name a state by its place in this list.
-    pub states: Vec<State>,
-    /// All transitions, in the order in which they were found.
-    pub transitions: Vec<Transition>,
-    /// Ways through the graph that the page offers to step along.
-    pub traces: Vec<Trace>,
+    /// All states. Transitions refer to a state by its index in this list.
+    pub states: Vec<GraphState>,
+    /// All transitions, in the order of discovery.
+    pub transitions: Vec<GraphTransition>,
+    /// Paths through the graph that the page offers to step along.
+    pub traces: Vec<GraphTrace>,
 }
 
-/// A state.
+/// A state of the graph.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct State {
-    /// What is written inside it, best a number.
+pub struct GraphState {
+    /// Text inside the state, preferably a number.
     pub name: String,
-    /// All of it, as text; seen when one points at the state.
+    /// Full description, shown when one points at the state.
     pub details: String,
-    /// What is special about it.
-    pub marks: Marks,
+    /// Special properties of the state.
+    pub marks: StateMarks,
 }
 
-/// What is special about a state.
+/// Special properties of a state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Marks {
-    /// A run may stop here.
+pub struct StateMarks {
+    /// A run may stop in the state.
     pub accepting: bool,
-    /// A run starts here.
+    /// A run starts in the state.
     pub start: bool,
-    /// An invariant does not hold here.
+    /// An invariant is false in the state.
     pub is_unsafe: bool,
-    /// Not all that can be done here was tried, so that transitions may be missing.
+    /// The state was not fully explored, so transitions may be missing.
     pub frontier: bool,
-    /// Nothing can be done here, and a run may not stop.
+    /// No action is possible in the state, and a run may not stop there.
     pub deadend: bool,
-    /// Nothing can be done here, and a run may stop.
+    /// No action is possible in the state, and a run may stop there.
     pub finished: bool,
-    /// No accepting state can be reached from here.
+    /// No accepting state can be reached from the state.
     pub dead: bool,
 }
 
-/// Something that can be done in a state, and where it leads.
+/// An action that is possible in a state, and the state it leads to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Transition {
-    /// The state before.
+pub struct GraphTransition {
+    /// Index of the state before.
     pub from: usize,
-    /// The state after.
+    /// Index of the state after.
     pub to: usize,
-    /// The action's name: `Login`.
+    /// Name of the action: `Login`.
     pub name: String,
-    /// The action with its arguments and its result: `Login('x', 1)/'ok'`.
+    /// Action with its arguments and its result: `Login('x', 1)/'ok'`.
     pub text: String,
 }
 
-/// A way through a graph.
+/// A path through a graph.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Trace {
-    /// What it is called where one can choose it.
+pub struct GraphTrace {
+    /// Name for choosing it.
     pub name: String,
-    /// The transitions, each of which starts where the one before it ended.
+    /// Indices of the transitions. Each starts where the one before it ended.
     pub transitions: Vec<usize>,
 }
 
-/// What is written at a transition.
+/// Labels of transitions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Labels {
-    /// The action with arguments and result.
+    /// Action with arguments and result.
     #[default]
     Action,
-    /// The action's name.
+    /// Name of the action.
     Name,
-    /// Nothing.
+    /// No label.
     None,
 }
 
 impl Labels {
-    /// What is written at this transition.
-    fn of(self, transition: &Transition) -> &str {
+    /// Returns the label of a transition.
+    fn of(self, transition: &GraphTransition) -> &str {
         match self {
             Labels::Action => &transition.text,
             Labels::Name => &transition.name,
@@ -148,14 +158,14 @@ impl Labels {
 }
 
 impl StateGraph {
-    /// The transitions between states that are there, with their places.
-    fn sound_transitions(&self) -> impl Iterator<Item = (usize, &Transition)> {
+    /// Iterates over the transitions between existing states, with their indices.
+    fn valid_transitions(&self) -> impl Iterator<Item = (usize, &GraphTransition)> {
         let count = self.states.len();
         (self.transitions.iter().enumerate())
             .filter(move |(_, transition)| transition.from < count && transition.to < count)
     }
 
-    /// Whether these transitions are there and each starts where the one before it ended.
+    /// Returns true if these transitions exist and each starts where the one before it ended.
     fn is_path(&self, transitions: &[usize]) -> bool {
         let count = self.states.len();
         let mut state = None;

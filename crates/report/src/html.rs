@@ -1,41 +1,43 @@
-//! Pages for the browser: an index of all files, and a page for each with its source, line by line.
+//! HTML pages: an index of all files, and a page for each with its source, line by line.
 //!
-//! Each page is complete in itself: it loads nothing, works from a disk, and can be sent to somebody alone. Light or
-//! dark is the browser's choice. Without JavaScript everything can still be read, except which tests reach a line.
+//! Each page is self-contained: it loads nothing, works from a disk, and can be sent on its own.
+//! The browser chooses light or dark. Without JavaScript everything can be read, except which tests
+//! reach a line.
 //!
-//! Names, tests and source come from strangers. Everything that is not markup goes through `escape.rs`, and the
-//! pages forbid themselves to load or to send anything.
+//! Names, tests and source are not trusted. Everything that is not markup goes through `escape.rs`,
+//! and a content policy forbids the pages to load or to send anything.
 
+mod branch_text;
 mod escape;
 mod index;
 mod page;
 mod page_names;
-mod reached;
-mod words;
+mod reaching_tests;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::coverage::{Counts, CoverageReport};
-use crate::whole::write_text;
+use crate::atomic_write::write_text;
+use crate::coverage::{CoverageReport, CoverageSummary};
 use crate::{Error, Timestamp};
 use escape::Escaped;
 
 /// One page.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Page {
-    /// Its file name. All are different, also where capitals do not matter.
+pub struct ReportPage {
+    /// File name. All names are different, also on file systems that ignore case.
     pub name: String,
-    /// What is in it.
+    /// Content of the page.
     pub text: String,
 }
 
-/// The file name of the first page.
+/// File name of the first page.
 pub const INDEX: &str = "index.html";
 
-/// Writes all pages into a folder, which is made if need be, and gives the path of the index.
+/// Writes all pages into a folder, which is created if needed. Returns the path of the index.
 ///
-/// Each page is written completely or not at all, and the index last. Other files in the folder are left alone.
+/// Each page is written completely or not at all, and the index last. Other files in the folder are
+/// left alone.
 pub fn write(
     report: &CoverageReport,
     folder: &Path,
@@ -48,8 +50,8 @@ pub fn write(
     Ok(folder.join(INDEX))
 }
 
-/// All pages, one after the other, since together they may be large. The index comes last.
-pub fn pages(report: &CoverageReport, timestamp: Timestamp) -> impl Iterator<Item = Page> {
+/// Iterates over all pages, since together they may be large. The index comes last.
+pub fn pages(report: &CoverageReport, timestamp: Timestamp) -> impl Iterator<Item = ReportPage> {
     let files = report.sorted();
     let names = page_names::page_names(files.iter().map(|(name, _)| name.as_str()));
     let mut rows = Vec::with_capacity(files.len());
@@ -61,7 +63,7 @@ pub fn pages(report: &CoverageReport, timestamp: Timestamp) -> impl Iterator<Ite
             return None;
         }
         if number == files.len() {
-            return Some(Page {
+            return Some(ReportPage {
                 name: INDEX.to_owned(),
                 text: index::index(report, &rows, timestamp),
             });
@@ -71,18 +73,18 @@ pub fn pages(report: &CoverageReport, timestamp: Timestamp) -> impl Iterator<Ite
         let neighbour = |number: Option<usize>| {
             number.and_then(|number| Some((names.get(number)?.as_str(), files[number].0.as_str())))
         };
-        let place = page::Place {
+        let position = page::PagePosition {
             name,
             previous: neighbour(number.checked_sub(1)),
             next: neighbour(Some(number + 1)),
         };
-        let text = page::page(report, file, &findings, &place, timestamp);
-        rows.push(index::Row {
+        let text = page::page(report, file, &findings, &position, timestamp);
+        rows.push(index::IndexRow {
             page: names[number].clone(),
             name: name.clone(),
             counts: findings.counts(),
         });
-        Some(Page {
+        Some(ReportPage {
             name: names[number].clone(),
             text,
         })
@@ -91,9 +93,9 @@ pub fn pages(report: &CoverageReport, timestamp: Timestamp) -> impl Iterator<Ite
 
 const STYLE: &str = include_str!("html/style.css");
 
-/// The beginning of every page, up to its body.
+/// Renders the beginning of a page, up to its body.
 fn head(title: &str, script: &str) -> String {
-    // The policy is a second wall behind the escaping: nothing is loaded, nothing is sent.
+    // The policy is a second defence behind the escaping: nothing is loaded, nothing is sent.
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; \
@@ -106,7 +108,7 @@ fn head(title: &str, script: &str) -> String {
     )
 }
 
-/// The end of every page.
+/// Renders the end of a page.
 fn foot(timestamp: Timestamp) -> String {
     format!(
         "<footer>Testwright {} · {} UTC</footer>\n</body>\n</html>\n",
@@ -115,16 +117,20 @@ fn foot(timestamp: Timestamp) -> String {
     )
 }
 
-/// Longer names are shown without their first folders; the title of the element has all of it.
-const LONGEST_NAME: usize = 80;
+/// Maximum length of a shown name. Longer names lose their first folders; the title of the element
+/// has the whole name.
+const MAX_NAME: usize = 80;
 
-/// A file's name with its folder less prominent than the rest.
+/// Renders a file's name with its folder less prominent.
 fn name_with_folder(name: &str) -> String {
     let count = name.chars().count();
-    let name = match count.checked_sub(LONGEST_NAME) {
+    let name = match count.checked_sub(MAX_NAME) {
         None | Some(0) => name.to_owned(),
-        Some(most) => {
-            let start = name.char_indices().nth(most).map_or(0, |(place, _)| place);
+        Some(excess) => {
+            let start = name
+                .char_indices()
+                .nth(excess)
+                .map_or(0, |(position, _)| position);
             let start = name[start..].find('/').map_or(start, |slash| start + slash);
             format!("…{}", &name[start..])
         }
@@ -139,8 +145,8 @@ fn name_with_folder(name: &str) -> String {
     }
 }
 
-/// A bar as long as the share that is covered, and how to judge it.
-fn bar(counts: &Counts) -> String {
+/// Renders a bar as long as the covered share, coloured by its rating.
+fn bar(counts: &CoverageSummary) -> String {
     let share = counts.percentage();
     let judgement = match share {
         90.0.. => "good",
@@ -150,7 +156,7 @@ fn bar(counts: &Counts) -> String {
     format!("<span class=\"bar {judgement}\"><span style=\"width:{share:.1}%\"></span></span>")
 }
 
-/// A number with its noun.
+/// Renders a number with its noun.
 fn quantity(number: usize, noun: &str) -> String {
     let plural = match (number, noun.strip_suffix("ch")) {
         (1, _) => "",
@@ -160,7 +166,7 @@ fn quantity(number: usize, noun: &str) -> String {
     format!("{} {noun}{plural}", grouped(number))
 }
 
-/// A number with commas between its thousands.
+/// Renders a number with commas between its thousands.
 fn grouped(number: usize) -> String {
     let digits = number.to_string();
     let mut text = String::new();
@@ -198,12 +204,12 @@ mod tests {
         }
     }
 
-    fn all(report: &CoverageReport) -> Vec<Page> {
+    fn all(report: &CoverageReport) -> Vec<ReportPage> {
         pages(report, Timestamp(0)).collect()
     }
 
-    /// What a reader of the page would trip over: tags that are not closed, or not in order.
-    fn check_tags(page: &Page) {
+    /// Checks that the tags of a page are closed and in order.
+    fn check_tags(page: &ReportPage) {
         let mut open = Vec::new();
         let mut rest = page.text.as_str();
         while let Some(start) = rest.find('<') {
@@ -220,7 +226,7 @@ mod tests {
                 Some(name) => assert_eq!(open.pop().as_deref(), Some(name), "{}", page.name),
                 None if ["meta", "link", "input", "wbr"].contains(&name.as_str()) => {}
                 None => {
-                    // Scripts and styles are our own and have no tags in them to be followed.
+                    // Scripts and styles are our own, and contain no tags to follow.
                     if let "script" | "style" = name.as_str() {
                         rest = &rest[rest.find(&format!("</{name}")).unwrap()..];
                     }
@@ -339,7 +345,7 @@ mod tests {
         let name = name_with_folder(&format!("{}end.py", "a/b/".repeat(50)));
         assert!(name.starts_with("<span class=\"folder\">…/<wbr>"), "{name}");
         let name = name_with_folder(&"ü".repeat(200));
-        assert_eq!(name.chars().count(), LONGEST_NAME + 1);
+        assert_eq!(name.chars().count(), MAX_NAME + 1);
     }
 
     #[test]

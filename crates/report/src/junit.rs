@@ -1,7 +1,7 @@
-//! JUnit's XML, in which build servers expect the results of tests.
+//! JUnit's XML format, in which build servers expect test results.
 //!
-//! There is no standard for it, only what readers have in common: suites with counts, cases with a name, a time and,
-//! if they did not pass, an element that says why.
+//! The format has no standard, only a common subset of what readers accept: suites with counts, and
+//! cases with a name, a time and, if they did not pass, an element with the reason.
 
 use std::io;
 use std::time::Duration;
@@ -9,52 +9,52 @@ use std::time::Duration;
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesText, Event};
 
-use crate::xml::allowed;
+use crate::xml::replace_invalid;
 
 type Xml = Writer<Vec<u8>>;
 
-/// The results of some tests.
+/// Results of a set of tests.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TestSuite {
-    /// What was tested.
+    /// Name of the tested harness or file.
     pub name: String,
-    /// The tests, in the order in which they ran.
+    /// Tests, in the order in which they ran.
     pub cases: Vec<TestCase>,
 }
 
-/// The result of one test.
+/// Result of one test.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TestCase {
-    /// Its name.
+    /// Name of the test.
     pub name: String,
-    /// How long it took.
+    /// Duration of the test.
     pub time: Duration,
-    /// What it came to.
-    pub verdict: Verdict,
+    /// Result of the test.
+    pub verdict: CaseVerdict,
 }
 
-/// What a test came to.
+/// Result of one test.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// It passed.
+pub enum CaseVerdict {
+    /// The test passed.
     Passed,
-    /// It failed.
+    /// The test failed.
     Failed {
-        /// In which way, as a word.
+        /// Kind of failure, as a word.
         kind: String,
-        /// Why, in a line.
+        /// Reason, on one line.
         message: String,
-        /// More about it, in any number of lines.
+        /// Details, on any number of lines.
         details: String,
     },
-    /// It could not be run.
+    /// The test could not be run.
     Broken {
-        /// Why, in a line.
+        /// Reason, on one line.
         message: String,
     },
 }
 
-/// The text of the document.
+/// Renders a JUnit document.
 pub fn junit(suite: &TestSuite) -> String {
     let mut xml = Writer::new_with_indent(Vec::new(), b' ', 2);
     write(&mut xml, suite).expect("memory can always be written to");
@@ -63,8 +63,9 @@ pub fn junit(suite: &TestSuite) -> String {
     text
 }
 
+/// Writes the whole document.
 fn write(xml: &mut Xml, suite: &TestSuite) -> io::Result<()> {
-    let count = |wanted: fn(&Verdict) -> bool| {
+    let count = |wanted: fn(&CaseVerdict) -> bool| {
         let found = suite.cases.iter().filter(|case| wanted(&case.verdict));
         found.count().to_string()
     };
@@ -72,11 +73,11 @@ fn write(xml: &mut Xml, suite: &TestSuite) -> io::Result<()> {
         ("tests", suite.cases.len().to_string()),
         (
             "failures",
-            count(|verdict| matches!(verdict, Verdict::Failed { .. })),
+            count(|verdict| matches!(verdict, CaseVerdict::Failed { .. })),
         ),
         (
             "errors",
-            count(|verdict| matches!(verdict, Verdict::Broken { .. })),
+            count(|verdict| matches!(verdict, CaseVerdict::Broken { .. })),
         ),
         (
             "time",
@@ -89,7 +90,7 @@ fn write(xml: &mut Xml, suite: &TestSuite) -> io::Result<()> {
         .with_attributes(counts())
         .write_inner_content(|xml| {
             xml.create_element("testsuite")
-                .with_attribute(("name", allowed(&suite.name).as_str()))
+                .with_attribute(("name", replace_invalid(&suite.name).as_str()))
                 .with_attributes(counts())
                 .write_inner_content(|xml| {
                     let mut cases = suite.cases.iter();
@@ -100,34 +101,36 @@ fn write(xml: &mut Xml, suite: &TestSuite) -> io::Result<()> {
     Ok(())
 }
 
+/// Writes one test case.
 fn write_case(xml: &mut Xml, suite: &str, case: &TestCase) -> io::Result<()> {
     let element = xml
         .create_element("testcase")
-        .with_attribute(("classname", allowed(suite).as_str()))
-        .with_attribute(("name", allowed(&case.name).as_str()))
+        .with_attribute(("classname", replace_invalid(suite).as_str()))
+        .with_attribute(("name", replace_invalid(&case.name).as_str()))
         .with_attribute(("time", seconds(case.time).as_str()));
     let (name, kind, message, details) = match &case.verdict {
-        Verdict::Passed => {
+        CaseVerdict::Passed => {
             element.write_empty()?;
             return Ok(());
         }
-        Verdict::Failed {
+        CaseVerdict::Failed {
             kind,
             message,
             details,
         } => ("failure", kind.as_str(), message, details.as_str()),
-        Verdict::Broken { message } => ("error", "error", message, ""),
+        CaseVerdict::Broken { message } => ("error", "error", message, ""),
     };
     element.write_inner_content(|xml| {
         xml.create_element(name)
-            .with_attribute(("type", allowed(kind).as_str()))
-            .with_attribute(("message", allowed(message).as_str()))
-            .write_text_content(BytesText::new(&allowed(details)))?;
+            .with_attribute(("type", replace_invalid(kind).as_str()))
+            .with_attribute(("message", replace_invalid(message).as_str()))
+            .write_text_content(BytesText::new(&replace_invalid(details)))?;
         Ok(())
     })?;
     Ok(())
 }
 
+/// Renders a duration in seconds.
 fn seconds(time: Duration) -> String {
     format!("{:.3}", time.as_secs_f64())
 }
@@ -146,10 +149,10 @@ mod tests {
         let suite = TestSuite {
             name: String::from("stack.tstl"),
             cases: vec![
-                case("good.test", Verdict::Passed),
+                case("good.test", CaseVerdict::Passed),
                 case(
                     "bad.test",
-                    Verdict::Failed {
+                    CaseVerdict::Failed {
                         kind: String::from("property"),
                         message: String::from("`a < b` is false\u{1b}"),
                         details: String::from("push(1) & pop()"),
@@ -157,7 +160,7 @@ mod tests {
                 ),
                 case(
                     "odd.test",
-                    Verdict::Broken {
+                    CaseVerdict::Broken {
                         message: String::from("line 3 is unknown"),
                     },
                 ),

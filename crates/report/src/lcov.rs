@@ -1,15 +1,16 @@
-//! LCOV's tracefile, which editors, genhtml and many services read.
+//! LCOV's tracefile format, which editors, genhtml and many services read.
 //!
-//! A section for each file, by absolute path. How often a line ran is not known, so it is 1 or 0. Branches have
-//! numbers, not names, because versions of LCOV before 2 understand only those; they are in the order in which a
-//! reader meets them, and exits come last. Functions are optional in the format and left out.
+//! Each file has a section, by absolute path. It is not known how often a line ran, so its count is
+//! 1 or 0. Branches have numbers instead of names, because versions of LCOV before 2 understand
+//! only those. They are in reading order, exits last. Functions are optional in the format and left
+//! out.
 
 use std::fmt::Write;
 
 use crate::coverage::{CoverageReport, FileCoverage};
 use crate::visible::visible;
 
-/// The text of the tracefile.
+/// Renders a tracefile.
 pub fn lcov(report: &CoverageReport) -> String {
     let mut text = String::new();
     for (_, file) in report.sorted() {
@@ -18,22 +19,25 @@ pub fn lcov(report: &CoverageReport) -> String {
     text
 }
 
+/// Renders the section of one file.
 fn section(text: &mut String, file: &FileCoverage) {
     let findings = file.findings();
     let counts = findings.counts();
-    // A line has no way to say that it goes on in the next, so a path with a line end is at least recognisable.
+    // A line cannot be continued in the next one. So a line break in a path is spelled out, which
+    // keeps the path at least recognisable.
     let path = file.path.to_string_lossy();
     let _ = write!(text, "TN:\nSF:{}\n", visible(&path));
-    for (line, mut ways) in file.counted_branches() {
-        ways.sort_by_key(|way| (*way < 0, *way));
+    for (line, mut destinations) in file.counted_branches() {
+        destinations.sort_by_key(|destination| (*destination < 0, *destination));
         let has_run = findings.executed.contains(&line);
-        for (number, way) in ways.iter().enumerate() {
-            let taken = if findings.executed_branches.contains(&(line, *way)) {
+        for (number, destination) in destinations.iter().enumerate() {
+            let taken = if findings.executed_branches.contains(&(line, *destination)) {
                 "1"
             } else if has_run {
                 "0"
             } else {
-                // The format tells a branch that was not taken from one that could not even have been.
+                // The format distinguishes a branch that was not taken from one whose line did not
+                // run.
                 "-"
             };
             let _ = writeln!(text, "BRDA:{line},0,{number},{taken}");
@@ -60,7 +64,8 @@ mod tests {
     use super::*;
     use crate::toys;
 
-    /// Reads a tracefile as its description in geninfo(1) says and checks that its sums are right. Gives the paths.
+    /// Parses a tracefile by its description in geninfo(1), and checks that its sums are correct.
+    /// Returns the paths.
     fn parse(text: &str) -> Vec<String> {
         let number = |text: &str| text.parse::<usize>().unwrap_or_else(|_| panic!("{text}"));
         let mut paths = Vec::new();

@@ -1,7 +1,9 @@
-//! Coverage reports: which lines and branches ran, for people and for other tools. Pure Rust, plain data in, text or
-//! files out: no Python, no printing, no environment, no clock.
+//! Coverage reports, graphs of states and test results, for people and for other tools.
 //!
-//! A [`CoverageReport`] says of each file what could run and what did, test by test. Everything else here shows it:
+//! Pure Rust: plain data in, text or files out. No Python, no printing, no environment, no clock.
+//!
+//! A [`CoverageReport`] has for each file the code that could run and the code that did, test by
+//! test. The modules render it in different formats:
 //!
 //! ```
 //! use std::collections::{BTreeMap, BTreeSet};
@@ -24,7 +26,7 @@
 //!     attribution: Attribution::Every,
 //!     root: "/project".into(),
 //! };
-//! let options = table::Options { width: 80, unicode: false, colour: false };
+//! let options = table::TableOptions { width: 80, unicode: false, colour: false };
 //! assert_eq!(
 //!     table::table(&report, &options),
 //!     "\
@@ -37,14 +39,16 @@
 //!
 //! # What to read next
 //!
-//! - [`coverage`]: the model, and what follows from it ([`Findings`], [`Counts`]). Numbers agree with coverage.py's.
+//! - [`coverage`]: the data, and the results that follow from it ([`FileFindings`],
+//!   [`CoverageSummary`]). Numbers agree with coverage.py's.
 //! - [`table`] for the terminal, [`html`] for the browser.
 //! - [`lcov`], [`cobertura`] for editors and build servers, [`data_file`] for coverage.py itself.
-//! - [`junit`]: not coverage, but which tests passed, for build servers as well.
-//! - [`graph`]: not coverage either, but pictures of states and of how one gets from one to another.
+//! - [`junit`]: test results for build servers.
+//! - [`graph`]: pictures of states and the transitions between them.
 
 #![warn(missing_docs)]
 
+mod atomic_write;
 pub mod cobertura;
 pub mod coverage;
 pub mod data_file;
@@ -59,10 +63,9 @@ mod timestamp;
 #[cfg(test)]
 mod toys;
 mod visible;
-mod whole;
 mod xml;
 
-pub use coverage::{Arc, Attribution, Counts, CoverageReport, FileCoverage, Findings};
+pub use coverage::{Arc, Attribution, CoverageReport, CoverageSummary, FileCoverage, FileFindings};
 pub use error::Error;
 pub use timestamp::Timestamp;
 pub use visible::visible;

@@ -1,12 +1,12 @@
-//! What is missing, in numbers: `12-14, 20->22, 31->exit`.
+//! Missing lines and branches in numbers: `12-14, 20->22, 31->exit`.
 
-use crate::coverage::Findings;
+use crate::coverage::FileFindings;
 
-/// Missing lines as ranges and missing branches as arrows, in the order of the lines.
+/// Renders missing lines as ranges and missing branches as arrows, in the order of the lines.
 ///
-/// A range may have gaps where there are no statements. A branch from or to a missing line is not mentioned, since
-/// the line says it already.
-pub(crate) fn missing(findings: &Findings) -> Vec<String> {
+/// A range may span lines without statements. A branch from or to a missing line is left out, since
+/// the line implies it.
+pub(crate) fn missing(findings: &FileFindings) -> Vec<String> {
     let mut items: Vec<(u32, String)> = Vec::new();
     let mut add = |first: u32, last: u32| {
         let text = if first == last {
@@ -36,13 +36,13 @@ pub(crate) fn missing(findings: &Findings) -> Vec<String> {
     if let Some((first, last)) = range {
         add(first, last);
     }
-    for (line, way) in &findings.missing_branches {
+    for (line, destination) in &findings.missing_branches {
         let is_missing = |line: u32| findings.missing.contains(&line);
-        if is_missing(*line) || u32::try_from(*way).is_ok_and(is_missing) {
+        if is_missing(*line) || u32::try_from(*destination).is_ok_and(is_missing) {
             continue;
         }
-        let text = match way {
-            1.. => format!("{line}->{way}"),
+        let text = match destination {
+            1.. => format!("{line}->{destination}"),
             _ => format!("{line}->exit"),
         };
         items.push((*line, text));
@@ -58,11 +58,11 @@ mod tests {
     use super::*;
 
     fn check(executed: &[u32], missing: &[u32], branches: &[(u32, i32)], expected: &str) {
-        let findings = Findings {
+        let findings = FileFindings {
             executed: executed.iter().copied().collect(),
             missing: missing.iter().copied().collect(),
             missing_branches: branches.iter().copied().collect::<BTreeSet<_>>(),
-            ..Findings::default()
+            ..FileFindings::default()
         };
         assert_eq!(super::missing(&findings).join(", "), expected);
     }

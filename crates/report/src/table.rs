@@ -1,55 +1,58 @@
-//! The table for the terminal: a line for each file, and what is missing in it.
+//! The table for the terminal: a line for each file with its missing lines.
 //!
-//! It is as wide as the terminal at most. What is missing is shortened first, at a comma; then names lose their
-//! first folders; then what is missing goes altogether, and headings become short. Numbers are never cut, so a
-//! terminal of less than fifty columns may still wrap.
+//! It is at most as wide as the terminal. The missing lines are shortened first, at a comma. Then
+//! names lose their first folders. Then the missing lines are dropped, and headings become short.
+//! Numbers are never cut, so a terminal of less than fifty columns may still wrap.
 
 use std::fmt::Write;
 
 use unicode_width::UnicodeWidthStr;
 
-use crate::coverage::{Counts, CoverageReport};
+use crate::coverage::{CoverageReport, CoverageSummary};
 use crate::missing::missing;
 
-/// How to draw the table.
+/// Options for drawing the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Options {
-    /// The columns of the terminal.
+pub struct TableOptions {
+    /// Width of the terminal in columns.
     pub width: usize,
-    /// Whether the terminal shows more than ASCII. Names of files are shown as they are in any case.
+    /// True if the terminal shows more than ASCII. Names of files are shown unchanged in any case.
     pub unicode: bool,
-    /// Whether to use colours.
+    /// True to use colours.
     pub colour: bool,
 }
 
-/// What is missing is left out rather than cut below this.
-const LEAST_MISSING: usize = 14;
-/// A name is not cut below this while there is something else to cut.
-const LEAST_NAME: usize = 20;
+/// Minimum width of the column of missing lines. It is dropped rather than cut below this.
+const MIN_MISSING: usize = 14;
+/// Minimum width of a name while something else can be cut.
+const MIN_NAME: usize = 20;
 
+/// Headings of the numbers.
 const LONG: [&str; 5] = ["Statements", "Missed", "Branches", "Missed", "Cover"];
+/// Headings for a narrow terminal.
 const SHORT: [&str; 5] = ["Stmts", "Miss", "Branch", "Miss", "Cover"];
 
-struct Row {
+/// A line of the table.
+struct TableRow {
     name: String,
-    counts: Counts,
+    counts: CoverageSummary,
     missing: Vec<String>,
 }
 
-/// The widths of the columns: of names, of the numbers, and of what is missing if that is shown.
-struct Layout {
+/// Widths of the columns: of names, of numbers, and of missing lines if they are shown.
+struct TableLayout {
     name: usize,
     headings: [&'static str; 5],
     numbers: [usize; 5],
     missing: Option<usize>,
 }
 
-/// The table, with a line end after each line. Without files it is empty.
-pub fn table(report: &CoverageReport, options: &Options) -> String {
-    let rows: Vec<Row> = (report.sorted().into_iter())
+/// Renders the table, with a line end after each line. Without files it is empty.
+pub fn table(report: &CoverageReport, options: &TableOptions) -> String {
+    let rows: Vec<TableRow> = (report.sorted().into_iter())
         .map(|(name, file)| {
             let findings = file.findings();
-            Row {
+            TableRow {
                 name,
                 counts: findings.counts(),
                 missing: missing(&findings),
@@ -59,28 +62,28 @@ pub fn table(report: &CoverageReport, options: &Options) -> String {
     if rows.is_empty() {
         return String::new();
     }
-    let total: Counts = rows.iter().map(|row| row.counts).sum();
-    let layout = Layout::new(&rows, &total, options);
+    let total: CoverageSummary = rows.iter().map(|row| row.counts).sum();
+    let layout = TableLayout::new(&rows, &total, options);
     let mut text = layout.line("Name", layout.headings.map(str::to_owned), "Missing", None);
-    // A sum of one is no news.
+    // A total of one file is not worth a line.
     let has_total = rows.len() > 1;
     let mut lines: Vec<String> = (rows.iter())
         .map(|row| {
-            let missing = layout.shortened(&row.missing, options);
+            let missing = layout.shorten_missing(&row.missing, options);
             layout.row(&row.name, &row.counts, &missing, options)
         })
         .collect();
     if has_total {
         lines.push(layout.row("Total", &total, "", options));
     }
-    // The rule is as long as the longest line, and colours take no room.
-    let plain = Options {
+    // The rule is as long as the longest line. Colours take no room.
+    let plain = TableOptions {
         colour: false,
         ..*options
     };
     let longest = (rows.iter())
         .map(|row| {
-            let missing = layout.shortened(&row.missing, &plain);
+            let missing = layout.shorten_missing(&row.missing, &plain);
             layout
                 .row(&row.name, &row.counts, &missing, &plain)
                 .trim_end()
@@ -100,8 +103,9 @@ pub fn table(report: &CoverageReport, options: &Options) -> String {
     text
 }
 
-impl Layout {
-    fn new(rows: &[Row], total: &Counts, options: &Options) -> Layout {
+impl TableLayout {
+    /// Distributes the width of the terminal.
+    fn new(rows: &[TableRow], total: &CoverageSummary, options: &TableOptions) -> TableLayout {
         let widths = |headings: [&'static str; 5]| {
             let mut widths = headings.map(str::len);
             for (width, number) in widths.iter_mut().zip(numbers(total)) {
@@ -118,25 +122,23 @@ impl Layout {
             .max()
             .unwrap_or(0);
         let needs = |numbers: &[usize; 5]| numbers.iter().map(|width| width + 2).sum::<usize>();
-        let mut layout = Layout {
+        let mut layout = TableLayout {
             name,
             headings: LONG,
             numbers: widths(LONG),
             missing: Some(missing),
         };
-        let room = |layout: &Layout| options.width.saturating_sub(needs(&layout.numbers));
-        let least_missing = missing.min(LEAST_MISSING) + 2;
-        if room(&layout) < name.min(LEAST_NAME) + least_missing {
+        let room = |layout: &TableLayout| options.width.saturating_sub(needs(&layout.numbers));
+        let min_missing = missing.min(MIN_MISSING) + 2;
+        if room(&layout) < name.min(MIN_NAME) + min_missing {
             layout.headings = SHORT;
             layout.numbers = widths(SHORT);
         }
         let room = room(&layout);
-        if room >= name.min(LEAST_NAME) + least_missing {
-            // Names come first, up to two thirds; what they leave is for what is missing.
+        if room >= name.min(MIN_NAME) + min_missing {
+            // Names come first, up to two thirds. The rest is for missing lines.
             let for_names = (room / 3 * 2).max(room.saturating_sub(missing + 2));
-            layout.name = name
-                .min(for_names.max(LEAST_NAME))
-                .min(room - least_missing);
+            layout.name = name.min(for_names.max(MIN_NAME)).min(room - min_missing);
             layout.missing = Some(missing.min(room - layout.name - 2));
         } else {
             layout.name = name.min(room.max("Total".len()));
@@ -145,8 +147,15 @@ impl Layout {
         layout
     }
 
-    fn row(&self, name: &str, counts: &Counts, missing: &str, options: &Options) -> String {
-        let name = shortened_name(name, self.name, options.unicode);
+    /// Renders the line of a file.
+    fn row(
+        &self,
+        name: &str,
+        counts: &CoverageSummary,
+        missing: &str,
+        options: &TableOptions,
+    ) -> String {
+        let name = shorten_name(name, self.name, options.unicode);
         let colour = options.colour.then(|| match counts.percentage() {
             90.0.. => "32",
             60.0.. => "33",
@@ -155,7 +164,8 @@ impl Layout {
         self.line(&name, numbers(counts), missing, colour)
     }
 
-    /// One line: the name to the left, the numbers to the right, the last of them in this colour.
+    /// Renders one line: the name to the left, the numbers to the right, the last of them in this
+    /// colour.
     fn line(&self, name: &str, cells: [String; 5], missing: &str, colour: Option<&str>) -> String {
         let mut line = padded(name, self.name);
         for (index, (cell, width)) in cells.iter().zip(self.numbers).enumerate() {
@@ -175,8 +185,8 @@ impl Layout {
         line + "\n"
     }
 
-    /// As much of what is missing as there is room for, and how much more there is.
-    fn shortened(&self, items: &[String], options: &Options) -> String {
+    /// Renders as many missing lines as there is room for, and the number of those left out.
+    fn shorten_missing(&self, items: &[String], options: &TableOptions) -> String {
         let Some(width) = self.missing else {
             return String::new();
         };
@@ -201,7 +211,8 @@ impl Layout {
     }
 }
 
-fn numbers(counts: &Counts) -> [String; 5] {
+/// Renders the numbers of a line.
+fn numbers(counts: &CoverageSummary) -> [String; 5] {
     [
         counts.statements.to_string(),
         counts.missed_statements.to_string(),
@@ -211,24 +222,26 @@ fn numbers(counts: &Counts) -> [String; 5] {
     ]
 }
 
+/// Pads a text with spaces.
 fn padded(text: &str, width: usize) -> String {
     let padding = width.saturating_sub(text.width());
     text.to_owned() + &" ".repeat(padding)
 }
 
-/// A name that is too long loses its beginning, at a `/` if possible: files in the same folder differ at the end.
-fn shortened_name(name: &str, width: usize, unicode: bool) -> String {
+/// Cuts the beginning of a name that is too long, at a `/` if possible: files in the same folder
+/// differ at the end.
+fn shorten_name(name: &str, width: usize, unicode: bool) -> String {
     if name.width() <= width {
         return name.to_owned();
     }
     let ellipsis = if unicode { "…" } else { "..." };
     let fits = |rest: &str| ellipsis.width() + rest.width() <= width;
     let at_folder = (name.match_indices('/'))
-        .map(|(place, _)| &name[place..])
+        .map(|(index, _)| &name[index..])
         .find(|rest| fits(rest));
     let anywhere = || {
         (name.char_indices())
-            .map(|(place, _)| &name[place..])
+            .map(|(index, _)| &name[index..])
             .find(|rest| fits(rest))
     };
     let rest = at_folder.or_else(anywhere).unwrap_or("");
@@ -246,7 +259,7 @@ mod tests {
     use crate::toys;
 
     fn check(report: &CoverageReport, width: usize, unicode: bool, expected: Expect) {
-        let options = Options {
+        let options = TableOptions {
             width,
             unicode,
             colour: false,
@@ -258,7 +271,7 @@ mod tests {
         expected.assert_eq(&text);
     }
 
-    /// A file whose every other line did not run.
+    /// Builds a file in which every other line did not run.
     fn holes(path: &str, lines: u32) -> FileCoverage {
         FileCoverage {
             path: path.into(),
@@ -433,7 +446,7 @@ mod tests {
             attribution: Attribution::First,
             root: "/project".into(),
         };
-        let options = Options {
+        let options = TableOptions {
             width: 80,
             unicode: true,
             colour: true,
@@ -445,7 +458,7 @@ mod tests {
             statements: BTreeSet::from([1]),
             ..FileCoverage::default()
         };
-        let plain = Options {
+        let plain = TableOptions {
             colour: false,
             ..options
         };

@@ -1,13 +1,13 @@
-//! A moment, as reports write it down.
+//! Points in time for reports.
 
-/// Seconds since the beginning of 1970 in universal time.
+/// Seconds since the beginning of 1970 in UTC.
 ///
-/// It comes in from outside, so that the same data and the same moment give the same report.
+/// It is an argument of every report, so that the same data and the same time give the same text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Timestamp(pub u64);
 
 impl Timestamp {
-    /// `2026-03-01 12:00:00`, in universal time.
+    /// Renders it as `2026-03-01 12:00:00`, in UTC.
     pub fn date_and_time(self) -> String {
         let (days, seconds) = (self.0 / 86_400, self.0 % 86_400);
         let (year, month, day) = date(days);
@@ -16,18 +16,18 @@ impl Timestamp {
     }
 }
 
-/// Year, month and day of a number of days since the beginning of 1970.
+/// Returns year, month and day of a number of days since the beginning of 1970.
 ///
-/// Counted in years that begin with March, so that the leap day is the last one, and in cycles of 400 years, which
-/// all have the same number of days.
+/// Counts in years that begin with March, so that the leap day is the last one, and in cycles of
+/// 400 years, which all have the same number of days.
 fn date(days: u64) -> (u64, u64, u64) {
     const CYCLE: u64 = 146_097;
-    // From 1 March of the year 0.
+    // Days since 1 March of the year 0.
     let days = days + 719_468;
     let (cycle, day) = (days / CYCLE, days % CYCLE);
     let year = (day - day / 1460 + day / 36_524 - day / (CYCLE - 1)) / 365;
     let day = day - (365 * year + year / 4 - year / 100);
-    // Months from March on have 31, 30, 31, 30, 31 days, and again.
+    // From March on, months have 31, 30, 31, 30, 31 days, repeatedly.
     let month = (5 * day + 2) / 153;
     let day = day - (153 * month + 2) / 5 + 1;
     let month = if month < 10 { month + 3 } else { month - 9 };

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::coverage::{Attribution, CoverageReport, FileCoverage};
 
-/// The source that [`cart`] is about.
+/// Source text of [`cart`].
 pub(crate) const CART: &str = r#"import decimal
 
 
@@ -24,8 +24,8 @@ def debug():  # pragma: no cover
     print("…")
 "#;
 
-/// A function that two tests ran, both up to an exception in line 12. What is missing: the exception of its own, the
-/// end of its loop, a refund.
+/// Builds a function that two tests ran, both up to an exception in line 12. Its own exception, the
+/// end of its loop and a refund are missing.
 pub(crate) fn cart() -> FileCoverage {
     let until_exception = BTreeSet::from([(-4, 6), (6, 9), (9, 11), (11, 12), (12, -4)]);
     FileCoverage {
@@ -51,7 +51,8 @@ pub(crate) fn cart() -> FileCoverage {
     }
 }
 
-/// [`cart`], a file where nothing is missing, one where all is, an empty one, and one that cannot be read.
+/// Builds a report of [`cart`], a file with nothing missing, one with everything missing, an empty
+/// one, and one that cannot be read.
 pub(crate) fn report() -> CoverageReport {
     let file = |path: &str, text: Option<&str>| FileCoverage {
         path: path.into(),

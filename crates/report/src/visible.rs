@@ -1,15 +1,16 @@
-//! Names and source lines made visible: what a terminal or a browser would obey instead of showing is spelled out.
+//! Makes control characters visible, which a terminal or browser would interpret instead of
+//! showing.
 
 use std::borrow::Cow;
 
-/// Whether a character changes how its neighbours look instead of being seen: control characters, line ends, and
-/// those that turn the direction of reading around.
+/// Returns true if a character changes how its neighbours look instead of being seen: control
+/// characters, line ends, and characters that change the direction of reading.
 pub(crate) fn is_invisible(letter: char) -> bool {
     letter.is_control()
         || matches!(letter, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// A text in one line, with its invisible characters spelled as in Rust: `\n`, `\u{1b}`.
+/// Renders a text on one line, with invisible characters spelled as in Rust: `\n`, `\u{1b}`.
 pub fn visible(text: &str) -> Cow<'_, str> {
     if !text.contains(is_invisible) {
         return Cow::Borrowed(text);

@@ -1,7 +1,7 @@
-//! What XML asks of a text.
+//! Characters that XML does not allow.
 
-/// The text without the characters that XML has no way to write.
-pub(crate) fn allowed(text: &str) -> String {
+/// Replaces the characters that XML cannot represent.
+pub(crate) fn replace_invalid(text: &str) -> String {
     let is_allowed = |letter: char| !matches!(letter, '\0'..='\u{8}' | '\u{b}' | '\u{c}' | '\u{e}'..='\u{1f}' | '\u{fffe}' | '\u{ffff}');
     text.chars()
         .map(|letter| {

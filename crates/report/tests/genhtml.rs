@@ -1,4 +1,4 @@
-//! LCOV's own program understands our tracefile, where it is installed (Debian's package `lcov`).
+//! LCOV's own program reads our tracefile, if it is installed (Debian's package `lcov`).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

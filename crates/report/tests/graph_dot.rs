@@ -1,11 +1,11 @@
-//! What we write in DOT is read by a reader of the language's grammar, and says what was meant.
+//! Our DOT text follows the language's grammar, and has the intended content.
 
 use std::iter::Peekable;
 use std::str::Chars;
 
-use testwright_report::graph::{Labels, Marks, State, StateGraph, Transition, dot};
+use testwright_report::graph::{GraphState, GraphTransition, Labels, StateGraph, StateMarks, dot};
 
-/// A piece of the text: a name with or without quotation marks, or a sign.
+/// A token: a name with or without quotation marks, or a symbol.
 #[derive(Clone, Debug, PartialEq)]
 enum Token {
     Id(String),
@@ -16,7 +16,7 @@ fn is_letter(letter: char) -> bool {
     letter.is_ascii_alphanumeric() || letter == '_'
 }
 
-/// The pieces, by the rules of <https://graphviz.org/doc/info/lang.html>.
+/// Splits a text into tokens, by the rules of <https://graphviz.org/doc/info/lang.html>.
 fn tokens(text: &str) -> Vec<Token> {
     let mut letters = text.chars().peekable();
     let mut tokens = Vec::new();
@@ -48,7 +48,7 @@ fn tokens(text: &str) -> Vec<Token> {
     tokens
 }
 
-/// A name without quotation marks: an identifier or a number, not a keyword.
+/// Reads a name without quotation marks: an identifier or a number, not a keyword.
 fn bare(letters: &mut Peekable<Chars<'_>>) -> String {
     let mut name = String::new();
     while let Some(letter) = letters.next_if(|letter| is_letter(*letter) || *letter == '.') {
@@ -61,7 +61,7 @@ fn bare(letters: &mut Peekable<Chars<'_>>) -> String {
     name
 }
 
-/// The text between quotation marks as Graphviz would show it.
+/// Reads a text between quotation marks, as Graphviz would show it.
 fn quoted(letters: &mut Peekable<Chars<'_>>) -> String {
     let mut text = String::new();
     loop {
@@ -80,7 +80,7 @@ fn quoted(letters: &mut Peekable<Chars<'_>>) -> String {
     }
 }
 
-/// A statement: a node or an edge with what is said about it.
+/// A statement: a node or an edge, with its attributes.
 type Statement = (Vec<String>, Vec<(String, String)>);
 
 fn parse(text: &str) -> (String, Vec<Statement>) {
@@ -128,14 +128,14 @@ fn graph(texts: &[&str]) -> StateGraph {
     StateGraph {
         title: texts[0].to_owned(),
         states: (texts.iter())
-            .map(|text| State {
+            .map(|text| GraphState {
                 name: text.to_string(),
                 details: format!("{text}\n{text}"),
-                marks: Marks::default(),
+                marks: StateMarks::default(),
             })
             .collect(),
         transitions: (0..texts.len())
-            .map(|from| Transition {
+            .map(|from| GraphTransition {
                 from,
                 to: (from + 1) % texts.len(),
                 name: texts[from].to_owned(),
@@ -167,7 +167,7 @@ fn what_is_read_is_what_was_meant() {
         "'it''s'",
     ];
     let graph = graph(&texts);
-    let (title, statements) = parse(&dot::write(&graph, &dot::Options::default()));
+    let (title, statements) = parse(&dot::write(&graph, &dot::DotOptions::default()));
     assert_eq!(title, graph.title);
     assert_eq!(statements.len(), 2 * texts.len());
     for (state, (ends, attributes)) in graph.states.iter().zip(&statements) {
@@ -191,7 +191,7 @@ fn what_is_read_is_what_was_meant() {
 #[test]
 fn control_characters_are_spelled_out() {
     let graph = graph(&["a\u{1b}b", "\0\r\t\u{202e}"]);
-    let options = dot::Options {
+    let options = dot::DotOptions {
         labels: Labels::Action,
         state_tooltips: false,
         transition_tooltips: false,
@@ -203,7 +203,7 @@ fn control_characters_are_spelled_out() {
 
 #[test]
 fn nothing_is_a_graph() {
-    let text = dot::write(&StateGraph::default(), &dot::Options::default());
+    let text = dot::write(&StateGraph::default(), &dot::DotOptions::default());
     assert_eq!(
         text,
         "digraph \"\" {\n\n  // Nodes\n\n  // Transitions\n}\n"

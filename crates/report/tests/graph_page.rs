@@ -1,17 +1,19 @@
-//! The page of a state graph in a real browser, where one is installed (Debian's package `chromium`).
+//! The page of a state graph in a real browser, if one is installed (Debian's package `chromium`).
 //!
-//! Nothing drives the browser from outside: a second page has ours in a frame, types and clicks in it, and writes down
-//! what is to be seen then.
+//! Nothing drives the browser from outside: a second page has ours in a frame, types and clicks in
+//! it, and records what it shows then.
 
 use std::fs;
 use std::process::Command;
 
 use serde_json::{Value, json};
-use testwright_report::graph::{Marks, State, StateGraph, Trace, Transition, page};
+use testwright_report::graph::{
+    GraphState, GraphTrace, GraphTransition, StateGraph, StateMarks, page,
+};
 
-/// What the page's script gets to know.
+/// Returns the data that the page's script gets.
 fn data_of(graph: &StateGraph) -> Value {
-    let page = page::write(graph, &page::Options::default());
+    let page = page::write(graph, &page::PageOptions::default());
     let start = (page.find("<script type=\"application/json\" id=\"data\">")).unwrap();
     let text = &page[start..];
     let text = &text[text.find('>').unwrap() + 1..text.find("</script>").unwrap()];
@@ -31,11 +33,11 @@ fn the_script_gets_everything() {
 #[test]
 fn what_leads_nowhere_is_no_part_of_it() {
     let mut graph = graph();
-    graph.transitions.push(Transition {
+    graph.transitions.push(GraphTransition {
         from: 7,
-        ..Transition::default()
+        ..GraphTransition::default()
     });
-    graph.traces.push(Trace {
+    graph.traces.push(GraphTrace {
         name: "bad".to_owned(),
         transitions: vec![5],
     });
@@ -60,14 +62,14 @@ fn texts_of_strangers_arrive_as_they_are() {
     );
 }
 
-/// A round of three states with a way out.
+/// Builds a circle of three states with an exit.
 fn graph() -> StateGraph {
-    let state = |name: &str, details: &str| State {
+    let state = |name: &str, details: &str| GraphState {
         name: name.to_owned(),
         details: details.to_owned(),
-        marks: Marks::default(),
+        marks: StateMarks::default(),
     };
-    let transition = |from, to, name: &str| Transition {
+    let transition = |from, to, name: &str| GraphTransition {
         from,
         to,
         name: name.to_owned(),
@@ -88,7 +90,7 @@ fn graph() -> StateGraph {
             transition(2, 3, "Switch"),
             transition(2, 3, "Fail"),
         ],
-        traces: vec![Trace {
+        traces: vec![GraphTrace {
             name: "off".to_owned(),
             transitions: vec![0, 1, 3],
         }],
@@ -97,7 +99,7 @@ fn graph() -> StateGraph {
     graph
 }
 
-/// What the page is told to do, and what is noted after each step.
+/// Script that drives the page, and records its state after each step.
 const SCRIPT: &str = r##"
 addEventListener("load", () => {
   const notes = {};
@@ -170,9 +172,9 @@ addEventListener("load", () => {
 });
 "##;
 
-/// What was noted, or nothing if there is no browser.
+/// Returns the recorded states, or `None` if there is no browser.
 fn drive(graph: &StateGraph) -> Option<Value> {
-    // The last is Debian's program without the script that starts it, which needs files that may not be there.
+    // The last is Debian's program without its start script, which needs files that may be missing.
     let names = [
         "chromium",
         "chromium-browser",
@@ -187,7 +189,7 @@ fn drive(graph: &StateGraph) -> Option<Value> {
     let folder = tempfile::tempdir().unwrap();
     fs::write(
         folder.path().join("page.html"),
-        page::write(graph, &page::Options::default()),
+        page::write(graph, &page::PageOptions::default()),
     )
     .unwrap();
     let frame =
@@ -207,7 +209,7 @@ fn drive(graph: &StateGraph) -> Option<Value> {
             "--disable-component-update",
             "--disable-sync",
         ])
-        // Pages from a disk are strangers to each other otherwise.
+        // Otherwise pages from a disk may not access each other.
         .args([
             "--allow-file-access-from-files",
             "--virtual-time-budget=10000",

@@ -1,40 +1,42 @@
-//! Is this text Python, and if not, where and why.
+//! Syntax checks: is this text Python, and if not, where and why.
 
 use ruff_python_ast::token::TokenKind;
 
 use crate::Range;
 use crate::parse::{self, Tree};
 
-/// A place where the text is not Python.
+/// A syntax error.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Problem {
-    /// Where; may be empty, at the place where something is missing.
+pub struct SyntaxProblem {
+    /// The location; may be empty, where something is missing.
     pub range: Range,
-    /// What is wrong: a lower-case phrase without a full stop.
+    /// The message: a lower-case phrase without a full stop.
     pub message: String,
 }
 
-impl Problem {
+impl SyntaxProblem {
+    /// Creates a problem.
     pub(crate) fn new(range: Range, message: impl Into<String>) -> Self {
-        Problem {
+        SyntaxProblem {
             range,
             message: message.into(),
         }
     }
 }
 
-/// All syntax errors of a whole file.
+/// Returns all syntax errors of a whole file.
 ///
-/// One problem per line, since what follows on a line mostly follows from the first. The newest syntax is accepted, whatever
-/// interpreter will run it. What Python finds only while it compiles, such as a `return` outside a function, is not found here.
-pub fn check_module(text: &str) -> Vec<Problem> {
+/// At most one problem per line is reported, since later ones mostly follow from the first. The
+/// newest syntax is accepted, whatever interpreter will run it. Errors that Python reports only at
+/// compile time, such as a `return` outside a function, are not found here.
+pub fn check_module(text: &str) -> Vec<SyntaxProblem> {
     parse::module(text).err().unwrap_or_default()
 }
 
-/// All syntax errors of a function's body that is written on one line.
+/// Returns all syntax errors of a function body that is written on one line.
 ///
-/// That is one logical line: simple statements joined by `;`, or one statement with a block behind its colon. Inside
-/// brackets it may go over several lines. Blanks around it do not matter.
+/// That is one logical line: simple statements joined by `;`, or one statement with a block after
+/// its colon. Inside brackets it may span several lines. Surrounding blanks are ignored.
 ///
 /// ```
 /// use testwright_source::check_statements;
@@ -42,28 +44,31 @@ pub fn check_module(text: &str) -> Vec<Problem> {
 /// assert!(check_statements("x = f(1); return x").is_empty());
 /// assert_eq!(check_statements("x = ")[0].message, "expected an expression");
 /// ```
-pub fn check_statements(text: &str) -> Vec<Problem> {
+pub fn check_statements(text: &str) -> Vec<SyntaxProblem> {
     match parse::fragment(text) {
         Ok(tree) if tree.body().is_empty() => {
-            let place = if text.trim().is_empty() {
+            let position = if text.trim().is_empty() {
                 text.len()
             } else {
                 0
             };
-            vec![Problem::new(place..place, "expected a statement")]
+            vec![SyntaxProblem::new(
+                position..position,
+                "expected a statement",
+            )]
         }
         Ok(tree) => second_line(&tree).into_iter().collect(),
         Err(problems) => problems,
     }
 }
 
-/// All syntax errors of exactly one expression; a tuple may be without its parentheses.
-pub fn check_expression(text: &str) -> Vec<Problem> {
+/// Returns all syntax errors of exactly one expression; a tuple may be without its parentheses.
+pub fn check_expression(text: &str) -> Vec<SyntaxProblem> {
     parse::expression_problems(text)
 }
 
-/// The problem with a fragment that has more than one logical line.
-pub(crate) fn second_line(tree: &Tree) -> Option<Problem> {
+/// Returns a problem if a fragment has more than one logical line.
+pub(crate) fn second_line(tree: &Tree) -> Option<SyntaxProblem> {
     let mut ended = false;
     for token in tree.tokens().iter() {
         match token.kind() {
@@ -74,7 +79,7 @@ pub(crate) fn second_line(tree: &Tree) -> Option<Problem> {
             | TokenKind::Dedent
             | TokenKind::EndOfFile => {}
             _ if ended => {
-                return Some(Problem::new(
+                return Some(SyntaxProblem::new(
                     tree.range(token),
                     "expected the end of the text: only one line of statements is allowed here",
                 ));
@@ -89,8 +94,8 @@ pub(crate) fn second_line(tree: &Tree) -> Option<Problem> {
 mod tests {
     use super::*;
 
-    /// One line per problem: the text at its place, and the message.
-    fn shown(text: &str, problems: Vec<Problem>) -> String {
+    /// Renders one line per problem: the text at its range, and the message.
+    fn render(text: &str, problems: Vec<SyntaxProblem>) -> String {
         let lines: Vec<String> = problems
             .into_iter()
             .map(|problem| format!("{:?} {}", &text[problem.range], problem.message))
@@ -100,17 +105,17 @@ mod tests {
 
     #[track_caller]
     fn module(text: &str, expected: &str) {
-        assert_eq!(shown(text, check_module(text)), expected, "{text:?}");
+        assert_eq!(render(text, check_module(text)), expected, "{text:?}");
     }
 
     #[track_caller]
     fn statements(text: &str, expected: &str) {
-        assert_eq!(shown(text, check_statements(text)), expected, "{text:?}");
+        assert_eq!(render(text, check_statements(text)), expected, "{text:?}");
     }
 
     #[track_caller]
     fn expression(text: &str, expected: &str) {
-        assert_eq!(shown(text, check_expression(text)), expected, "{text:?}");
+        assert_eq!(render(text, check_expression(text)), expected, "{text:?}");
     }
 
     #[test]
@@ -280,7 +285,8 @@ mod tests {
         expression("f(x", "\"(\" this `(` is never closed");
     }
 
-    /// Pieces of Python glued together at random: nothing may panic, and every range must be one of the text.
+    /// Random concatenations of Python pieces: nothing may panic, and every range must be inside
+    /// the text.
     #[test]
     fn nonsense_is_survived() {
         const PIECES: [&str; 40] = [

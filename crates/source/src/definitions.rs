@@ -1,29 +1,30 @@
-//! A module as a list of definitions, and which of them some names need.
+//! A module as a list of top-level statements, and the ones that given names need.
 //!
-//! This is how a short program is cut out of a long one: split it with [`definitions`], keep what [`needed`] says, and join the
-//! texts again.
+//! This extracts a short program from a long one: split it with [`definitions`], select with
+//! [`needed`], and join the texts again.
 
 use std::collections::HashSet;
 
 use ruff_python_ast::{Expr, Stmt};
 
 use crate::Range;
-use crate::check::Problem;
+use crate::check::SyntaxProblem;
 use crate::names::names_of;
 use crate::parse;
 
 /// One statement at the top level of a module.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Definition {
-    /// The statement with its decorators, and the comment lines directly above it.
+pub struct ModuleDefinition {
+    /// The statement with its decorators and the comment lines directly above it.
     pub range: Range,
-    /// The names it binds in the module, as [`Names::binds`](crate::Names::binds).
+    /// The names it binds in the module, as in [`NameUsage::binds`](crate::NameUsage::binds).
     pub defines: Vec<String>,
-    /// The names it needs from outside, as [`Names::reads`](crate::Names::reads).
+    /// The names it needs from outside, as in [`NameUsage::reads`](crate::NameUsage::reads).
     pub uses: Vec<String>,
-    /// Whether it is an `import` or a `from ... import`.
+    /// True if it is an `import` or a `from ... import`.
     pub import: bool,
-    /// Whether it may do more than define its names: anything but an import, a function, a class, or an assignment to names.
+    /// True if it may do more than define its names: anything but an import, a function, a class,
+    /// or an assignment to names.
     pub effect: bool,
     /// The line on which `range` starts, counted from 1.
     pub first_line: usize,
@@ -40,9 +41,9 @@ pub struct Definition {
 /// assert_eq!(found[1].uses, ["math"]);
 /// assert!(module[found[1].range.clone()].starts_with("# Twice"));
 /// ```
-pub fn definitions(text: &str) -> Result<Vec<Definition>, Vec<Problem>> {
+pub fn definitions(text: &str) -> Result<Vec<ModuleDefinition>, Vec<SyntaxProblem>> {
     let tree = parse::module(text)?;
-    let mut found: Vec<Definition> = Vec::new();
+    let mut found: Vec<ModuleDefinition> = Vec::new();
     let (mut line, mut counted) = (1, 0);
     for statement in tree.body() {
         let own = tree.range(statement);
@@ -51,7 +52,7 @@ pub fn definitions(text: &str) -> Result<Vec<Definition>, Vec<Problem>> {
         line += line_ends(text.get(counted..start).unwrap_or(""));
         counted = start;
         let names = names_of(std::slice::from_ref(statement));
-        found.push(Definition {
+        found.push(ModuleDefinition {
             range: start..own.end,
             defines: names.binds,
             uses: names.reads,
@@ -63,7 +64,8 @@ pub fn definitions(text: &str) -> Result<Vec<Definition>, Vec<Problem>> {
     Ok(found)
 }
 
-/// The start of the comment lines directly above the statement at `start`; nothing before `before` belongs to it.
+/// Returns the start of the comment lines directly above the statement at `start`; nothing before
+/// `before` belongs to it.
 fn comment_start(text: &str, start: usize, before: usize) -> usize {
     let mut found = start;
     loop {
@@ -76,7 +78,8 @@ fn comment_start(text: &str, start: usize, before: usize) -> usize {
         };
         let above = above.strip_suffix('\r').unwrap_or(above);
         let line_start = above.rfind(['\n', '\r']).map_or(0, |end| end + 1);
-        // Behind `before` on its own line is the tail of the statement above, not a comment of ours.
+        // The rest of the line after `before` is the tail of the preceding statement, not a comment
+        // of this one.
         let whole_line = line_start > 0 || before == 0;
         if !(whole_line && above.get(line_start..).unwrap_or("").starts_with('#')) {
             return found;
@@ -85,7 +88,7 @@ fn comment_start(text: &str, start: usize, before: usize) -> usize {
     }
 }
 
-/// How many lines end in `text`.
+/// Counts the line ends in `text`.
 fn line_ends(text: &str) -> usize {
     let bytes = text.as_bytes();
     let pairs = bytes.windows(2).filter(|pair| *pair == b"\r\n").count();
@@ -96,6 +99,7 @@ fn line_ends(text: &str) -> usize {
     all - pairs
 }
 
+/// Returns true if a statement may do more than define names.
 fn has_effect(statement: &Stmt) -> bool {
     match statement {
         Stmt::Import(_) | Stmt::ImportFrom(_) => false,
@@ -108,7 +112,7 @@ fn has_effect(statement: &Stmt) -> bool {
     }
 }
 
-/// Whether a target is nothing but names: `x`, or `x, *y`.
+/// Returns true if a target consists of names only: `x`, or `x, *y`.
 fn is_name(target: &Expr) -> bool {
     match target {
         Expr::Name(_) => true,
@@ -119,18 +123,23 @@ fn is_name(target: &Expr) -> bool {
     }
 }
 
-/// Those of the `definitions` that `names` need, directly or through others, in source order.
+/// Selects the `definitions` that `names` need, directly or through others, in source order.
 ///
 /// A definition is needed if it
-/// - defines a needed name; all that do, since the last need not be the one that counts, as in `x = 0` and `x += 1`;
+/// - defines a needed name; all that do are kept, since the last need not be the one that counts,
+///   as in `x = 0` and `x += 1`;
 /// - is a star import, which may define anything;
 /// - has an effect and uses a needed name that the module defines, as `table.append(1)` does for `table`;
-/// - has an effect, defines nothing, and of the module's names uses only imported ones, as `sys.setrecursionlimit(5000)` or
-///   `random.seed(1)`: that sets up the process, whoever needs it.
+/// - has an effect, defines nothing, and of the module's names uses only imported ones, as
+///   `sys.setrecursionlimit(5000)` or `random.seed(1)` do: that sets up the process for everything.
 ///
-/// A statement that looks at `__name__` to see whether the module is the main program is never needed. Effects hidden in a pure
-/// definition are not seen: `y = table.pop()`, or a decorator that registers its function.
-pub fn needed<'a>(definitions: &'a [Definition], names: &[String]) -> Vec<&'a Definition> {
+/// A statement that tests `__name__` to see whether the module is the main program is never needed.
+/// Effects hidden in a pure definition are not detected: `y = table.pop()`, or a decorator that
+/// registers its function.
+pub fn needed<'a>(
+    definitions: &'a [ModuleDefinition],
+    names: &[String],
+) -> Vec<&'a ModuleDefinition> {
     let defined = names_defined(definitions, |_| true);
     let own = names_defined(definitions, |definition| !definition.import);
     let mut wanted: HashSet<&str> = names.iter().map(String::as_str).collect();
@@ -142,7 +151,8 @@ pub fn needed<'a>(definitions: &'a [Definition], names: &[String]) -> Vec<&'a De
                 *kept = true;
                 changed = true;
                 wanted.extend(definition.uses.iter().map(String::as_str));
-                // A function that sets a needed global only does so if it is called, so its own name counts as well.
+                // A function that sets a needed global must also be called, so its own name is
+                // needed as well.
                 if !definition.import {
                     wanted.extend(definition.defines.iter().map(String::as_str));
                 }
@@ -159,15 +169,20 @@ pub fn needed<'a>(definitions: &'a [Definition], names: &[String]) -> Vec<&'a De
         .collect()
 }
 
-fn names_defined(definitions: &[Definition], by: impl Fn(&Definition) -> bool) -> HashSet<&str> {
+/// Returns the names that the selected definitions bind.
+fn names_defined(
+    definitions: &[ModuleDefinition],
+    by: impl Fn(&ModuleDefinition) -> bool,
+) -> HashSet<&str> {
     let definitions = definitions.iter().filter(|definition| by(definition));
     let names = definitions.flat_map(|definition| &definition.defines);
     names.map(String::as_str).collect()
 }
 
-/// As [`needed`] explains. `defined` is all that the module defines, `own` what it does not import.
+/// Returns true if a definition is needed; see [`needed`]. `defined` is everything the module
+/// defines, `own` what it does not import.
 fn is_needed(
-    definition: &Definition,
+    definition: &ModuleDefinition,
     wanted: &HashSet<&str>,
     defined: &HashSet<&str>,
     own: &HashSet<&str>,
@@ -198,7 +213,8 @@ fn is_needed(
 mod tests {
     use super::*;
 
-    /// Every definition as `line: defines <- uses`, with `!` for an effect and `import` where it is one.
+    /// Checks every definition, written as `line: defines <- uses`, with `!` for an effect and
+    /// `import` for an import.
     #[track_caller]
     fn check(text: &str, expected: &[&str]) {
         let shown: Vec<String> = definitions(text)

@@ -1,32 +1,38 @@
-//! Refusing text that is nested too deeply, before the parser sees it.
+//! Nesting limits, checked before the parser runs.
 //!
-//! A syntax tree is walked and freed by recursion, so ten thousand opening brackets would overflow the stack and end the
-//! process. Python has limits of its own (200 brackets, 100 indentations, some thousand operators in a row); below them
-//! everything it accepts is accepted here too.
+//! A syntax tree is traversed and freed by recursion, so ten thousand opening brackets would
+//! overflow the stack and end the process. Python has limits of its own (200 brackets, 100
+//! indentations, some thousand operators in a row); everything it accepts within them is accepted
+//! here too.
 
 use ruff_python_ast::token::TokenKind as Kind;
 use ruff_python_parser::{Mode, lexer};
 
-use crate::check::Problem;
+use crate::check::SyntaxProblem;
 use crate::tokens::{TokenKind, tokens};
 
-/// Brackets inside brackets; Python's own limit.
-const DEEPEST_BRACKETS: usize = 200;
-/// Blocks inside blocks; Python's own limit.
-const DEEPEST_BLOCKS: usize = 100;
-/// What may hang on one another without brackets, as in `a + b + c` or `a.b.c`, summed over all brackets that are open.
-const LONGEST_CHAIN: usize = 1_000;
-/// What a `lambda` counts in a chain. It opens a scope, and walking that takes more of the stack than an operator.
-const LAMBDA: usize = 4;
+/// The maximum nesting of brackets; Python's own limit.
+const MAX_BRACKETS: usize = 200;
+/// The maximum nesting of blocks; Python's own limit.
+const MAX_BLOCKS: usize = 100;
+/// The maximum length of a chain without brackets, as in `a + b + c` or `a.b.c`, summed over all
+/// open brackets.
+const MAX_CHAIN: usize = 1_000;
+/// The weight of a `lambda` in a chain. It opens a scope, and traversing that takes more stack than
+/// an operator.
+const LAMBDA_WEIGHT: usize = 4;
 
-/// The problem with `text` if it is too large or too deeply nested to be parsed.
-pub(crate) fn too_deep(text: &str) -> Option<Problem> {
+/// Returns a problem if `text` is too large or too deeply nested to be parsed.
+pub(crate) fn too_deep(text: &str) -> Option<SyntaxProblem> {
     if u32::try_from(text.len()).is_err() {
-        return Some(Problem::new(0..0, "the text is longer than 4 gigabytes"));
+        return Some(SyntaxProblem::new(
+            0..0,
+            "the text is longer than 4 gigabytes",
+        ));
     }
-    let mut depth = Depth::default();
-    // The parser's own lexer knows best what it will find inside formatted strings. It keeps its ranges to itself, so the
-    // place is looked up afterwards.
+    let mut depth = NestingDepth::default();
+    // The parser's own lexer is exact about formatted strings. It does not expose its ranges, so
+    // the position is looked up afterwards.
     let mut lexer = lexer::lex(text, Mode::Module);
     loop {
         let kind = lexer.next_token();
@@ -34,36 +40,39 @@ pub(crate) fn too_deep(text: &str) -> Option<Problem> {
             return None;
         }
         if let Some(message) = depth.step(kind) {
-            return Some(Problem::new(deepest_bracket(text), message));
+            return Some(SyntaxProblem::new(deepest_bracket(text), message));
         }
     }
 }
 
-/// How deep the lexer is.
+/// The current nesting of the lexer.
 #[derive(Default)]
-struct Depth {
-    /// What hangs together inside the innermost bracket.
-    chain: Chain,
-    /// The same for the brackets around it, and the sum of their lengths.
-    around: Vec<Chain>,
+struct NestingDepth {
+    /// The chain inside the innermost bracket.
+    chain: OperatorChain,
+    /// The chains of the surrounding brackets.
+    around: Vec<OperatorChain>,
+    /// The sum of their lengths.
     length_around: usize,
+    /// The number of open blocks.
     blocks: usize,
 }
 
-/// What hangs on one another at one level of brackets.
+/// A chain of operators at one level of brackets.
 #[derive(Default, Clone, Copy)]
-struct Chain {
+struct OperatorChain {
     length: usize,
-    /// How much of this is due to `lambda`: a comma behind one may be between its parameters, so it does not end that chain.
+    /// The part of the length due to `lambda`: a comma after one may separate its parameters, so it
+    /// does not end that chain.
     lambdas: usize,
 }
 
-impl Depth {
-    /// Takes one token; says what is wrong if that was one too many.
+impl NestingDepth {
+    /// Processes one token. Returns a message if a limit is exceeded.
     fn step(&mut self, kind: Kind) -> Option<&'static str> {
         match kind {
             Kind::Lpar | Kind::Lsqb | Kind::Lbrace | Kind::FStringStart | Kind::TStringStart => {
-                // The bracket itself hangs on what is before it, as in `f()()()`.
+                // The bracket itself extends the chain before it, as in `f()()()`.
                 self.chain.length += 1;
                 self.length_around += self.chain.length;
                 self.around.push(std::mem::take(&mut self.chain));
@@ -74,16 +83,17 @@ impl Depth {
                     self.chain = chain;
                 }
             }
-            // Elements of a list lie beside one another.
+            // Elements of a list are siblings.
             Kind::Comma => self.chain.length = self.chain.lambdas,
-            Kind::Newline | Kind::Semi => self.chain = Chain::default(),
+            Kind::Newline | Kind::Semi => self.chain = OperatorChain::default(),
             Kind::Lambda => {
-                self.chain.length += LAMBDA;
-                self.chain.lambdas += LAMBDA;
+                self.chain.length += LAMBDA_WEIGHT;
+                self.chain.lambdas += LAMBDA_WEIGHT;
             }
             Kind::Indent => self.blocks += 1,
             Kind::Dedent => self.blocks = self.blocks.saturating_sub(1),
-            // These only start statements: an open bracket has been forgotten, and the parser starts afresh as well.
+            // These only start statements: an open bracket was forgotten, and the parser starts
+            // over as well.
             Kind::Def
             | Kind::Class
             | Kind::Import
@@ -91,19 +101,19 @@ impl Depth {
             | Kind::While
             | Kind::Try
             | Kind::With => {
-                *self = Depth {
+                *self = NestingDepth {
                     blocks: self.blocks,
-                    ..Depth::default()
+                    ..NestingDepth::default()
                 };
             }
             _ if kind.is_operator() || kind.is_keyword() => self.chain.length += 1,
             _ => {}
         }
-        if self.around.len() > DEEPEST_BRACKETS {
+        if self.around.len() > MAX_BRACKETS {
             Some("brackets are nested more than 200 deep")
-        } else if self.blocks > DEEPEST_BLOCKS {
+        } else if self.blocks > MAX_BLOCKS {
             Some("blocks are nested more than 100 deep")
-        } else if self.chain.length + self.length_around > LONGEST_CHAIN {
+        } else if self.chain.length + self.length_around > MAX_CHAIN {
             Some("more than 1,000 operators in one expression; give a part of it a name")
         } else {
             None
@@ -111,7 +121,7 @@ impl Depth {
     }
 }
 
-/// The first bracket with the most brackets around it, or the start of the text if there is none.
+/// Returns the first bracket at the deepest nesting, or the start of the text if there is none.
 fn deepest_bracket(text: &str) -> crate::Range {
     let mut depth = 0_usize;
     let mut deepest = (0, 0..0);
@@ -124,7 +134,7 @@ fn deepest_bracket(text: &str) -> crate::Range {
         if depth > deepest.0 {
             deepest = (depth, token.range);
         }
-        if depth > DEEPEST_BRACKETS {
+        if depth > MAX_BRACKETS {
             break;
         }
     }
@@ -134,19 +144,20 @@ fn deepest_bracket(text: &str) -> crate::Range {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::shape::shape;
+    use crate::coverable::coverable_code;
     use crate::{check_expression, check_module, definitions, names};
 
     #[track_caller]
     fn check(text: &str, expected: Option<&str>) {
         let message = too_deep(text).map(|problem| problem.message);
         assert_eq!(message.as_deref(), expected);
-        // Whatever passes must not overflow the small stack of a test, neither parsed nor walked.
+        // Accepted text must not overflow the small stack of a test, neither when parsed nor when
+        // traversed.
         check_module(text);
         check_expression(text);
         drop(definitions(text));
         drop(names(text));
-        drop(shape(text, &(1..=200).collect()));
+        drop(coverable_code(text, &(1..=200).collect()));
     }
 
     #[test]
@@ -175,7 +186,7 @@ mod tests {
     fn chains_are_bounded() {
         let too_long =
             Some("more than 1,000 operators in one expression; give a part of it a name");
-        // Each with how many of it just fit, which is what the stack of a test must bear.
+        // Each with the largest number that fits, which the stack of a test must bear.
         let links = [
             ("x + ", 1_000),
             ("x ** ", 1_000),

@@ -1,11 +1,11 @@
-//! Functions of a file by the line in which they begin, with the names that Python gives them.
+//! The functions of a file by their first line, with their qualified names.
 
 use crate::tree::{self, Statement, StatementKind};
 
-/// A `def` somewhere in a file.
+/// A `def` anywhere in a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NamedFunction {
-    /// Where it begins, the first decorator included. Counted from 1.
+    /// The first line, including decorators. Counted from 1.
     pub line: u32,
     /// Its name.
     pub name: String,
@@ -13,7 +13,7 @@ pub struct NamedFunction {
     pub qualified_name: String,
 }
 
-/// All functions of a file, in order; none if it is not Python.
+/// Returns all functions of a file, in order; none if it is not Python.
 ///
 /// ```
 /// let functions = testwright_source::functions("class A:\n    @property\n    def b(self): pass\n");
@@ -29,6 +29,8 @@ pub fn functions(text: &str) -> Vec<NamedFunction> {
     found
 }
 
+/// Collects the functions in statements, recursively. `prefix` is the qualified name of the
+/// enclosing scope.
 fn collect(text: &str, body: &[Statement], prefix: &str, found: &mut Vec<NamedFunction>) {
     for statement in body {
         match &statement.kind {
@@ -93,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_tell_what_a_function_is_inside_of() {
+    fn qualified_names_include_enclosing_scopes() {
         let text = "\
 if True:
     def outer():

@@ -1,32 +1,34 @@
-//! Which modules a program imports.
+//! The modules that a program imports.
 
 use ruff_python_ast::statement_visitor::{StatementVisitor, walk_stmt};
 use ruff_python_ast::{Alias, Stmt};
 
 use crate::Range;
-use crate::check::Problem;
+use crate::check::SyntaxProblem;
 use crate::parse::{self, Tree};
 
-/// One module that is imported.
+/// One imported module.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Import {
-    /// The module's dotted name; empty for `from . import x`.
+    /// The dotted name of the module; empty for `from . import x`.
     pub module: String,
-    /// The name it is given by `import module as name`.
+    /// The name after `as` in `import module as name`.
     pub alias: Option<String>,
-    /// Whether it is `from module import ...`.
+    /// True if it is `from module import ...`.
     pub from: bool,
-    /// What is imported from the module, under the names it has there; `*` for everything. Empty unless `from`.
+    /// The names imported from the module, as they are called there; `*` for everything. Empty
+    /// unless `from`.
     pub names: Vec<String>,
     /// The whole statement, which may import other modules too.
     pub range: Range,
-    /// How many dots stand before the module's name.
+    /// The number of dots before the module's name.
     pub level: u32,
-    /// Whether the statement is outside of any function or class; it may stand in a block, such as `try:` or `if`.
+    /// True if the statement is outside of any function or class; it may be in a block, such as
+    /// `try:` or `if`.
     pub top_level: bool,
 }
 
-/// The modules that a program imports, wherever it does so, in source order.
+/// Returns the modules that a program imports anywhere, in source order.
 ///
 /// ```
 /// use testwright_source::imports;
@@ -35,24 +37,25 @@ pub struct Import {
 /// assert_eq!(found[0].module, "os.path");
 /// assert_eq!((found[1].level, found[1].top_level), (1, false));
 /// ```
-pub fn imports(text: &str) -> Result<Vec<Import>, Vec<Problem>> {
+pub fn imports(text: &str) -> Result<Vec<Import>, Vec<SyntaxProblem>> {
     let tree = parse::module(text)?;
-    let mut walk = Walk {
+    let mut visitor = ImportVisitor {
         tree: &tree,
         top_level: true,
         found: Vec::new(),
     };
-    walk.visit_body(tree.body());
-    Ok(walk.found)
+    visitor.visit_body(tree.body());
+    Ok(visitor.found)
 }
 
-struct Walk<'a> {
+/// Collects imports from statements.
+struct ImportVisitor<'a> {
     tree: &'a Tree,
     top_level: bool,
     found: Vec<Import>,
 }
 
-impl StatementVisitor<'_> for Walk<'_> {
+impl StatementVisitor<'_> for ImportVisitor<'_> {
     fn visit_stmt(&mut self, statement: &Stmt) {
         match statement {
             Stmt::Import(import) => {

@@ -1,12 +1,14 @@
-//! Recognising literals: texts whose value is the same wherever they stand.
+//! Recognition of literals: expressions whose value is the same everywhere.
 
 use crate::check::check_expression;
 use crate::tokens::{TokenKind, tokens};
 
-/// Whether `text` is a single literal: a number with or without sign, a complex number such as `1+2j`, a string or bytes (also
-/// several in a row, which Python joins), `True`, `False` or `None`.
+/// Returns true if `text` is a single literal: a number with or without sign, a complex number such
+/// as `1+2j`, a string or bytes (also several in a row, which Python joins), `True`, `False` or
+/// `None`.
 ///
-/// A formatted string is none, since it may contain any expression. Blanks around do not matter.
+/// A formatted string is not a literal, since it may contain any expression. Surrounding blanks are
+/// ignored.
 ///
 /// ```
 /// use testwright_source::is_literal;
@@ -24,6 +26,7 @@ pub fn is_literal(text: &str) -> bool {
     has_form && check_expression(text).is_empty()
 }
 
+/// Returns true if the tokens are a number, possibly signed or complex.
 fn is_number(pieces: &[(TokenKind, &str)]) -> bool {
     let unsigned = match pieces {
         [(_, "+" | "-"), rest @ ..] => rest,
@@ -40,14 +43,17 @@ fn is_number(pieces: &[(TokenKind, &str)]) -> bool {
     }
 }
 
+/// Returns true if a number is imaginary.
 fn is_imaginary(number: &str) -> bool {
     number.ends_with(['j', 'J'])
 }
 
+/// Returns true if the tokens are `True`, `False` or `None`.
 fn is_constant(pieces: &[(TokenKind, &str)]) -> bool {
     matches!(pieces, [(_, "True" | "False" | "None")])
 }
 
+/// Returns true if the tokens are strings or bytes without formatting.
 fn is_plain_string(pieces: &[(TokenKind, &str)]) -> bool {
     let is_plain = |(kind, text): &(TokenKind, &str)| {
         let prefix = text.split(['\'', '"']).next().unwrap_or("");

@@ -1,8 +1,9 @@
-//! Which names a text reads, and which it binds.
+//! The names that a text reads, and those it binds.
 //!
-//! Python decides by *scope*: a name bound anywhere in a function is local to it; a class body sees its own names but the
-//! functions in it do not; a comprehension is a little function of its own. The walk below follows those rules with a stack of
-//! scopes. What no scope keeps to itself reaches the outermost one, and that is what the text reads freely.
+//! Python decides by *scope*: a name bound anywhere in a function is local to it; a class body sees
+//! its own names but the functions in it do not; a comprehension is a small function of its own.
+//! The visitor below follows those rules with a stack of scopes. Names that no scope binds reach
+//! the outermost one, and are the free names of the text.
 
 use std::collections::HashSet;
 
@@ -12,21 +13,23 @@ use ruff_python_ast::{
     Stmt, StmtClassDef, StmtFunctionDef, TypeParams,
 };
 
-use crate::check::Problem;
+use crate::check::SyntaxProblem;
 use crate::parse;
 
 /// The names that a text shares with its surroundings. No name occurs twice in a list.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Names {
-    /// The names it reads before it has bound them itself, builtins such as `len` among them. First those that are read as the
-    /// text runs, in order, then those read later, inside functions.
+pub struct NameUsage {
+    /// The names it reads before it has bound them itself, including builtins such as `len`. First
+    /// those that are read as the text runs, in order, then those read later, inside functions.
     pub reads: Vec<String>,
-    /// The names it binds, in order: by assignment, `import`, `def`, `class`, `for`, `with`, `except`, `case` and `:=`, and
-    /// also by a function that declares them `global`. A star import binds `*`.
+    /// The names it binds, in order: by assignment, `import`, `def`, `class`, `for`, `with`,
+    /// `except`, `case` and `:=`, and also by a function that declares them `global`. A star import
+    /// binds `*`.
     pub binds: Vec<String>,
 }
 
-/// The names that statements read and bind; the statements may be indented and of any number.
+/// Returns the names that statements read and bind. The statements may be indented, and there may
+/// be any number.
 ///
 /// ```
 /// use testwright_source::names;
@@ -35,21 +38,21 @@ pub struct Names {
 /// assert_eq!(names.reads, ["sum", "xs", "k"]);
 /// assert_eq!(names.binds, ["total"]);
 /// ```
-pub fn names(text: &str) -> Result<Names, Vec<Problem>> {
+pub fn names(text: &str) -> Result<NameUsage, Vec<SyntaxProblem>> {
     let tree = parse::fragment(text)?;
     Ok(names_of(tree.body()))
 }
 
-/// The names of statements that run one after the other in one scope.
-pub(crate) fn names_of(body: &[Stmt]) -> Names {
-    let mut walk = Walk::default();
-    walk.visit_body(body);
-    let Walk {
+/// Returns the names of statements that run one after the other in one scope.
+pub(crate) fn names_of(body: &[Stmt]) -> NameUsage {
+    let mut visitor = NameVisitor::default();
+    visitor.visit_body(body);
+    let NameVisitor {
         scope: outermost,
         global_reads,
         global_binds,
         ..
-    } = walk;
+    } = visitor;
     let mut reads = outermost.reads;
     for name in outermost.later_reads.list {
         if !outermost.binds.contains(name) {
@@ -63,73 +66,82 @@ pub(crate) fn names_of(body: &[Stmt]) -> Names {
     for name in global_binds.list {
         binds.add(name);
     }
-    Names {
+    NameUsage {
         reads: reads.into_strings(),
         binds: binds.into_strings(),
     }
 }
 
-/// A set that remembers in which order its names came.
+/// A set that keeps the order of insertion.
 #[derive(Default)]
-struct Ordered<'a> {
+struct OrderedNames<'a> {
     list: Vec<&'a str>,
     known: HashSet<&'a str>,
 }
 
-impl<'a> Ordered<'a> {
+impl<'a> OrderedNames<'a> {
+    /// Inserts a name.
     fn add(&mut self, name: &'a str) {
         if self.known.insert(name) {
             self.list.push(name);
         }
     }
 
+    /// Returns true if a name is in the set.
     fn contains(&self, name: &str) -> bool {
         self.known.contains(name)
     }
 
+    /// Returns the names, in order.
     fn into_strings(self) -> Vec<String> {
         self.list.into_iter().map(str::to_owned).collect()
     }
 }
 
+/// The kind of a scope.
 #[derive(Clone, Copy, Default, PartialEq)]
-enum Kind {
-    /// The text itself: runs from top to bottom, so a name is free until it is bound.
+enum ScopeKind {
+    /// The text itself. It runs from top to bottom, so a name is free until it is bound.
     #[default]
     Text,
-    /// As the text, but invisible to the functions inside.
+    /// A class body: like the text, but invisible to the functions inside.
     Class,
-    /// A name bound anywhere in it is local everywhere in it.
+    /// A function: a name bound anywhere in it is local everywhere in it.
     Function,
-    /// As a function, but it runs at once, and `:=` binds outside it.
+    /// A comprehension: like a function, but it runs at once, and `:=` binds outside it.
     Comprehension,
 }
 
+/// The names of one scope.
 #[derive(Default)]
-struct Scope<'a> {
-    kind: Kind,
-    binds: Ordered<'a>,
-    /// Read here.
-    reads: Ordered<'a>,
-    /// Read by a scope inside, perhaps later, and not found there.
-    later_reads: Ordered<'a>,
+struct BindingScope<'a> {
+    kind: ScopeKind,
+    binds: OrderedNames<'a>,
+    /// Names read here.
+    reads: OrderedNames<'a>,
+    /// Names read by an inner scope, perhaps later, and not found there.
+    later_reads: OrderedNames<'a>,
     globals: HashSet<&'a str>,
     nonlocals: HashSet<&'a str>,
 }
 
+/// Collects the names of statements.
 #[derive(Default)]
-struct Walk<'a> {
-    /// The innermost scope, and those around it.
-    scope: Scope<'a>,
-    around: Vec<Scope<'a>>,
-    /// What `global` names go past all scopes between.
-    global_reads: Ordered<'a>,
-    global_binds: Ordered<'a>,
+struct NameVisitor<'a> {
+    /// The innermost scope.
+    scope: BindingScope<'a>,
+    /// The scopes around it.
+    around: Vec<BindingScope<'a>>,
+    /// Names declared `global` and read; they skip all scopes in between.
+    global_reads: OrderedNames<'a>,
+    /// Names declared `global` and bound.
+    global_binds: OrderedNames<'a>,
 }
 
-impl<'a> Walk<'a> {
+impl<'a> NameVisitor<'a> {
+    /// Records that a name is read.
     fn read(&mut self, name: &'a str) {
-        let runs_in_order = matches!(self.scope.kind, Kind::Text | Kind::Class);
+        let runs_in_order = matches!(self.scope.kind, ScopeKind::Text | ScopeKind::Class);
         if self.scope.globals.contains(name) {
             self.global_reads.add(name);
         } else if !(runs_in_order && self.scope.binds.contains(name)) {
@@ -137,9 +149,10 @@ impl<'a> Walk<'a> {
         }
     }
 
+    /// Records that a name is bound.
     fn bind(&mut self, name: &'a str) {
         if self.scope.globals.contains(name) {
-            // Also a read: whoever takes this function along wants the variable that it changes.
+            // Also a read: code that includes this function needs the variable that it changes.
             self.global_reads.add(name);
             self.global_binds.add(name);
         } else if self.scope.nonlocals.contains(name) {
@@ -149,34 +162,35 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// What `walk` finds belongs to a scope of its own.
+    /// Runs `walk` in a new scope.
     ///
     /// Scopes nest as deeply as the text, so nothing large is kept on the stack here.
-    fn inside(&mut self, kind: Kind, walk: impl FnOnce(&mut Self)) {
+    fn inside(&mut self, kind: ScopeKind, walk: impl FnOnce(&mut Self)) {
         self.enter(kind);
         walk(self);
         self.leave();
     }
 
-    fn enter(&mut self, kind: Kind) {
-        let scope = Scope {
+    /// Opens a scope.
+    fn enter(&mut self, kind: ScopeKind) {
+        let scope = BindingScope {
             kind,
-            ..Scope::default()
+            ..BindingScope::default()
         };
         self.around.push(std::mem::replace(&mut self.scope, scope));
     }
 
-    /// Hands what a finished scope did not find to the scope around it.
+    /// Closes a scope and passes the names it did not bind to the scope around it.
     fn leave(&mut self) {
         let Some(outer) = self.around.pop() else {
             return;
         };
         let inner = std::mem::replace(&mut self.scope, outer);
-        let is_class = inner.kind == Kind::Class;
-        let runs_at_once = matches!(inner.kind, Kind::Class | Kind::Comprehension)
-            && self.scope.kind != Kind::Class;
+        let is_class = inner.kind == ScopeKind::Class;
+        let runs_at_once = matches!(inner.kind, ScopeKind::Class | ScopeKind::Comprehension)
+            && self.scope.kind != ScopeKind::Class;
         for name in inner.reads.list {
-            // A class has sorted out its own reads in order already.
+            // A class has resolved its own reads in order already.
             if is_class || !inner.binds.contains(name) {
                 if runs_at_once {
                     self.read(name);
@@ -192,6 +206,7 @@ impl<'a> Walk<'a> {
         }
     }
 
+    /// Visits a function definition.
     fn function(&mut self, function: &'a StmtFunctionDef) {
         for decorator in &function.decorator_list {
             self.visit_decorator(decorator);
@@ -208,7 +223,7 @@ impl<'a> Walk<'a> {
             if let Some(returns) = &function.returns {
                 walk.visit_annotation(returns);
             }
-            walk.inside(Kind::Function, |walk| {
+            walk.inside(ScopeKind::Function, |walk| {
                 walk.bind_parameters(&function.parameters);
                 walk.visit_body(&function.body);
             });
@@ -216,6 +231,7 @@ impl<'a> Walk<'a> {
         self.bind(&function.name);
     }
 
+    /// Visits a class definition.
     fn class(&mut self, class: &'a StmtClassDef) {
         for decorator in &class.decorator_list {
             self.visit_decorator(decorator);
@@ -224,12 +240,12 @@ impl<'a> Walk<'a> {
             if let Some(arguments) = &class.arguments {
                 walk.visit_arguments(arguments);
             }
-            walk.inside(Kind::Class, |walk| walk.visit_body(&class.body));
+            walk.inside(ScopeKind::Class, |walk| walk.visit_body(&class.body));
         });
         self.bind(&class.name);
     }
 
-    /// Type parameters are known in everything behind them, but nowhere else.
+    /// Runs `walk` in a scope with these type parameters, which are visible only there.
     fn with_type_parameters(
         &mut self,
         parameters: Option<&'a TypeParams>,
@@ -238,8 +254,8 @@ impl<'a> Walk<'a> {
         let Some(parameters) = parameters else {
             return walk(self);
         };
-        // A comprehension's rules fit: local names, evaluated at once.
-        self.inside(Kind::Comprehension, |inner| {
+        // The rules of a comprehension fit: local names, evaluated at once.
+        self.inside(ScopeKind::Comprehension, |inner| {
             for parameter in parameters.iter() {
                 inner.bind(parameter.name());
             }
@@ -248,7 +264,7 @@ impl<'a> Walk<'a> {
         });
     }
 
-    /// Defaults are evaluated where the function is defined.
+    /// Visits the defaults of parameters, which are evaluated where the function is defined.
     fn defaults(&mut self, parameters: &'a Parameters) {
         for parameter in parameters.iter_non_variadic_params() {
             if let Some(default) = &parameter.default {
@@ -257,18 +273,19 @@ impl<'a> Walk<'a> {
         }
     }
 
+    /// Binds the parameters of a function.
     fn bind_parameters(&mut self, parameters: &'a Parameters) {
         for parameter in parameters {
             self.bind(parameter.name());
         }
     }
 
-    /// `[element for target in iterable if condition]`: only the first iterable is evaluated outside.
+    /// Visits a comprehension. Only the first iterable is evaluated outside its scope.
     fn comprehension(&mut self, generators: &'a [Comprehension], elements: &[&'a Expr]) {
         if let Some(first) = generators.first() {
             self.visit_expr(&first.iter);
         }
-        self.inside(Kind::Comprehension, |walk| {
+        self.inside(ScopeKind::Comprehension, |walk| {
             for (position, generator) in generators.iter().enumerate() {
                 if position > 0 {
                     walk.visit_expr(&generator.iter);
@@ -284,21 +301,22 @@ impl<'a> Walk<'a> {
         });
     }
 
-    /// `:=` binds in the nearest scope that is no comprehension.
+    /// Binds a name with `:=`, in the nearest scope that is no comprehension.
     fn bind_named(&mut self, name: &'a str) {
-        if self.scope.kind != Kind::Comprehension {
+        if self.scope.kind != ScopeKind::Comprehension {
             return self.bind(name);
         }
         let outer = self
             .around
             .iter_mut()
             .rev()
-            .find(|scope| scope.kind != Kind::Comprehension);
+            .find(|scope| scope.kind != ScopeKind::Comprehension);
         if let Some(outer) = outer {
             outer.binds.add(name);
         }
     }
 
+    /// Binds the name of an import.
     fn import(&mut self, alias: &'a Alias, from: bool) {
         let name = match &alias.asname {
             Some(name) => name.as_str(),
@@ -310,7 +328,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-impl<'a> Visitor<'a> for Walk<'a> {
+impl<'a> Visitor<'a> for NameVisitor<'a> {
     fn visit_stmt(&mut self, statement: &'a Stmt) {
         match statement {
             Stmt::FunctionDef(function) => self.function(function),
@@ -325,8 +343,8 @@ impl<'a> Visitor<'a> for Walk<'a> {
                     self.import(alias, true);
                 }
             }
-            // At the top of a text everything is global anyway.
-            Stmt::Global(global) if self.scope.kind != Kind::Text => {
+            // At the top level everything is global anyway.
+            Stmt::Global(global) if self.scope.kind != ScopeKind::Text => {
                 let names = global.names.iter().map(|name| name.as_str());
                 self.scope.globals.extend(names);
             }
@@ -356,8 +374,8 @@ impl<'a> Visitor<'a> for Walk<'a> {
                 ExprContext::Store => self.bind(&name.id),
                 ExprContext::Del => {
                     self.read(&name.id);
-                    // What a function deletes is local to it.
-                    if self.scope.kind == Kind::Function {
+                    // A name that a function deletes is local to it.
+                    if self.scope.kind == ScopeKind::Function {
                         self.bind(&name.id);
                     }
                 }
@@ -373,7 +391,7 @@ impl<'a> Visitor<'a> for Walk<'a> {
                 if let Some(parameters) = &lambda.parameters {
                     self.defaults(parameters);
                 }
-                self.inside(Kind::Function, |walk| {
+                self.inside(ScopeKind::Function, |walk| {
                     if let Some(parameters) = &lambda.parameters {
                         walk.bind_parameters(parameters);
                     }
@@ -424,7 +442,7 @@ impl<'a> Visitor<'a> for Walk<'a> {
 mod tests {
     use super::*;
 
-    /// What is read, an arrow, what is bound.
+    /// Checks the names, written as reads, an arrow, binds.
     #[track_caller]
     fn check(text: &str, expected: &str) {
         let shown = match names(text) {

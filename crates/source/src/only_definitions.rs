@@ -1,8 +1,9 @@
-//! Recognising modules that do nothing but define names.
+//! Recognition of modules that only define names.
 //!
-//! Running such a module a second time changes nothing that running it once did not: it makes the same functions,
-//! classes and values again. Whoever wants its first state back need not run it, as long as nobody changed what it made.
-//! The answer is on the safe side: a module that is not understood counts as one that does more.
+//! Running such a module a second time has no further effect: it creates the same functions,
+//! classes and values again. To restore its initial state, it need not be run again, as long as the
+//! objects it created were not changed. The answer is conservative: a module that is not understood
+//! counts as one that does more.
 
 use std::collections::{HashMap, HashSet};
 
@@ -14,7 +15,7 @@ use ruff_python_ast::{
 use crate::names::names_of;
 use crate::parse;
 
-/// Builtin functions that, given plain values, do nothing but return a plain value.
+/// Builtin functions that, given plain values, only return a plain value.
 const PLAIN_FUNCTIONS: [&str; 24] = [
     "abs",
     "bool",
@@ -42,18 +43,18 @@ const PLAIN_FUNCTIONS: [&str; 24] = [
     "tuple",
 ];
 
-/// Functions of the standard library that do nothing, called again with the same plain values, but return an equal
-/// value without state of its own, or the same object as before.
+/// Library functions that, called again with the same plain values, have no effect but return an
+/// equal value without state of its own, or the same object as before.
 const HARMLESS_FUNCTIONS: [(&str, &str); 3] = [
     ("re", "compile"),
     ("logging", "getLogger"),
     ("typing", "TypeVar"),
 ];
 
-/// Decorators that keep nothing but the function, and are known to be builtin.
+/// Builtin decorators that keep nothing but the function.
 const BUILTIN_DECORATORS: [&str; 3] = ["property", "staticmethod", "classmethod"];
 
-/// The same, from modules of the standard library.
+/// Library decorators that keep nothing but the function.
 const LIBRARY_DECORATORS: [(&str, &str); 4] = [
     ("abc", "abstractmethod"),
     ("contextlib", "contextmanager"),
@@ -61,8 +62,8 @@ const LIBRARY_DECORATORS: [(&str, &str); 4] = [
     ("typing", "override"),
 ];
 
-/// The names that a module defines itself, not by an import, if defining names is all that running it does; `None` for
-/// any other module, and for a text that is not understood.
+/// Returns the names that a module defines itself, not by an import, if defining names is all that
+/// running it does; `None` for any other module, and for a text that is not understood.
 ///
 /// ```
 /// use testwright_source::only_definitions;
@@ -73,7 +74,7 @@ const LIBRARY_DECORATORS: [(&str, &str); 4] = [
 /// ```
 pub fn only_definitions(text: &str) -> Option<Vec<String>> {
     let tree = parse::module(text).ok()?;
-    let mut scope = Scope {
+    let mut scope = DefinitionScope {
         outer: None,
         bound: bound_in(tree.body()),
         defined: Vec::new(),
@@ -84,41 +85,45 @@ pub fn only_definitions(text: &str) -> Option<Vec<String>> {
     scope.are_harmless(tree.body()).then_some(scope.defined)
 }
 
+/// Returns the names that statements bind.
 fn bound_in(body: &[Stmt]) -> HashSet<String> {
     names_of(body).binds.into_iter().collect()
 }
 
-/// What evaluating an expression comes to.
+/// The effect of evaluating an expression.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Value {
-    /// A number, a text or a container of such: operators and builtin functions do nothing special with it.
+enum ValueEffect {
+    /// A number, a text or a container of such: operators and builtin functions have no special
+    /// effect on it.
     Plain,
-    /// Something that exists already, or a new function: harmless by itself.
+    /// An existing object, or a new function: harmless by itself.
     Harmless,
-    /// Perhaps more than a value.
+    /// Possibly an effect beyond a value.
     Unknown,
 }
 
-/// A module or the body of a class.
-struct Scope<'a> {
-    outer: Option<&'a Scope<'a>>,
+/// The scope of a module or of a class body.
+struct DefinitionScope<'a> {
+    outer: Option<&'a DefinitionScope<'a>>,
     /// All names it binds anywhere.
     bound: HashSet<String>,
     /// The names it has bound so far, without imports, in order.
     defined: Vec<String>,
-    /// Those of them that hold plain values.
+    /// The defined names that hold plain values.
     plain: HashSet<String>,
-    /// Those of them that are classes.
+    /// The defined names that are classes.
     classes: HashSet<String>,
     /// Imported names: the module, and for `from module import name` the name there.
     imported: HashMap<String, (String, Option<String>)>,
 }
 
-impl Scope<'_> {
+impl DefinitionScope<'_> {
+    /// Returns true if statements only define names.
     fn are_harmless(&mut self, body: &[Stmt]) -> bool {
         body.iter().all(|statement| self.is_harmless(statement))
     }
 
+    /// Returns true if a statement only defines names, and records them.
     fn is_harmless(&mut self, statement: &Stmt) -> bool {
         match statement {
             Stmt::Pass(_) => true,
@@ -150,7 +155,7 @@ impl Scope<'_> {
             }
             Stmt::Assign(assign) => {
                 let value = self.value(&assign.value);
-                value != Value::Unknown
+                value != ValueEffect::Unknown
                     && assign
                         .targets
                         .iter()
@@ -158,17 +163,17 @@ impl Scope<'_> {
             }
             Stmt::AnnAssign(assign) => {
                 let value = assign.value.as_ref();
-                let known = value.map_or(Value::Harmless, |value| self.value(value));
+                let known = value.map_or(ValueEffect::Harmless, |value| self.value(value));
                 let bind = |scope: &mut Self| match value {
                     Some(value) => scope.assign(&assign.target, value, known),
                     None => assign.target.is_name_expr(),
                 };
-                is_annotation(&assign.annotation) && known != Value::Unknown && bind(self)
+                is_annotation(&assign.annotation) && known != ValueEffect::Unknown && bind(self)
             }
             Stmt::AugAssign(assign) => {
                 assign.target.is_name_expr()
-                    && self.value(&assign.target) == Value::Plain
-                    && self.value(&assign.value) == Value::Plain
+                    && self.value(&assign.target) == ValueEffect::Plain
+                    && self.value(&assign.value) == ValueEffect::Plain
             }
             Stmt::FunctionDef(function) => self.function(function),
             Stmt::ClassDef(class) => self.class(class),
@@ -186,45 +191,48 @@ impl Scope<'_> {
         }
     }
 
+    /// Records an import.
     fn import(&mut self, name: &str, module: &str, original: Option<&str>) {
         self.forget(name);
         let source = (module.to_owned(), original.map(str::to_owned));
         self.imported.insert(name.to_owned(), source);
     }
 
-    /// Whatever is known of a name no longer holds.
+    /// Forgets everything about a name.
     fn forget(&mut self, name: &str) {
         self.plain.remove(name);
         self.classes.remove(name);
         self.imported.remove(name);
     }
 
-    /// Nobody knows which branch has bound the names of a statement.
+    /// Forgets the names that a statement binds, since it is unknown which branch bound them.
     fn forget_all(&mut self, statement: &Stmt) {
         for name in names_of(std::slice::from_ref(statement)).binds {
             self.forget(&name);
         }
     }
 
+    /// Records a definition. Returns false if the name has a special meaning.
     fn define(&mut self, name: &str) -> bool {
         self.forget(name);
         if !self.defined.iter().any(|known| known == name) {
             self.defined.push(name.to_owned());
         }
-        // Objects are told from those of other modules by it.
+        // Objects are attributed to their modules by it.
         name != "__module__"
     }
 
-    fn assign(&mut self, target: &Expr, value: &Expr, known: Value) -> bool {
+    /// Records an assignment. Returns true if it is harmless.
+    fn assign(&mut self, target: &Expr, value: &Expr, known: ValueEffect) -> bool {
         match (target, value) {
             (Expr::Name(name), _) => {
                 let fine = self.define(name.id.as_str());
-                if known == Value::Plain {
+                if known == ValueEffect::Plain {
                     self.plain.insert(name.id.to_string());
                 }
                 fine
             }
-            // Nothing but a display is sure to be taken apart without further ado.
+            // Only a display is sure to be unpacked without side effects.
             (Expr::Tuple(targets), Expr::Tuple(values)) => {
                 targets.elts.len() == values.elts.len()
                     && targets
@@ -239,6 +247,7 @@ impl Scope<'_> {
         }
     }
 
+    /// Records a function definition. Returns true if it is harmless.
     fn function(&mut self, function: &StmtFunctionDef) -> bool {
         let annotated = function
             .returns
@@ -254,6 +263,7 @@ impl Scope<'_> {
         fine && self.define(function.name.as_str())
     }
 
+    /// Returns true if the annotations and defaults of parameters are harmless.
     fn parameters(&self, parameters: &Parameters) -> bool {
         let variadic = parameters.vararg.iter().chain(&parameters.kwarg);
         let is_fine = |annotation: Option<&Expr>| annotation.is_none_or(is_annotation);
@@ -265,16 +275,17 @@ impl Scope<'_> {
                     && parameter
                         .default
                         .as_ref()
-                        .is_none_or(|default| self.value(default) != Value::Unknown)
+                        .is_none_or(|default| self.value(default) != ValueEffect::Unknown)
             })
     }
 
+    /// Returns true if a decorator keeps nothing but the function.
     fn is_harmless_decorator(&self, decorator: &Decorator) -> bool {
         match &decorator.expression {
             Expr::Name(name) if BUILTIN_DECORATORS.contains(&name.id.as_str()) => {
                 self.is_builtin(name.id.as_str())
             }
-            // `@size.setter`: whatever has the name in this class was made here, so it is a property if anything.
+            // `@size.setter`: the name was defined in this class, so it is a property if anything.
             Expr::Attribute(attribute)
                 if matches!(attribute.attr.as_str(), "setter" | "getter" | "deleter") =>
             {
@@ -287,6 +298,7 @@ impl Scope<'_> {
         }
     }
 
+    /// Records a class definition. Returns true if it is harmless.
     fn class(&mut self, class: &StmtClassDef) -> bool {
         let is_base = |base: &Expr| matches!(base, Expr::Name(_)) || self.is_path(base);
         let plain_head = class.type_params.is_none()
@@ -294,7 +306,7 @@ impl Scope<'_> {
             && class.arguments.as_ref().is_none_or(|arguments| {
                 arguments.keywords.is_empty() && arguments.args.iter().all(is_base)
             });
-        let mut inner = Scope {
+        let mut inner = DefinitionScope {
             outer: Some(self),
             bound: bound_in(&class.body),
             defined: Vec::new(),
@@ -308,9 +320,10 @@ impl Scope<'_> {
         fine
     }
 
+    /// Returns true if all branches of an `if` that can run only define names.
     fn conditional(&mut self, statement: &StmtIf) -> bool {
         if is_main_program(&statement.test) || self.is_type_checking(&statement.test) {
-            // Never run in a module that is imported.
+            // Never runs in an imported module.
             return statement
                 .elif_else_clauses
                 .iter()
@@ -327,7 +340,8 @@ impl Scope<'_> {
             })
     }
 
-    /// Whether a condition is made of plain values and of what `sys` and `os` say about the machine.
+    /// Returns true if a condition depends only on plain values and on what `sys` and `os` say
+    /// about the machine.
     fn is_stable_test(&self, test: &Expr) -> bool {
         match test {
             Expr::BoolOp(operation) => operation
@@ -351,14 +365,16 @@ impl Scope<'_> {
                     ("sys", "version_info" | "platform" | "maxsize" | "byteorder") | ("os", "name")
                 )
             ),
-            _ => self.value(test) == Value::Plain,
+            _ => self.value(test) == ValueEffect::Plain,
         }
     }
 
+    /// Returns true if a condition is `typing.TYPE_CHECKING`.
     fn is_type_checking(&self, test: &Expr) -> bool {
         self.library_name(test) == Some(("typing", "TYPE_CHECKING"))
     }
 
+    /// Returns true if all parts of a `try` statement only define names.
     fn attempt(&mut self, statement: &StmtTry) -> bool {
         let harmless = self.are_harmless(&statement.body)
             && self.are_harmless(&statement.orelse)
@@ -371,19 +387,20 @@ impl Scope<'_> {
                     && handler
                         .type_
                         .as_ref()
-                        .is_none_or(|expected| self.value(expected) != Value::Unknown)
+                        .is_none_or(|expected| self.value(expected) != ValueEffect::Unknown)
                     && self.are_harmless(&handler.body)
             })
     }
 
-    fn value(&self, expression: &Expr) -> Value {
+    /// Classifies an expression.
+    fn value(&self, expression: &Expr) -> ValueEffect {
         match expression {
-            _ if is_constant(expression) => Value::Plain,
+            _ if is_constant(expression) => ValueEffect::Plain,
             Expr::Name(name) => {
                 if self.is_plain(name.id.as_str()) {
-                    Value::Plain
+                    ValueEffect::Plain
                 } else {
-                    Value::Harmless
+                    ValueEffect::Harmless
                 }
             }
             Expr::Tuple(tuple) => self.all(&tuple.elts),
@@ -392,7 +409,7 @@ impl Scope<'_> {
             Expr::Dict(dict) => {
                 let keys = dict.items.iter().map(|item| match &item.key {
                     Some(key) => self.operation([key]),
-                    None => Value::Unknown,
+                    None => ValueEffect::Unknown,
                 });
                 let values = dict.items.iter().map(|item| self.value(&item.value));
                 worst(keys.chain(values))
@@ -407,62 +424,65 @@ impl Scope<'_> {
             Expr::Lambda(lambda) => {
                 let fine = |parameters: &Parameters| self.parameters(parameters);
                 if lambda.parameters.as_deref().is_none_or(fine) {
-                    Value::Harmless
+                    ValueEffect::Harmless
                 } else {
-                    Value::Unknown
+                    ValueEffect::Unknown
                 }
             }
-            Expr::Attribute(_) if self.is_path(expression) => Value::Harmless,
+            Expr::Attribute(_) if self.is_path(expression) => ValueEffect::Harmless,
             Expr::Call(call) => self.call(&call.func, &call.arguments),
-            _ => Value::Unknown,
+            _ => ValueEffect::Unknown,
         }
     }
 
-    fn all<'e>(&self, elements: impl IntoIterator<Item = &'e Expr>) -> Value {
+    /// Classifies several expressions: the worst of them counts.
+    fn all<'e>(&self, elements: impl IntoIterator<Item = &'e Expr>) -> ValueEffect {
         worst(elements.into_iter().map(|element| self.value(element)))
     }
 
-    /// The value of an operation, which is known only for plain operands.
-    fn operation<'e>(&self, operands: impl IntoIterator<Item = &'e Expr>) -> Value {
+    /// Classifies an operation, which is harmless only for plain operands.
+    fn operation<'e>(&self, operands: impl IntoIterator<Item = &'e Expr>) -> ValueEffect {
         match self.all(operands) {
-            Value::Plain => Value::Plain,
-            _ => Value::Unknown,
+            ValueEffect::Plain => ValueEffect::Plain,
+            _ => ValueEffect::Unknown,
         }
     }
 
-    fn call(&self, function: &Expr, arguments: &Arguments) -> Value {
+    /// Classifies a call.
+    fn call(&self, function: &Expr, arguments: &Arguments) -> ValueEffect {
         let named = arguments.keywords.iter().map(|keyword| match keyword.arg {
             Some(_) => self.value(&keyword.value),
-            None => Value::Unknown,
+            None => ValueEffect::Unknown,
         });
         let is_own_name = |argument: &Expr| matches!(argument, Expr::Name(name) if name.id.as_str() == "__name__");
         let positional = arguments.args.iter().map(|argument| {
             if is_own_name(argument) {
-                Value::Plain
+                ValueEffect::Plain
             } else {
                 self.value(argument)
             }
         });
-        if worst(positional.chain(named)) != Value::Plain {
-            return Value::Unknown;
+        if worst(positional.chain(named)) != ValueEffect::Plain {
+            return ValueEffect::Unknown;
         }
         let name = match function {
             Expr::Name(name) => name.id.as_str(),
             _ => "",
         };
         if self.is_builtin(name) && PLAIN_FUNCTIONS.contains(&name) {
-            return Value::Plain;
+            return ValueEffect::Plain;
         }
         let is_sentinel = name == "object" && self.is_builtin(name) && arguments.args.is_empty();
         match self.library_name(function) {
-            Some(("math", _)) => Value::Plain,
-            Some(name) if HARMLESS_FUNCTIONS.contains(&name) => Value::Harmless,
-            _ if is_sentinel => Value::Harmless,
-            _ => Value::Unknown,
+            Some(("math", _)) => ValueEffect::Plain,
+            Some(name) if HARMLESS_FUNCTIONS.contains(&name) => ValueEffect::Harmless,
+            _ if is_sentinel => ValueEffect::Harmless,
+            _ => ValueEffect::Unknown,
         }
     }
 
-    /// A name with dots, below an imported module or a class of this module.
+    /// Returns true if an expression is a dotted name below an imported module or a class of this
+    /// module.
     fn is_path(&self, expression: &Expr) -> bool {
         match expression {
             Expr::Attribute(attribute) => match &*attribute.value {
@@ -479,7 +499,8 @@ impl Scope<'_> {
         }
     }
 
-    /// What an expression means if it names something in another module: the module and the name there.
+    /// Returns the module and the original name, if an expression names something in another
+    /// module.
     fn library_name<'e>(&'e self, expression: &'e Expr) -> Option<(&'e str, &'e str)> {
         match expression {
             Expr::Name(name) => {
@@ -499,24 +520,27 @@ impl Scope<'_> {
         }
     }
 
-    /// Where a name is imported from, as far as code at this place sees it.
+    /// Returns the origin of an imported name, as visible in this scope.
     fn source(&self, name: &str) -> Option<&(String, Option<String>)> {
         self.look_up(name, |scope| scope.imported.get(name))
     }
 
+    /// Returns true if a name is a class of this module.
     fn is_class(&self, name: &str) -> bool {
         self.look_up(name, |scope| scope.classes.get(name))
             .is_some()
     }
 
+    /// Returns true if a name holds a plain value.
     fn is_plain(&self, name: &str) -> bool {
         self.look_up(name, |scope| scope.plain.get(name)).is_some()
     }
 
+    /// Looks a name up in this scope, or in the outer one if it is not bound here.
     fn look_up<'s, R>(
         &'s self,
         name: &str,
-        found: impl Fn(&'s Scope<'s>) -> Option<R>,
+        found: impl Fn(&'s DefinitionScope<'s>) -> Option<R>,
     ) -> Option<R> {
         match self.outer {
             Some(outer) if !self.bound.contains(name) => outer.look_up(name, found),
@@ -524,20 +548,22 @@ impl Scope<'_> {
         }
     }
 
-    /// Whether a name is nothing but the interpreter's own.
+    /// Returns true if a name is a builtin that is not shadowed.
     fn is_builtin(&self, name: &str) -> bool {
         !self.bound.contains(name) && self.outer.is_none_or(|outer| outer.is_builtin(name))
     }
 }
 
-fn worst(values: impl Iterator<Item = Value>) -> Value {
-    values.fold(Value::Plain, |worst, value| match (worst, value) {
-        (Value::Unknown, _) | (_, Value::Unknown) => Value::Unknown,
-        (Value::Harmless, _) | (_, Value::Harmless) => Value::Harmless,
-        _ => Value::Plain,
+/// Returns the worst of several classifications.
+fn worst(values: impl Iterator<Item = ValueEffect>) -> ValueEffect {
+    values.fold(ValueEffect::Plain, |worst, value| match (worst, value) {
+        (ValueEffect::Unknown, _) | (_, ValueEffect::Unknown) => ValueEffect::Unknown,
+        (ValueEffect::Harmless, _) | (_, ValueEffect::Harmless) => ValueEffect::Harmless,
+        _ => ValueEffect::Plain,
     })
 }
 
+/// Returns true if an expression is a literal constant.
 fn is_constant(expression: &Expr) -> bool {
     matches!(
         expression,
@@ -550,7 +576,7 @@ fn is_constant(expression: &Expr) -> bool {
     )
 }
 
-/// Whether an annotation is made of names, brackets and `|`, as types are.
+/// Returns true if an annotation consists of names, brackets and `|`, as types do.
 fn is_annotation(annotation: &Expr) -> bool {
     match annotation {
         _ if is_constant(annotation) => true,
@@ -570,7 +596,7 @@ fn is_annotation(annotation: &Expr) -> bool {
     }
 }
 
-/// `__name__ == "__main__"`.
+/// Returns true for `__name__ == "__main__"`.
 fn is_main_program(test: &Expr) -> bool {
     let Expr::Compare(comparison) = test else {
         return false;

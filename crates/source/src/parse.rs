@@ -1,6 +1,6 @@
-//! The fence around the parser: only here and in the walks over its tree is it named.
+//! The wrapper around the parser. Apart from the visitors of its tree, only this module uses it.
 //!
-//! Its interface changes with every release, so no type of it leaves this crate.
+//! Its interface changes with every release, so none of its types leaves this crate.
 
 use ruff_python_ast::token::Tokens;
 use ruff_python_ast::{Expr, Mod, ModModule, Stmt};
@@ -10,72 +10,76 @@ use ruff_python_parser::{
 use ruff_text_size::{Ranged, TextRange};
 
 use crate::Range;
-use crate::check::Problem;
+use crate::check::SyntaxProblem;
 use crate::depth::too_deep;
 use crate::tokens::{TokenKind, tokens};
 use crate::wording::message;
 
-/// The statements of a text, and where in it they start.
+/// The parsed statements of a text, and their offset in it.
 pub(crate) struct Tree {
     parsed: Parsed<ModModule>,
     offset: usize,
 }
 
 impl Tree {
+    /// Returns the statements.
     pub(crate) fn body(&self) -> &[Stmt] {
         self.parsed.suite()
     }
 
+    /// Returns the tokens.
     pub(crate) fn tokens(&self) -> &Tokens {
         self.parsed.tokens()
     }
 
-    /// Where in the caller's text the parsed part starts.
+    /// Returns the offset of the parsed part in the caller's text.
     pub(crate) fn offset(&self) -> usize {
         self.offset
     }
 
-    /// Where `node` is in the caller's text.
+    /// Returns the range of `node` in the caller's text.
     pub(crate) fn range(&self, node: &impl Ranged) -> Range {
         shifted(node.range(), self.offset)
     }
 }
 
 /// Parses a whole file.
-pub(crate) fn module(text: &str) -> Result<Tree, Vec<Problem>> {
+pub(crate) fn module(text: &str) -> Result<Tree, Vec<SyntaxProblem>> {
     module_at(text, 0)
 }
 
 /// Parses statements that may be indented, as they are inside another notation.
-pub(crate) fn fragment(text: &str) -> Result<Tree, Vec<Problem>> {
+pub(crate) fn fragment(text: &str) -> Result<Tree, Vec<SyntaxProblem>> {
     module_at(text, blanks_before(text))
 }
 
-fn module_at(text: &str, offset: usize) -> Result<Tree, Vec<Problem>> {
+/// Parses the statements of a text from an offset on.
+fn module_at(text: &str, offset: usize) -> Result<Tree, Vec<SyntaxProblem>> {
     let parsed = parsed(text, offset, Mode::Module)?;
     match parsed.try_into_module() {
         Some(parsed) => Ok(Tree { parsed, offset }),
-        // Never so: that is what the mode asked for.
+        // Cannot happen, since this mode was requested.
         None => Err(Vec::new()),
     }
 }
 
-/// Everything that keeps `text` from being a single expression.
-pub(crate) fn expression_problems(text: &str) -> Vec<Problem> {
+/// Returns the problems that keep `text` from being a single expression.
+pub(crate) fn expression_problems(text: &str) -> Vec<SyntaxProblem> {
     expression(text).err().unwrap_or_default()
 }
 
-/// Parses a single expression, and says where in the text the parsed part starts.
-pub(crate) fn expression(text: &str) -> Result<(Box<Expr>, usize), Vec<Problem>> {
+/// Parses a single expression, and returns it with the offset of the parsed part.
+pub(crate) fn expression(text: &str) -> Result<(Box<Expr>, usize), Vec<SyntaxProblem>> {
     let offset = blanks_before(text);
     match parsed(text, offset, Mode::Expression)?.into_syntax() {
         Mod::Expression(module) => Ok((module.body, offset)),
-        // Never so: that is what the mode asked for.
+        // Cannot happen, since this mode was requested.
         Mod::Module(_) => Err(Vec::new()),
     }
 }
 
-fn parsed(text: &str, offset: usize, mode: Mode) -> Result<Parsed<Mod>, Vec<Problem>> {
+/// Parses a text from an offset on, after checking its nesting.
+fn parsed(text: &str, offset: usize, mode: Mode) -> Result<Parsed<Mod>, Vec<SyntaxProblem>> {
     let part = text.get(offset..).unwrap_or("");
     if let Some(mut problem) = too_deep(part) {
         problem.range = problem.range.start + offset..problem.range.end + offset;
@@ -88,8 +92,8 @@ fn parsed(text: &str, offset: usize, mode: Mode) -> Result<Parsed<Mod>, Vec<Prob
     Err(problems(text, offset, parsed.errors()))
 }
 
-/// The parser's errors as problems, without those that only follow from others.
-fn problems(text: &str, offset: usize, errors: &[ParseError]) -> Vec<Problem> {
+/// Converts the parser's errors to problems, without those that only follow from others.
+fn problems(text: &str, offset: usize, errors: &[ParseError]) -> Vec<SyntaxProblem> {
     let part = text.get(offset..).unwrap_or("");
     let is_end = |error: &ParseError| error.error == ParseErrorType::Lexical(LexicalErrorType::Eof);
     let mut unclosed = errors
@@ -97,39 +101,42 @@ fn problems(text: &str, offset: usize, errors: &[ParseError]) -> Vec<Problem> {
         .any(is_end)
         .then(|| unclosed_bracket(text))
         .flatten();
-    // Behind a bracket that is never closed nothing is what it seems.
+    // After a bracket that is never closed nothing can be trusted.
     let mut trusted = unclosed
         .as_ref()
         .map_or(text.len() + 1, |bracket| bracket.start);
     let strings = errors
         .iter()
         .filter(|error| is_unclosed_string(error))
-        .map(|error| inside(shifted(error.location, offset), text).start);
+        .map(|error| to_char_boundaries(shifted(error.location, offset), text).start);
     if let (Some(bracket), Some(string)) = (&unclosed, strings.min()) {
         let between = text.get(bracket.start..string);
         if between.is_some_and(|between| !between.contains('\n')) {
-            // The string has swallowed what closes the bracket.
+            // The string has swallowed the closing bracket.
             trusted = string + 1;
             unclosed = None;
         }
     }
-    let misfit = misfit(text);
-    let mut problems: Vec<Problem> = Vec::new();
+    let mismatched_bracket = mismatched_bracket(text);
+    let mut problems: Vec<SyntaxProblem> = Vec::new();
     let mut line_end = None;
     let mut errors: Vec<&ParseError> = errors.iter().collect();
     errors.sort_by_key(|error| error.location.start());
     for error in errors {
-        let range = inside(shifted(error.location, offset), text);
-        // Recovering, the parser may stumble several times over one line; the first time says most.
+        let range = to_char_boundaries(shifted(error.location, offset), text);
+        // During recovery the parser may report several errors on one line; the first is the most
+        // useful.
         let same_line = line_end.is_some_and(|line_end| range.start <= line_end);
         if range.start < trusted && !same_line {
             let length = text.get(range.start..).unwrap_or("").find(['\n', '\r']);
             line_end = Some(length.map_or(text.len(), |length| range.start + length));
-            let fits = misfit.as_ref().filter(|misfit| misfit.range == range);
+            let fits = mismatched_bracket
+                .as_ref()
+                .filter(|mismatched_bracket| mismatched_bracket.range == range);
             problems.push(match fits {
-                Some(misfit) => misfit.clone(),
+                Some(mismatched_bracket) => mismatched_bracket.clone(),
                 None => unclosed_field(text, &range, error).unwrap_or_else(|| {
-                    Problem::new(without_line_end(range, text), message(error, part))
+                    SyntaxProblem::new(without_line_end(range, text), message(error, part))
                 }),
             });
         }
@@ -139,11 +146,12 @@ fn problems(text: &str, offset: usize, errors: &[ParseError]) -> Vec<Problem> {
             "this `{}` is never closed",
             text.get(bracket.clone()).unwrap_or("(")
         );
-        problems.push(Problem::new(bracket, words));
+        problems.push(SyntaxProblem::new(bracket, words));
     }
     problems
 }
 
+/// Returns true if an error is about a string without its closing quote.
 fn is_unclosed_string(error: &ParseError) -> bool {
     matches!(
         error.error,
@@ -151,7 +159,7 @@ fn is_unclosed_string(error: &ParseError) -> bool {
     )
 }
 
-/// The end of a line as a place is drawn over two lines; where it starts is enough.
+/// Shortens a range that is only a line end to its start, since it would be shown across two lines.
 fn without_line_end(range: Range, text: &str) -> Range {
     let is_line_end = text
         .get(range.clone())
@@ -163,8 +171,8 @@ fn without_line_end(range: Range, text: &str) -> Range {
     }
 }
 
-/// `f'{x'`: the quote that is to end the string seems to start another one in its field.
-fn unclosed_field(text: &str, range: &Range, error: &ParseError) -> Option<Problem> {
+/// Detects `f'{x'`: the quote that should end the string seems to start another one in its field.
+fn unclosed_field(text: &str, range: &Range, error: &ParseError) -> Option<SyntaxProblem> {
     if !is_unclosed_string(error) {
         return None;
     }
@@ -176,15 +184,15 @@ fn unclosed_field(text: &str, range: &Range, error: &ParseError) -> Option<Probl
     let prefix = before.get(line..line + opening)?;
     let is_open = !before.get(brace..)?.contains('}') && prefix.ends_with(['f', 'F', 'r', 'R']);
     is_open.then(|| {
-        Problem::new(
+        SyntaxProblem::new(
             brace..brace + 1,
             "this `{` of a formatted string is never closed; for a brace itself write `{{`",
         )
     })
 }
 
-/// The first closing bracket that closes nothing, or not what is open.
-fn misfit(text: &str) -> Option<Problem> {
+/// Finds the first closing bracket that closes nothing, or not what is open.
+fn mismatched_bracket(text: &str) -> Option<SyntaxProblem> {
     let mut open = Vec::new();
     for token in tokens(text) {
         let found = text.get(token.range.clone()).unwrap_or("");
@@ -194,11 +202,11 @@ fn misfit(text: &str) -> Option<Problem> {
                 (Some("("), ")") | (Some("["), "]") | (Some("{"), "}") => {}
                 (Some(opener), _) => {
                     let words = format!("this `{found}` does not match the `{opener}` before it");
-                    return Some(Problem::new(token.range, words));
+                    return Some(SyntaxProblem::new(token.range, words));
                 }
                 (None, _) => {
                     let words = format!("this `{found}` closes nothing");
-                    return Some(Problem::new(token.range, words));
+                    return Some(SyntaxProblem::new(token.range, words));
                 }
             },
             _ => {}
@@ -207,7 +215,7 @@ fn misfit(text: &str) -> Option<Problem> {
     None
 }
 
-/// The innermost bracket that is still open at the end of the text.
+/// Finds the innermost bracket that is still open at the end of the text.
 fn unclosed_bracket(text: &str) -> Option<Range> {
     let mut open = Vec::new();
     for token in tokens(text) {
@@ -220,6 +228,7 @@ fn unclosed_bracket(text: &str) -> Option<Range> {
     open.pop()
 }
 
+/// Returns the length of the blanks at the beginning of a text.
 fn blanks_before(text: &str) -> usize {
     text.len()
         - text
@@ -227,14 +236,16 @@ fn blanks_before(text: &str) -> usize {
             .len()
 }
 
+/// Converts a range of the parser to a range of the caller's text.
 pub(crate) fn shifted(range: TextRange, offset: usize) -> Range {
     range.start().to_usize() + offset..range.end().to_usize() + offset
 }
 
-/// `range`, moved to the nearest character boundaries inside `text`.
+/// Moves `range` to the nearest character boundaries inside `text`.
 ///
-/// The parser should see to that itself, but a slip there would be a panic in whoever shows the problem.
-fn inside(range: Range, text: &str) -> Range {
+/// The parser should guarantee that, but an error there would cause a panic where the problem is
+/// shown.
+fn to_char_boundaries(range: Range, text: &str) -> Range {
     let start = text.floor_char_boundary(range.start);
     let end = text.ceil_char_boundary(range.end.max(start));
     start..end.min(text.len())

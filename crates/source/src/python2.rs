@@ -1,7 +1,8 @@
-//! Recognising Python 2, to say so instead of just "syntax error".
+//! Recognition of Python 2, for better messages than "syntax error".
 //!
-//! Much teaching material and many old test harnesses are written in Python 2. Its constructs are looked for among the
-//! [`tokens`], so nothing inside a string or a comment counts, and one broken line does not hide the next.
+//! Much teaching material and many old test harnesses are written in Python 2. Its constructs are
+//! searched for in the [`tokens`], so nothing inside a string or a comment counts, and one broken
+//! line does not hide the next.
 
 use crate::Range;
 use crate::tokens::{Token, TokenKind, tokens};
@@ -11,14 +12,14 @@ use crate::tokens::{Token, TokenKind, tokens};
 pub struct Python2Hint {
     /// The construct.
     pub range: Range,
-    /// What it is: a lower-case phrase without a full stop.
+    /// The description: a lower-case phrase without a full stop.
     pub message: String,
-    /// What to write instead.
+    /// Advice on what to write instead.
     pub help: String,
 }
 
-/// The Python 2 construct behind the syntax error at `range`, if there is one: one that touches the range, else one on the
-/// line where it starts.
+/// Finds the Python 2 construct that caused the syntax error at `range`: one that touches the
+/// range, else one on the line where it starts.
 ///
 /// ```
 /// use testwright_source::{check_module, python2_hint};
@@ -42,30 +43,33 @@ pub fn python2_hint(text: &str, range: &Range) -> Option<Python2Hint> {
         .or_else(|| mixed_indentation(text, range, line))
 }
 
-/// Every Python 2 construct in `text`, in order.
+/// Finds every Python 2 construct in `text`, in order.
 ///
-/// `except A, b:` counts although Python 3.14 accepts it as two classes: a second one in small letters is a variable.
+/// `except A, b:` counts although Python 3.14 accepts it as two classes: a second one in lower case
+/// is a variable.
 pub fn python2_constructs(text: &str) -> Vec<Python2Hint> {
     let tokens = tokens(text);
-    let mut scan = Scan {
+    let mut scanner = Python2Scanner {
         text,
         tokens: &tokens,
         closing_backticks: Vec::new(),
     };
-    scan.pair_backticks();
+    scanner.pair_backticks();
     (0..tokens.len())
-        .filter_map(|position| scan.construct_at(position))
+        .filter_map(|position| scanner.construct_at(position))
         .collect()
 }
 
-struct Scan<'a> {
+/// The tokens of a text, searched for constructs.
+struct Python2Scanner<'a> {
     text: &'a str,
     tokens: &'a [Token],
     /// The positions of backticks that close another one, in order.
     closing_backticks: Vec<usize>,
 }
 
-impl<'a> Scan<'a> {
+impl<'a> Python2Scanner<'a> {
+    /// Finds the backticks that close another one on the same line.
     fn pair_backticks(&mut self) {
         let mut open = false;
         for position in 0..self.tokens.len() {
@@ -80,6 +84,7 @@ impl<'a> Scan<'a> {
         }
     }
 
+    /// Returns the construct that begins at a token, if there is one.
     fn construct_at(&self, position: usize) -> Option<Python2Hint> {
         let token = self.tokens.get(position)?;
         let word = self.text(position);
@@ -100,28 +105,31 @@ impl<'a> Scan<'a> {
         }
     }
 
+    /// Returns the kind of a token.
     fn kind(&self, position: usize) -> Option<TokenKind> {
         self.tokens.get(position).map(|token| token.kind)
     }
 
-    /// The token's text; empty behind the last one.
+    /// Returns the text of a token; empty after the last one.
     fn text(&self, position: usize) -> &'a str {
         let range = self.tokens.get(position).map(|token| token.range.clone());
         range.and_then(|range| self.text.get(range)).unwrap_or("")
     }
 
-    /// The text from one token to another, which is not part of it.
+    /// Returns the text from one token up to, not including, another.
     fn between(&self, from: usize, to: usize) -> &'a str {
         self.range(from, to)
             .and_then(|range| self.text.get(range))
             .unwrap_or("")
     }
 
+    /// Returns the range from one token up to, not including, another.
     fn range(&self, from: usize, to: usize) -> Option<Range> {
         let last = to.checked_sub(1).filter(|last| *last >= from)?;
         Some(self.tokens.get(from)?.range.start..self.tokens.get(last)?.range.end)
     }
 
+    /// Returns true if a token is the first of a statement.
     fn starts_statement(&self, position: usize) -> bool {
         match position.checked_sub(1) {
             None => true,
@@ -132,7 +140,8 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// Walks over the rest of a statement: calls `at` for every token outside brackets, and returns where the statement ends.
+    /// Visits the rest of a statement: calls `at` for every token outside brackets, and returns the
+    /// end of the statement.
     fn statement_end(&self, from: usize, mut at: impl FnMut(usize)) -> usize {
         let mut depth = 0_usize;
         for position in from..self.tokens.len() {
@@ -149,7 +158,7 @@ impl<'a> Scan<'a> {
         self.tokens.len()
     }
 
-    /// The positions of all `word`s outside brackets, and the end of the statement.
+    /// Returns the positions of all `word`s outside brackets, and the end of the statement.
     fn find(&self, from: usize, word: &str) -> (Vec<usize>, usize) {
         let mut found = Vec::new();
         let end = self.statement_end(from, |position| {
@@ -160,8 +169,8 @@ impl<'a> Scan<'a> {
         (found, end)
     }
 
-    /// Whether what follows a word shows that it was meant as a statement. Brackets and signs do not: `print (x)` and
-    /// `print -x` are Python 3 as well.
+    /// Returns true if the token after a word shows that it was meant as a statement. Brackets and
+    /// signs do not: `print (x)` and `print -x` are Python 3 as well.
     fn has_operand(&self, position: usize) -> bool {
         let word = self.text(position);
         match self.kind(position) {
@@ -173,6 +182,7 @@ impl<'a> Scan<'a> {
         }
     }
 
+    /// Recognises a `print` statement.
     fn print(&self, position: usize) -> Option<Python2Hint> {
         let message = "`print` is a statement only in Python 2";
         let (commas, end) = self.find(position + 1, ",");
@@ -182,7 +192,7 @@ impl<'a> Scan<'a> {
             let file = self.between(position + 2, file_end);
             let values = self.between(file_end + 1, end);
             let separator = if values.is_empty() { "" } else { ", " };
-            let help = instead(&format!("print({values}{separator}file={file})"));
+            let help = write_instead(&format!("print({values}{separator}file={file})"));
             return Some(hint(&range, message, help));
         }
         if self.has_operand(position + 1) {
@@ -192,30 +202,35 @@ impl<'a> Scan<'a> {
                 }
                 _ => format!("print({})", self.between(position + 1, end)),
             };
-            return Some(hint(&range, message, instead(&help)));
+            return Some(hint(&range, message, write_instead(&help)));
         }
-        // Alone it is Python 3 too, but there it does nothing.
+        // Alone it is valid Python 3, but has no effect there.
         let alone = end == position + 1 && (position == 0 || self.text(position - 1) != ":");
         alone.then(|| hint(&range, message, "write `print()`".to_owned()))
     }
 
+    /// Recognises an `exec` statement.
     fn exec(&self, position: usize) -> Option<Python2Hint> {
         if !self.has_operand(position + 1) {
             return None;
         }
-        let (places, end) = self.find(position + 1, "in");
-        let help = match places.first() {
-            Some(place) => {
-                let code = self.between(position + 1, *place);
-                format!("exec({code}, {})", self.between(place + 1, end))
+        let (keywords, end) = self.find(position + 1, "in");
+        let help = match keywords.first() {
+            Some(keyword) => {
+                let code = self.between(position + 1, *keyword);
+                format!("exec({code}, {})", self.between(keyword + 1, end))
             }
             None => format!("exec({})", self.between(position + 1, end)),
         };
         let message = "`exec` is a statement only in Python 2";
-        Some(hint(&self.range(position, end)?, message, instead(&help)))
+        Some(hint(
+            &self.range(position, end)?,
+            message,
+            write_instead(&help),
+        ))
     }
 
-    /// `except E, e:`
+    /// Recognises `except E, e:`.
     fn except(&self, position: usize) -> Option<Python2Hint> {
         let (colons, _) = self.find(position + 1, ":");
         let colon = *colons.first()?;
@@ -229,11 +244,11 @@ impl<'a> Scan<'a> {
         Some(hint(
             &self.range(position, colon)?,
             "only Python 2 names an exception with a comma",
-            instead(&help),
+            write_instead(&help),
         ))
     }
 
-    /// `raise E, "x"`
+    /// Recognises `raise E, "x"`.
     fn raise(&self, position: usize) -> Option<Python2Hint> {
         let (commas, end) = self.find(position + 1, ",");
         let first = *commas.first()?;
@@ -242,11 +257,11 @@ impl<'a> Scan<'a> {
         Some(hint(
             &self.range(position, end)?,
             "only Python 2 gives an exception its value with a comma",
-            instead(&help),
+            write_instead(&help),
         ))
     }
 
-    /// A backtick that closes another is part of that one's hint.
+    /// Recognises backticks. A backtick that closes another belongs to that one's hint.
     fn backticks(&self, position: usize) -> Option<Python2Hint> {
         let is_backtick = |position: &usize| self.text(*position) == "`";
         let on_line = |position: &usize| self.kind(*position) != Some(TokenKind::Newline);
@@ -257,7 +272,9 @@ impl<'a> Scan<'a> {
         let closing = behind.find(is_backtick);
         let end = closing.map_or(position + 1, |closing| closing + 1);
         let help = match closing {
-            Some(closing) => instead(&format!("repr({})", self.between(position + 1, closing))),
+            Some(closing) => {
+                write_instead(&format!("repr({})", self.between(position + 1, closing)))
+            }
             None => "write `repr(...)`".to_owned(),
         };
         let message = "backticks make a text of a value only in Python 2";
@@ -265,7 +282,7 @@ impl<'a> Scan<'a> {
     }
 }
 
-/// `0777` and `1L`.
+/// Recognises `0777` and `1L`.
 fn number(range: &Range, word: &str) -> Option<Python2Hint> {
     let digits = word.trim_end_matches(['l', 'L']);
     let octal = digits
@@ -276,29 +293,30 @@ fn number(range: &Range, word: &str) -> Option<Python2Hint> {
         Some(rest) => Some(hint(
             range,
             "a number that starts with `0` is octal only in Python 2",
-            instead(&format!("0o{rest}")),
+            write_instead(&format!("0o{rest}")),
         )),
         None if digits.len() < word.len() => Some(hint(
             range,
             "only Python 2 marks long numbers with `L`",
-            instead(digits),
+            write_instead(digits),
         )),
         None => None,
     }
 }
 
-/// `ur"..."`
+/// Recognises `ur"..."`.
 fn string(range: &Range, word: &str) -> Option<Python2Hint> {
     let is_python2 = word
         .get(..2)
         .is_some_and(|prefix| prefix.eq_ignore_ascii_case("ur"));
     is_python2.then(|| {
-        let help = instead(word.get(1..).unwrap_or(""));
+        let help = write_instead(word.get(1..).unwrap_or(""));
         hint(range, "the prefix `ur` exists only in Python 2", help)
     })
 }
 
-/// An error in the indentation of a text that indents some lines with tabs and others with blanks.
+/// Recognises an indentation error in a text that indents some lines with tabs and others with
+/// blanks.
 fn mixed_indentation(text: &str, range: &Range, line: Range) -> Option<Python2Hint> {
     let content = text.get(line.clone())?;
     let indentation = content.len() - content.trim_start_matches([' ', '\t']).len();
@@ -314,6 +332,7 @@ fn mixed_indentation(text: &str, range: &Range, line: Range) -> Option<Python2Hi
     })
 }
 
+/// Creates a hint.
 fn hint(range: &Range, message: &str, help: String) -> Python2Hint {
     Python2Hint {
         range: range.clone(),
@@ -322,11 +341,12 @@ fn hint(range: &Range, message: &str, help: String) -> Python2Hint {
     }
 }
 
-fn instead(code: &str) -> String {
+/// Returns the advice to write this code.
+fn write_instead(code: &str) -> String {
     format!("write `{code}`")
 }
 
-/// The line in which `at` is, without its end.
+/// Returns the line that contains `at`, without its end.
 fn line_around(text: &str, at: usize) -> Range {
     let at = text.floor_char_boundary(at);
     let (before, behind) = text.split_at(at);
@@ -340,7 +360,7 @@ mod tests {
     use super::*;
     use crate::check_module;
 
-    /// Every construct as its text and what to write instead.
+    /// Checks every construct, written as its text and what to write instead.
     #[track_caller]
     fn check(text: &str, expected: &[&str]) {
         let shown: Vec<String> = python2_constructs(text)

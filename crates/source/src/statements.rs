@@ -1,72 +1,74 @@
-//! The statements of one line, and their shape.
+//! The statements of one line, and their forms.
 
 use ruff_python_ast::Stmt;
 use ruff_python_ast::token::TokenKind;
 use ruff_text_size::Ranged;
 
 use crate::Range;
-use crate::check::{Problem, second_line};
+use crate::check::{SyntaxProblem, second_line};
 use crate::parse::{self, Tree};
 
 /// One statement of a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Statement {
-    /// The statement, without the `;` behind it.
+pub struct LineStatement {
+    /// The range of the statement, without the `;` after it.
     pub range: Range,
-    /// What it is.
-    pub shape: Shape,
+    /// The form of the statement.
+    pub form: StatementForm,
 }
 
-/// What a [`Statement`] is, as far as it matters to someone who wants to see its value.
+/// The form of a [`LineStatement`], as far as it matters for showing its value.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Shape {
-    /// A value that is thrown away, most often a call.
+pub enum StatementForm {
+    /// An expression whose value is discarded, usually a call.
     Expression,
     /// `target = value`, also with an annotation.
     Assignment {
-        /// The text of the first target: `a` of `a = b = 1`, all of `x, y` in `x, y = 1, 2`. Parentheses belong to it.
+        /// The range of the first target: `a` of `a = b = 1`, all of `x, y` in `x, y = 1, 2`.
+        /// Includes parentheses.
         target: Range,
     },
     /// Anything else: `del`, `return`, `x += 1`, a statement with a block.
     Other,
 }
 
-/// The statements of one logical line, in order.
+/// Returns the statements of one logical line, in order.
 ///
-/// The text is judged as by [`check_statements`](crate::check_statements), except that a text without any statement is fine
-/// and has none. A statement with a block counts as one.
+/// The text is checked as by [`check_statements`](crate::check_statements), except that a text
+/// without any statement is accepted. A statement with a block counts as one.
 ///
 /// ```
-/// use testwright_source::{Shape, statements};
+/// use testwright_source::{StatementForm, statements};
 ///
 /// let text = "x = f(1); x.clear()";
 /// let found = statements(text).unwrap_or_default();
-/// assert_eq!(found[0].shape, Shape::Assignment { target: 0..1 });
+/// assert_eq!(found[0].form, StatementForm::Assignment { target: 0..1 });
 /// assert_eq!(&text[found[1].range.clone()], "x.clear()");
 /// ```
-pub fn statements(text: &str) -> Result<Vec<Statement>, Vec<Problem>> {
+pub fn statements(text: &str) -> Result<Vec<LineStatement>, Vec<SyntaxProblem>> {
     let tree = parse::fragment(text)?;
     if let Some(problem) = second_line(&tree) {
         return Err(vec![problem]);
     }
-    let statements = tree.body().iter().map(|statement| Statement {
+    let statements = tree.body().iter().map(|statement| LineStatement {
         range: tree.range(statement),
-        shape: shape(text, &tree, statement),
+        form: form(text, &tree, statement),
     });
     Ok(statements.collect())
 }
 
-fn shape(text: &str, tree: &Tree, statement: &Stmt) -> Shape {
+/// Determines the form of a statement.
+fn form(text: &str, tree: &Tree, statement: &Stmt) -> StatementForm {
     let (target, end) = match statement {
-        Stmt::Expr(_) => return Shape::Expression,
+        Stmt::Expr(_) => return StatementForm::Expression,
         Stmt::Assign(assign) => match assign.targets.first() {
             Some(target) => (target, TokenKind::Equal),
-            None => return Shape::Other,
+            None => return StatementForm::Other,
         },
         Stmt::AnnAssign(assign) if assign.value.is_some() => (&*assign.target, TokenKind::Colon),
-        _ => return Shape::Other,
+        _ => return StatementForm::Other,
     };
-    // The tree forgets parentheses around a name, so the text up to the `=` is the target.
+    // The tree drops parentheses around a name, so the text up to the `=` is the target.
     let start = tree.range(statement).start;
     let end = tree
         .tokens()
@@ -77,7 +79,7 @@ fn shape(text: &str, tree: &Tree, statement: &Stmt) -> Shape {
     let length = text
         .get(start..end)
         .map_or(0, |target| target.trim_end().len());
-    Shape::Assignment {
+    StatementForm::Assignment {
         target: start..start + length,
     }
 }
@@ -86,7 +88,7 @@ fn shape(text: &str, tree: &Tree, statement: &Stmt) -> Shape {
 mod tests {
     use super::*;
 
-    /// The text of every statement, with the target of an assignment in front.
+    /// Checks the text of every statement, with the target of an assignment in front.
     #[track_caller]
     fn check(text: &str, expected: &[&str]) {
         let shown: Vec<String> = match statements(text) {
@@ -94,10 +96,12 @@ mod tests {
                 .into_iter()
                 .map(|statement| {
                     let code = &text[statement.range];
-                    match statement.shape {
-                        Shape::Expression => format!("value: {code}"),
-                        Shape::Assignment { target } => format!("{}: {code}", &text[target]),
-                        Shape::Other => format!("other: {code}"),
+                    match statement.form {
+                        StatementForm::Expression => format!("value: {code}"),
+                        StatementForm::Assignment { target } => {
+                            format!("{}: {code}", &text[target])
+                        }
+                        StatementForm::Other => format!("other: {code}"),
                     }
                 })
                 .collect(),

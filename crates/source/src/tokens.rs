@@ -1,21 +1,22 @@
 //! A small tokeniser that never fails.
 //!
-//! A text with Python inside it must often be cut *before* one can say whether its Python is right: where does a string end, is
-//! this `#` a comment, which bracket closes which. The parser answers for finished programs; [`tokens`] answers for any text,
-//! also for a broken one or one in which another notation is mixed.
+//! A text with embedded Python must often be cut *before* its Python can be checked: where does a
+//! string end, is this `#` a comment, which bracket closes which. The parser answers for finished
+//! programs; [`tokens`] answers for any text, also for a broken one or one that mixes in another
+//! notation.
 
 use crate::Range;
 
-/// A piece of text, and what it is.
+/// A token: a range of the text and its kind.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Token {
-    /// What kind of piece this is.
+    /// The kind of token.
     pub kind: TokenKind,
-    /// Where it is.
+    /// The range in the text.
     pub range: Range,
 }
 
-/// What a [`Token`] is.
+/// The kind of a [`Token`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum TokenKind {
     /// A name, also one that is a keyword only in some places (`match`, `type`).
@@ -36,11 +37,12 @@ pub enum TokenKind {
     Close,
     /// The end of a physical line: `\n`, `\r\n` or `\r`.
     Newline,
-    /// One character that Python has no use for outside strings, such as `$` or a lone backslash.
+    /// One character that has no meaning in Python outside strings, such as `$` or a lone
+    /// backslash.
     Unknown,
 }
 
-/// Cuts `text` into tokens; blanks and backslash-continued line ends between them are left out.
+/// Splits `text` into tokens. Blanks and backslash-continued line ends between them are left out.
 ///
 /// This never fails. A string without its closing quote ends with its line, a triple-quoted one with the text.
 ///
@@ -52,7 +54,7 @@ pub enum TokenKind {
 /// assert_eq!(comment.map(|token| &text[token.range]), Some("# why"));
 /// ```
 pub fn tokens(text: &str) -> Vec<Token> {
-    let mut scanner = Scanner {
+    let mut scanner = TokenScanner {
         text,
         at: 0,
         plain_until: 0,
@@ -64,12 +66,12 @@ pub fn tokens(text: &str) -> Vec<Token> {
     found
 }
 
-/// Whether `word` can never be a name in Python 3.
+/// Returns true if `word` can never be a name in Python 3.
 pub fn is_keyword(word: &str) -> bool {
     KEYWORDS.binary_search(&word).is_ok()
 }
 
-/// Sorted as bytes, for the binary search above.
+/// Python's keywords, sorted as bytes for the binary search above.
 const KEYWORDS: [&str; 35] = [
     "False", "None", "True", "and", "as", "assert", "async", "await", "break", "class", "continue",
     "def", "del", "elif", "else", "except", "finally", "for", "from", "global", "if", "import",
@@ -77,25 +79,29 @@ const KEYWORDS: [&str; 35] = [
     "with", "yield",
 ];
 
-/// Longest first, so that the first that fits is right.
+/// Python's operators, longest first, so that the first match is right.
 const OPERATORS: [&str; 42] = [
     "...", "**=", "//=", ">>=", "<<=", "!=", "->", ":=", "==", "<=", ">=", "<>", "<<", ">>", "**",
     "//", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "@=", "+", "-", "*", "/", "%", "&", "|",
     "^", "~", "@", "<", ">", "=", ".", ",", ":", ";",
 ];
 
-/// Formatted strings inside formatted strings deeper than this are read as plain ones; Python itself allows 150 of them.
-const DEEPEST_FORMATTED: usize = 30;
+/// The maximum nesting of formatted strings. Deeper ones are read as plain strings; Python itself
+/// allows 150.
+const MAX_FORMATTED: usize = 30;
 
-struct Scanner<'a> {
+/// The state of the tokeniser.
+struct TokenScanner<'a> {
     text: &'a str,
     at: usize,
-    /// Up to here formatted strings are read as plain ones. Set after one turned out not to be closed, because looking at
-    /// the same text from every later quote again would take quadratic time.
+    /// The position up to which formatted strings are read as plain ones. Set after one turned out
+    /// not to be closed, since rescanning the same text from every later quote would take quadratic
+    /// time.
     plain_until: usize,
 }
 
-impl Scanner<'_> {
+impl TokenScanner<'_> {
+    /// Returns the next token.
     fn next_token(&mut self) -> Option<Token> {
         self.skip_blanks();
         let start = self.at;
@@ -125,6 +131,7 @@ impl Scanner<'_> {
         })
     }
 
+    /// Skips blanks, continued line ends and a byte order mark.
     fn skip_blanks(&mut self) {
         loop {
             let rest = &self.text[self.at..];
@@ -134,14 +141,14 @@ impl Scanner<'_> {
                 Some(b'\\') if matches!(rest.as_bytes().get(1), Some(b'\n' | b'\r')) => {
                     self.at += 1 + line_end_length(&rest[1..]);
                 }
-                // A byte order mark is no part of the program.
+                // A byte order mark is not part of the program.
                 Some(0xEF) if self.at == 0 && rest.starts_with('\u{feff}') => self.at += 3,
                 _ => return,
             }
         }
     }
 
-    /// A name, a keyword, or a string with a prefix.
+    /// Scans a name, a keyword, or a string with a prefix.
     fn word(&mut self, rest: &str) -> (TokenKind, usize) {
         let length = rest
             .find(|character| !continues_name(character))
@@ -156,7 +163,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// The length of the string here, of which the prefix is known.
+    /// Returns the length of the string at the current position, which begins with this prefix.
     fn string_length(&mut self, prefix: &str) -> usize {
         let quote_at = self.at + prefix.len();
         let string = OpenString::new(self.text.as_bytes(), quote_at, prefix);
@@ -171,13 +178,14 @@ impl Scanner<'_> {
     }
 }
 
-/// A string of which the opening quotes have been read.
+/// A string whose opening quotes have been read.
 ///
-/// Works on bytes: every character that matters is ASCII, so every end found is also the end of a character.
+/// Works on bytes: every significant character is ASCII, so every end found is also the end of a
+/// character.
 #[derive(Clone, Copy)]
 struct OpenString<'a> {
     bytes: &'a [u8],
-    /// Behind the opening quotes.
+    /// The position after the opening quotes.
     start: usize,
     quote: u8,
     triple: bool,
@@ -186,6 +194,7 @@ struct OpenString<'a> {
 }
 
 impl<'a> OpenString<'a> {
+    /// Reads the opening quotes at `quote_at`.
     fn new(bytes: &'a [u8], quote_at: usize, prefix: &str) -> Self {
         let quote = bytes.get(quote_at).copied().unwrap_or(b'"');
         let triple = bytes[quote_at..].starts_with(&[quote; 3]);
@@ -200,11 +209,12 @@ impl<'a> OpenString<'a> {
         }
     }
 
+    /// Returns the byte at a position.
     fn byte(&self, at: usize) -> Option<u8> {
         self.bytes.get(at).copied()
     }
 
-    /// Behind the closing quotes, if they are here.
+    /// Returns the position after the closing quotes, if they are at `at`.
     fn closed_at(&self, at: usize) -> Option<usize> {
         let length = if self.triple { 3 } else { 1 };
         let here = self.bytes.get(at..at + length)?;
@@ -213,11 +223,13 @@ impl<'a> OpenString<'a> {
             .then_some(at + length)
     }
 
+    /// Returns true if a byte ends the line, and with it the string.
     fn ends_line(&self, byte: u8) -> bool {
         !self.triple && matches!(byte, b'\n' | b'\r')
     }
 
-    /// Where the string ends if nothing but quotes and backslashes matters, and whether it was closed.
+    /// Returns the end of the string if only quotes and backslashes matter, and whether it was
+    /// closed.
     fn plain_end(&self) -> (usize, bool) {
         let mut at = self.start;
         while let Some(byte) = self.byte(at) {
@@ -228,7 +240,7 @@ impl<'a> OpenString<'a> {
                 return (end, true);
             }
             at = if byte == b'\\' {
-                self.behind_escape(at)
+                self.after_escape(at)
             } else {
                 at + 1
             };
@@ -236,19 +248,21 @@ impl<'a> OpenString<'a> {
         (self.bytes.len(), false)
     }
 
-    /// Behind a backslash and what it escapes, which may be a two-byte line end.
-    fn behind_escape(&self, at: usize) -> usize {
+    /// Returns the position after a backslash and the character it escapes, which may be a two-byte
+    /// line end.
+    fn after_escape(&self, at: usize) -> usize {
         match self.bytes.get(at + 1..) {
             Some([b'\r', b'\n', ..]) => at + 3,
             _ => at + 2,
         }
     }
 
-    /// Where a formatted string ends, in whose fields the same quotes may occur again (Python 3.12); or how far one could
-    /// read without finding the end. A field of a single-quoted string must end on its line: Python would allow more, but
-    /// then one forgotten brace would swallow the lines behind it.
+    /// Returns the end of a formatted string, whose fields may contain the same quotes (Python
+    /// 3.12); or the position reached without finding the end. A field of a single-quoted string
+    /// must end on its line: Python would allow more, but then one forgotten brace would swallow
+    /// the following lines.
     fn formatted_end(&self, depth: usize) -> Result<usize, usize> {
-        if depth > DEEPEST_FORMATTED {
+        if depth > MAX_FORMATTED {
             return Err(self.start);
         }
         let mut at = self.start;
@@ -260,7 +274,7 @@ impl<'a> OpenString<'a> {
                 return Ok(end);
             }
             at = match byte {
-                b'\\' => self.behind_formatted_escape(at),
+                b'\\' => self.after_formatted_escape(at),
                 b'{' if self.byte(at + 1) == Some(b'{') => at + 2,
                 b'{' => self.field_end(at + 1, depth)?,
                 _ => at + 1,
@@ -269,16 +283,17 @@ impl<'a> OpenString<'a> {
         Err(self.bytes.len())
     }
 
-    /// A backslash does not escape a brace, except in the name of a character: `\N{BULLET}`.
-    fn behind_formatted_escape(&self, at: usize) -> usize {
+    /// Returns the position after a backslash. It does not escape a brace, except in the name of a
+    /// character: `\N{BULLET}`.
+    fn after_formatted_escape(&self, at: usize) -> usize {
         match self.bytes.get(at + 1..) {
             Some([b'{' | b'}', ..]) => at + 1,
             Some([b'N', b'{', ..]) if !self.raw => at + 3,
-            _ => self.behind_escape(at),
+            _ => self.after_escape(at),
         }
     }
 
-    /// Behind the `}` of a replacement field whose `{` has been read.
+    /// Returns the position after the `}` of a replacement field whose `{` has been read.
     fn field_end(&self, mut at: usize, depth: usize) -> Result<usize, usize> {
         let mut open = 0_usize;
         while let Some(byte) = self.byte(at) {
@@ -303,9 +318,10 @@ impl<'a> OpenString<'a> {
         Err(self.bytes.len())
     }
 
-    /// Behind the `}` of a field whose `:` has been read; the rest is literal text with fields of its own.
+    /// Returns the position after the `}` of a field whose `:` has been read. The format is literal
+    /// text with fields of its own.
     fn specification_end(&self, mut at: usize, depth: usize) -> Result<usize, usize> {
-        if depth > DEEPEST_FORMATTED {
+        if depth > MAX_FORMATTED {
             return Err(at);
         }
         while let Some(byte) = self.byte(at) {
@@ -321,7 +337,7 @@ impl<'a> OpenString<'a> {
         Err(self.bytes.len())
     }
 
-    /// Behind a string inside a field, whose opening quote is at `at`.
+    /// Returns the position after a string inside a field, whose opening quote is at `at`.
     fn nested_end(&self, at: usize, depth: usize) -> Result<usize, usize> {
         let letters = self.bytes[..at]
             .iter()
@@ -343,7 +359,7 @@ impl<'a> OpenString<'a> {
     }
 }
 
-/// Whether `word` before a quote belongs to the string; `ur` did so in Python 2.
+/// Returns true if `word` is a string prefix; `ur` was one in Python 2.
 fn is_prefix(word: &str) -> bool {
     const PREFIXES: [&str; 12] = [
         "r", "u", "b", "f", "t", "br", "rb", "fr", "rf", "tr", "rt", "ur",
@@ -353,19 +369,23 @@ fn is_prefix(word: &str) -> bool {
         .any(|prefix| prefix.eq_ignore_ascii_case(word))
 }
 
+/// Returns true if a character can start a name.
 fn starts_name(character: char) -> bool {
     character == '_' || unicode_ident::is_xid_start(character)
 }
 
+/// Returns true if a character can continue a name.
 fn continues_name(character: char) -> bool {
     unicode_ident::is_xid_continue(character)
 }
 
+/// Returns true if a text starts with a number.
 fn starts_number(rest: &str) -> bool {
     let digits = rest.strip_prefix('.').unwrap_or(rest);
     digits.starts_with(|character: char| character.is_ascii_digit())
 }
 
+/// Returns the length of the number at the start of a text.
 fn number_length(rest: &str) -> usize {
     let bytes = rest.as_bytes();
     if let [b'0', base @ (b'x' | b'X' | b'o' | b'O' | b'b' | b'B'), ..] = bytes {
@@ -387,7 +407,7 @@ fn number_length(rest: &str) -> usize {
     at + usize::from(matches!(bytes.get(at), Some(b'j' | b'J' | b'l' | b'L')))
 }
 
-/// Behind the digits from `at` on; an underscore counts if a digit follows it.
+/// Returns the position after the digits from `at` on; an underscore counts if a digit follows it.
 fn digits_end(bytes: &[u8], mut at: usize, hexadecimal: bool) -> usize {
     let is_digit = |at: usize| {
         bytes
@@ -400,11 +420,12 @@ fn digits_end(bytes: &[u8], mut at: usize, hexadecimal: bool) -> usize {
     at
 }
 
+/// Returns the length of the rest of the line.
 fn line_length(rest: &str) -> usize {
     rest.find(['\n', '\r']).unwrap_or(rest.len())
 }
 
-/// The length of the line end with which `rest` starts.
+/// Returns the length of the line end at the start of `rest`.
 fn line_end_length(rest: &str) -> usize {
     if rest.starts_with("\r\n") { 2 } else { 1 }
 }
@@ -413,7 +434,7 @@ fn line_end_length(rest: &str) -> usize {
 mod tests {
     use super::*;
 
-    /// Each token as a letter for its kind and its text: `N:x`.
+    /// Checks each token, written as a letter for its kind and its text: `N:x`.
     #[track_caller]
     fn check(text: &str, expected: &str) {
         let shown: Vec<String> = tokens(text)

@@ -1,8 +1,9 @@
-//! The syntax tree of a Python text, for those who need to know what it *says* and not only where its parts are.
+//! The syntax tree of a Python text.
 //!
-//! The parser's own tree changes with every release and knows more than anyone here asks for (parentheses, quotes, kinds of
-//! strings). This one is small: one node for each thing that means something, `elif` as an `if` inside `else`, pieces of
-//! strings joined. Every node knows where it stands, so exact text is always a slice away.
+//! The parser's own tree changes with every release and has more details than needed (parentheses,
+//! quotes, kinds of strings). This one is small: one node for each meaningful element, `elif` as an
+//! `if` inside `else`, adjacent strings joined. Every node has its range, so the exact text is
+//! always available.
 //!
 //! ```
 //! use testwright_source::tree::{self, ExpressionKind, StatementKind};
@@ -15,27 +16,27 @@
 
 mod lower;
 
-use crate::{Problem, Range, parse};
+use crate::{Range, SyntaxProblem, parse};
 
 /// A whole file.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Module {
-    /// The text that documents it, as written (see [`first_paragraph`]).
+    /// The docstring as written (see [`first_paragraph`]).
     pub docstring: Option<String>,
-    /// What it says, the docstring included.
+    /// The statements, including the docstring.
     pub body: Vec<Statement>,
 }
 
-/// A statement and where it stands. Two are equal if they say the same, wherever they stand.
+/// A statement and its range. Two statements are equal if they say the same, wherever they are.
 #[derive(Debug, Clone)]
 pub struct Statement {
-    /// From its first decorator or word to its last.
+    /// The range from its first decorator or word to its last.
     pub range: Range,
-    /// What it says.
+    /// The kind and its parts.
     pub kind: StatementKind,
 }
 
-/// What a statement says.
+/// The kind of a statement, with its parts.
 #[derive(Debug, Clone, PartialEq)]
 #[allow(
     missing_docs,
@@ -46,7 +47,7 @@ pub enum StatementKind {
     Class(Box<Class>),
     Return(Option<Expression>),
     Delete(Vec<Expression>),
-    /// `a = b = value`: several targets.
+    /// `a = b = value` has several targets.
     Assign {
         targets: Vec<Expression>,
         value: Expression,
@@ -75,7 +76,7 @@ pub enum StatementKind {
         body: Vec<Statement>,
         otherwise: Vec<Statement>,
     },
-    /// `elif` is an `if` alone in `otherwise`.
+    /// An `elif` is an `if` alone in `otherwise`.
     If {
         condition: Expression,
         body: Vec<Statement>,
@@ -83,13 +84,13 @@ pub enum StatementKind {
     },
     With {
         is_async: bool,
-        /// Each manager, and what it is bound to.
+        /// Each context manager, and the target it is bound to.
         items: Vec<(Expression, Option<Expression>)>,
         body: Vec<Statement>,
     },
     Match {
         subject: Expression,
-        cases: Vec<Case>,
+        cases: Vec<MatchCase>,
     },
     Raise {
         exception: Option<Expression>,
@@ -130,19 +131,19 @@ pub enum StatementKind {
 pub struct Function {
     /// Its name.
     pub name: String,
-    /// Whether it is an `async def`.
+    /// True if it is an `async def`.
     pub is_async: bool,
-    /// Whether it yields, itself and not only in a function inside, and so is a generator.
+    /// True if it is a generator: it yields itself, not only in an inner function.
     pub yields: bool,
-    /// What is written behind each `@`.
+    /// The expressions after each `@`.
     pub decorators: Vec<Expression>,
-    /// In the order in which they are written.
+    /// The parameters, in source order.
     pub parameters: Vec<Parameter>,
-    /// What is written behind `->`.
+    /// The annotation after `->`.
     pub returns: Option<Expression>,
-    /// The text that documents it, as written (see [`first_paragraph`]).
+    /// The docstring as written (see [`first_paragraph`]).
     pub docstring: Option<String>,
-    /// What it does, the docstring included.
+    /// The statements, including the docstring.
     pub body: Vec<Statement>,
 }
 
@@ -151,15 +152,15 @@ pub struct Function {
 pub struct Class {
     /// Its name.
     pub name: String,
-    /// What is written behind each `@`.
+    /// The expressions after each `@`.
     pub decorators: Vec<Expression>,
-    /// What stands in brackets behind its name: bases, then keywords such as `metaclass`.
+    /// The base classes in the brackets after its name.
     pub bases: Vec<Expression>,
-    /// The keywords among them.
+    /// The keywords in the brackets, such as `metaclass`.
     pub keywords: Vec<Keyword>,
-    /// The text that documents it, as written (see [`first_paragraph`]).
+    /// The docstring as written (see [`first_paragraph`]).
     pub docstring: Option<String>,
-    /// What it holds, the docstring included.
+    /// The statements, including the docstring.
     pub body: Vec<Statement>,
 }
 
@@ -168,64 +169,64 @@ pub struct Class {
 pub struct Parameter {
     /// Its name, without stars.
     pub name: String,
-    /// How it takes its argument.
+    /// The way in which it takes its argument.
     pub kind: ParameterKind,
-    /// What is written behind its colon.
+    /// The annotation after its colon.
     pub annotation: Option<Expression>,
-    /// What it is if nothing is given.
+    /// The default value.
     pub default: Option<Expression>,
 }
 
-/// How a parameter takes its argument.
+/// The way in which a parameter takes its argument.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ParameterKind {
-    /// Before `/`.
+    /// By position only: before `/`.
     PositionalOnly,
     /// By position or by name.
     Normal,
-    /// `*name`: the rest of the positions.
+    /// `*name`: the remaining positional arguments.
     Variadic,
-    /// Behind `*`.
+    /// By name only: after `*`.
     KeywordOnly,
-    /// `**name`: the rest of the keywords.
+    /// `**name`: the remaining keyword arguments.
     KeywordVariadic,
 }
 
 /// `name` or `name as other` of an import.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Alias {
-    /// What is imported, dots included; `*` for everything.
+    /// The imported name, including dots; `*` for everything.
     pub name: String,
-    /// What it is called here, if that is another name.
+    /// The name after `as`, if there is one.
     pub alias: Option<String>,
 }
 
 /// An `except` clause.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Handler {
-    /// What it catches; nothing for a bare `except`.
+    /// The exception it catches; `None` for a bare `except`.
     pub exception: Option<Expression>,
-    /// What the exception is called inside.
+    /// The name of the exception inside.
     pub name: Option<String>,
-    /// What is done.
+    /// The statements.
     pub body: Vec<Statement>,
 }
 
 /// A `case` of a `match`.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Case {
-    /// What the subject must look like.
+pub struct MatchCase {
+    /// The pattern to match.
     pub pattern: Pattern,
-    /// What is written behind its `if`.
+    /// The condition after `if`.
     pub guard: Option<Expression>,
-    /// What is done.
+    /// The statements.
     pub body: Vec<Statement>,
 }
 
-/// What a subject must look like.
+/// A pattern of a `case`.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Pattern {
-    /// Equal to a value (or the very same, for `None`, `True` and `False`).
+    /// A value that the subject must equal (or be identical to, for `None`, `True` and `False`).
     Value(Expression),
     /// `[a, *rest]`.
     Sequence(Vec<Pattern>),
@@ -250,20 +251,20 @@ pub enum Pattern {
         pattern: Option<Box<Pattern>>,
         name: Option<String>,
     },
-    /// One of several.
+    /// Alternatives.
     Or(Vec<Pattern>),
 }
 
-/// An expression and where it stands. Two are equal if they say the same, wherever they stand.
+/// An expression and its range. Two expressions are equal if they say the same, wherever they are.
 #[derive(Debug, Clone)]
 pub struct Expression {
-    /// From its first character to its last; brackets around it do not belong to it.
+    /// The range from its first character to its last, without surrounding parentheses.
     pub range: Range,
-    /// What it says.
+    /// The kind and its parts.
     pub kind: ExpressionKind,
 }
 
-/// What an expression says.
+/// The kind of an expression, with its parts.
 #[derive(Debug, Clone, PartialEq)]
 #[allow(
     missing_docs,
@@ -272,14 +273,15 @@ pub struct Expression {
 pub enum ExpressionKind {
     None,
     Boolean(bool),
-    /// Decimal digits, or the number as written if it is too large and not decimal. Never negative: that is a `Unary`.
+    /// Decimal digits, or the number as written if it is too large and not decimal. Never negative:
+    /// that is a `Unary`.
     Integer(String),
     Float(f64),
     Imaginary(f64),
     Text(String),
     Bytes(Vec<u8>),
     Ellipsis,
-    FormattedText(Vec<Piece>),
+    FormattedText(Vec<FStringPiece>),
     Name(String),
     List(Vec<Expression>),
     Tuple(Vec<Expression>),
@@ -333,13 +335,13 @@ pub enum ExpressionKind {
     Comprehension {
         kind: ComprehensionKind,
         element: Box<Expression>,
-        clauses: Vec<Clause>,
+        clauses: Vec<ComprehensionClause>,
     },
     /// Without a key it unpacks mappings: `{**value for …}`.
     DictionaryComprehension {
         key: Option<Box<Expression>>,
         value: Box<Expression>,
-        clauses: Vec<Clause>,
+        clauses: Vec<ComprehensionClause>,
     },
     /// `*value` in a display, a call or a target.
     Starred(Box<Expression>),
@@ -351,16 +353,16 @@ pub enum ExpressionKind {
     Await(Box<Expression>),
     Yield(Option<Box<Expression>>),
     YieldFrom(Box<Expression>),
-    /// A template string, or anything newer than this tree: only its text is known.
+    /// A template string, or anything newer than this tree: only its range is known.
     Other,
 }
 
 /// A piece of a formatted string.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Piece {
-    /// What stands between the braces' pairs.
+pub enum FStringPiece {
+    /// Literal text.
     Text(String),
-    /// What stands inside them; how it is to be formatted is not kept.
+    /// The expression inside braces. Its format is not kept.
     Value(Expression),
 }
 
@@ -375,14 +377,14 @@ pub struct Keyword {
 /// `for target in iterable if condition …` in a comprehension.
 #[derive(Debug, Clone, PartialEq)]
 #[allow(missing_docs, reason = "the parts of it")]
-pub struct Clause {
+pub struct ComprehensionClause {
     pub is_async: bool,
     pub target: Expression,
     pub iterable: Expression,
     pub conditions: Vec<Expression>,
 }
 
-/// What a comprehension makes.
+/// The result type of a comprehension.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs, reason = "they are what they are called")]
 pub enum ComprehensionKind {
@@ -420,7 +422,7 @@ pub enum Operator {
     BitAnd,
 }
 
-/// What a comparison asks.
+/// A comparison operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "they are what they are called")]
 pub enum Comparison {
@@ -449,7 +451,7 @@ impl PartialEq for Expression {
 }
 
 impl Expression {
-    /// The name, if it is nothing but a name.
+    /// Returns the name, if the expression is a plain name.
     #[must_use]
     pub fn as_name(&self) -> Option<&str> {
         match &self.kind {
@@ -458,26 +460,26 @@ impl Expression {
         }
     }
 
-    /// `a.b.c` as its words, if it is nothing but names and dots.
+    /// Returns the parts of a dotted name such as `a.b.c`, if the expression is one.
     #[must_use]
     pub fn dotted(&self) -> Option<Vec<&str>> {
         match &self.kind {
             ExpressionKind::Name(name) => Some(vec![name]),
             ExpressionKind::Attribute { object, name } => {
-                let mut words = object.dotted()?;
-                words.push(name);
-                Some(words)
+                let mut parts = object.dotted()?;
+                parts.push(name);
+                Some(parts)
             }
             _ => None,
         }
     }
 }
 
-/// Reads a whole file.
+/// Parses a whole file.
 ///
 /// # Errors
-/// What keeps it from being Python.
-pub fn module(text: &str) -> Result<Module, Vec<Problem>> {
+/// Returns the problems that keep it from being Python.
+pub fn module(text: &str) -> Result<Module, Vec<SyntaxProblem>> {
     let tree = parse::module(text)?;
     let body = lower::Lower::of(&tree).statements(tree.body());
     Ok(Module {
@@ -486,35 +488,36 @@ pub fn module(text: &str) -> Result<Module, Vec<Problem>> {
     })
 }
 
-/// Reads statements that may be indented as a whole.
+/// Parses statements that may be indented as a whole.
 ///
 /// # Errors
-/// What keeps them from being Python.
-pub fn statements(text: &str) -> Result<Vec<Statement>, Vec<Problem>> {
+/// Returns the problems that keep them from being Python.
+pub fn statements(text: &str) -> Result<Vec<Statement>, Vec<SyntaxProblem>> {
     let tree = parse::fragment(text)?;
     Ok(lower::Lower::of(&tree).statements(tree.body()))
 }
 
-/// Reads one expression.
+/// Parses one expression.
 ///
 /// # Errors
-/// What keeps it from being one.
-pub fn expression(text: &str) -> Result<Expression, Vec<Problem>> {
+/// Returns the problems that keep it from being one.
+pub fn expression(text: &str) -> Result<Expression, Vec<SyntaxProblem>> {
     let (expression, offset) = parse::expression(text)?;
     Ok(lower::Lower { offset }.expression(&expression))
 }
 
-/// The first paragraph of a docstring, in one line.
+/// Returns the first paragraph of a docstring, in one line.
 #[must_use]
 pub fn first_paragraph(docstring: &str) -> String {
     let lines = docstring
         .trim()
         .lines()
         .take_while(|line| !line.trim().is_empty());
-    let words: Vec<&str> = lines.flat_map(str::split_whitespace).collect();
-    words.join(" ")
+    let parts: Vec<&str> = lines.flat_map(str::split_whitespace).collect();
+    parts.join(" ")
 }
 
+/// Returns the docstring of a body, if there is one.
 fn docstring(body: &[Statement]) -> Option<String> {
     match &body.first()?.kind {
         StatementKind::Expression(Expression {
@@ -543,7 +546,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_means_saying_the_same() {
+    fn equality_ignores_positions() {
         assert_eq!(kind("f( x,1 )"), kind("f(x, 0x1)"));
         assert_ne!(kind("f(x, 1)"), kind("f(1, x)"));
     }
@@ -554,7 +557,11 @@ mod tests {
         let ExpressionKind::FormattedText(pieces) = kind("'a' f'b{x}c'") else {
             panic!("not formatted");
         };
-        let [Piece::Text(before), Piece::Value(value), Piece::Text(after)] = pieces.as_slice()
+        let [
+            FStringPiece::Text(before),
+            FStringPiece::Value(value),
+            FStringPiece::Text(after),
+        ] = pieces.as_slice()
         else {
             panic!("other pieces");
         };

@@ -1,19 +1,22 @@
-//! The parser's errors in words for a person who is learning Python.
+//! Error messages for people who are learning Python.
 //!
-//! Its own messages are written for people who know its insides. A message here is a lower-case phrase without a full stop, puts
-//! code in backticks, and says what to write where the mistake is a common one.
+//! The parser's own messages are written for people who know its internals. A message here is a
+//! lower-case phrase without a full stop, puts code in backticks, and gives advice where the
+//! mistake is a common one.
 
 use ruff_python_ast::token::TokenKind;
 use ruff_python_parser::{
     InterpolatedStringErrorType, LexicalErrorType, ParseError, ParseErrorType,
 };
 
-/// What is wrong; `text` is what the parser was given.
+/// Returns the message of an error; `text` is what the parser was given.
 pub(crate) fn message(error: &ParseError, text: &str) -> String {
     use ParseErrorType as Type;
     let found = text.get(error.location.to_std_range()).unwrap_or("");
-    let words = match &error.error {
-        Type::ExpectedExpression => return format!("expected an expression{}", instead(found)),
+    let message_text = match &error.error {
+        Type::ExpectedExpression => {
+            return format!("expected an expression{}", found_instead(found));
+        }
         Type::ExpectedToken {
             expected,
             found: kind,
@@ -33,7 +36,7 @@ pub(crate) fn message(error: &ParseError, text: &str) -> String {
             "an assignment has no value; to compare, write `==`"
         }
         Type::UnexpectedExpressionToken => {
-            return format!("expected the end of the expression{}", instead(found));
+            return format!("expected the end of the expression{}", found_instead(found));
         }
         Type::UnexpectedTokenAfterAsync(kind) => {
             return format!(
@@ -98,31 +101,36 @@ pub(crate) fn message(error: &ParseError, text: &str) -> String {
         Type::UnexpectedIpythonEscapeCommand => "this is a command of IPython, not of Python",
         Type::FStringError(error) | Type::TStringError(error) => interpolation(error),
         Type::Lexical(error) => return lexical(error, found),
-        Type::OtherError(words) if words == "Expected a statement" => return statement(found),
-        Type::OtherError(words) if words == "Expected a simple statement" => {
+        Type::OtherError(message_text) if message_text == "Expected a statement" => {
+            return statement(found);
+        }
+        Type::OtherError(message_text) if message_text == "Expected a simple statement" => {
             "a statement with a block cannot follow a colon on the same line"
         }
-        Type::OtherError(words)
-            if words.starts_with("Expected an identifier, but found a keyword") =>
+        Type::OtherError(message_text)
+            if message_text.starts_with("Expected an identifier, but found a keyword") =>
         {
             return format!(
                 "{} is a keyword of Python and cannot stand here",
                 quoted(found)
             );
         }
-        Type::OtherError(words) if words.starts_with("Expected an identifier") && found == "=" => {
+        Type::OtherError(message_text)
+            if message_text.starts_with("Expected an identifier") && found == "=" =>
+        {
             let before = text.get(..error.location.start().to_usize());
             return match before.and_then(keyword_at_end) {
                 Some(keyword) => format!("`{keyword}` is a keyword of Python and cannot be a name"),
                 None => String::from("expected a name, found `=`"),
             };
         }
-        // What is left speaks plainly already.
-        other => return plainly(&other.to_string()),
+        // The remaining messages are clear already.
+        other => return adapt_message(&other.to_string()),
     };
-    words.to_owned()
+    message_text.to_owned()
 }
 
+/// Returns the keyword at the end of a text, if there is one.
 fn keyword_at_end(text: &str) -> Option<&str> {
     let text = text.trim_end();
     let start = text.rfind(|letter: char| letter != '_' && !letter.is_alphanumeric());
@@ -130,7 +138,7 @@ fn keyword_at_end(text: &str) -> Option<&str> {
     crate::is_keyword(word).then_some(word)
 }
 
-/// What to say about text that cannot start a statement.
+/// Returns the message for text that cannot start a statement.
 fn statement(found: &str) -> String {
     match found {
         "elif" => "`elif` without an `if` before it, equally indented".to_owned(),
@@ -138,13 +146,14 @@ fn statement(found: &str) -> String {
             "`else` without an `if`, `for`, `while` or `try` before it, equally indented".to_owned()
         }
         "except" | "finally" => format!("`{found}` without a `try` before it, equally indented"),
-        _ => format!("expected a statement{}", instead(found)),
+        _ => format!("expected a statement{}", found_instead(found)),
     }
 }
 
+/// Returns the message of a lexical error.
 fn lexical(error: &LexicalErrorType, found: &str) -> String {
     use LexicalErrorType as Type;
-    let words = match error {
+    let message_text = match error {
         Type::UnclosedStringError | Type::StringError if is_triple(found) => {
             "this string has no closing triple quote"
         }
@@ -166,16 +175,18 @@ fn lexical(error: &LexicalErrorType, found: &str) -> String {
         Type::InvalidByteLiteral => "a bytes literal can only contain ASCII characters",
         Type::LineContinuationError => "a backslash must be the last character of its line",
         Type::Eof => "the text ends too early; is a bracket or a quote not closed?",
-        other => return plainly(&other.to_string()),
+        other => return adapt_message(&other.to_string()),
     };
-    words.to_owned()
+    message_text.to_owned()
 }
 
+/// Returns true if a string has triple quotes.
 fn is_triple(string: &str) -> bool {
     let quotes = string.trim_start_matches(|letter: char| letter.is_ascii_alphabetic());
     quotes.starts_with("\"\"\"") || quotes.starts_with("'''")
 }
 
+/// Returns the message of an error in a formatted string.
 fn interpolation(error: &InterpolatedStringErrorType) -> &'static str {
     use InterpolatedStringErrorType as Type;
     match error {
@@ -200,10 +211,10 @@ fn interpolation(error: &InterpolatedStringErrorType) -> &'static str {
     }
 }
 
-/// A token as a person would call it; `text` is the token, where known.
+/// Returns the name of a token for people; `text` is the token, where known.
 fn name(kind: TokenKind, text: &str) -> String {
     use TokenKind as Kind;
-    let words = match kind {
+    let message_text = match kind {
         Kind::Newline | Kind::NonLogicalNewline => "the end of the line",
         Kind::EndOfFile => "the end of the text",
         Kind::Indent => "an indented block",
@@ -216,10 +227,11 @@ fn name(kind: TokenKind, text: &str) -> String {
         }
         other => return other.to_string(),
     };
-    words.to_owned()
+    message_text.to_owned()
 }
 
-fn instead(found: &str) -> String {
+/// Returns `, found …` unless nothing was found.
+fn found_instead(found: &str) -> String {
     if found.trim().is_empty() {
         String::new()
     } else {
@@ -227,7 +239,7 @@ fn instead(found: &str) -> String {
     }
 }
 
-/// The text in backticks, if it is short enough to be worth repeating.
+/// Returns the text in backticks, or `this` if it is too long to repeat.
 fn quoted(text: &str) -> String {
     const LONGEST: usize = 30;
     let text = text.trim();
@@ -238,8 +250,9 @@ fn quoted(text: &str) -> String {
     }
 }
 
-/// Our form of a message: starts small, ends without a full stop, quotes with backticks.
-fn plainly(message: &str) -> String {
+/// Adapts a message of the parser: starts in lower case, ends without a full stop, quotes with
+/// backticks.
+fn adapt_message(message: &str) -> String {
     let message = message
         .trim_end_matches('.')
         .replace('\'', "`")

@@ -237,7 +237,7 @@ def test_a_singular_that_means_nothing_is_told(models):
         )
     )
     done = models.run("compat", "pma", "Singular")
-    assert "warning: the module `Singular` has `domain`, which means nothing" in done.stderr
+    assert "warning: the module `Singular` has `domain`, which is ignored" in done.stderr
     models.write(Plural=(models.path / "Singular.py").read_text() + "domains = domain\n")
     assert models.run("compat", "pma", "Plural").stderr == ""
 

@@ -1,18 +1,18 @@
-//! What code under test has left running.
+//! Processes that code under test has left running.
 
 use rustix::process::{Pid, Signal, WaitOptions, getpid, kill_process, waitpid};
 
-/// Lets the processes that lose their parent become children of this one, where the system has that.
-pub(super) fn adopt() {
+/// Makes orphaned descendants children of this process, where the operating system supports it.
+pub(super) fn become_subreaper() {
     #[cfg(target_os = "linux")]
     {
         let _old_kernels_cannot = rustix::process::set_child_subreaper(Some(getpid()));
     }
 }
 
-/// Ends all children, and theirs, which become ours in turn.
-pub(super) fn end_all() {
-    // A process that starts others faster than they can be ended is given up on.
+/// Kills all children, and their children, which become children of this process in turn.
+pub(super) fn kill_children() {
+    // Gives up on processes that start others faster than they can be killed.
     for _ in 0..100 {
         let children = children();
         if children.is_empty() {
@@ -27,23 +27,23 @@ pub(super) fn end_all() {
     }
 }
 
-/// The children of this process, dead or alive.
+/// Returns the children of this process, including zombies.
 fn children() -> Vec<Pid> {
     let this = getpid().as_raw_nonzero().to_string();
-    let is_child = |number: &i32| {
-        let stat = std::fs::read_to_string(format!("/proc/{number}/stat")).unwrap_or_default();
-        // The name, in brackets, may hold anything.
+    let is_child = |pid: &i32| {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        // The program name in parentheses may contain anything.
         let rest = stat.rsplit(") ").next().unwrap_or_default();
         rest.split(' ').nth(1) == Some(&this)
     };
-    processes()
+    all_pids()
         .filter(is_child)
         .filter_map(Pid::from_raw)
         .collect()
 }
 
-/// The numbers of all processes, where the system tells.
-pub(super) fn processes() -> impl Iterator<Item = i32> {
+/// Returns the ids of all processes, if the operating system lists them in `/proc`.
+pub(super) fn all_pids() -> impl Iterator<Item = i32> {
     let folders = std::fs::read_dir("/proc").into_iter().flatten().flatten();
     folders.filter_map(|folder| folder.file_name().to_str()?.parse().ok())
 }

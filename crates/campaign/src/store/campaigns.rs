@@ -1,32 +1,35 @@
-//! Campaigns: how they begin, go on and end.
+//! Campaigns in the store: their start, progress and end.
 
 use rusqlite::{Connection, named_params, params};
 use testwright_core::Error;
 
-use super::claim::{Claim, is_running};
-use super::fields::{Fields, one, rows, stored_count, stored_seconds, stored_time};
-use super::problem::Problem;
+use super::campaign_lock::{CampaignLock, is_running};
+use super::error::StoreError;
+use super::stored_row::{
+    StoredRow, query_one, query_rows, stored_count, stored_seconds, stored_time,
+};
 use super::{
-    CampaignEnding, CampaignId, CampaignRecord, CampaignState, NewCampaign, Standing, Store,
-    missing,
+    CampaignEnding, CampaignId, CampaignProgress, CampaignRecord, CampaignState, NewCampaign,
+    Store, missing,
 };
 
-/// More standings than that are thinned out.
-const MOST_STANDINGS: i64 = 600;
+/// The maximum number of points in a progress curve. Beyond it, every second one is deleted.
+const MAX_CURVE_POINTS: i64 = 600;
 
-/// Standings are at least this part of the time so far apart.
-const FINEST: f64 = 1.0 / 300.0;
+/// The minimum distance between points, as a part of the time so far.
+const MIN_SPACING: f64 = 1.0 / 300.0;
 
-const RECORD: &str = "SELECT *,
+/// Selects campaigns with the number of failures seen in each.
+const SELECT_RECORD: &str = "SELECT *,
     (SELECT count(*) FROM sighting WHERE sighting.campaign = campaign.id) AS failures FROM campaign";
 
 impl Store {
-    /// Begins a campaign. It counts as running until [`finish`](Store::finish), or until this store is dropped or its
-    /// process ends.
+    /// Begins a campaign. It counts as running until [`finish`](Store::finish), or until this store
+    /// is dropped or its process ends.
     pub fn begin(&mut self, campaign: &NewCampaign) -> Result<CampaignId, Error> {
-        let store = self.real.clone();
-        let claim = self.change(|transaction| {
-            let words = serde_json::to_string(&campaign.words)
+        let store = self.resolved_path.clone();
+        let lock = self.write(|transaction| {
+            let words = serde_json::to_string(&campaign.command_line)
                 .map_err(|error| Error::new(error.to_string()))?;
             transaction.execute(
                 "INSERT INTO campaign (harness, digest, seed, words, version, python, jobs, started, noted)
@@ -42,29 +45,30 @@ impl Store {
                     ":started": stored_time(campaign.started),
                 },
             )?;
-            // Before anybody else can see it, so that nobody ever takes it for one that broke off.
-            claim(&store, transaction.last_insert_rowid())
+            // Locked before other processes can see it, so that none takes it for a killed
+            // campaign.
+            lock_campaign(&store, transaction.last_insert_rowid())
         })?;
-        let id = CampaignId(claim.campaign);
-        self.claims.push(claim);
+        let id = CampaignId(lock.campaign);
+        self.locks.push(lock);
         Ok(id)
     }
 
-    /// The latest campaign of a harness that did not come to its end: it was killed, interrupted, or could not go on.
-    /// One that is running is not meant.
+    /// Returns the latest unfinished campaign of a harness: one that was killed, interrupted or
+    /// failed. Running campaigns are skipped.
     pub fn unfinished(&self, harness: &str) -> Result<Option<CampaignRecord>, Error> {
         let query = format!(
-            "{RECORD} WHERE harness = ?1 AND (ending IS NULL OR ending <> 'complete') ORDER BY id DESC"
+            "{SELECT_RECORD} WHERE harness = ?1 AND (ending IS NULL OR ending <> 'complete') ORDER BY id DESC"
         );
-        let records = self.look(|database| self.records(database, &query, [harness]))?;
+        let records = self.read(|database| self.read_records(database, &query, [harness]))?;
         let is_running = |record: &CampaignRecord| record.state == CampaignState::Running;
         Ok(records.into_iter().find(|record| !is_running(record)))
     }
 
-    /// Takes a campaign up again that did not come to its end. It counts as running from now on.
+    /// Resumes an unfinished campaign. It counts as running from now on.
     pub fn resume(&mut self, campaign: CampaignId) -> Result<(), Error> {
-        let store = self.real.clone();
-        let claim = self.change(|transaction| {
+        let store = self.resolved_path.clone();
+        let lock = self.write(|transaction| {
             let changed = transaction.execute(
                 "UPDATE campaign SET ending = NULL, trouble = NULL, ended = NULL, resumed = resumed + 1 WHERE id = ?1",
                 [campaign.0],
@@ -72,104 +76,109 @@ impl Store {
             if changed == 0 {
                 return Err(missing("campaign", campaign.0));
             }
-            claim(&store, campaign.0)
+            lock_campaign(&store, campaign.0)
         })?;
-        self.claims.push(claim);
+        self.locks.push(lock);
         Ok(())
     }
 
-    /// Notes how far a campaign has come. The latest standing is always known; of those before, as many are kept as it
-    /// takes to draw how coverage grew.
-    pub fn note(&mut self, campaign: CampaignId, standing: &Standing) -> Result<(), Error> {
-        self.change(|transaction| {
+    /// Records the progress of a campaign. The latest progress is always stored; of earlier points,
+    /// enough are kept to draw the growth of coverage.
+    pub fn record_progress(
+        &mut self,
+        campaign: CampaignId,
+        progress: &CampaignProgress,
+    ) -> Result<(), Error> {
+        self.write(|transaction| {
             let changed = transaction.execute(
                 "UPDATE campaign SET noted = :noted, seconds = :seconds, tests = :tests, steps = :steps,
                      deadlocks = :deadlocks, covered = :covered, streams = :streams
                  WHERE id = :campaign",
                 named_params! {
                     ":campaign": campaign.0,
-                    ":noted": stored_time(standing.at),
-                    ":seconds": stored_seconds(standing.seconds),
-                    ":tests": stored_count(standing.tests),
-                    ":steps": stored_count(standing.steps),
-                    ":deadlocks": stored_count(standing.deadlocks),
-                    ":covered": stored_count(standing.covered),
-                    ":streams": stored_count(standing.streams),
+                    ":noted": stored_time(progress.at),
+                    ":seconds": stored_seconds(progress.seconds),
+                    ":tests": stored_count(progress.tests),
+                    ":steps": stored_count(progress.steps),
+                    ":deadlocks": stored_count(progress.deadlocks),
+                    ":covered": stored_count(progress.covered),
+                    ":streams": stored_count(progress.streams),
                 },
             )?;
             if changed == 0 {
                 return Err(missing("campaign", campaign.0));
             }
-            add_to_curve(transaction, campaign, standing.seconds)?;
+            add_to_curve(transaction, campaign, progress.seconds)?;
             Ok(())
         })
     }
 
-    /// Ends a campaign.
+    /// Records the end of a campaign and releases its lock.
     pub fn finish(
         &mut self,
         campaign: CampaignId,
         ending: &CampaignEnding,
         at: std::time::SystemTime,
     ) -> Result<(), Error> {
-        let trouble = match ending {
-            CampaignEnding::Failed(trouble) => Some(trouble),
+        let reason = match ending {
+            CampaignEnding::Failed(reason) => Some(reason),
             CampaignEnding::Complete | CampaignEnding::Interrupted => None,
         };
-        self.change(|transaction| {
+        self.write(|transaction| {
             let changed = transaction.execute(
                 "UPDATE campaign SET ending = ?2, trouble = ?3, ended = ?4 WHERE id = ?1",
-                params![campaign.0, ending.name(), trouble, stored_time(at)],
+                params![campaign.0, ending.name(), reason, stored_time(at)],
             )?;
             match changed {
                 0 => Err(missing("campaign", campaign.0)),
                 _ => Ok(()),
             }
         })?;
-        let position = (self.claims.iter()).position(|claim| claim.campaign == campaign.0);
+        let position = (self.locks.iter()).position(|lock| lock.campaign == campaign.0);
         if let Some(position) = position {
-            self.claims.swap_remove(position).release();
+            self.locks.swap_remove(position).release();
         }
         Ok(())
     }
 
-    /// All campaigns, the oldest first.
+    /// Returns all campaigns, oldest first.
     pub fn campaigns(&self) -> Result<Vec<CampaignRecord>, Error> {
-        let query = format!("{RECORD} ORDER BY id");
-        self.look(|database| self.records(database, &query, []))
+        let query = format!("{SELECT_RECORD} ORDER BY id");
+        self.read(|database| self.read_records(database, &query, []))
     }
 
-    /// One campaign.
+    /// Returns one campaign, or an error if it does not exist.
     pub fn campaign(&self, campaign: CampaignId) -> Result<CampaignRecord, Error> {
-        let query = format!("{RECORD} WHERE id = ?1");
-        self.look(|database| {
-            let found = self.records(database, &query, [campaign.0])?.pop();
+        let query = format!("{SELECT_RECORD} WHERE id = ?1");
+        self.read(|database| {
+            let found = self.read_records(database, &query, [campaign.0])?.pop();
             found.ok_or_else(|| missing("campaign", campaign.0))
         })
     }
 
-    /// How a campaign came to where it is: some of its standings, from the first to the latest.
-    pub fn curve(&self, campaign: CampaignId) -> Result<Vec<Standing>, Error> {
+    /// Returns the stored points of a campaign's progress, from the first to the latest.
+    pub fn progress_curve(&self, campaign: CampaignId) -> Result<Vec<CampaignProgress>, Error> {
         let query = "SELECT * FROM standing WHERE campaign = ?1 ORDER BY number";
-        self.look(|database| rows(database, "standing", query, [campaign.0], standing))
+        self.read(|database| query_rows(database, "standing", query, [campaign.0], read_progress))
     }
 
-    pub(super) fn records(
+    /// Reads campaigns and finds out which of them are running.
+    pub(super) fn read_records(
         &self,
         database: &Connection,
         query: &str,
         parameters: impl rusqlite::Params,
-    ) -> Result<Vec<CampaignRecord>, Problem> {
-        rows(database, "campaign", query, parameters, |row| {
-            let id = row.whole("id")?;
+    ) -> Result<Vec<CampaignRecord>, StoreError> {
+        query_rows(database, "campaign", query, parameters, |row| {
+            let id = row.integer("id")?;
             Ok(CampaignRecord {
                 id: CampaignId(id),
-                begun: begun(row)?,
+                settings: read_settings(row)?,
                 resumed: row.count("resumed")?,
-                standing: standing(row)?,
-                state: match ended(row)? {
+                progress: read_progress(row)?,
+                state: match read_ending(row)? {
                     Some((ending, at)) => CampaignState::Ended(ending, at),
-                    None if is_running(&self.real, id) => CampaignState::Running,
+                    None if is_running(&self.resolved_path, id) => CampaignState::Running,
                     None => CampaignState::BrokenOff,
                 },
                 failures: row.count("failures")?,
@@ -178,46 +187,52 @@ impl Store {
     }
 }
 
-fn claim(store: &std::path::Path, campaign: i64) -> Result<Claim, Problem> {
-    Claim::take(store, campaign)?.ok_or_else(|| {
+/// Locks a campaign for this process, or returns an error if another process is running it.
+fn lock_campaign(store: &std::path::Path, campaign: i64) -> Result<CampaignLock, StoreError> {
+    CampaignLock::acquire(store, campaign)?.ok_or_else(|| {
         Error::new(format!("another process is running campaign {campaign}"))
             .with_help("wait until it is done, or begin another campaign")
             .into()
     })
 }
 
-fn begun(row: &Fields<'_>) -> Result<NewCampaign, Problem> {
+/// Reads the settings of a campaign from its row.
+fn read_settings(row: &StoredRow<'_>) -> Result<NewCampaign, StoreError> {
     Ok(NewCampaign {
         harness: row.text("harness")?,
         digest: row.text("digest")?,
-        seed: (row.text("seed")?.parse()).map_err(|_| row.wrong("seed", "no seed"))?,
-        words: serde_json::from_str(&row.text("words")?)
-            .map_err(|_| row.wrong("words", "no list of words"))?,
+        seed: (row.text("seed")?.parse()).map_err(|_| row.damaged_column("seed", "no seed"))?,
+        command_line: serde_json::from_str(&row.text("words")?)
+            .map_err(|_| row.damaged_column("words", "no list of words"))?,
         version: row.text("version")?,
         python: row.text("python")?,
-        jobs: (row.whole("jobs")?.try_into())
-            .map_err(|_| row.wrong("jobs", "no number of workers"))?,
+        jobs: (row.integer("jobs")?.try_into())
+            .map_err(|_| row.damaged_column("jobs", "no number of workers"))?,
         started: row.time("started")?,
     })
 }
 
-fn ended(row: &Fields<'_>) -> Result<Option<(CampaignEnding, std::time::SystemTime)>, Problem> {
-    let ending = match row.text_if_any("ending")?.as_deref() {
+/// Reads how and when a campaign ended, or `None` if it has not.
+fn read_ending(
+    row: &StoredRow<'_>,
+) -> Result<Option<(CampaignEnding, std::time::SystemTime)>, StoreError> {
+    let ending = match row.optional_text("ending")?.as_deref() {
         None => return Ok(None),
         Some("complete") => CampaignEnding::Complete,
         Some("interrupted") => CampaignEnding::Interrupted,
-        Some("failed") => CampaignEnding::Failed(row.text_if_any("trouble")?.unwrap_or_default()),
-        Some(_) => return Err(row.wrong("ending", "no way to end")),
+        Some("failed") => CampaignEnding::Failed(row.optional_text("trouble")?.unwrap_or_default()),
+        Some(_) => return Err(row.damaged_column("ending", "no way to end")),
     };
-    let at = row.time_if_any("ended")?;
+    let at = row.optional_time("ended")?;
     match at {
         Some(at) => Ok(Some((ending, at))),
-        None => Err(row.wrong("ended", "nothing where a time belongs")),
+        None => Err(row.damaged_column("ended", "nothing where a time belongs")),
     }
 }
 
-fn standing(row: &Fields<'_>) -> Result<Standing, Problem> {
-    Ok(Standing {
+/// Reads progress from a row of `campaign` or `standing`, which have the same columns for it.
+fn read_progress(row: &StoredRow<'_>) -> Result<CampaignProgress, StoreError> {
+    Ok(CampaignProgress {
         at: row.time("noted")?,
         seconds: row.seconds("seconds")?,
         tests: row.count("tests")?,
@@ -228,17 +243,21 @@ fn standing(row: &Fields<'_>) -> Result<Standing, Problem> {
     })
 }
 
-/// Adds the latest standing of a campaign to its curve, instead of the one before if that is too close to the one
-/// before it. A campaign may go on for days, so when there are many, every second one goes; together this keeps them
-/// evenly spread over the time.
-fn add_to_curve(database: &Connection, campaign: CampaignId, seconds: f64) -> Result<(), Problem> {
+/// Adds the latest progress of a campaign to its curve. It replaces the last point if that is too
+/// close to the one before. A campaign may run for days, so when there are too many points, every
+/// second one is deleted. Together this keeps the points evenly spread over time.
+fn add_to_curve(
+    database: &Connection,
+    campaign: CampaignId,
+    seconds: f64,
+) -> Result<(), StoreError> {
     let query =
         "SELECT number, seconds FROM standing WHERE campaign = ?1 ORDER BY number DESC LIMIT 2";
-    let last = rows(database, "standing", query, [campaign.0], |row| {
-        Ok((row.whole("number")?, row.seconds("seconds")?))
+    let last = query_rows(database, "standing", query, [campaign.0], |row| {
+        Ok((row.integer("number")?, row.seconds("seconds")?))
     })?;
     let number = match last.as_slice() {
-        [(number, last), (_, before)] if last - before < seconds * FINEST => *number,
+        [(number, last), (_, before)] if last - before < seconds * MIN_SPACING => *number,
         [(number, _), ..] => number.saturating_add(1),
         [] => 1,
     };
@@ -249,11 +268,11 @@ fn add_to_curve(database: &Connection, campaign: CampaignId, seconds: f64) -> Re
         params![campaign.0, number],
     )?;
     let query = "SELECT count(*) AS number FROM standing WHERE campaign = ?1";
-    let many = one(database, "standing", query, [campaign.0], |row| {
-        row.whole("number")
+    let points = query_one(database, "standing", query, [campaign.0], |row| {
+        row.integer("number")
     })?;
-    if many > Some(MOST_STANDINGS) {
-        // The first and the latest stay.
+    if points > Some(MAX_CURVE_POINTS) {
+        // The first and the latest point stay.
         database.execute(
             "DELETE FROM standing WHERE campaign = ?1 AND number < ?2 AND number IN (
                  SELECT number FROM (

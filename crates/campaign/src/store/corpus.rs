@@ -1,20 +1,21 @@
-//! Tests that reached something new, for campaigns to come.
+//! Tests that reached new coverage, kept for later campaigns.
 
 use rusqlite::params;
 use testwright_core::Error;
 
-use super::fields::{rows, stored_count};
-use super::{CampaignId, KeptTest, Store};
+use super::stored_row::{query_rows, stored_count};
+use super::{CampaignId, CorpusTest, Store};
 
 impl Store {
-    /// Keeps tests of a harness that a campaign found worth keeping. One that is there already stays as it is.
-    pub fn keep(
+    /// Stores tests of a harness that a campaign found worth keeping. Tests that are already stored
+    /// stay unchanged.
+    pub fn keep_tests(
         &mut self,
         harness: &str,
         campaign: CampaignId,
-        tests: &[KeptTest],
+        tests: &[CorpusTest],
     ) -> Result<(), Error> {
-        self.change(|transaction| {
+        self.write(|transaction| {
             let mut insert = transaction.prepare(
                 "INSERT OR IGNORE INTO kept_test (harness, kept_in, text, new) VALUES (?1, ?2, ?3, ?4)",
             )?;
@@ -25,23 +26,18 @@ impl Store {
         })
     }
 
-    /// The tests that were kept for a harness, at most so many: the latest ones, in the order in which they were kept.
-    pub fn corpus(&self, harness: &str, most: usize) -> Result<Vec<KeptTest>, Error> {
+    /// Returns the kept tests of a harness, at most `max`: the latest ones, in the order in which
+    /// they were kept.
+    pub fn corpus(&self, harness: &str, max: usize) -> Result<Vec<CorpusTest>, Error> {
         let query = "SELECT text, new FROM kept_test WHERE harness = ?1 ORDER BY id DESC LIMIT ?2";
-        let most = stored_count(most as u64);
-        let mut tests = self.look(|database| {
-            rows(
-                database,
-                "kept_test",
-                query,
-                params![harness, most],
-                |row| {
-                    Ok(KeptTest {
-                        text: row.text("text")?,
-                        new: row.count("new")?,
-                    })
-                },
-            )
+        let max = stored_count(max as u64);
+        let mut tests = self.read(|database| {
+            query_rows(database, "kept_test", query, params![harness, max], |row| {
+                Ok(CorpusTest {
+                    text: row.text("text")?,
+                    new: row.count("new")?,
+                })
+            })
         })?;
         tests.reverse();
         Ok(tests)

@@ -1,4 +1,4 @@
-//! Failures: how they were found, and what became of them.
+//! Failures in the store: their discovery, recurrences and status.
 
 use std::borrow::Cow;
 use std::time::SystemTime;
@@ -6,35 +6,36 @@ use std::time::SystemTime;
 use rusqlite::{Connection, named_params, params};
 use testwright_core::Error;
 
-use super::fields::{Fields, one, rows, stored_count, stored_time};
-use super::problem::Problem;
+use super::error::StoreError;
+use super::stored_row::{StoredRow, query_one, query_rows, stored_count, stored_time};
 use super::{
-    CampaignId, FailureId, FoundFailure, KnownFailure, Status, StatusChange, Store, missing,
+    CampaignId, FailureId, FailureStatus, NewFailure, StatusChange, Store, StoredFailure, missing,
 };
 
-/// What a system says about its failure is cut off here, for it may say anything; the failure must not be lost by that.
-const LONGEST_WORDS: usize = 1 << 20;
+/// The maximum length of a failure's message, signature and details. The code under test may
+/// produce texts of any length, and the failure must be stored nevertheless.
+const MAX_MESSAGE_BYTES: usize = 1 << 20;
 
 impl Store {
-    /// Stores a failure that a campaign has found. If one of this harness is known by the same signature, it came up
-    /// again, and has returned if it was fixed.
-    pub fn found(
+    /// Records a failure that a campaign has found. If the harness already has a failure with this
+    /// signature, it counts as a recurrence, and as returned if it was fixed.
+    pub fn record_failure(
         &mut self,
         campaign: CampaignId,
         harness: &str,
-        failure: &FoundFailure,
+        failure: &NewFailure,
     ) -> Result<FailureId, Error> {
-        self.change(|transaction| {
+        self.write(|transaction| {
             let query = "SELECT id, status FROM failure WHERE harness = ?1 AND signature = ?2";
-            let signature = cut(&failure.signature);
-            let known = one(transaction, "failure", query, [harness, &signature], |row| {
-                Ok((FailureId(row.whole("id")?), status(row)?))
+            let signature = truncate(&failure.signature);
+            let known = query_one(transaction, "failure", query, [harness, &signature], |row| {
+                Ok((FailureId(row.integer("id")?), status(row)?))
             })?;
             if let Some((id, status)) = known {
-                if status == Status::Fixed {
-                    change_status(transaction, id, Status::Returned, campaign, failure.at)?;
+                if status == FailureStatus::Fixed {
+                    change_status(transaction, id, FailureStatus::Returned, campaign, failure.at)?;
                 }
-                saw(transaction, id, campaign, 1, failure.at)?;
+                record_sighting(transaction, id, campaign, 1, failure.at)?;
                 return Ok(id);
             }
             transaction.execute(
@@ -47,32 +48,33 @@ impl Store {
                     ":campaign": campaign.0,
                     ":at": stored_time(failure.at),
                     ":kind": failure.kind,
-                    ":message": cut(&failure.message),
+                    ":message": truncate(&failure.message),
                     ":signature": signature,
-                    ":details": cut(&failure.details),
+                    ":details": truncate(&failure.details),
                     ":full": failure.full,
                     ":history": failure.history,
                 },
             )?;
             let id = FailureId(transaction.last_insert_rowid());
-            change_status(transaction, id, Status::Open, campaign, failure.at)?;
-            saw(transaction, id, campaign, 1, failure.at)?;
+            change_status(transaction, id, FailureStatus::Open, campaign, failure.at)?;
+            record_sighting(transaction, id, campaign, 1, failure.at)?;
             Ok(id)
         })
     }
 
-    /// Stores the reduced test of a failure, in its saved form, and how that one fails.
-    pub fn reduced(
+    /// Records the reduced test of a failure in its saved form, with the message and details of
+    /// that test.
+    pub fn record_reduction(
         &mut self,
         failure: FailureId,
         text: &str,
         message: &str,
         details: &str,
     ) -> Result<(), Error> {
-        self.change(|transaction| {
+        self.write(|transaction| {
             let changed = transaction.execute(
                 "UPDATE failure SET reduced_test = ?2, message = ?3, details = ?4 WHERE id = ?1",
-                params![failure.0, text, cut(message), cut(details)],
+                params![failure.0, text, truncate(message), truncate(details)],
             )?;
             match changed {
                 0 => Err(missing("failure", failure.0)),
@@ -81,28 +83,28 @@ impl Store {
         })
     }
 
-    /// A failure came up so many more times in a campaign, for the last time then.
-    pub fn again(
+    /// Records that a failure occurred `times` more times in a campaign, the last time at `at`.
+    pub fn record_recurrence(
         &mut self,
         failure: FailureId,
         campaign: CampaignId,
         times: u64,
         at: SystemTime,
     ) -> Result<(), Error> {
-        self.change(|transaction| saw(transaction, failure, campaign, times, at))
+        self.write(|transaction| record_sighting(transaction, failure, campaign, times, at))
     }
 
-    /// Notes what has become of a failure, as a campaign found out. That it is as it was is not noted.
+    /// Records the status of a failure as a campaign found it. An unchanged status is not recorded.
     pub fn set_status(
         &mut self,
         failure: FailureId,
-        status: Status,
+        status: FailureStatus,
         campaign: CampaignId,
         at: SystemTime,
     ) -> Result<(), Error> {
-        self.change(|transaction| {
+        self.write(|transaction| {
             let query = "SELECT status FROM failure WHERE id = ?1";
-            let before = one(transaction, "failure", query, [failure.0], self::status)?
+            let before = query_one(transaction, "failure", query, [failure.0], self::status)?
                 .ok_or_else(|| missing("failure", failure.0))?;
             if before == status {
                 Ok(())
@@ -112,28 +114,28 @@ impl Store {
         })
     }
 
-    /// All failures of a harness, the oldest first.
-    pub fn known(&self, harness: &str) -> Result<Vec<KnownFailure>, Error> {
+    /// Returns all failures of a harness, oldest first.
+    pub fn failures_of_harness(&self, harness: &str) -> Result<Vec<StoredFailure>, Error> {
         let query = "SELECT * FROM failure WHERE harness = ?1 ORDER BY id";
-        self.look(|database| failures(database, query, [harness]))
+        self.read(|database| query_failures(database, query, [harness]))
     }
 
-    /// The failures that came up in a campaign, the oldest first.
-    pub fn failures_of(&self, campaign: CampaignId) -> Result<Vec<KnownFailure>, Error> {
+    /// Returns the failures that occurred in a campaign, oldest first.
+    pub fn failures_of_campaign(&self, campaign: CampaignId) -> Result<Vec<StoredFailure>, Error> {
         let query = "SELECT failure.* FROM failure JOIN sighting ON sighting.failure = failure.id
             WHERE sighting.campaign = ?1 ORDER BY failure.id";
-        self.look(|database| failures(database, query, [campaign.0]))
+        self.read(|database| query_failures(database, query, [campaign.0]))
     }
 }
 
-/// A failure was seen in a campaign.
-fn saw(
+/// Adds occurrences of a failure in a campaign.
+fn record_sighting(
     database: &Connection,
     failure: FailureId,
     campaign: CampaignId,
     times: u64,
     at: SystemTime,
-) -> Result<(), Problem> {
+) -> Result<(), StoreError> {
     let times = stored_count(times);
     let exists = |query| database.prepare(query)?.exists([campaign.0]);
     if !exists("SELECT 1 FROM campaign WHERE id = ?1")? {
@@ -154,13 +156,14 @@ fn saw(
     Ok(())
 }
 
+/// Sets the status of a failure and adds the change to its history.
 fn change_status(
     database: &Connection,
     failure: FailureId,
-    status: Status,
+    status: FailureStatus,
     campaign: CampaignId,
     at: SystemTime,
-) -> Result<(), Problem> {
+) -> Result<(), StoreError> {
     database.execute(
         "UPDATE failure SET status = ?2 WHERE id = ?1",
         params![failure.0, status.name()],
@@ -172,55 +175,59 @@ fn change_status(
     Ok(())
 }
 
-fn failures(
+/// Reads failures with their status changes.
+fn query_failures(
     database: &Connection,
     query: &str,
     parameters: impl rusqlite::Params,
-) -> Result<Vec<KnownFailure>, Problem> {
-    rows(database, "failure", query, parameters, |row| {
-        let id = row.whole("id")?;
-        Ok(KnownFailure {
+) -> Result<Vec<StoredFailure>, StoreError> {
+    query_rows(database, "failure", query, parameters, |row| {
+        let id = row.integer("id")?;
+        Ok(StoredFailure {
             id: FailureId(id),
             harness: row.text("harness")?,
-            found_in: CampaignId(row.whole("found_in")?),
-            found: FoundFailure {
+            found_in: CampaignId(row.integer("found_in")?),
+            found: NewFailure {
                 kind: row.text("kind")?,
                 message: row.text("message")?,
                 signature: row.text("signature")?,
                 details: row.text("details")?,
                 full: row.text("full_test")?,
-                history: row.text_if_any("history")?,
+                history: row.optional_text("history")?,
                 at: row.time("found")?,
             },
-            reduced: row.text_if_any("reduced_test")?,
+            reduced: row.optional_text("reduced_test")?,
             status: status(row)?,
             times: row.count("times")?,
-            seen: row.time("seen")?,
-            changes: changes(database, id)?,
+            last_seen: row.time("seen")?,
+            changes: query_changes(database, id)?,
         })
     })
 }
 
-fn changes(database: &Connection, failure: i64) -> Result<Vec<StatusChange>, Problem> {
+/// Reads the status changes of a failure, oldest first.
+fn query_changes(database: &Connection, failure: i64) -> Result<Vec<StatusChange>, StoreError> {
     let query = "SELECT * FROM status_change WHERE failure = ?1 ORDER BY id";
-    rows(database, "status_change", query, [failure], |row| {
+    query_rows(database, "status_change", query, [failure], |row| {
         Ok(StatusChange {
             status: status(row)?,
-            campaign: CampaignId(row.whole("campaign")?),
+            campaign: CampaignId(row.integer("campaign")?),
             at: row.time("changed")?,
         })
     })
 }
 
-fn status(row: &Fields<'_>) -> Result<Status, Problem> {
-    Status::of_name(&row.text("status")?).ok_or_else(|| row.wrong("status", "no status"))
+/// Reads a status from a row.
+fn status(row: &StoredRow<'_>) -> Result<FailureStatus, StoreError> {
+    FailureStatus::of_name(&row.text("status")?)
+        .ok_or_else(|| row.damaged_column("status", "no status"))
 }
 
-/// A text that is not too long, with a word where it was cut off.
-fn cut(text: &str) -> Cow<'_, str> {
-    if text.len() <= LONGEST_WORDS {
+/// Truncates a long text and marks the cut.
+fn truncate(text: &str) -> Cow<'_, str> {
+    if text.len() <= MAX_MESSAGE_BYTES {
         return Cow::Borrowed(text);
     }
-    let end = text.floor_char_boundary(LONGEST_WORDS);
+    let end = text.floor_char_boundary(MAX_MESSAGE_BYTES);
     Cow::Owned(format!("{} (cut off)", &text[..end]))
 }

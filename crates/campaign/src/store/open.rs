@@ -1,8 +1,9 @@
-//! From a path to a store that can be relied on.
+//! Opening a store safely.
 //!
-//! The file may come from a stranger. It is recognised before anything is written to it, nothing in it is ever run, and
-//! SQLite goes over all of it once: after that no page is used twice and every value has the type of its column, so
-//! whatever is read later takes no longer than the file is long.
+//! The file may come from an untrusted source. Its schema is verified before anything is written to
+//! it, no code in it is ever run, and SQLite checks all of it once. After that no page is used
+//! twice and every value has the type of its column, so no later query takes longer than the file
+//! is long.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Write};
@@ -15,82 +16,86 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
 use tempfile::TempDir;
 use testwright_core::Error;
 
-use super::problem::Problem;
-use super::schema::{NEWEST, advance, recognise};
+use super::error::StoreError;
+use super::schema::{LATEST_VERSION, detect_version, migrate_once};
 
-/// How long to wait for another process that writes. Nobody writes for long.
-const PATIENCE: Duration = Duration::from_secs(20);
+/// The time to wait for another process that writes. Writes are short.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// The longest text that is written or read: a saved test of a million steps.
-pub(super) const LONGEST: i32 = 64 << 20;
+/// The maximum length of a value: a saved test of a million steps.
+pub(super) const MAX_TEXT: i32 = 64 << 20;
 
-/// How much of what was written may wait in the file beside the store when nobody uses it.
-const LONGEST_WAITING: i64 = 16 << 20;
+/// The maximum size of the write-ahead log while the store is not in use.
+const MAX_WAITING: i64 = 16 << 20;
 
-/// The folder of a project that the store is usually in.
+/// The usual folder of a project's store.
 const FOLDER: &str = ".testwright";
 
-/// Opens a store to write to it. It is made if it is not there, and brought to the newest form.
-pub(super) fn to_write(path: &Path) -> Result<Connection, Problem> {
+/// Opens a store for writing. Creates it if it does not exist, and upgrades it to the latest
+/// version.
+pub(super) fn open_to_write(path: &Path) -> Result<Connection, StoreError> {
     make_folder(path)?;
-    let path = &real(path);
-    inspect(path)?;
+    let path = &resolve_path(path);
+    check_file_type(path)?;
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
     let mut database = connect(path, flags)?;
     let seen = database.transaction()?;
-    let version = recognise(&seen)?;
+    let version = detect_version(&seen)?;
     drop(seen);
     if database.is_readonly("main")? {
-        return Err(Problem::ReadOnly);
+        return Err(StoreError::ReadOnly);
     }
     if version > 0 {
-        check_all(&database)?;
+        check_integrity(&database)?;
     }
-    write_ahead(&database)?;
-    bring_up_to_date(&mut database, version)?;
+    enable_write_ahead_log(&database)?;
+    upgrade(&mut database, version)?;
     Ok(database)
 }
 
-/// Opens a store that is there, to look at it; `None` if nothing is in it yet. Where nothing can be written, a copy of
-/// it is opened, which goes away with the folder.
-pub(super) fn to_look(path: &Path) -> Result<Option<(Connection, Option<TempDir>)>, Problem> {
+/// Opens an existing store for reading. Returns `None` if it is missing or empty. If the store
+/// cannot be written to, a copy is opened, which is deleted with its folder.
+pub(super) fn open_to_read(
+    path: &Path,
+) -> Result<Option<(Connection, Option<TempDir>)>, StoreError> {
     match fs::metadata(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error.into()),
         Ok(found) if found.is_file() && found.len() == 0 => return Ok(None),
         Ok(_) => {}
     }
-    let path = &real(path);
-    match existing(path) {
+    let path = &resolve_path(path);
+    match open_existing(path) {
         Ok(database) => Ok(database.map(|database| (database, None))),
-        Err(problem) if problem.is_read_only() => {
-            let copy = copy_of(path)?;
+        Err(error) if error.is_read_only() => {
+            let copy = open_copy(path)?;
             Ok(copy.map(|(database, folder)| (database, Some(folder))))
         }
-        Err(problem) => Err(problem),
+        Err(error) => Err(error),
     }
 }
 
-/// A store that can be written to, with something in it.
-fn existing(path: &Path) -> Result<Option<Connection>, Problem> {
-    inspect(path)?;
+/// Opens a store that can be written to. Returns `None` if it is empty.
+fn open_existing(path: &Path) -> Result<Option<Connection>, StoreError> {
+    check_file_type(path)?;
     let mut database = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     if database.is_readonly("main")? {
-        return Err(Problem::ReadOnly);
+        return Err(StoreError::ReadOnly);
     }
     let seen = database.transaction()?;
-    let version = recognise(&seen)?;
+    let version = detect_version(&seen)?;
     drop(seen);
     if version == 0 {
         return Ok(None);
     }
-    check_all(&database)?;
-    bring_up_to_date(&mut database, version)?;
+    check_integrity(&database)?;
+    upgrade(&mut database, version)?;
     Ok(Some(database))
 }
 
-/// Makes the folder of a new store, if need be. The usual one is none of the project's files.
-fn make_folder(path: &Path) -> Result<(), Problem> {
+/// Creates the folder of a new store if it does not exist. The usual folder gets a `.gitignore`, so
+/// that the store is not committed.
+fn make_folder(path: &Path) -> Result<(), StoreError> {
     let Some(folder) = path.parent().filter(|_| !path.exists()) else {
         return Ok(());
     };
@@ -110,37 +115,37 @@ fn make_folder(path: &Path) -> Result<(), Problem> {
     Ok(())
 }
 
-/// Refuses what SQLite should not even try: a folder, a pipe that would never end.
-fn inspect(path: &Path) -> Result<(), Problem> {
+/// Rejects paths that SQLite should not even try: folders, or pipes that would block.
+fn check_file_type(path: &Path) -> Result<(), StoreError> {
     let reason = match fs::metadata(path) {
         Ok(found) if found.is_dir() => "it is a folder",
         Ok(found) if !found.is_file() => "it is no file",
-        // SQLite takes that for an empty file.
+        // SQLite takes a file of one byte for an empty one.
         Ok(found) if found.len() == 1 => "it is no SQLite file",
         Err(error) if error.kind() != ErrorKind::NotFound => return Err(error.into()),
         _ => return Ok(()),
     };
-    Err(Problem::NoStore(reason.to_owned()))
+    Err(StoreError::NotAStore(reason.to_owned()))
 }
 
-/// Where a store really is: SQLite looks beside that for the files that belong to it, and two paths to one store must
-/// lead to the same ones.
-pub(super) fn real(path: &Path) -> PathBuf {
+/// Returns the absolute path of a store without symbolic links. SQLite and the campaign locks keep
+/// files beside the store, and two paths to one store must lead to the same files.
+pub(super) fn resolve_path(path: &Path) -> PathBuf {
     fs::canonicalize(path)
         .or_else(|_| std::path::absolute(path))
         .unwrap_or_else(|_| path.to_owned())
 }
 
-/// The file beside a store with that ending.
-pub(super) fn beside(path: &Path, ending: &str) -> PathBuf {
+/// Returns the path of a store with a suffix: a file that belongs to it.
+pub(super) fn companion_file(path: &Path, ending: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(ending);
     PathBuf::from(name)
 }
 
-/// Opens a file with nothing allowed that the file could ask for.
-fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, Problem> {
-    // Without the flag that would take a path like `file:x?mode=memory` for an address.
+/// Opens a database with all features off that its contents could abuse.
+fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, StoreError> {
+    // Without SQLITE_OPEN_URI, a path like `file:x?mode=memory` is just a path.
     let database = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
     for (setting, value) in [
         (DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true),
@@ -151,36 +156,39 @@ fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, Problem> {
     ] {
         database.set_db_config(setting, value)?;
     }
-    database.set_limit(Limit::SQLITE_LIMIT_LENGTH, LONGEST)?;
+    database.set_limit(Limit::SQLITE_LIMIT_LENGTH, MAX_TEXT)?;
     database.pragma_update(None, "cell_size_check", true)?;
-    // A file that becomes shorter while it is mapped would end the process.
+    // A mapped file that another process makes shorter would end this process.
     database.pragma_update(None, "mmap_size", 0)?;
-    // What has been announced survives a power cut too.
+    // Results that have been shown survive a power cut, too.
     database.pragma_update(None, "synchronous", "FULL")?;
-    database.busy_timeout(PATIENCE)?;
+    database.busy_timeout(BUSY_TIMEOUT)?;
     Ok(database)
 }
 
-fn check_all(database: &Connection) -> Result<(), Problem> {
+/// Lets SQLite check the structure and the types of the whole file.
+fn check_integrity(database: &Connection) -> Result<(), StoreError> {
     let verdict: String = database.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
     match verdict.as_str() {
         "ok" => Ok(()),
-        problem => Err(Problem::Damaged(problem.trim().to_owned())),
+        error => Err(StoreError::Damaged(error.trim().to_owned())),
     }
 }
 
-/// Lets readers and the writer not wait for each other, where the file system can do that. SQLite is as safe where not.
-fn write_ahead(database: &Connection) -> rusqlite::Result<()> {
+/// Turns on the write-ahead log, so that readers and writer do not wait for each other. File
+/// systems without it keep the default journal, which is just as safe.
+fn enable_write_ahead_log(database: &Connection) -> rusqlite::Result<()> {
     const PAUSE: Duration = Duration::from_millis(20);
-    database.pragma_update(None, "journal_size_limit", LONGEST_WAITING)?;
+    database.pragma_update(None, "journal_size_limit", MAX_WAITING)?;
     let mut waited = Duration::ZERO;
     loop {
         let set = database.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(()));
         match &set {
-            // For this SQLite does not wait by itself when two begin a store at once.
+            // For this statement SQLite does not wait by itself when two processes create a store
+            // at once.
             Err(error)
                 if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy)
-                    && waited < PATIENCE =>
+                    && waited < BUSY_TIMEOUT =>
             {
                 std::thread::sleep(PAUSE);
                 waited += PAUSE;
@@ -190,34 +198,35 @@ fn write_ahead(database: &Connection) -> rusqlite::Result<()> {
     }
 }
 
-/// Makes the newest version of a store, one version at a time, each completely or not at all. Another process may be
-/// doing the same, so each time it is looked again.
-fn bring_up_to_date(database: &mut Connection, seen: usize) -> Result<(), Problem> {
+/// Upgrades a store to the latest version, one version at a time, each in one transaction. Another
+/// process may do the same, so the version is read again each time.
+fn upgrade(database: &mut Connection, seen: usize) -> Result<(), StoreError> {
     let mut version = seen;
-    while version < NEWEST {
+    while version < LATEST_VERSION {
         let transaction = database.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        version = recognise(&transaction)?;
-        advance(&transaction, version)?;
+        version = detect_version(&transaction)?;
+        migrate_once(&transaction, version)?;
         transaction.commit()?;
         version += 1;
     }
     Ok(())
 }
 
-/// Opens a copy of a store, with what waits beside it, in a folder of its own.
-pub(super) fn copy_of(path: &Path) -> Result<Option<(Connection, TempDir)>, Problem> {
-    inspect(path)?;
+/// Opens a copy of a store and its write-ahead log in a temporary folder.
+pub(super) fn open_copy(path: &Path) -> Result<Option<(Connection, TempDir)>, StoreError> {
+    check_file_type(path)?;
     let folder = tempfile::tempdir()?;
     let copy = folder.path().join("store.db");
     for ending in ["", "-wal"] {
-        // Contents only: the copy can be written to even if the store cannot.
-        let copied = File::open(beside(path, ending))
-            .and_then(|mut file| io::copy(&mut file, &mut File::create(beside(&copy, ending))?));
+        // Copies only contents: the copy can be written to even if the store cannot.
+        let copied = File::open(companion_file(path, ending)).and_then(|mut file| {
+            io::copy(&mut file, &mut File::create(companion_file(&copy, ending))?)
+        });
         match copied {
             Err(error) if error.kind() == ErrorKind::NotFound && !ending.is_empty() => {}
             Err(error) => return Err(error.into()),
             Ok(_) => {}
         }
     }
-    Ok(existing(&copy)?.map(|database| (database, folder)))
+    Ok(open_existing(&copy)?.map(|database| (database, folder)))
 }

@@ -1,55 +1,56 @@
-//! Dropping what nobody needs any more.
+//! Deletion of old campaigns and failures.
 
 use rusqlite::{Connection, TransactionBehavior, params};
 use testwright_core::Error;
 
-use super::claim::forget;
-use super::fields::rows;
-use super::problem::Problem;
-use super::{CampaignId, CampaignState, FailureId, PruneOptions, Pruned, Store};
+use super::campaign_lock::remove_lock_file;
+use super::error::StoreError;
+use super::stored_row::query_rows;
+use super::{CampaignId, CampaignState, FailureId, PruneOptions, PruneResult, Store};
 
 impl Store {
-    /// Drops campaigns with their curves and coverage, and failures if asked, and makes the file smaller.
+    /// Deletes campaigns with their curves and coverage, and failures if requested, and makes the
+    /// file smaller.
     ///
-    /// A campaign that is running stays. Failures outlive their campaigns, and so do kept tests as long as a campaign of
-    /// their harness is left.
-    pub fn prune(&mut self, options: &PruneOptions) -> Result<Pruned, Error> {
-        let campaigns = self.to_drop(options)?;
-        let drop_all = |database: &Connection| drop_from(database, campaigns, options);
+    /// Running campaigns stay. Failures outlive their campaigns. So do kept tests, as long as a
+    /// campaign of their harness is left.
+    pub fn prune(&mut self, options: &PruneOptions) -> Result<PruneResult, Error> {
+        let campaigns = self.campaigns_to_drop(options)?;
+        let drop_all = |database: &Connection| delete_from(database, campaigns, options);
         let mut pruned = if options.dry_run {
-            // The very same work, given up at the end.
-            self.try_out(drop_all)?
+            // The same work, rolled back at the end.
+            self.run_and_roll_back(drop_all)?
         } else {
-            self.change(|transaction| drop_all(transaction))?
+            self.write(|transaction| drop_all(transaction))?
         };
         pruned.size_before = self.size()?;
         pruned.size_after = pruned.size_before;
         if !options.dry_run {
             for campaign in &pruned.campaigns {
-                forget(&self.real, campaign.0);
+                remove_lock_file(&self.resolved_path, campaign.0);
             }
-            let compacted = self.compact();
-            pruned.not_compacted = compacted.err().map(|problem| problem.of(&self.path));
+            let result = self.compact();
+            pruned.compact_error = result.err().map(|error| error.into_error(&self.path));
             pruned.size_after = self.size()?;
         }
         Ok(pruned)
     }
 
-    /// Does some work and leaves everything as it was.
-    fn try_out<T>(
+    /// Runs `work` in a transaction and rolls it back.
+    fn run_and_roll_back<T>(
         &mut self,
-        work: impl FnOnce(&Connection) -> Result<T, Problem>,
+        work: impl FnOnce(&Connection) -> Result<T, StoreError>,
     ) -> Result<T, Error> {
         let database = &mut self.database;
-        let tried = || {
+        let run = || {
             let transaction = database.transaction_with_behavior(TransactionBehavior::Immediate)?;
             work(&transaction)
         };
-        tried().map_err(|problem: Problem| problem.of(&self.path))
+        run().map_err(|error: StoreError| error.into_error(&self.path))
     }
 
-    /// The campaigns that are beyond every limit that was given.
-    fn to_drop(&self, options: &PruneOptions) -> Result<Vec<CampaignId>, Error> {
+    /// Returns the campaigns beyond all given limits.
+    fn campaigns_to_drop(&self, options: &PruneOptions) -> Result<Vec<CampaignId>, Error> {
         if options.keep.is_none() && options.before.is_none() {
             return Ok(Vec::new());
         }
@@ -59,36 +60,39 @@ impl Store {
         let is_old = |started| options.before.is_none_or(|before| started < before);
         Ok(records
             .into_iter()
-            .filter(|record| is_old(record.begun.started) && record.state != CampaignState::Running)
+            .filter(|record| {
+                is_old(record.settings.started) && record.state != CampaignState::Running
+            })
             .map(|record| record.id)
             .collect())
     }
 
-    /// Gives the room of what was dropped back to the disk.
-    fn compact(&self) -> Result<(), Problem> {
+    /// Returns the freed space to the file system.
+    fn compact(&self) -> Result<(), StoreError> {
         self.database.execute_batch("VACUUM")?;
         self.database
             .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
         Ok(())
     }
 
-    /// How much of the disk the store takes, in bytes.
+    /// Returns the size of the store in bytes.
     pub fn size(&self) -> Result<u64, Error> {
         let number = |name| {
             let value = self
                 .database
                 .pragma_query_value(None, name, |row| row.get::<_, u32>(0));
-            value.map_err(|error| Problem::from(error).of(&self.path))
+            value.map_err(|error| StoreError::from(error).into_error(&self.path))
         };
         Ok(u64::from(number("page_count")?) * u64::from(number("page_size")?))
     }
 }
 
-fn drop_from(
+/// Deletes campaigns, failures, and the texts and tests that nothing refers to any more.
+fn delete_from(
     database: &Connection,
     campaigns: Vec<CampaignId>,
     options: &PruneOptions,
-) -> Result<Pruned, Problem> {
+) -> Result<PruneResult, StoreError> {
     for campaign in &campaigns {
         database.execute("DELETE FROM campaign WHERE id = ?1", [campaign.0])?;
     }
@@ -96,12 +100,12 @@ fn drop_from(
         (?1 AND status = 'fixed') OR
         (?2 AND status <> 'fixed' AND NOT EXISTS (SELECT 1 FROM sighting WHERE sighting.failure = failure.id))
         ORDER BY id";
-    let failures = rows(
+    let failures = query_rows(
         database,
         "failure",
         query,
         params![options.fixed, options.open],
-        |row| Ok(FailureId(row.whole("id")?)),
+        |row| Ok(FailureId(row.integer("id")?)),
     )?;
     for failure in &failures {
         database.execute("DELETE FROM failure WHERE id = ?1", [failure.0])?;
@@ -118,10 +122,10 @@ fn drop_from(
             [],
         )?
     };
-    Ok(Pruned {
+    Ok(PruneResult {
         campaigns,
         failures,
         tests: tests as u64,
-        ..Pruned::default()
+        ..PruneResult::default()
     })
 }

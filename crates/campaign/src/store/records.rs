@@ -1,30 +1,30 @@
-//! What goes into a store and comes out of it, as plain data.
+//! The data types of the store.
 
 use std::fmt;
 use std::time::SystemTime;
 
-/// The number of a campaign, from 1. It is never given twice.
+/// The number of a campaign, from 1. Numbers are never reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CampaignId(pub(super) i64);
 
-/// The number of a failure, from 1. It is never given twice.
+/// The number of a failure, from 1. Numbers are never reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FailureId(pub(super) i64);
 
 impl CampaignId {
-    /// The campaign of that number, if there is one.
+    /// Returns the id with this number. The store may not have such a campaign.
     pub fn of(number: u32) -> CampaignId {
         CampaignId(number.into())
     }
 
-    /// The number itself.
+    /// Returns the number.
     pub fn number(self) -> i64 {
         self.0
     }
 }
 
 impl FailureId {
-    /// The number itself.
+    /// Returns the number.
     pub fn number(self) -> i64 {
         self.0
     }
@@ -42,54 +42,54 @@ impl fmt::Display for FailureId {
     }
 }
 
-/// What is known of a campaign when it begins.
+/// The settings of a campaign, stored when it begins.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewCampaign {
-    /// The path of the harness, as the project sees it.
+    /// The path of the harness relative to the project.
     pub harness: String,
-    /// What the text of the harness is recognised by.
+    /// A digest of the harness's text, which tells whether it has changed.
     pub digest: String,
-    /// All chance comes from it.
+    /// The seed of all random choices.
     pub seed: u64,
-    /// The command line.
-    pub words: Vec<String>,
+    /// The command line, word by word.
+    pub command_line: Vec<String>,
     /// The version of Testwright.
     pub version: String,
     /// The version of Python.
     pub python: String,
-    /// How many workers there are.
+    /// The number of workers.
     pub jobs: u32,
-    /// When it begins.
+    /// The start time.
     pub started: SystemTime,
 }
 
-/// How far a campaign has come: totals from its beginning on.
+/// The progress of a campaign: totals since its beginning.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Standing {
-    /// When that was so.
+pub struct CampaignProgress {
+    /// The time of this progress.
     pub at: SystemTime,
-    /// For how long it has been searching, pauses between parts of it not counted.
+    /// The time spent searching, without pauses between runs.
     pub seconds: f64,
-    /// How many tests it has made.
+    /// The number of generated tests.
     pub tests: u64,
-    /// How many steps were taken in them.
+    /// The number of steps in them.
     pub steps: u64,
-    /// How many tests ended because no action could be taken.
+    /// The number of tests that ended because no action was enabled.
     pub deadlocks: u64,
-    /// How many places of the code under test were reached.
+    /// The number of reached arcs of the code under test.
     pub covered: u64,
-    /// How many streams of chance are used up, so that a campaign that goes on later repeats none.
+    /// The number of random streams used up, so that a resumed campaign repeats none.
     pub streams: u64,
 }
 
-/// How a campaign ended.
+/// The way a campaign ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CampaignEnding {
-    /// Its budget is spent.
+    /// The budget is spent.
     Complete,
-    /// Somebody asked it to stop.
+    /// The user interrupted it.
     Interrupted,
-    /// It could not go on, for this reason.
+    /// It could not continue, for this reason.
     Failed(String),
 }
 
@@ -104,14 +104,14 @@ impl CampaignEnding {
     }
 }
 
-/// What has become of a campaign.
+/// The state of a campaign.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CampaignState {
-    /// A process is at it.
+    /// A process is running it.
     Running,
     /// Its process was killed.
     BrokenOff,
-    /// It came to an end, at that time.
+    /// It ended in this way at this time.
     Ended(CampaignEnding, SystemTime),
 }
 
@@ -131,150 +131,159 @@ impl CampaignState {
 pub struct CampaignRecord {
     /// Its number.
     pub id: CampaignId,
-    /// What was known when it began.
-    pub begun: NewCampaign,
-    /// How often it was taken up again.
+    /// The settings it began with.
+    pub settings: NewCampaign,
+    /// The number of times it was resumed.
     pub resumed: u64,
-    /// How far it has come.
-    pub standing: Standing,
-    /// What has become of it.
+    /// Its latest progress.
+    pub progress: CampaignProgress,
+    /// Its current state.
     pub state: CampaignState,
-    /// How many failures came up in it.
+    /// The number of failures that occurred in it.
     pub failures: u64,
 }
 
-/// A place of the code under test that was reached: a way from line to line.
+/// A reached arc of the code under test: a transition from one line to another.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct PlaceReached {
+pub struct ReachedArc {
     /// The path of the file.
     pub file: String,
-    /// The line before, negative for the entry of a function.
+    /// The line before; negative at the entry of a function.
     pub from: i32,
-    /// The line after, negative for leaving a function.
+    /// The line after; negative at the exit of a function.
     pub to: i32,
     /// The first test that reached it.
     pub test: String,
 }
 
-/// A test that reached something new.
+/// A test that reached new coverage.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct KeptTest {
+pub struct CorpusTest {
     /// The test in its saved form.
     pub text: String,
-    /// How many places it was the first to reach.
+    /// The number of arcs that it was the first to reach.
     pub new: u64,
 }
 
-/// A failure when it is found.
+/// A failure as it is found.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FoundFailure {
-    /// Its kind, by the name that reports have for it.
+pub struct NewFailure {
+    /// The name of its kind, as used in reports.
     pub kind: String,
-    /// What went wrong, in a line.
+    /// The cause in one line.
     pub message: String,
-    /// What it is recognised by. Two failures of a harness with the same signature are one.
+    /// The identity of the failure: two failures of a harness with the same signature are one.
     pub signature: String,
-    /// More about it, in lines.
+    /// More information, in several lines.
     pub details: String,
-    /// The saved form of the test that found it.
+    /// The test that found it, in its saved form.
     pub full: String,
-    /// What the process had done before that test, if that may matter.
+    /// The steps of the process before that test, if they may matter.
     pub history: Option<String>,
-    /// When it was found.
+    /// The time of discovery.
     pub at: SystemTime,
 }
 
-/// What has become of a failure.
+/// The status of a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Status {
-    /// It was seen, and nobody has seen it gone.
+pub enum FailureStatus {
+    /// It occurred, and its test has not passed since.
     Open,
-    /// Its test passes.
+    /// Its test passes now.
     Fixed,
-    /// It was fixed, and is there again.
+    /// It was fixed and occurs again.
     Returned,
 }
 
-impl Status {
-    const ALL: [Status; 3] = [Status::Open, Status::Fixed, Status::Returned];
+impl FailureStatus {
+    const ALL: [FailureStatus; 3] = [
+        FailureStatus::Open,
+        FailureStatus::Fixed,
+        FailureStatus::Returned,
+    ];
 
     /// The name used in reports and in the store.
     pub fn name(self) -> &'static str {
         match self {
-            Status::Open => "open",
-            Status::Fixed => "fixed",
-            Status::Returned => "returned",
+            FailureStatus::Open => "open",
+            FailureStatus::Fixed => "fixed",
+            FailureStatus::Returned => "returned",
         }
     }
 
-    /// The status of that name.
-    pub fn of_name(name: &str) -> Option<Status> {
-        Status::ALL.into_iter().find(|status| status.name() == name)
+    /// Returns the status with this name.
+    pub fn of_name(name: &str) -> Option<FailureStatus> {
+        FailureStatus::ALL
+            .into_iter()
+            .find(|status| status.name() == name)
     }
 }
 
-/// A failure changed its status.
+/// A change of a failure's status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StatusChange {
-    /// To this one.
-    pub status: Status,
-    /// In this campaign, which may have been pruned since.
+    /// The new status.
+    pub status: FailureStatus,
+    /// The campaign that observed it, which may have been pruned since.
     pub campaign: CampaignId,
-    /// At this time.
+    /// The time of the change.
     pub at: SystemTime,
 }
 
 /// A failure as it is stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct KnownFailure {
+pub struct StoredFailure {
     /// Its number.
     pub id: FailureId,
-    /// The harness that it was found with.
+    /// The harness it was found with.
     pub harness: String,
     /// The campaign that found it, which may have been pruned since.
     pub found_in: CampaignId,
-    /// What was found, `at` when; the message and the details are those of the reduced test once there is one.
-    pub found: FoundFailure,
+    /// The failure as found. Once there is a reduced test, message and details are those of that
+    /// test.
+    pub found: NewFailure,
     /// The reduced test in its saved form.
     pub reduced: Option<String>,
-    /// What has become of it.
-    pub status: Status,
-    /// How often it came up in all.
+    /// Its current status.
+    pub status: FailureStatus,
+    /// The total number of occurrences.
     pub times: u64,
-    /// When it came up last.
-    pub seen: SystemTime,
-    /// How its status changed, the oldest first.
+    /// The time of the last occurrence.
+    pub last_seen: SystemTime,
+    /// All status changes, oldest first.
     pub changes: Vec<StatusChange>,
 }
 
-/// What to drop from a store. With both limits, a campaign is dropped if it is beyond both.
+/// The selection of data to delete from a store. With both limits, a campaign is deleted if it is
+/// beyond both.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PruneOptions {
-    /// Campaigns but the last so many.
+    /// Delete all but the latest campaigns, this many.
     pub keep: Option<usize>,
-    /// Campaigns that began before that.
+    /// Delete campaigns that began before this time.
     pub before: Option<SystemTime>,
-    /// Failures that are fixed.
+    /// Delete fixed failures.
     pub fixed: bool,
-    /// Failures that are not fixed and that no campaign has seen that is left.
+    /// Delete unfixed failures that occurred in no remaining campaign.
     pub open: bool,
-    /// Only tell what would be dropped.
+    /// Delete nothing; only report what would be deleted.
     pub dry_run: bool,
 }
 
-/// What was dropped from a store.
+/// The data deleted from a store.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Pruned {
-    /// These campaigns.
+pub struct PruneResult {
+    /// The deleted campaigns.
     pub campaigns: Vec<CampaignId>,
-    /// These failures.
+    /// The deleted failures.
     pub failures: Vec<FailureId>,
-    /// So many kept tests, of harnesses of which no campaign is left.
+    /// The number of deleted tests of the corpus. A test is deleted if no campaign of its harness
+    /// is left.
     pub tests: u64,
     /// The size of the file before, in bytes.
     pub size_before: u64,
-    /// The size of the file after.
+    /// The size of the file afterwards, in bytes.
     pub size_after: u64,
-    /// Why the file could not be made smaller, if so. What was to be dropped is dropped all the same.
-    pub not_compacted: Option<testwright_core::Error>,
+    /// The error if the file could not be made smaller. The data is deleted nevertheless.
+    pub compact_error: Option<testwright_core::Error>,
 }

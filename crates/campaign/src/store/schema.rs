@@ -1,24 +1,28 @@
-//! The form of a store, version by version.
+//! The schema of a store, version by version.
 //!
-//! A version that was ever shipped is never edited: stores of that version are recognised by comparing what they have
-//! with what its statements create, and are brought to the newest form by the statements after it.
+//! A released version is never edited. Stores of that version are recognised by comparing their
+//! tables with those that its statements create, and are upgraded by the statements after it.
 
 use rusqlite::{Connection, Transaction};
 
-use super::problem::{Problem, named};
+use super::error::{StoreError, quote_name};
 
-/// Marks an SQLite file as a store of Testwright: `TWst`.
+/// The application id that marks an SQLite file as a store of Testwright: `TWst`.
 const APPLICATION: i32 = 0x5457_7374;
 
-/// What leads from each version to the next; the first from an empty file to version 1.
-const STEPS: [&str; 2] = [VERSION_1, VERSION_2];
+/// The statements that upgrade each version to the next; the first turns an empty file into version
+/// 1.
+const MIGRATIONS: [&str; 2] = [VERSION_1, VERSION_2];
 
-/// The version that is written.
-pub(super) const NEWEST: usize = STEPS.len();
+/// The version that this Testwright writes.
+pub(super) const LATEST_VERSION: usize = MIGRATIONS.len();
 
-/// Times are milliseconds since the beginning of 1970. The seed is a text because SQLite's numbers end at 2^63.
-/// Campaigns and failures are never numbered like one that was pruned. A failure outlives the campaign that found it, so
-/// `found_in` refers to nothing.
+/// The tables of version 1.
+///
+/// Times are milliseconds since 1970. The seed is a text because SQLite's integers end at 2^63. Ids
+/// of campaigns and failures are never reused after pruning. A failure outlives the campaign that
+/// found it, so `found_in` is not a reference. The table `standing` holds progress curves, and
+/// `place` holds reached arcs.
 const VERSION_1: &str = "
 CREATE TABLE campaign (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -98,7 +102,7 @@ CREATE TABLE sighting (
 ) STRICT, WITHOUT ROWID;
 ";
 
-/// What became of a failure over time. Of failures that were there before only the latest status is known.
+/// The history of each failure's status. For failures of version 1 only the latest status is known.
 const VERSION_2: &str = "
 CREATE TABLE status_change (
     id INTEGER PRIMARY KEY,
@@ -113,9 +117,9 @@ INSERT INTO status_change (failure, campaign, changed, status)
     SELECT id, found_in, seen, status FROM failure WHERE status <> 'open';
 ";
 
-/// Makes the next version of a store of this one, up to the commit.
-pub(super) fn advance(transaction: &Transaction<'_>, version: usize) -> rusqlite::Result<()> {
-    let Some(step) = STEPS.get(version) else {
+/// Upgrades a store by one version, without the commit.
+pub(super) fn migrate_once(transaction: &Transaction<'_>, version: usize) -> rusqlite::Result<()> {
+    let Some(step) = MIGRATIONS.get(version) else {
         return Ok(());
     };
     transaction.execute_batch(step)?;
@@ -123,41 +127,43 @@ pub(super) fn advance(transaction: &Transaction<'_>, version: usize) -> rusqlite
     transaction.pragma_update(None, "user_version", version as i64 + 1)
 }
 
-/// Tells which version of a store this is: 0 for a file in which there is nothing yet. What is no store, or has
-/// anything in it that Testwright would not have put there, is refused.
+/// Returns the version of a store: 0 for an empty file. Returns an error if the file is not a store
+/// or contains anything that Testwright does not create.
 ///
-/// To be called in a transaction, so that all is seen at one moment.
-pub(super) fn recognise(database: &Connection) -> Result<usize, Problem> {
+/// Must be called in a transaction, so that it sees a consistent state.
+pub(super) fn detect_version(database: &Connection) -> Result<usize, StoreError> {
     let number = |name| database.pragma_query_value(None, name, |row| row.get::<_, i32>(0));
     let (application, version) = (number("application_id")?, number("user_version")?);
-    let parts = parts(database)?;
+    let parts = query_parts(database)?;
     if (application, version) == (0, 0) && parts.is_empty() {
         return Ok(0);
     }
     if application != APPLICATION {
-        return Err(Problem::NoStore("it has other data in it".to_owned()));
+        return Err(StoreError::NotAStore("it has other data in it".to_owned()));
     }
     let version = usize::try_from(version).unwrap_or(0);
-    if version > NEWEST {
-        return Err(Problem::Newer { version });
+    if version > LATEST_VERSION {
+        return Err(StoreError::Newer { version });
     }
-    let expected = expected(version)?;
-    let is_among = |part: &&Part, all: &[Part]| all.contains(part);
-    if let Some(strange) = parts.iter().find(|part| !is_among(part, &expected)) {
-        let what = if expected.iter().any(|part| part.name == strange.name) {
+    let expected = expected_parts(version)?;
+    let is_among = |part: &&SchemaPart, all: &[SchemaPart]| all.contains(part);
+    if let Some(unexpected) = parts.iter().find(|part| !is_among(part, &expected)) {
+        let difference = if expected.iter().any(|part| part.name == unexpected.name) {
             "differs from what Testwright makes"
         } else {
             "is not one that Testwright makes"
         };
-        let kind = match strange.kind.as_str() {
-            "table" | "index" | "trigger" | "view" => strange.kind.as_str(),
+        let kind = match unexpected.kind.as_str() {
+            "table" | "index" | "trigger" | "view" => unexpected.kind.as_str(),
             _ => "part",
         };
-        let name = named(&strange.name);
-        return Err(Problem::NoStore(format!("its {kind} {name} {what}")));
+        let name = quote_name(&unexpected.name);
+        return Err(StoreError::NotAStore(format!(
+            "its {kind} {name} {difference}"
+        )));
     }
     match expected.iter().find(|part| !is_among(part, &parts)) {
-        Some(missing) => Err(Problem::NoStore(format!(
+        Some(missing) => Err(StoreError::NotAStore(format!(
             "it has no {} `{}`",
             missing.kind, missing.name
         ))),
@@ -165,21 +171,25 @@ pub(super) fn recognise(database: &Connection) -> Result<usize, Problem> {
     }
 }
 
-/// A table, an index or whatever else a database can be made of.
+/// A table, an index or any other object in a database's schema.
 #[derive(PartialEq, Eq)]
-struct Part {
+struct SchemaPart {
+    /// Its type: `table`, `index`, `trigger` or `view`.
     kind: String,
     name: String,
+    /// The table it belongs to.
     table: String,
+    /// The SQL statement that created it, if any.
     statement: Option<String>,
 }
 
-/// What a database is made of. One more than ever belongs there is enough to see that something does not.
-fn parts(database: &Connection) -> rusqlite::Result<Vec<Part>> {
+/// Returns the objects in a database's schema. The limit is larger than any store needs, and enough
+/// to detect objects that do not belong.
+fn query_parts(database: &Connection) -> rusqlite::Result<Vec<SchemaPart>> {
     let mut all =
         database.prepare("SELECT type, name, tbl_name, sql FROM sqlite_schema LIMIT 100")?;
     let part = |row: &rusqlite::Row<'_>| {
-        Ok(Part {
+        Ok(SchemaPart {
             kind: row.get(0)?,
             name: row.get(1)?,
             table: row.get(2)?,
@@ -189,27 +199,27 @@ fn parts(database: &Connection) -> rusqlite::Result<Vec<Part>> {
     all.query_map([], part)?.collect()
 }
 
-/// What a store of this version is made of: one is made, in memory.
-fn expected(version: usize) -> rusqlite::Result<Vec<Part>> {
+/// Returns the schema of a store of this version, by creating one in memory.
+fn expected_parts(version: usize) -> rusqlite::Result<Vec<SchemaPart>> {
     let mut model = Connection::open_in_memory()?;
     for earlier in 0..version {
         let transaction = model.transaction()?;
-        advance(&transaction, earlier)?;
+        migrate_once(&transaction, earlier)?;
         transaction.commit()?;
     }
-    parts(&model)
+    query_parts(&model)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// A store of an earlier version that something has been done with.
+    /// Returns a store of an earlier version after running some statements on it.
     fn store_of_version(version: usize, statements: &str) -> Connection {
         let mut database = Connection::open_in_memory().unwrap();
         for earlier in 0..version {
             let transaction = database.transaction().unwrap();
-            advance(&transaction, earlier).unwrap();
+            migrate_once(&transaction, earlier).unwrap();
             transaction.commit().unwrap();
         }
         database.execute_batch(statements).unwrap();
@@ -217,18 +227,18 @@ mod tests {
     }
 
     fn refusal(statements: &str) -> String {
-        match recognise(&store_of_version(NEWEST, statements)) {
-            Err(Problem::NoStore(reason)) => reason,
-            Err(Problem::Newer { version }) => format!("newer: {version}"),
+        match detect_version(&store_of_version(LATEST_VERSION, statements)) {
+            Err(StoreError::NotAStore(reason)) => reason,
+            Err(StoreError::Newer { version }) => format!("newer: {version}"),
             other => panic!("{other:?}"),
         }
     }
 
     #[test]
     fn every_version_is_recognised() {
-        for version in 0..=NEWEST {
+        for version in 0..=LATEST_VERSION {
             let store = store_of_version(version, "");
-            assert_eq!(recognise(&store).unwrap(), version);
+            assert_eq!(detect_version(&store).unwrap(), version);
         }
     }
 
@@ -275,9 +285,9 @@ mod tests {
                 ('a.tstl', 4, 3000, 4000, 1, 'fixed', 'crash', '', 't', '', '')",
         );
         let transaction = store.transaction().unwrap();
-        advance(&transaction, 1).unwrap();
+        migrate_once(&transaction, 1).unwrap();
         transaction.commit().unwrap();
-        assert_eq!(recognise(&store).unwrap(), 2);
+        assert_eq!(detect_version(&store).unwrap(), 2);
         let mut changes = store
             .prepare("SELECT failure || ' ' || campaign || ' ' || changed || ' ' || status FROM status_change")
             .unwrap();

@@ -11,7 +11,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use tempfile::TempDir;
 use testwright_campaign::store::{
-    CampaignId, FoundFailure, KeptTest, NewCampaign, PlaceReached, Standing, Store,
+    CampaignId, CampaignProgress, CorpusTest, NewCampaign, NewFailure, ReachedArc, Store,
 };
 
 /// So many seconds after the beginning of these tests' time.
@@ -30,7 +30,7 @@ pub fn campaign(harness: &str, seed: u64) -> NewCampaign {
         harness: harness.to_owned(),
         digest: "1f0c".to_owned(),
         seed,
-        words: vec!["run".to_owned(), harness.to_owned(), "--seed".to_owned()],
+        command_line: vec!["run".to_owned(), harness.to_owned(), "--seed".to_owned()],
         version: "0.1.0".to_owned(),
         python: "3.12.1".to_owned(),
         jobs: 2,
@@ -38,8 +38,8 @@ pub fn campaign(harness: &str, seed: u64) -> NewCampaign {
     }
 }
 
-pub fn standing(seconds: u64) -> Standing {
-    Standing {
+pub fn progress(seconds: u64) -> CampaignProgress {
+    CampaignProgress {
         at: at(seconds),
         seconds: seconds as f64,
         tests: seconds * 10,
@@ -50,8 +50,8 @@ pub fn standing(seconds: u64) -> Standing {
     }
 }
 
-pub fn failure(signature: &str, seconds: u64) -> FoundFailure {
-    FoundFailure {
+pub fn failure(signature: &str, seconds: u64) -> NewFailure {
+    NewFailure {
         kind: "property".to_owned(),
         message: "`x == y` is false".to_owned(),
         signature: signature.to_owned(),
@@ -62,8 +62,8 @@ pub fn failure(signature: &str, seconds: u64) -> FoundFailure {
     }
 }
 
-pub fn place(file: &str, from: i32, test: &str) -> PlaceReached {
-    PlaceReached {
+pub fn arc(file: &str, from: i32, test: &str) -> ReachedArc {
+    ReachedArc {
         file: file.to_owned(),
         from,
         to: from + 1,
@@ -71,8 +71,8 @@ pub fn place(file: &str, from: i32, test: &str) -> PlaceReached {
     }
 }
 
-pub fn kept(text: &str) -> KeptTest {
-    KeptTest {
+pub fn kept(text: &str) -> CorpusTest {
+    CorpusTest {
         text: text.to_owned(),
         new: 3,
     }
@@ -83,14 +83,18 @@ pub fn filled(path: &Path) -> (Store, CampaignId) {
     let mut store = Store::open(path).unwrap();
     let id = store.begin(&campaign("a.tstl", 7)).unwrap();
     for seconds in 1..9 {
-        store.note(id, &standing(seconds)).unwrap();
+        store.record_progress(id, &progress(seconds)).unwrap();
     }
-    let places = [place("a.py", -1, "one"), place("b.py", 4, "two")];
-    store.reached(id, &places).unwrap();
+    let arcs = [arc("a.py", -1, "one"), arc("b.py", 4, "two")];
+    store.record_arcs(id, &arcs).unwrap();
     store
-        .keep("a.tstl", id, &[kept("one"), kept("two")])
+        .keep_tests("a.tstl", id, &[kept("one"), kept("two")])
         .unwrap();
-    let found = store.found(id, "a.tstl", &failure("s", 3)).unwrap();
-    store.reduced(found, "x = 1\n", "shorter", "x = 1").unwrap();
+    let found = store
+        .record_failure(id, "a.tstl", &failure("s", 3))
+        .unwrap();
+    store
+        .record_reduction(found, "x = 1\n", "shorter", "x = 1")
+        .unwrap();
     (store, id)
 }

@@ -1,74 +1,77 @@
-//! One line of the draft that does something.
+//! The actions of a draft: lines that do something.
 
-use super::pools::WishId;
-use crate::inspect::Role;
+use super::pools::ValueRequestId;
+use crate::inspect::FunctionRole;
 use crate::recording::Call;
-use crate::write::{Code, Exercised, on_object, operator};
+use crate::write::{CallCode, PythonCode, method_code, operator};
 
-/// Something that can be done.
-pub(super) struct Action<'a> {
-    /// What is called.
-    pub(super) callee: Callee,
+/// An action.
+pub(super) struct DraftAction<'a> {
+    /// The callee.
+    pub(super) callee: ActionCallee,
     /// Its arguments, in order.
-    pub(super) arguments: Vec<Argument>,
-    /// What is done with what the call gives.
-    pub(super) wrap: Wrap,
-    /// The class whose pool takes what it gives.
+    pub(super) arguments: Vec<ActionArgument>,
+    /// The use of the call's result.
+    pub(super) result_use: ResultUse,
+    /// The class whose pool takes the result.
     pub(super) result: Option<usize>,
-    /// Exceptions that were seen.
+    /// Exceptions that were recorded.
     pub(super) exceptions: Vec<String>,
-    /// What was always true before.
-    pub(super) guard: Option<Guard>,
-    /// Where it comes from.
+    /// A condition that always held before.
+    pub(super) guard: Option<DraftGuard>,
+    /// A comment about its origin.
     pub(super) note: String,
-    /// Why it is commented out, as the end of "it …" or a whole phrase.
+    /// The reason why it is commented out, as the end of "it …" or as a whole phrase.
     pub(super) left_out: Option<String>,
-    /// The class that it is written under.
+    /// The class that it is listed under.
     pub(super) section: Option<usize>,
-    /// Its place in the draft.
+    /// Its position in the draft.
     pub(super) order: usize,
-    /// The recorded calls that it can make again.
+    /// The recorded calls that it can repeat.
     pub(super) calls: Vec<&'a Call>,
 }
 
-/// What is called.
-pub(super) enum Callee {
-    /// Something that has a name: a function, a class, a method of a class.
+/// The callee of an action.
+pub(super) enum ActionCallee {
+    /// A named callable: a function, a class, a method of a class.
     Named(String),
     /// A method, property or operator of an object of a class.
     Of {
         class: usize,
-        role: Option<Role>,
+        role: Option<FunctionRole>,
         name: String,
     },
 }
 
-/// What is given to it.
-pub(super) struct Argument {
+/// An argument of an action.
+pub(super) struct ActionArgument {
+    /// The keyword by which it is passed.
     pub(super) keyword: Option<String>,
-    pub(super) what: What,
-    /// The field of a record that it becomes.
+    /// The origin of its value.
+    pub(super) source: ArgumentSource,
+    /// The field of a record that it sets.
     pub(super) field: Option<String>,
 }
 
-/// What an argument is.
+/// The origin of an argument's value.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum What {
-    /// Always this.
+pub(super) enum ArgumentSource {
+    /// A fixed text.
     Text(String),
-    /// One of some values.
-    Wish(WishId),
+    /// One of several values.
+    Request(ValueRequestId),
     /// An object of a class of the modules.
     Object(usize),
 }
 
-/// What is done with what a call gives.
+/// The use of a call's result.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Wrap {
+pub(super) enum ResultUse {
+    /// The result is not used.
     Nothing,
-    /// A generator is used up.
+    /// A generator is exhausted.
     List,
-    /// A generator that did not end is used for a while.
+    /// A generator that did not end is used for a limited number of items.
     Some,
     /// A coroutine is run.
     Run,
@@ -76,69 +79,76 @@ pub(super) enum Wrap {
     With,
 }
 
-/// What was always true of the receiver before a call.
-pub(super) struct Guard {
-    /// What stands before the receiver and behind it.
+/// A condition on the receiver of an action.
+pub(super) struct DraftGuard {
+    /// The code before and behind the receiver.
     pub(super) before: &'static str,
     pub(super) behind: String,
 }
 
-impl Action<'_> {
-    /// The wishes among its arguments.
-    pub(super) fn wishes(&self) -> Vec<WishId> {
-        let whats = self.arguments.iter().map(|argument| &argument.what);
-        whats
-            .filter_map(|what| match what {
-                What::Wish(id) => Some(*id),
+impl DraftAction<'_> {
+    /// Returns the value requests among its arguments.
+    pub(super) fn requests(&self) -> Vec<ValueRequestId> {
+        let sources = self.arguments.iter().map(|argument| &argument.source);
+        sources
+            .filter_map(|source| match source {
+                ArgumentSource::Request(id) => Some(*id),
                 _ => None,
             })
             .collect()
     }
 
-    /// The classes of the objects that it needs.
+    /// Returns the classes of the objects that it needs.
     pub(super) fn needs(&self) -> Vec<usize> {
         let receiver = match &self.callee {
-            Callee::Of { class, .. } => Some(*class),
-            Callee::Named(_) => None,
+            ActionCallee::Of { class, .. } => Some(*class),
+            ActionCallee::Named(_) => None,
         };
         let arguments = self
             .arguments
             .iter()
-            .filter_map(|argument| match argument.what {
-                What::Object(class) => Some(class),
+            .filter_map(|argument| match argument.source {
+                ArgumentSource::Object(class) => Some(class),
                 _ => None,
             });
         receiver.into_iter().chain(arguments).collect()
     }
 
-    /// The statement, with these texts for the receiver and the arguments.
-    pub(super) fn said(&self, receiver: &str, arguments: &[String]) -> String {
-        let arguments: Vec<Code> = self
+    /// Renders the statement with texts for the receiver and the arguments.
+    pub(super) fn statement(&self, receiver: &str, arguments: &[String]) -> String {
+        let arguments: Vec<PythonCode> = self
             .arguments
             .iter()
             .zip(arguments)
             .map(|(argument, text)| match &argument.keyword {
-                Some(name) => Code::keyword(name, Code::text(text)),
-                None => Code::text(text),
+                Some(name) => PythonCode::keyword(name, PythonCode::text(text)),
+                None => PythonCode::text(text),
             })
             .collect();
-        let said = match &self.callee {
-            Callee::Named(name) => Code::call(name, arguments).flat(),
-            Callee::Of { role, name, .. } => of_object(*role, receiver, name, arguments),
+        let statement = match &self.callee {
+            ActionCallee::Named(name) => PythonCode::call(name, arguments).flat(),
+            ActionCallee::Of { role, name, .. } => {
+                object_statement(*role, receiver, name, arguments)
+            }
         };
-        match self.wrap {
-            Wrap::Nothing => said,
-            Wrap::List => format!("list({said})"),
-            Wrap::Some => format!("list(itertools.islice({said}, 100))"),
-            Wrap::Run => format!("asyncio.run({said})"),
-            Wrap::With => format!("with {said}: pass"),
+        match self.result_use {
+            ResultUse::Nothing => statement,
+            ResultUse::List => format!("list({statement})"),
+            ResultUse::Some => format!("list(itertools.islice({statement}, 100))"),
+            ResultUse::Run => format!("asyncio.run({statement})"),
+            ResultUse::With => format!("with {statement}: pass"),
         }
     }
 }
 
-/// What is done to an object, as a statement.
-fn of_object(role: Option<Role>, receiver: &str, name: &str, arguments: Vec<Code>) -> String {
-    let is_method = matches!(role, Some(Role::Method) | None);
+/// Renders an operation on an object as a statement.
+fn object_statement(
+    role: Option<FunctionRole>,
+    receiver: &str,
+    name: &str,
+    arguments: Vec<PythonCode>,
+) -> String {
+    let is_method = matches!(role, Some(FunctionRole::Method) | None);
     if let (true, [other]) = (is_method, arguments.as_slice()) {
         let other = other.flat();
         if let Some(operator) = operator(name) {
@@ -152,37 +162,35 @@ fn of_object(role: Option<Role>, receiver: &str, name: &str, arguments: Vec<Code
         }
     }
     match (name, arguments.as_slice()) {
-        // Somebody has to ask for the items.
+        // The items are only computed when they are iterated over.
         ("__iter__", []) => return format!("list({receiver})"),
         ("__reversed__", []) => return format!("list(reversed({receiver}))"),
         ("__enter__", []) => return format!("with {receiver}: pass"),
         ("__copy__", []) => return format!("copy.copy({receiver})"),
         ("__deepcopy__", _) => return format!("copy.deepcopy({receiver})"),
-        // A statement of its own needs no brackets.
+        // A statement needs no brackets.
         ("__contains__", [item]) => return format!("{} in {receiver}", item.flat()),
         ("__format__", [form]) => return format!("format({receiver}, {})", form.flat()),
         _ => {}
     }
-    match on_object(role, receiver, name, arguments) {
-        Exercised::Value(code) | Exercised::Statement(code) | Exercised::Creation(code) => {
-            code.flat()
-        }
+    match method_code(role, receiver, name, arguments) {
+        CallCode::Value(code) | CallCode::Statement(code) | CallCode::Creation(code) => code.flat(),
     }
 }
 
-/// The operator that a special method of its right operand is for.
+/// Returns the operator that a special method of its right operand implements.
 fn reflected(name: &str) -> Option<&'static str> {
     operator(&format!("__{}", name.strip_prefix("__r")?)).filter(|_| !name.starts_with("__re"))
 }
 
-/// The operator that a special method for `+=` and the like is for.
+/// Returns the operator that a special method for `+=` and the like implements.
 fn in_place(name: &str) -> Option<&'static str> {
     let found = operator(&format!("__{}", name.strip_prefix("__i")?))?;
     (!found.ends_with(['=', '<', '>'])).then_some(found)
 }
 
-/// Whether a special method is called by something that one would write.
-pub(super) fn is_said(name: &str) -> bool {
+/// Returns true if a method can be called by ordinary syntax.
+pub(super) fn has_syntax(name: &str) -> bool {
     let is_special = name.starts_with("__") && name.ends_with("__");
     let is_operator =
         operator(name).is_some() || reflected(name).is_some() || in_place(name).is_some();
@@ -214,12 +222,12 @@ pub(super) fn is_said(name: &str) -> bool {
         )
 }
 
-/// Whether the receiver of a special method is written behind the argument.
-pub(super) fn is_said_behind(name: &str) -> bool {
+/// Returns true if the receiver of a special method is written behind the argument.
+pub(super) fn is_written_behind(name: &str) -> bool {
     name == "__contains__" || reflected(name).is_some()
 }
 
-/// Whether a special method compares or combines an object with another.
+/// Returns true if a special method compares or combines an object with another.
 pub(super) fn is_operator(name: &str) -> bool {
     operator(name).is_some() || reflected(name).is_some() || in_place(name).is_some()
 }

@@ -1,79 +1,92 @@
-//! The recorded calls of some modules, by what they called.
+//! The recorded calls of some modules, by definition.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::action::What;
-use super::files::Files;
-use super::sample::{Kind, Sample};
-use super::surface::{Key, Surface};
-use crate::recording::{Call, CallId, External, Receiver, Recording};
-use crate::value::{NodeId, Reference, Value};
-use crate::write::{Bare, Code, Expressed, Expressions, Knowledge, Missing, Scope, given};
+use super::action::ArgumentSource;
+use super::files::RecordedFiles;
+use super::public_api::{Key, PublicApi};
+use super::sample::{Sample, SampleKind};
+use crate::recording::{Call, CallId, Interaction, Receiver, Recording};
+use crate::value::{ImportPath, NodeId, Value};
+use crate::write::{
+    BareArguments, BuildError, ExpressionWriter, ImportScope, Knowledge, PythonCode, ValueCode,
+    call_arguments,
+};
 
-/// Values that are longer than this are not written at all.
-const LONGEST: usize = 4000;
+/// The maximum length of a value; longer ones are left out.
+const MAX_LENGTH: usize = 4000;
 
-/// How something is called: each argument's name, if it is given by name, and what it is.
+/// The form of a call: the keyword and the origin of each argument.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Shape {
-    pub(super) arguments: Vec<(Option<String>, What)>,
+pub(super) struct CallShape {
+    /// The arguments, in order.
+    pub(super) arguments: Vec<(Option<String>, ArgumentSource)>,
 }
 
-/// A call with its arguments as they can be written.
-pub(super) struct Shaped<'a> {
+/// A call whose arguments can be written.
+pub(super) struct ShapedCall<'a> {
+    /// The arguments, in order.
     pub(super) arguments: Vec<ShapedArgument<'a>>,
 }
 
-/// An argument of it.
+/// An argument of such a call.
 pub(super) struct ShapedArgument<'a> {
-    /// The parameter, or the name by which it is given.
+    /// The parameter, or the keyword of a collected argument.
     pub(super) parameter: &'a str,
+    /// The keyword by which it is passed.
     pub(super) keyword: Option<&'a str>,
-    /// What it is, unless it is a value.
-    pub(super) what: What,
-    /// The value.
+    /// The origin of its value, unless it has a sample.
+    pub(super) source: ArgumentSource,
+    /// The value as an expression.
     pub(super) sample: Option<Sample>,
+    /// The recorded value.
     pub(super) node: NodeId,
 }
 
-/// The calls of a recording.
-pub(super) struct Calls<'a> {
+/// The recorded calls of some modules.
+pub(super) struct RecordedCalls<'a> {
+    /// The recording.
     recording: &'a Recording,
-    expressions: Expressions<'a>,
+    /// The writer of values.
+    expressions: ExpressionWriter<'a>,
+    /// The calls, by definition.
     by_definition: BTreeMap<Key, Vec<&'a Call>>,
+    /// The numbers of calls, by definition.
     counts: BTreeMap<Key, u64>,
-    /// The calls that code outside of the modules made.
+    /// The calls made by code outside of the modules.
     from_outside: BTreeSet<(u32, CallId)>,
-    /// The module that ran as the program.
+    /// The module that ran as the main program.
     main: Option<String>,
-    /// Folders of the machine on which the program ran.
+    /// The working folders of the recorded processes.
     folders: Vec<String>,
-    files: Files,
-    /// Which module defines what a package offers, by package and name.
-    definers: BTreeMap<(String, String), String>,
+    /// The files that the calls read.
+    files: RecordedFiles,
+    /// The modules that define what packages export, by package and name.
+    defining_modules: BTreeMap<(String, String), String>,
 }
 
-impl<'a> Calls<'a> {
-    pub(super) fn of_surface(
-        surface: &Surface<'a>,
+impl<'a> RecordedCalls<'a> {
+    /// Collects the calls of the modules of a public API.
+    pub(super) fn of_api(
+        api: &PublicApi<'a>,
         recording: &'a Recording,
         knowledge: &'a Knowledge<'a>,
-    ) -> Calls<'a> {
-        let mut calls = Calls {
+    ) -> RecordedCalls<'a> {
+        let mut calls = RecordedCalls {
             recording,
-            expressions: Expressions::of(recording, knowledge),
+            expressions: ExpressionWriter::of(recording, knowledge),
             by_definition: BTreeMap::new(),
             counts: BTreeMap::new(),
             from_outside: BTreeSet::new(),
             main: None,
             folders: Vec::new(),
-            files: Files::of(recording),
-            definers: surface.definers(),
+            files: RecordedFiles::of(recording),
+            defining_modules: api.defining_modules(),
         };
         let mut keys: Vec<Option<Key>> = Vec::new();
         for unit in &recording.units {
             let found = knowledge.definition(unit);
-            let found = found.filter(|(module, _)| surface.module(&module.name).is_some());
+            let found = found.filter(|(module, _)| api.module(&module.name).is_some());
             let key = found.map(|(module, found)| (module.name.clone(), found.first_line));
             if let Some(key) = &key {
                 *calls.counts.entry(key.clone()).or_default() += unit.calls;
@@ -90,7 +103,7 @@ impl<'a> Calls<'a> {
             .filter(|call| of_unit(call).is_some())
             .map(|call| (call.execution, call.id))
             .collect();
-        let kept = kept(recording);
+        let kept = kept_calls(recording);
         for call in &recording.calls {
             let Some(key) = of_unit(call) else {
                 continue;
@@ -112,121 +125,121 @@ impl<'a> Calls<'a> {
         calls
     }
 
-    /// The files that the calls read.
-    pub(super) fn files(&self) -> &Files {
+    /// Returns the files that the calls read.
+    pub(super) fn files(&self) -> &RecordedFiles {
         &self.files
     }
 
-    /// The names of modules that ran as the program, for a scope.
+    /// Returns the importable names of modules that ran as the main program.
     pub(super) fn aliases(&self) -> BTreeMap<String, String> {
         let main = self.main.clone();
-        // What a program gave to these modules is its own, and can be had from it.
+        // Values of the main program's own classes can be imported from it.
         let main = main.or_else(|| self.expressions.program(self.recording));
         main.map(|name| ("__main__".to_owned(), name))
             .into_iter()
             .collect()
     }
 
-    /// The calls of a definition that are meant.
-    pub(super) fn of(&self, key: &Key, is_meant: impl Fn(&Call) -> bool) -> Vec<&'a Call> {
+    /// Returns the calls of a definition that satisfy a condition.
+    pub(super) fn calls_of(&self, key: &Key, is_included: impl Fn(&Call) -> bool) -> Vec<&'a Call> {
         let calls = self.by_definition.get(key).into_iter().flatten();
-        calls.copied().filter(|call| is_meant(call)).collect()
+        calls.copied().filter(|call| is_included(call)).collect()
     }
 
-    /// How often a definition was called, calls that were not kept included.
+    /// Returns the number of calls of a definition, including those that were not kept.
     pub(super) fn count(&self, key: &Key) -> u64 {
         self.counts.get(key).copied().unwrap_or(0)
     }
 
-    /// How many calls there are.
+    /// Returns the number of kept calls.
     pub(super) fn len(&self) -> usize {
         self.by_definition.values().map(Vec::len).sum()
     }
 
-    /// All calls that code outside of the modules made, in order.
-    pub(super) fn made_outside(&self) -> Vec<&'a Call> {
+    /// Returns all calls made by code outside of the modules, in order.
+    pub(super) fn calls_from_outside(&self) -> Vec<&'a Call> {
         let calls = self.recording.calls.iter();
         calls
             .filter(|call| self.from_outside.contains(&(call.execution, call.id)))
             .collect()
     }
 
-    /// Whether a recorded class is a class of the modules.
-    pub(super) fn is(&self, recorded: &Reference, class: &Reference) -> bool {
-        self.plain(recorded) == *class
+    /// Returns true if a recorded class is a class of the modules.
+    pub(super) fn is_same_class(&self, recorded: &ImportPath, class: &ImportPath) -> bool {
+        self.defining_path(recorded) == *class
     }
 
-    /// Whether code outside of the modules called something on an object of a class.
-    pub(super) fn is_receiver(&self, class: &Reference) -> bool {
-        let is_on = |call: &&Call| matches!(&call.receiver, Receiver::Instance(found) if self.is(found, class));
-        self.made_outside().iter().any(is_on)
+    /// Returns true if code outside of the modules called a method on an object of a class.
+    pub(super) fn is_receiver(&self, class: &ImportPath) -> bool {
+        let is_on = |call: &&Call| matches!(&call.receiver, Receiver::Instance(found) if self.is_same_class(found, class));
+        self.calls_from_outside().iter().any(is_on)
     }
 
-    /// The calls on objects of a class.
-    pub(super) fn on(&self, class: Option<&Reference>) -> Vec<&'a Call> {
+    /// Returns the calls on objects of a class.
+    pub(super) fn calls_on(&self, class: Option<&ImportPath>) -> Vec<&'a Call> {
         let Some(class) = class else {
             return Vec::new();
         };
-        let is_on = |call: &&&Call| matches!(&call.receiver, Receiver::Instance(found) if self.is(found, class));
+        let is_on = |call: &&&Call| matches!(&call.receiver, Receiver::Instance(found) if self.is_same_class(found, class));
         let all = self.by_definition.values().flatten();
         all.filter(is_on).copied().collect()
     }
 
-    /// A call with its arguments as they can be written.
-    pub(super) fn shaped(
+    /// Writes the arguments of a call, or returns the reason why one cannot be written.
+    pub(super) fn shape_call(
         &self,
         call: &'a Call,
         skipped: usize,
-        scope: &mut Scope,
-        class_of: impl Fn(&Reference) -> Option<usize>,
-    ) -> Result<Shaped<'a>, Missing> {
+        scope: &mut ImportScope,
+        class_of: impl Fn(&ImportPath) -> Option<usize>,
+    ) -> Result<ShapedCall<'a>, BuildError> {
         let unit = self.recording.unit(call.unit);
-        let unit = unit.ok_or_else(|| Missing("a call of nothing".to_owned()))?;
+        let unit = unit.ok_or_else(|| BuildError("a call of nothing".to_owned()))?;
         let mut arguments = Vec::new();
-        for given in given(call, unit, skipped, Bare::ByPosition)? {
-            let parameter = if given.is_one_of_many {
-                given.keyword.unwrap_or(given.parameter)
+        for argument in call_arguments(call, unit, skipped, BareArguments::ByPosition)? {
+            let parameter = if argument.is_one_of_many {
+                argument.keyword.unwrap_or(argument.parameter)
             } else {
-                given.parameter
+                argument.parameter
             };
-            let value = call.values.value(given.node);
-            let (what, sample) = match value {
-                Value::None => (What::Text("None".to_owned()), None),
-                Value::Object(object) if class_of(&self.plain(&object.class)).is_some() => {
-                    let class = class_of(&self.plain(&object.class)).unwrap_or(0);
-                    (What::Object(class), None)
+            let value = call.values.value(argument.node);
+            let (source, sample) = match value {
+                Value::None => (ArgumentSource::Text("None".to_owned()), None),
+                Value::Object(object) if class_of(&self.defining_path(&object.class)).is_some() => {
+                    let class = class_of(&self.defining_path(&object.class)).unwrap_or(0);
+                    (ArgumentSource::Object(class), None)
                 }
                 _ => {
-                    let sample = self.sample(call, given.node, scope);
-                    let sample = sample.map_err(|Missing(reason)| {
-                        Missing(format!("`{}` is {reason}", given.parameter))
+                    let sample = self.sample(call, argument.node, scope);
+                    let sample = sample.map_err(|BuildError(reason)| {
+                        BuildError(format!("`{}` is {reason}", argument.parameter))
                     })?;
-                    (What::Text(String::new()), Some(sample))
+                    (ArgumentSource::Text(String::new()), Some(sample))
                 }
             };
             arguments.push(ShapedArgument {
                 parameter,
-                keyword: given.keyword,
-                what,
+                keyword: argument.keyword,
+                source,
                 sample,
-                node: given.node,
+                node: argument.node,
             });
         }
-        Ok(Shaped { arguments })
+        Ok(ShapedCall { arguments })
     }
 
-    /// The values that a field had in the records of a class that were seen.
+    /// Returns the values that a field had in recorded objects of a class.
     pub(super) fn field_samples(
         &self,
-        class: &Reference,
+        class: &ImportPath,
         field: &str,
-        scope: &mut Scope,
+        scope: &mut ImportScope,
     ) -> Vec<Sample> {
         let mut samples = Vec::new();
         for call in self.by_definition.values().flatten() {
             for (_, node) in call.values.iter() {
                 if let Value::Object(object) = &node.value
-                    && self.is(&object.class, class)
+                    && self.is_same_class(&object.class, class)
                     && let Some((_, value)) =
                         object.attributes.iter().find(|(name, _)| name == field)
                     && let Ok(sample) = self.sample(call, *value, scope)
@@ -239,47 +252,51 @@ impl<'a> Calls<'a> {
         samples
     }
 
-    /// A class by the module that defines it. Packages let classes say that they are from where they are offered.
-    fn plain(&self, class: &Reference) -> Reference {
+    /// Returns the path of a class in the module that defines it. Packages may re-export classes
+    /// under their own name.
+    fn defining_path(&self, class: &ImportPath) -> ImportPath {
         let first = class.path.split('.').next().unwrap_or(&class.path);
         let offered = (class.module.clone(), first.to_owned());
-        let module = match (&self.main, self.definers.get(&offered)) {
+        let module = match (&self.main, self.defining_modules.get(&offered)) {
             (Some(main), _) if class.module == "__main__" => main,
             (_, Some(definer)) => definer,
             _ => return class.clone(),
         };
-        Reference::new(module.clone(), class.path.clone())
+        ImportPath::new(module.clone(), class.path.clone())
     }
 
-    /// A value as something that a harness can write.
+    /// Writes a value for a harness.
     pub(super) fn sample(
         &self,
         call: &'a Call,
         node: NodeId,
-        scope: &mut Scope,
-    ) -> Result<Sample, Missing> {
+        scope: &mut ImportScope,
+    ) -> Result<Sample, BuildError> {
         let mut tried = scope.clone();
-        let Expressed { before, code } = self.expressions.value(call, node, &mut tried)?;
+        let ValueCode { before, code } = self.expressions.value(call, node, &mut tried)?;
         let imports = tried.imports();
         // Importing the program would run it.
         if imports.iter().any(|import| import.module == "__main__") {
-            return Err(Missing(
+            return Err(BuildError(
                 "a part of the program that was recorded".to_owned(),
             ));
         }
-        let kind = Kind::of(call.values.value(node));
-        let before: Vec<String> = before.iter().map(|line| self.files.said(line)).collect();
+        let kind = SampleKind::of(call.values.value(node));
+        let before: Vec<String> = before
+            .iter()
+            .map(|line| self.files.with_variables(line))
+            .collect();
         let whole = code.flat();
-        let said = self.files.said(&whole);
-        let code = if said == whole {
+        let replaced = self.files.with_variables(&whole);
+        let code = if replaced == whole {
             code
         } else {
-            Code::text(said)
+            PythonCode::text(replaced)
         };
         let sample = Sample { before, code, kind };
         let flat = sample.flat();
-        if flat.chars().count() > LONGEST {
-            return Err(Missing("too long to be written".to_owned()));
+        if flat.chars().count() > MAX_LENGTH {
+            return Err(BuildError("too long to be written".to_owned()));
         }
         if self
             .folders
@@ -287,28 +304,29 @@ impl<'a> Calls<'a> {
             .any(|folder| flat.contains(folder.as_str()))
             || names_file(call, &flat)
         {
-            return Err(Missing("a path of one machine".to_owned()));
+            return Err(BuildError("a path of one machine".to_owned()));
         }
         *scope = tried;
         Ok(sample)
     }
 }
 
-/// Whether a text names a file that a call used, by its whole path.
+/// Returns true if a text contains the absolute path of a file that a call used.
 fn names_file(call: &Call, text: &str) -> bool {
     call.events.iter().any(|event| match &event.external {
-        External::File { path, .. } => path.starts_with('/') && text.contains(path.as_str()),
+        Interaction::File { path, .. } => path.starts_with('/') && text.contains(path.as_str()),
         _ => false,
     })
 }
 
-/// All calls that were kept.
-fn kept(recording: &Recording) -> BTreeSet<(u32, CallId)> {
+/// Returns all calls that were kept.
+fn kept_calls(recording: &Recording) -> BTreeSet<(u32, CallId)> {
     let calls = recording.calls.iter();
     calls.map(|call| (call.execution, call.id)).collect()
 }
 
-/// Whether nobody called it, or somebody who is known not to be inside. A caller that was not kept may be anybody.
+/// Returns true if a call has no recorded caller, or one that is outside of the modules. A caller
+/// that was not kept may be inside, so it does not count.
 fn is_from_outside(
     call: &Call,
     kept: &BTreeSet<(u32, CallId)>,
@@ -320,7 +338,7 @@ fn is_from_outside(
     })
 }
 
-/// What code outside of these modules and those inside of them has called, by module and first name.
+/// Finds the definitions that code outside of these modules has called, by module and first name.
 pub(super) fn used_from_outside(
     recording: &Recording,
     knowledge: &Knowledge<'_>,
@@ -349,8 +367,8 @@ pub(super) fn used_from_outside(
         .collect();
     let mut inside: BTreeSet<(u32, CallId)> = BTreeSet::new();
     let mut used = BTreeSet::new();
-    let kept = kept(recording);
-    // A caller is entered before what it calls.
+    let kept = kept_calls(recording);
+    // Callers come before their callees in a recording.
     for call in &recording.calls {
         let Some(module) = module_of(call).filter(|module| is_inside(module)) else {
             continue;
@@ -360,7 +378,7 @@ pub(super) fn used_from_outside(
             .unit(call.unit)
             .map(|unit| unit.qualified_name.as_str());
         let first = name.and_then(|name| name.split('.').next());
-        // Decorators are called while a module is imported, by nobody who is recorded.
+        // Decorators are called while a module is imported, without a recorded caller.
         let is_decorator = |first: &str| decorators.contains(first);
         let first = first.filter(|first| !is_decorator(first));
         if let (true, Some(first)) = (is_from_outside(call, &kept, &inside), first) {

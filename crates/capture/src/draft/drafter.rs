@@ -1,85 +1,102 @@
-//! From definitions and recorded calls to actions.
+//! Drafts actions from definitions and recorded calls.
 
+mod from_calls;
+mod from_signatures;
 mod limits;
-mod seen;
-mod unseen;
 
 use std::collections::BTreeSet;
 
-use super::action::{Action, Argument, Callee, What, Wrap, is_said, is_said_behind};
-use super::calls::Calls;
-use super::danger::Texts;
-use super::pools::{Wishes, free_name, pool_name};
-use super::surface::{ClassAt, FunctionAt, Surface};
-use crate::inspect::{Flow, Nature, Parameter, Role, is_public};
-use crate::recording::{Call, Outcome, Receiver};
-use crate::value::Reference;
-use crate::write::Scope;
-use unseen::Origin;
+use super::action::{
+    ActionArgument, ActionCallee, ArgumentSource, DraftAction, ResultUse, has_syntax,
+    is_written_behind,
+};
+use super::calls::RecordedCalls;
+use super::pools::{ValueRequests, free_name, pool_name};
+use super::public_api::{LocatedClass, LocatedFunction, PublicApi};
+use super::side_effects::SourceTexts;
+use crate::inspect::{ClassKind, ExecutionKind, FunctionRole, SignatureParameter, is_public};
+use crate::recording::{Call, CallOutcome, Receiver};
+use crate::value::ImportPath;
+use crate::write::ImportScope;
+use from_signatures::SignatureTarget;
 
-/// Drafts the actions of some modules.
+/// The state of drafting the actions of some modules.
 pub(super) struct Drafter<'a> {
-    pub(super) surface: &'a Surface<'a>,
-    pub(super) texts: Texts<'a>,
-    pub(super) calls: Calls<'a>,
-    pub(super) scope: Scope,
-    pub(super) wishes: Wishes,
-    /// The classes that have pools.
+    /// The public API of the modules.
+    pub(super) api: &'a PublicApi<'a>,
+    /// The sources of the modules.
+    pub(super) texts: SourceTexts<'a>,
+    /// The recorded calls.
+    pub(super) calls: RecordedCalls<'a>,
+    /// The imports of the harness.
+    pub(super) scope: ImportScope,
+    /// The values that arguments need.
+    pub(super) requests: ValueRequests,
+    /// The classes with pools.
     pub(super) classes: Vec<PooledClass<'a>>,
-    pub(super) actions: Vec<Action<'a>>,
-    /// What is still to be drafted, with its calls.
-    pub(super) pending: Vec<(Pending<'a>, Vec<&'a Call>)>,
+    /// The actions so far.
+    pub(super) actions: Vec<DraftAction<'a>>,
+    /// The definitions that are still to be drafted, with their calls.
+    pub(super) pending: Vec<(PendingDraft<'a>, Vec<&'a Call>)>,
 }
 
 /// A class whose objects are kept in a pool.
 pub(super) struct PooledClass<'a> {
-    pub(super) at: ClassAt<'a>,
-    pub(super) reference: Reference,
+    /// The class.
+    pub(super) at: LocatedClass<'a>,
+    /// Its path.
+    pub(super) reference: ImportPath,
+    /// The name of its pool.
     pub(super) pool: String,
 }
 
-/// Something that the modules offer.
-pub(super) enum Pending<'a> {
+/// A definition that is to be drafted.
+pub(super) enum PendingDraft<'a> {
     /// A function, method or constructor.
-    Function(Target<'a>),
-    /// A class whose constructor is made from its fields.
+    Function(ApiTarget<'a>),
+    /// A class whose constructor takes its fields.
     Record(usize),
 }
 
-/// How something is called, and by what name.
-pub(super) struct Target<'a> {
-    at: FunctionAt<'a>,
-    callee: Named,
+/// A function, method or constructor, with the way in which it is called.
+pub(super) struct ApiTarget<'a> {
+    /// The function.
+    at: LocatedFunction<'a>,
+    /// The callee.
+    callee: CalleeName,
+    /// The class that it is listed under.
     section: Option<usize>,
-    /// The first parameters that nobody gives: `self`, `cls`.
+    /// The number of leading parameters without arguments: `self`, `cls`.
     skipped: usize,
-    /// Its place in the draft.
+    /// Its position in the draft.
     order: usize,
 }
 
-/// What an action calls.
+/// The callee of a target.
 #[derive(Clone)]
-pub(super) enum Named {
+pub(super) enum CalleeName {
+    /// A name.
     Text(String),
+    /// An object of a class.
     Of(usize),
     /// The constructor of a class.
     New(usize, String),
 }
 
 impl<'a> Drafter<'a> {
-    /// Chooses the classes that have pools.
+    /// Chooses the classes with pools.
     pub(super) fn choose_classes(&mut self) {
         let mut names = BTreeSet::new();
-        for at in self.surface.classes() {
+        for at in self.api.classes() {
             let reference = at.reference();
-            let is_usable = self.surface.offers(at.module, at.definition)
+            let is_usable = self.api.is_public_definition(at.module, at.definition)
                 && matches!(
-                    at.class.nature,
-                    Nature::Plain | Nature::Record | Nature::NamedTuple
+                    at.class.kind,
+                    ClassKind::Plain | ClassKind::Record | ClassKind::NamedTuple
                 );
-            let is_seen = self.calls.is_receiver(&reference) && at.class.nature != Nature::Enum;
-            // Exceptions are raised by others, unless somebody did something with one.
-            if !(is_usable && !self.surface.is_exception(&reference) || is_seen) {
+            let is_seen = self.calls.is_receiver(&reference) && at.class.kind != ClassKind::Enum;
+            // Exceptions get a pool only if a method was called on one.
+            if !(is_usable && !self.api.is_exception(&reference) || is_seen) {
                 continue;
             }
             let pool = free_name(&pool_name(reference.name()), &mut names);
@@ -91,50 +108,52 @@ impl<'a> Drafter<'a> {
         }
     }
 
-    /// Drafts everything that the modules offer.
-    pub(super) fn draft(&mut self) {
+    /// Drafts everything in the public API.
+    pub(super) fn draft_all(&mut self) {
         for number in 0..self.classes.len() {
             self.class(number);
         }
-        for at in self.surface.functions() {
-            let reference = Reference::new(&at.module.name, &at.definition.qualified_name);
-            let callee = Named::Text(self.scope.reference(&reference).flat());
-            let calls = self.calls.of(&at.key(), |_| true);
+        for at in self.api.functions() {
+            let reference = ImportPath::new(&at.module.name, &at.definition.qualified_name);
+            let callee = CalleeName::Text(self.scope.reference(&reference).flat());
+            let calls = self.calls.calls_of(&at.key(), |_| true);
             let order = self.pending.len();
-            let target = Target {
+            let target = ApiTarget {
                 at,
                 callee,
                 section: None,
                 skipped: 0,
                 order,
             };
-            self.pending.push((Pending::Function(target), calls));
+            self.pending.push((PendingDraft::Function(target), calls));
         }
-        // What was seen comes first, because its values are good for the rest, too.
+        // Definitions with recorded calls come first, because the others can use their values.
         let (seen, unseen): (Vec<_>, Vec<_>) = std::mem::take(&mut self.pending)
             .into_iter()
             .enumerate()
             .partition(|(_, (_, calls))| !calls.is_empty());
         for (order, (pending, calls)) in seen.into_iter().chain(unseen) {
             match pending {
-                Pending::Function(target) => self.target(&target, &calls),
-                Pending::Record(class) => self.record(class, order),
+                PendingDraft::Function(target) => self.draft_target(&target, &calls),
+                PendingDraft::Record(class) => self.record(class, order),
             }
         }
         self.actions.sort_by_key(|action| action.order);
-        self.keep_small();
-        self.leave_out_what_nothing_makes();
+        self.guard_growth();
+        self.leave_out_unreachable();
         for action in &self.actions {
-            self.wishes
-                .used(&action.wishes(), action.left_out.is_none());
-            if let (Callee::Of { name, .. }, [only]) = (&action.callee, action.wishes().as_slice())
-                && is_said_behind(name)
+            self.requests
+                .count_uses(&action.requests(), action.left_out.is_none());
+            if let (ActionCallee::Of { name, .. }, [only]) =
+                (&action.callee, action.requests().as_slice())
+                && is_written_behind(name)
             {
-                self.wishes.begins(*only);
+                self.requests.mark_first(*only);
             }
         }
     }
 
+    /// Adds the constructor and the methods of a class.
     fn class(&mut self, number: usize) {
         let Some((reference, at)) = self
             .classes
@@ -143,16 +162,16 @@ impl<'a> Drafter<'a> {
         else {
             return;
         };
-        let methods = self.surface.methods(&reference);
+        let methods = self.api.methods(&reference);
         self.constructor(number, &reference, at, &methods);
         for method in methods {
             let definition = method.definition;
-            if !is_public(&definition.name) || !is_said(&definition.name) {
+            if !is_public(&definition.name) || !has_syntax(&definition.name) {
                 continue;
             }
             let key = method.key();
             let (callee, skipped, calls) = match method.function.role {
-                Role::StaticMethod => {
+                FunctionRole::StaticMethod => {
                     let is_own = definition.qualified_name
                         == format!("{}.{}", at.definition.qualified_name, definition.name);
                     if !is_own {
@@ -161,20 +180,24 @@ impl<'a> Drafter<'a> {
                     (
                         self.of_class(&reference, &definition.name),
                         0,
-                        self.calls.of(&key, |_| true),
+                        self.calls.calls_of(&key, |_| true),
                     )
                 }
-                Role::ClassMethod => {
-                    let is_meant = |call: &Call| matches!(&call.receiver, Receiver::Class(class) if self.calls.is(class, &reference));
-                    let calls = self.calls.of(&key, is_meant);
+                FunctionRole::ClassMethod => {
+                    let is_included = |call: &Call| matches!(&call.receiver, Receiver::Class(class) if self.calls.is_same_class(class, &reference));
+                    let calls = self.calls.calls_of(&key, is_included);
                     (self.of_class(&reference, &definition.name), 1, calls)
                 }
                 _ => {
-                    let is_meant = |call: &Call| matches!(&call.receiver, Receiver::Instance(class) if self.calls.is(class, &reference));
-                    (Named::Of(number), 1, self.calls.of(&key, is_meant))
+                    let is_included = |call: &Call| matches!(&call.receiver, Receiver::Instance(class) if self.calls.is_same_class(class, &reference));
+                    (
+                        CalleeName::Of(number),
+                        1,
+                        self.calls.calls_of(&key, is_included),
+                    )
                 }
             };
-            // What a class only inherits is drafted once, with the class that defines it.
+            // Inherited methods are drafted once, with the class that defines them.
             let is_inherited = method.module.name != at.module.name
                 || !definition
                     .qualified_name
@@ -187,67 +210,72 @@ impl<'a> Drafter<'a> {
             if calls.is_empty() && is_inherited && is_elsewhere {
                 continue;
             }
-            let target = Target {
+            let target = ApiTarget {
                 at: method,
                 callee,
                 section: Some(number),
                 skipped,
                 order: self.pending.len(),
             };
-            self.pending.push((Pending::Function(target), calls));
+            self.pending.push((PendingDraft::Function(target), calls));
         }
     }
 
-    fn of_class(&mut self, class: &Reference, name: &str) -> Named {
+    /// Returns the callee for a static or class method.
+    fn of_class(&mut self, class: &ImportPath, name: &str) -> CalleeName {
         let class = self.scope.reference(class).flat();
-        Named::Text(format!("{class}.{name}"))
+        CalleeName::Text(format!("{class}.{name}"))
     }
 
+    /// Adds the constructor of a class.
     fn constructor(
         &mut self,
         number: usize,
-        reference: &Reference,
-        at: ClassAt<'a>,
-        methods: &[FunctionAt<'a>],
+        reference: &ImportPath,
+        at: LocatedClass<'a>,
+        methods: &[LocatedFunction<'a>],
     ) {
-        if at.class.nature == Nature::Abstract {
+        if at.class.kind == ClassKind::Abstract {
             return;
         }
         let class = self.scope.reference(reference).flat();
         let named = |name: &str| methods.iter().find(|method| method.definition.name == name);
-        let callee = Named::New(number, class);
+        let callee = CalleeName::New(number, class);
         if let Some(init) = named("__init__").or_else(|| named("__new__")).copied() {
             let is_new = |call: &Call| {
                 let class = match &call.receiver {
                     Receiver::Instance(class) | Receiver::Class(class) => class,
                     Receiver::None => return false,
                 };
-                self.calls.is(class, reference) && !call.is_from_own_method
+                self.calls.is_same_class(class, reference) && !call.is_from_own_method
             };
-            let calls = self.calls.of(&init.key(), is_new);
-            let target = Target {
+            let calls = self.calls.calls_of(&init.key(), is_new);
+            let target = ApiTarget {
                 at: init,
                 callee,
                 section: Some(number),
                 skipped: 1,
                 order: self.pending.len(),
             };
-            self.pending.push((Pending::Function(target), calls));
+            self.pending.push((PendingDraft::Function(target), calls));
             return;
         }
-        self.pending.push((Pending::Record(number), Vec::new()));
+        self.pending
+            .push((PendingDraft::Record(number), Vec::new()));
     }
 
-    /// The constructor of a class that does not define one: it takes the fields of a record, or nothing.
+    /// Drafts the constructor of a class that does not define one: it takes the fields of a record,
+    /// or nothing.
     fn record(&mut self, number: usize, order: usize) {
         let Some(PooledClass { at, reference, .. }) = self.classes.get(number) else {
             return;
         };
         let (at, reference) = (*at, reference.clone());
-        let family = self.surface.family(&reference);
-        let is_record =
-            |at: &ClassAt<'_>| matches!(at.class.nature, Nature::Record | Nature::NamedTuple);
-        let fields: Vec<Parameter> = if family.iter().any(is_record) {
+        let family = self.api.class_and_bases(&reference);
+        let is_record = |at: &LocatedClass<'_>| {
+            matches!(at.class.kind, ClassKind::Record | ClassKind::NamedTuple)
+        };
+        let fields: Vec<SignatureParameter> = if family.iter().any(is_record) {
             family
                 .iter()
                 .rev()
@@ -259,29 +287,29 @@ impl<'a> Drafter<'a> {
         };
         let key = (at.module.name.clone(), at.definition.first_line);
         for field in &fields {
-            let wish = self.wishes.of(&key, &field.name);
+            let request = self.requests.find_or_add(&key, &field.name);
             for sample in self
                 .calls
                 .field_samples(&reference, &field.name, &mut self.scope)
             {
-                self.wishes.seen(wish, sample);
+                self.requests.add_recorded(request, sample);
             }
         }
-        let unknown = self.surface.unknown_bases(&reference);
+        let unknown = self.api.unknown_bases(&reference);
         let inherited = unknown
             .first()
             .map(|base| format!("takes what `{base}` takes, which is not known here"));
         let class = self.scope.reference(&reference).flat();
-        let origin = Origin {
+        let origin = SignatureTarget {
             module: at.module,
             key,
-            callee: Named::New(number, class),
+            callee: CalleeName::New(number, class),
             role: None,
             name: "__init__",
             section: Some(number),
-            wrap: Wrap::Nothing,
+            result_use: ResultUse::Nothing,
             result: None,
-            danger: inherited.filter(|_| fields.is_empty()),
+            effect: inherited.filter(|_| fields.is_empty()),
             exceptions: Vec::new(),
             is_record: !fields.is_empty(),
             order,
@@ -289,11 +317,11 @@ impl<'a> Drafter<'a> {
         self.draft_parameters(&origin, &fields);
     }
 
-    /// Actions for all ways in which something was called, or for what its signature tells.
-    fn target(&mut self, target: &Target<'a>, calls: &[&'a Call]) {
+    /// Drafts actions for all forms in which something was called, or for its signature.
+    fn draft_target(&mut self, target: &ApiTarget<'a>, calls: &[&'a Call]) {
         let at = target.at;
         let definition = at.definition;
-        if at.function.flow == Flow::AsyncGenerator {
+        if at.function.execution == ExecutionKind::AsyncGenerator {
             self.comment_out(
                 target,
                 "gives an asynchronous generator, which needs a loop around it",
@@ -302,16 +330,16 @@ impl<'a> Drafter<'a> {
         }
         if calls.is_empty() {
             let parameters = at.function.signature.parameters.get(target.skipped..);
-            let origin = Origin {
+            let origin = SignatureTarget {
                 module: at.module,
                 key: at.key(),
                 callee: target.callee.clone(),
                 role: Some(at.function.role),
                 name: &definition.name,
                 section: target.section,
-                wrap: self.wrap(at, &[]),
+                result_use: self.result_use(at, &[]),
                 result: self.hinted_result(target),
-                danger: self.texts.all(at.module, definition),
+                effect: self.texts.reachable_effect(at.module, definition),
                 exceptions: self.expected(at),
                 is_record: false,
                 order: target.order,
@@ -322,47 +350,49 @@ impl<'a> Drafter<'a> {
         self.draft_calls(target, calls);
     }
 
-    fn wrap(&self, at: FunctionAt<'_>, calls: &[&Call]) -> Wrap {
+    /// Returns the use of a function's result.
+    fn result_use(&self, at: LocatedFunction<'_>, calls: &[&Call]) -> ResultUse {
         let is_context = at.definition.decorators.iter().any(|decorator| {
             let name = decorator.rsplit('.').next();
             name == Some("contextmanager")
         });
-        // `list()` asks for the items anyway.
+        // `list()` iterates anyway.
         let is_listed = matches!(at.definition.name.as_str(), "__iter__" | "__reversed__");
-        match at.function.flow {
-            Flow::Generator if is_context => Wrap::With,
-            Flow::Generator if is_listed => Wrap::Nothing,
-            Flow::Generator => {
-                let is_open = |call: &&Call| call.outcome == Outcome::Unfinished;
+        match at.function.execution {
+            ExecutionKind::Generator if is_context => ResultUse::With,
+            ExecutionKind::Generator if is_listed => ResultUse::Nothing,
+            ExecutionKind::Generator => {
+                let is_open = |call: &&Call| call.outcome == CallOutcome::Unfinished;
                 if calls.is_empty() || calls.iter().any(is_open) {
-                    Wrap::Some
+                    ResultUse::Some
                 } else {
-                    Wrap::List
+                    ResultUse::List
                 }
             }
-            Flow::Coroutine => Wrap::Run,
-            Flow::Plain | Flow::AsyncGenerator => Wrap::Nothing,
+            ExecutionKind::Coroutine => ResultUse::Run,
+            ExecutionKind::Plain | ExecutionKind::AsyncGenerator => ResultUse::Nothing,
         }
     }
 
-    fn comment_out(&mut self, target: &Target<'a>, reason: &str) {
+    /// Adds an action that is commented out for a reason.
+    fn comment_out(&mut self, target: &ApiTarget<'a>, reason: &str) {
         let at = target.at;
         let parameters = at.function.signature.parameters.get(target.skipped..);
         let arguments = parameters.unwrap_or_default().iter();
         let arguments = arguments.filter(|parameter| parameter.default.is_none());
-        self.actions.push(Action {
+        self.actions.push(DraftAction {
             callee: target
                 .callee
                 .clone()
                 .into_callee(Some(at.function.role), &at.definition.name),
             arguments: arguments
-                .map(|parameter| Argument {
+                .map(|parameter| ActionArgument {
                     keyword: None,
-                    what: What::Text(parameter.name.clone()),
+                    source: ArgumentSource::Text(parameter.name.clone()),
                     field: None,
                 })
                 .collect(),
-            wrap: Wrap::Nothing,
+            result_use: ResultUse::Nothing,
             result: None,
             exceptions: Vec::new(),
             guard: None,
@@ -375,11 +405,12 @@ impl<'a> Drafter<'a> {
     }
 }
 
-impl Named {
-    fn into_callee(self, role: Option<Role>, name: &str) -> Callee {
+impl CalleeName {
+    /// Converts the callee for an action.
+    fn into_callee(self, role: Option<FunctionRole>, name: &str) -> ActionCallee {
         match self {
-            Named::Text(text) | Named::New(_, text) => Callee::Named(text),
-            Named::Of(class) => Callee::Of {
+            CalleeName::Text(text) | CalleeName::New(_, text) => ActionCallee::Named(text),
+            CalleeName::Of(class) => ActionCallee::Of {
                 class,
                 role,
                 name: name.to_owned(),

@@ -1,32 +1,34 @@
-//! Files that recorded calls read: a draft makes them again, in a folder of its own.
+//! Files that recorded calls read. A draft recreates them in a temporary folder.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::recording::{External, FileState, Recording};
+use crate::recording::{FileState, Interaction, Recording};
 use crate::write::{bytes_literal, text_literal};
 
-/// Longer files have no place in a harness.
-const LONGEST: usize = 4000;
+/// The maximum size of a file in a harness.
+const MAX_LENGTH: usize = 4000;
 
-/// The files of a recording that were read and left as they were, by path.
+/// The files of a recording that were only read, by path.
 #[derive(Default)]
-pub(super) struct Files {
-    by_path: BTreeMap<String, File>,
+pub(super) struct RecordedFiles {
+    by_path: BTreeMap<String, RecordedFile>,
 }
 
 /// A file.
-struct File {
+struct RecordedFile {
     /// The variable that holds its path.
     name: String,
+    /// Its content.
     content: Vec<u8>,
 }
 
-impl Files {
-    pub(super) fn of(recording: &Recording) -> Files {
-        let mut files = Files::default();
+impl RecordedFiles {
+    /// Collects the files of a recording.
+    pub(super) fn of(recording: &Recording) -> RecordedFiles {
+        let mut files = RecordedFiles::default();
         let mut names = BTreeSet::new();
         for event in recording.calls.iter().flat_map(|call| &call.events) {
-            let External::File {
+            let Interaction::File {
                 path,
                 before: FileState::File(content),
                 after,
@@ -35,37 +37,39 @@ impl Files {
                 continue;
             };
             let is_only_read = matches!(after, FileState::File(left) if left == content);
-            // A relative path is found again where the program was run.
-            let is_meant = is_only_read && path.starts_with('/') && content.len() <= LONGEST;
-            if !is_meant || files.by_path.contains_key(path) {
+            // A relative path is valid in the folder of the program.
+            let is_included = is_only_read && path.starts_with('/') && content.len() <= MAX_LENGTH;
+            if !is_included || files.by_path.contains_key(path) {
                 continue;
             }
             let name = variable(path, &mut names);
             let content = content.clone();
-            files.by_path.insert(path.clone(), File { name, content });
+            files
+                .by_path
+                .insert(path.clone(), RecordedFile { name, content });
         }
         files
     }
 
-    /// An expression in which these paths are said by their variables.
-    pub(super) fn said(&self, expression: &str) -> String {
-        let mut said = expression.to_owned();
+    /// Replaces the paths of files in an expression by their variables.
+    pub(super) fn with_variables(&self, expression: &str) -> String {
+        let mut replaced = expression.to_owned();
         for (path, file) in &self.by_path {
-            said = said.replace(&text_literal(path).flat(), &file.name);
+            replaced = replaced.replace(&text_literal(path).flat(), &file.name);
         }
-        said
+        replaced
     }
 
-    /// Python code that makes the files which these lines speak of.
-    pub(super) fn code(&self, lines: &[String]) -> Vec<String> {
-        let is_used = |file: &&File| lines.iter().any(|line| line.contains(&file.name));
+    /// Renders Python code that creates the files that these lines mention.
+    pub(super) fn setup_code(&self, lines: &[String]) -> Vec<String> {
+        let is_used = |file: &&RecordedFile| lines.iter().any(|line| line.contains(&file.name));
         let mut made = Vec::new();
         for (path, file) in &self.by_path {
             if Some(file).filter(is_used).is_none() {
                 continue;
             }
             let place = text_literal(file_name(path)).flat();
-            let File { name, content } = file;
+            let RecordedFile { name, content } = file;
             made.push(format!("{name} = os.path.join(files.name, {place})"));
             let before = format!("pathlib.Path({name}).write_bytes(");
             made.extend(bytes_literal(content).lines(&before, ")", 0));
@@ -84,11 +88,12 @@ impl Files {
     }
 }
 
+/// Returns the last component of a path.
 fn file_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
-/// `/data/settings.ini` as `SETTINGS_INI`.
+/// Returns a variable for a path: `FILE_SETTINGS_INI` for `/data/settings.ini`.
 fn variable(path: &str, names: &mut BTreeSet<String>) -> String {
     let letters = file_name(path).chars();
     let wanted: String = letters
@@ -113,16 +118,16 @@ fn variable(path: &str, names: &mut BTreeSet<String>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::toys::Made;
+    use crate::toys::CallBuilder;
 
     #[test]
     fn files_that_were_read_are_made_again_where_they_are_needed() {
-        let file = |path: &str, after: &[u8]| External::File {
+        let file = |path: &str, after: &[u8]| Interaction::File {
             path: path.to_owned(),
             before: FileState::File(b"a = 1\n".to_vec()),
             after: FileState::File(after.to_vec()),
         };
-        let made = Made::of("read")
+        let made = CallBuilder::of("read")
             .event(file("/data/settings.ini", b"a = 1\n"))
             .event(file("/data/other/settings.ini", b"a = 1\n"))
             .event(file("/data/changed.ini", b""))
@@ -131,15 +136,16 @@ mod tests {
             calls: vec![made.call],
             ..Recording::default()
         };
-        let files = Files::of(&recording);
-        let said =
-            files.said("read(Path(\"/data/settings.ini\"), \"/data/changed.ini\", \"near.ini\")");
+        let files = RecordedFiles::of(&recording);
+        let replaced = files.with_variables(
+            "read(Path(\"/data/settings.ini\"), \"/data/changed.ini\", \"near.ini\")",
+        );
         assert_eq!(
-            said,
+            replaced,
             "read(Path(FILE_SETTINGS_INI), \"/data/changed.ini\", \"near.ini\")"
         );
         assert_eq!(
-            files.code(&[said]),
+            files.setup_code(&[replaced]),
             [
                 "import os",
                 "import pathlib",
@@ -150,6 +156,6 @@ mod tests {
                 "pathlib.Path(FILE_SETTINGS_INI).write_bytes(b\"a = 1\\n\")",
             ]
         );
-        assert_eq!(files.code(&[]), Vec::<String>::new());
+        assert_eq!(files.setup_code(&[]), Vec::<String>::new());
     }
 }

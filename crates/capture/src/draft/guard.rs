@@ -1,67 +1,76 @@
-//! What was always true of an object before it was asked to do something.
+//! Guards: conditions that always held before a method was called.
 //!
-//! Only what can be said cheaply about public attributes, and only if it says something: the attribute was otherwise at other
-//! times. That a thing was always so does not mean that it has to be, so the draft says where it comes from.
+//! Only simple conditions on public attributes count, and only if the attribute had other values at
+//! other times. A condition that always held need not be required, so the draft notes where it
+//! comes from.
 
-use super::action::Guard;
+use super::action::DraftGuard;
 use crate::recording::Call;
 use crate::value::{NodeId, Value};
 
-/// How often a call has to be seen before what was always so counts.
-const FEWEST: usize = 3;
+/// The minimum number of calls from which a condition is inferred.
+const MIN_CALLS: usize = 3;
 
-/// What can be said of an attribute.
+/// A condition on an attribute.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Fact {
+enum AttributeFact {
+    /// It is `True`.
     True,
+    /// It is `False`.
     False,
+    /// It is `None`.
     Nothing,
+    /// It is not `None`.
     Something,
+    /// It is an empty collection.
     Empty,
+    /// It is a collection with items.
     Filled,
 }
 
-impl Fact {
-    fn of(value: &Value) -> Fact {
+impl AttributeFact {
+    /// Returns the condition that a value satisfies.
+    fn of(value: &Value) -> AttributeFact {
         match value {
-            Value::Boolean(true) => Fact::True,
-            Value::Boolean(false) => Fact::False,
-            Value::None => Fact::Nothing,
-            Value::List(items) | Value::Set(items) if items.is_empty() => Fact::Empty,
-            Value::Dictionary(entries) if entries.is_empty() => Fact::Empty,
-            Value::List(_) | Value::Set(_) | Value::Dictionary(_) => Fact::Filled,
-            _ => Fact::Something,
+            Value::Boolean(true) => AttributeFact::True,
+            Value::Boolean(false) => AttributeFact::False,
+            Value::None => AttributeFact::Nothing,
+            Value::List(items) | Value::Set(items) if items.is_empty() => AttributeFact::Empty,
+            Value::Dictionary(entries) if entries.is_empty() => AttributeFact::Empty,
+            Value::List(_) | Value::Set(_) | Value::Dictionary(_) => AttributeFact::Filled,
+            _ => AttributeFact::Something,
         }
     }
 
-    fn guard(self, attribute: &str) -> Guard {
+    /// Converts the condition to a guard.
+    fn guard(self, attribute: &str) -> DraftGuard {
         let (before, behind) = match self {
-            Fact::True | Fact::Filled => ("", String::new()),
-            Fact::False | Fact::Empty => ("not ", String::new()),
-            Fact::Nothing => ("", " is None".to_owned()),
-            Fact::Something => ("", " is not None".to_owned()),
+            AttributeFact::True | AttributeFact::Filled => ("", String::new()),
+            AttributeFact::False | AttributeFact::Empty => ("not ", String::new()),
+            AttributeFact::Nothing => ("", " is None".to_owned()),
+            AttributeFact::Something => ("", " is not None".to_owned()),
         };
-        Guard {
+        DraftGuard {
             before,
             behind: format!(".{attribute}{behind}"),
         }
     }
 }
 
-/// Objects are kept smaller than this by actions that could make them twice as large again and again.
-const LARGEST: usize = 100;
+/// The maximum size of objects for actions that could double their size repeatedly.
+const MAX_SIZE: usize = 100;
 
-/// A guard against objects that grow without end.
-pub(super) fn against_growth() -> Guard {
-    Guard {
+/// Returns a guard against objects that grow without limit.
+pub(super) fn size_guard() -> DraftGuard {
+    DraftGuard {
         before: "len(",
-        behind: format!(") < {LARGEST}"),
+        behind: format!(") < {MAX_SIZE}"),
     }
 }
 
-/// A guard for calls of a method, among all calls on objects of the class.
-pub(super) fn observed(calls: &[&Call], others: &[&Call]) -> Option<Guard> {
-    if calls.len() < FEWEST {
+/// Infers a guard from the calls of a method, compared with all calls on objects of the class.
+pub(super) fn infer_guard(calls: &[&Call], others: &[&Call]) -> Option<DraftGuard> {
+    if calls.len() < MIN_CALLS {
         return None;
     }
     let first = attributes(calls.first()?);
@@ -83,8 +92,8 @@ pub(super) fn observed(calls: &[&Call], others: &[&Call]) -> Option<Guard> {
     None
 }
 
-/// The public attributes of the receiver at entry.
-fn attributes(call: &Call) -> Vec<(String, Fact)> {
+/// Returns the public attributes of the receiver at entry, with their conditions.
+fn attributes(call: &Call) -> Vec<(String, AttributeFact)> {
     let own: Option<NodeId> = call.arguments.first().map(|own| own.before);
     let Some(Value::Object(object)) = own.map(|own| call.values.value(own)) else {
         return Vec::new();
@@ -94,7 +103,7 @@ fn attributes(call: &Call) -> Vec<(String, Fact)> {
         .iter()
         .filter(|(name, _)| !name.starts_with('_'));
     public
-        .map(|(name, node)| (name.clone(), Fact::of(call.values.value(*node))))
+        .map(|(name, node)| (name.clone(), AttributeFact::of(call.values.value(*node))))
         .collect()
 }
 

@@ -1,41 +1,43 @@
-//! Values that a type hint or a default speaks of.
+//! Values suggested by type hints and defaults.
 
 use testwright_source::tree::{self, Expression, ExpressionKind, Operator};
 
-use super::sample::{Kind, Sample};
-use super::surface::Surface;
-use crate::inspect::{self, Module, Nature};
-use crate::value::Reference;
-use crate::write::{Scope, snake_case};
+use super::public_api::PublicApi;
+use super::sample::{Sample, SampleKind};
+use crate::inspect::{self, ClassKind, ProjectModule};
+use crate::value::ImportPath;
+use crate::write::{ImportScope, snake_case};
 
-/// What a hint allows.
+/// The values that a hint allows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Hinted {
+pub(super) struct HintedValues {
     /// A name for a pool of such values.
     pub(super) label: String,
-    /// Simple values, those at the ends of what is possible among them.
+    /// Simple values, including extreme ones.
     pub(super) samples: Vec<Sample>,
-    /// Classes whose objects are allowed.
-    pub(super) classes: Vec<Reference>,
-    /// Whether `None` is allowed.
+    /// The classes whose objects are allowed.
+    pub(super) classes: Vec<ImportPath>,
+    /// True if `None` is allowed.
     pub(super) or_none: bool,
 }
 
-impl Hinted {
-    fn of(label: &str, kind: Kind, texts: &[&str]) -> Hinted {
-        Hinted {
+impl HintedValues {
+    /// Creates hinted values of one kind.
+    fn of(label: &str, kind: SampleKind, texts: &[&str]) -> HintedValues {
+        HintedValues {
             label: label.to_owned(),
             samples: texts.iter().map(|text| Sample::new(kind, *text)).collect(),
-            ..Hinted::default()
+            ..HintedValues::default()
         }
     }
 
-    /// Whether it tells of anything that could be tried.
+    /// Returns true if there is anything to try.
     pub(super) fn is_usable(&self) -> bool {
         !self.samples.is_empty() || !self.classes.is_empty() || self.or_none
     }
 
-    fn and(mut self, other: Hinted) -> Hinted {
+    /// Combines the values of two hints.
+    fn and(mut self, other: HintedValues) -> HintedValues {
         if self.label.is_empty() {
             self.label = other.label;
         } else if !other.label.is_empty() && self.label != other.label {
@@ -52,25 +54,29 @@ impl Hinted {
     }
 }
 
-/// Reads hints as they are written in a module.
-pub(super) struct Hints<'a, 's> {
-    pub(super) surface: &'a Surface<'a>,
-    pub(super) module: &'a Module,
-    pub(super) scope: &'s mut Scope,
+/// A reader of the hints in a module.
+pub(super) struct HintReader<'a, 's> {
+    /// The public API of the modules.
+    pub(super) api: &'a PublicApi<'a>,
+    /// The module that contains the hints.
+    pub(super) module: &'a ProjectModule,
+    /// The imports of the harness.
+    pub(super) scope: &'s mut ImportScope,
 }
 
-/// How deeply types may be nested before nobody would read their values.
-const DEPTH: usize = 4;
+/// The maximum nesting of types; values of deeper ones are unreadable.
+const MAX_DEPTH: usize = 4;
 
-impl Hints<'_, '_> {
-    /// What an annotation allows; nothing if it does not say.
-    pub(super) fn annotation(&mut self, text: &str) -> Option<Hinted> {
+impl HintReader<'_, '_> {
+    /// Returns the values that an annotation allows; `None` if it does not tell.
+    pub(super) fn annotation(&mut self, text: &str) -> Option<HintedValues> {
         let expression = tree::expression(text).ok()?;
-        self.hint(&expression, DEPTH).filter(Hinted::is_usable)
+        self.hint(&expression, MAX_DEPTH)
+            .filter(HintedValues::is_usable)
     }
 
-    /// What a default lets expect.
-    pub(super) fn default(&self, default: &inspect::Default) -> Option<Hinted> {
+    /// Returns the values that a default suggests.
+    pub(super) fn default(&self, default: &inspect::DefaultValue) -> Option<HintedValues> {
         if !default.literal {
             return None;
         }
@@ -87,17 +93,18 @@ impl Hints<'_, '_> {
             ExpressionKind::Bytes(_) => "bytes",
             _ => return None,
         };
-        simple(name)
+        simple_values(name)
     }
 
-    fn hint(&mut self, expression: &Expression, depth: usize) -> Option<Hinted> {
+    /// Returns the values that a type allows.
+    fn hint(&mut self, expression: &Expression, depth: usize) -> Option<HintedValues> {
         let depth = depth.checked_sub(1)?;
         match &expression.kind {
-            ExpressionKind::None => Some(Hinted {
+            ExpressionKind::None => Some(HintedValues {
                 or_none: true,
-                ..Hinted::default()
+                ..HintedValues::default()
             }),
-            // A hint in quotes, for what is defined later.
+            // A hint in quotes refers to a later definition.
             ExpressionKind::Text(text) => {
                 let inner = tree::expression(text).ok()?;
                 self.hint(&inner, depth)
@@ -107,48 +114,57 @@ impl Hints<'_, '_> {
                 operator: Operator::BitOr,
                 right,
             } => {
-                // What one side does not tell, the other may.
+                // One side may be unknown.
                 let left = self.hint(left, depth + 1).unwrap_or_default();
                 let right = self.hint(right, depth + 1).unwrap_or_default();
                 Some(left.and(right))
             }
             ExpressionKind::Subscript { object, index } => {
                 let words = object.dotted()?;
-                self.subscripted(words.last()?, index, depth)
+                self.parametrized_type(words.last()?, index, depth)
             }
             ExpressionKind::Name(_) | ExpressionKind::Attribute { .. } => {
                 let words = expression.dotted()?;
-                self.named(&words.join("."))
+                self.named_type(&words.join("."))
             }
             _ => None,
         }
     }
 
-    fn named(&mut self, name: &str) -> Option<Hinted> {
+    /// Returns the values of a named type.
+    fn named_type(&mut self, name: &str) -> Option<HintedValues> {
         let last = name.rsplit('.').next().unwrap_or(name);
-        if let Some(found) = simple(last) {
+        if let Some(found) = simple_values(last) {
             return Some(found);
         }
-        let reference = self.surface.meaning(self.module, name);
-        let at = self.surface.class(&reference)?;
-        if at.class.nature == Nature::Enum {
+        let reference = self.api.resolve(self.module, name);
+        let at = self.api.class(&reference)?;
+        if at.class.kind == ClassKind::Enum {
             let class = self.scope.reference(&reference).flat();
             let members = at.class.members.iter();
             let members = members.map(|member| format!("{class}.{member}"));
-            return Some(Hinted {
+            return Some(HintedValues {
                 label: snake_case(reference.name()),
-                samples: members.map(|text| Sample::new(Kind::Other, text)).collect(),
-                ..Hinted::default()
+                samples: members
+                    .map(|text| Sample::new(SampleKind::Other, text))
+                    .collect(),
+                ..HintedValues::default()
             });
         }
-        Some(Hinted {
+        Some(HintedValues {
             label: snake_case(reference.name()),
             classes: vec![reference],
-            ..Hinted::default()
+            ..HintedValues::default()
         })
     }
 
-    fn subscripted(&mut self, name: &str, index: &Expression, depth: usize) -> Option<Hinted> {
+    /// Returns the values of a type with parameters.
+    fn parametrized_type(
+        &mut self,
+        name: &str,
+        index: &Expression,
+        depth: usize,
+    ) -> Option<HintedValues> {
         let parts: Vec<&Expression> = match &index.kind {
             ExpressionKind::Tuple(parts) => parts.iter().collect(),
             _ => vec![index],
@@ -156,13 +172,13 @@ impl Hints<'_, '_> {
         match name {
             "Optional" => {
                 let inner = self.hint(parts.first()?, depth + 1)?;
-                Some(Hinted {
+                Some(HintedValues {
                     or_none: true,
                     ..inner
                 })
             }
             "Union" => {
-                let mut all = Hinted::default();
+                let mut all = HintedValues::default();
                 for part in parts {
                     all = all.and(self.hint(part, depth + 1).unwrap_or_default());
                 }
@@ -171,27 +187,27 @@ impl Hints<'_, '_> {
             "Annotated" | "Final" | "ClassVar" | "Required" | "NotRequired" => {
                 self.hint(parts.first()?, depth + 1)
             }
-            "Literal" => literal(&parts),
+            "Literal" => literal_values(&parts),
             "Type" | "type" | "Callable" => None,
             _ => {
                 let inner = parts
                     .iter()
                     .filter(|part| part.kind != ExpressionKind::Ellipsis)
                     .map(|part| self.hint(part, depth))
-                    .collect::<Option<Vec<Hinted>>>();
-                // A collection of what is not known is still a collection.
+                    .collect::<Option<Vec<HintedValues>>>();
+                // A collection of unknown items is still a collection.
                 match inner.filter(|inner| inner.iter().all(|part| !part.samples.is_empty())) {
-                    Some(inner) => collection(name, &inner),
-                    None => simple(name),
+                    Some(inner) => collection_values(name, &inner),
+                    None => simple_values(name),
                 }
             }
         }
     }
 }
 
-/// `Literal["a", 1]`: each of the values.
-fn literal(parts: &[&Expression]) -> Option<Hinted> {
-    let mut hinted = Hinted::default();
+/// Returns the values in `Literal["a", 1]`.
+fn literal_values(parts: &[&Expression]) -> Option<HintedValues> {
+    let mut hinted = HintedValues::default();
     for part in parts {
         let (operand, sign) = match &part.kind {
             ExpressionKind::Unary { operand, .. } => (&operand.kind, "-"),
@@ -205,88 +221,92 @@ fn literal(parts: &[&Expression]) -> Option<Hinted> {
             ExpressionKind::Text(text) => Sample {
                 before: Vec::new(),
                 code: crate::write::text_literal(text),
-                kind: Kind::Text,
+                kind: SampleKind::Text,
             },
             ExpressionKind::Integer(digits) => {
-                Sample::new(Kind::Integer, format!("{sign}{digits}"))
+                Sample::new(SampleKind::Integer, format!("{sign}{digits}"))
             }
-            ExpressionKind::Boolean(true) => Sample::new(Kind::Boolean, "True"),
-            ExpressionKind::Boolean(false) => Sample::new(Kind::Boolean, "False"),
+            ExpressionKind::Boolean(true) => Sample::new(SampleKind::Boolean, "True"),
+            ExpressionKind::Boolean(false) => Sample::new(SampleKind::Boolean, "False"),
             _ => return None,
         });
     }
     Some(hinted)
 }
 
-/// Types that have values of their own, by the last word of their name.
-fn simple(name: &str) -> Option<Hinted> {
+/// Returns the values of a well-known type, by the last word of its name.
+fn simple_values(name: &str) -> Option<HintedValues> {
     Some(match name {
         "int" | "Integral" | "SupportsIndex" | "SupportsInt" => {
-            Hinted::of("int", Kind::Integer, &["0", "1", "-1", "2", "10"])
+            HintedValues::of("int", SampleKind::Integer, &["0", "1", "-1", "2", "10"])
         }
         "float" | "Real" | "Number" | "SupportsFloat" => {
-            Hinted::of("float", Kind::Float, &["0.0", "1.0", "-1.5", "2.25"])
+            HintedValues::of("float", SampleKind::Float, &["0.0", "1.0", "-1.5", "2.25"])
         }
-        "complex" => Hinted::of("complex", Kind::Other, &["0j", "1 + 2j"]),
-        "bool" => Hinted::of("bool", Kind::Boolean, &["True", "False"]),
+        "complex" => HintedValues::of("complex", SampleKind::Other, &["0j", "1 + 2j"]),
+        "bool" => HintedValues::of("bool", SampleKind::Boolean, &["True", "False"]),
         "str" | "AnyStr" | "Text" | "LiteralString" => {
-            Hinted::of("str", Kind::Text, &["\"\"", "\"a\"", "\"two words\""])
+            HintedValues::of("str", SampleKind::Text, &["\"\"", "\"a\"", "\"two words\""])
         }
-        "bytes" | "ByteString" | "Buffer" => Hinted::of(
+        "bytes" | "ByteString" | "Buffer" => HintedValues::of(
             "bytes",
-            Kind::Bytes,
+            SampleKind::Bytes,
             &["b\"\"", "b\"a\"", "b\"\\x00\\xff\""],
         ),
-        "bytearray" => Hinted::of(
+        "bytearray" => HintedValues::of(
             "bytearray",
-            Kind::Other,
+            SampleKind::Other,
             &["bytearray()", "bytearray(b\"a\")"],
         ),
         "list" | "List" | "Sequence" | "MutableSequence" | "Iterable" | "Collection"
-        | "Reversible" | "Sized" => {
-            Hinted::of("list", Kind::List, &["[]", "[1]", "[2, 1, 2]", "[\"a\"]"])
+        | "Reversible" | "Sized" => HintedValues::of(
+            "list",
+            SampleKind::List,
+            &["[]", "[1]", "[2, 1, 2]", "[\"a\"]"],
+        ),
+        "tuple" | "Tuple" => {
+            HintedValues::of("tuple", SampleKind::Tuple, &["()", "(1,)", "(1, \"a\")"])
         }
-        "tuple" | "Tuple" => Hinted::of("tuple", Kind::Tuple, &["()", "(1,)", "(1, \"a\")"]),
         "set" | "Set" | "MutableSet" | "AbstractSet" => {
-            Hinted::of("set", Kind::Set, &["set()", "{1}", "{1, 2}"])
+            HintedValues::of("set", SampleKind::Set, &["set()", "{1}", "{1, 2}"])
         }
-        "frozenset" | "FrozenSet" => Hinted::of(
+        "frozenset" | "FrozenSet" => HintedValues::of(
             "frozenset",
-            Kind::Set,
+            SampleKind::Set,
             &["frozenset()", "frozenset({1, 2})"],
         ),
-        "dict" | "Dict" | "Mapping" | "MutableMapping" => Hinted::of(
+        "dict" | "Dict" | "Mapping" | "MutableMapping" => HintedValues::of(
             "dict",
-            Kind::Dictionary,
+            SampleKind::Dictionary,
             &["{}", "{\"a\": 1}", "{\"a\": 1, \"b\": [2]}"],
         ),
         "Iterator" | "Generator" => {
-            Hinted::of("iterator", Kind::Other, &["iter([])", "iter([1, 2])"])
+            HintedValues::of("iterator", SampleKind::Other, &["iter([])", "iter([1, 2])"])
         }
-        "Any" | "object" | "Hashable" => Hinted {
+        "Any" | "object" | "Hashable" => HintedValues {
             label: "any".to_owned(),
             samples: vec![
-                Sample::new(Kind::Integer, "0"),
-                Sample::new(Kind::Integer, "1"),
-                Sample::new(Kind::Text, "\"a\""),
-                Sample::new(Kind::Tuple, "(1, 2)"),
+                Sample::new(SampleKind::Integer, "0"),
+                Sample::new(SampleKind::Integer, "1"),
+                Sample::new(SampleKind::Text, "\"a\""),
+                Sample::new(SampleKind::Tuple, "(1, 2)"),
             ],
-            ..Hinted::default()
+            ..HintedValues::default()
         },
-        "None" | "NoneType" => Hinted {
+        "None" | "NoneType" => HintedValues {
             or_none: true,
-            ..Hinted::default()
+            ..HintedValues::default()
         },
         _ => return None,
     })
 }
 
-/// Collections of some values: empty, with one, with two.
-fn collection(name: &str, inner: &[Hinted]) -> Option<Hinted> {
+/// Returns collections of some values: empty, with one item, with two items.
+fn collection_values(name: &str, inner: &[HintedValues]) -> Option<HintedValues> {
     let labels: Vec<&str> = inner.iter().map(|part| part.label.as_str()).collect();
-    let items = |part: &Hinted| -> Vec<String> {
+    let items = |part: &HintedValues| -> Vec<String> {
         let samples = part.samples.iter().map(|sample| sample.code.flat());
-        // The first ones are often the empty ones.
+        // The first value is often an empty one.
         samples
             .skip(1)
             .chain(part.samples.first().map(|sample| sample.code.flat()))
@@ -295,7 +315,7 @@ fn collection(name: &str, inner: &[Hinted]) -> Option<Hinted> {
     };
     let first = items(inner.first()?);
     let (one, two) = (first.first()?, first.join(", "));
-    let bare = simple(name)?;
+    let bare = simple_values(name)?;
     let kind = bare.samples.first()?.kind;
     let texts: Vec<String> = match bare.label.as_str() {
         "list" => vec!["[]".to_owned(), format!("[{one}]"), format!("[{two}]")],
@@ -334,13 +354,13 @@ fn collection(name: &str, inner: &[Hinted]) -> Option<Hinted> {
         }
         _ => return None,
     };
-    Some(Hinted {
+    Some(HintedValues {
         label: format!("{}_{}", bare.label, labels.join("_")),
         samples: texts
             .into_iter()
             .map(|text| Sample::new(kind, text))
             .collect(),
-        ..Hinted::default()
+        ..HintedValues::default()
     })
 }
 

@@ -1,63 +1,68 @@
-//! Which values are kept in which pools.
+//! The values of arguments, and their distribution over pools.
 //!
-//! While actions are drafted, each parameter gets a [`Wish`]: the values that were seen and those that its hint speaks of. When
-//! all wishes are known, those that can share values get a pool together, and small ones that only one action has are written
-//! into the action itself.
+//! While actions are drafted, each parameter gets a [`ValueRequest`]: its recorded values, and
+//! those that its type hint suggests. When all requests are known, compatible ones share a pool.
+//! Small sets of values that only one action uses are written into the action itself.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::hint::Hinted;
-use super::sample::{Kind, Sample};
-use super::surface::Key;
+use super::hint::HintedValues;
+use super::public_api::Key;
+use super::sample::{Sample, SampleKind};
 use crate::write::snake_case;
 
-/// How many values a pool has at most.
-const MOST_VALUES: usize = 150;
+/// The maximum number of values in a pool.
+const MAX_VALUES: usize = 150;
 
-/// Longer values stand in Python code of their own.
-const MOST_IN_LINE: usize = 60;
+/// The maximum length of a value on a line; longer ones are defined in Python code.
+const MAX_IN_LINE: usize = 60;
 
-/// How many values, and how many characters of them, stand in an action itself.
-const MOST_CHOICES: (usize, usize) = (8, 44);
+/// The maximum number of values in an action itself, and of their characters.
+const MAX_CHOICES: (usize, usize) = (8, 44);
 
-/// What an argument may be.
-pub(super) struct Wish {
+/// The values that an argument may take.
+pub(super) struct ValueRequest {
+    /// The name of the parameter, as a name for a pool.
     name: String,
+    /// The values: recorded ones first, then hinted ones.
     samples: Vec<Sample>,
-    /// How many of the samples were seen; the others come from hints.
+    /// The number of recorded values.
     seen: usize,
-    /// The name of the type, if the hint is all that is known.
+    /// The name of the hinted type, if there are no recorded values.
     label: String,
-    /// In how many actions it is used: active ones, and all.
+    /// The number of active actions that use it.
     active: usize,
+    /// The number of uses in all actions.
     uses: usize,
-    /// How many values of it an action has at most.
+    /// The maximum number of its values in one action.
     at_once: usize,
-    /// Whether it is the first thing in an action.
+    /// True if an action begins with it.
     is_first: bool,
 }
 
-/// A wish, by its number.
+/// The number of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct WishId(usize);
+pub(super) struct ValueRequestId(usize);
 
-/// Collects wishes.
+/// The requests of all parameters.
 #[derive(Default)]
-pub(super) struct Wishes {
-    wishes: Vec<Wish>,
-    by_parameter: BTreeMap<(Key, String), WishId>,
+pub(super) struct ValueRequests {
+    /// The requests, by number.
+    requests: Vec<ValueRequest>,
+    /// The numbers, by definition and parameter.
+    by_parameter: BTreeMap<(Key, String), ValueRequestId>,
 }
 
-impl Wishes {
-    /// The wish of a parameter of a definition.
-    pub(super) fn of(&mut self, key: &Key, parameter: &str) -> WishId {
-        let next = WishId(self.wishes.len());
+impl ValueRequests {
+    /// Returns the request of a definition's parameter, and adds it if necessary.
+    pub(super) fn find_or_add(&mut self, key: &Key, parameter: &str) -> ValueRequestId {
+        let next = ValueRequestId(self.requests.len());
         let id = *self
             .by_parameter
             .entry((key.clone(), parameter.to_owned()))
             .or_insert(next);
         if id == next {
-            self.wishes.push(Wish {
+            self.requests.push(ValueRequest {
                 name: pool_name(parameter),
                 samples: Vec::new(),
                 seen: 0,
@@ -71,124 +76,129 @@ impl Wishes {
         id
     }
 
-    /// A value that was seen.
-    pub(super) fn seen(&mut self, id: WishId, sample: Sample) {
-        if let Some(wish) = self.wishes.get_mut(id.0)
-            && !wish.samples.contains(&sample)
+    /// Adds a recorded value.
+    pub(super) fn add_recorded(&mut self, id: ValueRequestId, sample: Sample) {
+        if let Some(request) = self.requests.get_mut(id.0)
+            && !request.samples.contains(&sample)
         {
-            wish.samples.push(sample);
-            wish.seen = wish.samples.len();
+            request.samples.push(sample);
+            request.seen = request.samples.len();
         }
     }
 
-    /// Values that a hint speaks of.
-    pub(super) fn hinted(&mut self, id: WishId, hinted: &Hinted) {
-        let Some(wish) = self.wishes.get_mut(id.0) else {
+    /// Adds hinted values.
+    pub(super) fn add_hinted(&mut self, id: ValueRequestId, hinted: &HintedValues) {
+        let Some(request) = self.requests.get_mut(id.0) else {
             return;
         };
-        wish.label.clone_from(&hinted.label);
+        request.label.clone_from(&hinted.label);
         for sample in &hinted.samples {
-            if !wish.samples.contains(sample) {
-                wish.samples.push(sample.clone());
+            if !request.samples.contains(sample) {
+                request.samples.push(sample.clone());
             }
         }
     }
 
-    /// The wish of a parameter, if anything asked for one.
-    pub(super) fn known(&self, key: &Key, parameter: &str) -> Option<WishId> {
+    /// Returns the request of a parameter, if there is one.
+    pub(super) fn find(&self, key: &Key, parameter: &str) -> Option<ValueRequestId> {
         let parameter = (key.clone(), parameter.to_owned());
         self.by_parameter.get(&parameter).copied()
     }
 
-    /// Whether values of it were seen.
-    pub(super) fn was_seen(&self, id: WishId) -> bool {
-        self.wishes.get(id.0).is_some_and(|wish| wish.seen > 0)
+    /// Returns true if it has recorded values.
+    pub(super) fn has_recorded(&self, id: ValueRequestId) -> bool {
+        self.requests
+            .get(id.0)
+            .is_some_and(|request| request.seen > 0)
     }
 
-    /// A wish with the values that parameters of the same name were seen with elsewhere.
-    pub(super) fn borrowed(&mut self, key: &Key, parameter: &str) -> Option<WishId> {
+    /// Adds a request with the recorded values of other parameters with the same name.
+    pub(super) fn borrow_by_name(&mut self, key: &Key, parameter: &str) -> Option<ValueRequestId> {
         let name = pool_name(parameter);
-        let alike = self.wishes.iter().filter(|wish| wish.name == name);
-        let seen = alike.flat_map(|wish| wish.samples.iter().take(wish.seen));
+        let alike = self.requests.iter().filter(|request| request.name == name);
+        let seen = alike.flat_map(|request| request.samples.iter().take(request.seen));
         let samples: Vec<Sample> = seen.cloned().collect();
-        let id = (!samples.is_empty()).then(|| self.of(key, parameter))?;
+        let id = (!samples.is_empty()).then(|| self.find_or_add(key, parameter))?;
         for sample in samples {
-            self.seen(id, sample);
+            self.add_recorded(id, sample);
         }
         Some(id)
     }
 
-    /// An action uses these wishes.
-    pub(super) fn used(&mut self, ids: &[WishId], is_active: bool) {
-        let different: BTreeSet<WishId> = ids.iter().copied().collect();
+    /// Counts the use of these requests by an action.
+    pub(super) fn count_uses(&mut self, ids: &[ValueRequestId], is_active: bool) {
+        let different: BTreeSet<ValueRequestId> = ids.iter().copied().collect();
         for id in different {
             let times = ids.iter().filter(|other| **other == id).count();
-            if let Some(wish) = self.wishes.get_mut(id.0) {
-                wish.uses += times;
-                wish.active += usize::from(is_active);
-                wish.at_once = wish.at_once.max(times);
+            if let Some(request) = self.requests.get_mut(id.0) {
+                request.uses += times;
+                request.active += usize::from(is_active);
+                request.at_once = request.at_once.max(times);
             }
         }
     }
 
-    /// An action begins with a value of this wish.
-    pub(super) fn begins(&mut self, id: WishId) {
-        if let Some(wish) = self.wishes.get_mut(id.0) {
-            wish.is_first = true;
+    /// Marks a request as the beginning of an action.
+    pub(super) fn mark_first(&mut self, id: ValueRequestId) {
+        if let Some(request) = self.requests.get_mut(id.0) {
+            request.is_first = true;
         }
     }
 
-    /// Makes pools of all wishes. `taken` are names that pools have already.
-    pub(super) fn settled(self, taken: &[String]) -> Settled {
-        let mut groups: Vec<Group> = Vec::new();
-        let mut place_of = Vec::new();
-        for wish in &self.wishes {
-            let kinds: BTreeSet<Kind> = wish.samples.iter().map(|sample| sample.kind).collect();
-            let name = wish.pool_name(&kinds);
-            let fits = |group: &Group| {
+    /// Distributes the values over pools. `taken` are names of other pools.
+    pub(super) fn into_pools(self, taken: &[String]) -> DraftPools {
+        let mut groups: Vec<RequestGroup> = Vec::new();
+        let mut group_of = Vec::new();
+        for request in &self.requests {
+            let kinds: BTreeSet<SampleKind> =
+                request.samples.iter().map(|sample| sample.kind).collect();
+            let name = request.pool_name(&kinds);
+            let fits = |group: &RequestGroup| {
                 group.name == name && (group.kinds.is_empty() || !group.kinds.is_disjoint(&kinds))
             };
-            let place = groups.iter().position(fits).unwrap_or_else(|| {
-                groups.push(Group::named(name));
+            let index = groups.iter().position(fits).unwrap_or_else(|| {
+                groups.push(RequestGroup::named(name));
                 groups.len() - 1
             });
-            place_of.push(place);
-            if let Some(group) = groups.get_mut(place) {
-                group.add(wish, kinds);
+            group_of.push(index);
+            if let Some(group) = groups.get_mut(index) {
+                group.add(request, kinds);
             }
         }
         let mut names: BTreeSet<String> = taken.iter().cloned().collect();
         let mut constants = BTreeSet::new();
-        let mut settled = Settled::default();
+        let mut pools = DraftPools::default();
         let mut sources = Vec::new();
         for group in groups {
             let source = match group.choices() {
-                // What turned out to be needed nowhere.
-                _ if group.uses == 0 => Source::Choice(Vec::new()),
-                Some(choices) => Source::Choice(choices),
+                // No action uses these values.
+                _ if group.uses == 0 => ArgumentValues::Choice(Vec::new()),
+                Some(choices) => ArgumentValues::Choice(choices),
                 None => {
-                    settled.pools.push(group.pool(&mut names, &mut constants));
-                    Source::Pool(settled.pools.len() - 1)
+                    pools.pools.push(group.pool(&mut names, &mut constants));
+                    ArgumentValues::Pool(pools.pools.len() - 1)
                 }
             };
             sources.push(source);
         }
-        let of_wish = place_of.into_iter().filter_map(|place| sources.get(place));
-        settled.sources = of_wish.cloned().collect();
-        settled
+        let of_request = group_of.into_iter().filter_map(|index| sources.get(index));
+        pools.sources = of_request.cloned().collect();
+        pools
     }
 }
 
-impl Wish {
-    /// Numbers are as good as any others; everything else belongs to what the parameter is called.
-    fn pool_name(&self, kinds: &BTreeSet<Kind>) -> String {
-        let only =
-            |allowed: &[Kind]| !kinds.is_empty() && kinds.iter().all(|kind| allowed.contains(kind));
-        if only(&[Kind::Boolean]) {
+impl ValueRequest {
+    /// Returns the name of the pool. Numbers share a pool, other values belong to the name of the
+    /// parameter.
+    fn pool_name(&self, kinds: &BTreeSet<SampleKind>) -> String {
+        let only = |allowed: &[SampleKind]| {
+            !kinds.is_empty() && kinds.iter().all(|kind| allowed.contains(kind))
+        };
+        if only(&[SampleKind::Boolean]) {
             "bool".to_owned()
-        } else if only(&[Kind::Integer]) {
+        } else if only(&[SampleKind::Integer]) {
             "int".to_owned()
-        } else if only(&[Kind::Integer, Kind::Float]) {
+        } else if only(&[SampleKind::Integer, SampleKind::Float]) {
             "number".to_owned()
         } else if self.seen == 0 && !self.label.is_empty() {
             pool_name(&self.label)
@@ -198,21 +208,30 @@ impl Wish {
     }
 }
 
-/// Wishes that share their values.
-struct Group {
+/// Requests that share their values.
+struct RequestGroup {
+    /// The name of the pool.
     name: String,
-    kinds: BTreeSet<Kind>,
+    /// The kinds of values.
+    kinds: BTreeSet<SampleKind>,
+    /// The recorded values.
     samples: Vec<Sample>,
+    /// The hinted values.
     hinted: Vec<Sample>,
+    /// The number of active actions that use them.
     active: usize,
+    /// The number of uses in all actions.
     uses: usize,
+    /// The maximum number of values in one action.
     at_once: usize,
+    /// True if an action begins with one of them.
     is_first: bool,
 }
 
-impl Group {
-    fn named(name: String) -> Group {
-        Group {
+impl RequestGroup {
+    /// Creates a group without values.
+    fn named(name: String) -> RequestGroup {
+        RequestGroup {
             name,
             kinds: BTreeSet::new(),
             samples: Vec::new(),
@@ -224,9 +243,12 @@ impl Group {
         }
     }
 
-    fn add(&mut self, wish: &Wish, kinds: BTreeSet<Kind>) {
+    /// Adds the values of a request.
+    fn add(&mut self, request: &ValueRequest, kinds: BTreeSet<SampleKind>) {
         self.kinds.extend(kinds);
-        let (seen, hinted) = wish.samples.split_at(wish.seen.min(wish.samples.len()));
+        let (seen, hinted) = request
+            .samples
+            .split_at(request.seen.min(request.samples.len()));
         for sample in seen {
             if !self.samples.contains(sample) {
                 self.samples.push(sample.clone());
@@ -237,53 +259,56 @@ impl Group {
                 self.hinted.push(sample.clone());
             }
         }
-        self.active += wish.active;
-        self.uses += wish.uses;
-        self.at_once = self.at_once.max(wish.at_once);
-        self.is_first |= wish.is_first;
+        self.active += request.active;
+        self.uses += request.uses;
+        self.at_once = self.at_once.max(request.at_once);
+        self.is_first |= request.is_first;
     }
 
+    /// Returns all values, recorded ones first.
     fn all(&self) -> Vec<&Sample> {
         let further = self.hinted.iter();
         let further = further.filter(|sample| !self.samples.contains(sample));
         self.samples.iter().chain(further).collect()
     }
 
-    /// The values, if they are few and short enough to stand in the only action that has them.
+    /// Returns the values, if they are few and short enough for the only action that uses them.
     fn choices(&self) -> Option<Vec<String>> {
         let texts: Vec<String> = self.all().iter().map(|sample| sample.flat()).collect();
         if self.name == "bool" {
             return Some(vec!["True".to_owned(), "False".to_owned()]);
         }
-        let (most, longest) = MOST_CHOICES;
+        let (max_count, max_length) = MAX_CHOICES;
         let length: usize = texts.iter().map(|text| text.chars().count() + 1).sum();
-        let fits =
-            texts.len() <= most && length <= longest && !texts.iter().any(|text| is_awkward(text));
+        let fits = texts.len() <= max_count
+            && length <= max_length
+            && !texts.iter().any(|text| is_misread(text));
         // A brace at the start of a line begins the list of exceptions.
         let is_mistaken = self.is_first && texts.iter().any(|text| text.starts_with('{'));
         (self.uses <= 1 && fits && !is_mistaken && !texts.is_empty()).then_some(texts)
     }
 
-    fn pool(self, names: &mut BTreeSet<String>, constants: &mut BTreeSet<String>) -> Pool {
+    /// Converts the group to a pool.
+    fn pool(self, names: &mut BTreeSet<String>, constants: &mut BTreeSet<String>) -> DraftPool {
         let name = free_name(&self.name, names);
         let all = self.all();
-        let more = all.len().saturating_sub(MOST_VALUES);
+        let more = all.len().saturating_sub(MAX_VALUES);
         let mut entries = Vec::new();
-        for sample in all.into_iter().take(MOST_VALUES) {
+        for sample in all.into_iter().take(MAX_VALUES) {
             let flat = sample.flat();
-            let is_long = flat.chars().count() > MOST_IN_LINE;
-            let (said, definition) = if is_long || is_awkward(&flat) {
-                defined(sample, &name, constants)
+            let is_long = flat.chars().count() > MAX_IN_LINE;
+            let (expression, definition) = if is_long || is_misread(&flat) {
+                define_value(sample, &name, constants)
             } else {
                 (flat.clone(), Vec::new())
             };
-            entries.push(Entry {
+            entries.push(PoolEntry {
                 flat,
-                said,
+                expression,
                 definition,
             });
         }
-        Pool {
+        DraftPool {
             name,
             size: self.at_once.clamp(2, 4),
             kinds: self.kinds.into_iter().collect(),
@@ -296,64 +321,75 @@ impl Group {
     }
 }
 
-/// Whether a text would be taken for something of the harness language: placeholders and choices count in strings, too, and
-/// a comma of a `lambda` ends it.
-fn is_awkward(text: &str) -> bool {
+/// Returns true if the harness language would misread a text: placeholders and choices count in
+/// strings too, and a comma in a `lambda` ends it.
+fn is_misread(text: &str) -> bool {
     let bracketed = text.contains('<') && text.contains('>');
     bracketed || text.matches('%').count() > 1 || text.contains("lambda ") || text.contains('\n')
 }
 
-/// Pools and what wishes became.
+/// The pools of a draft, and the values of each request.
 #[derive(Default)]
-pub(super) struct Settled {
-    pub(super) pools: Vec<Pool>,
-    sources: Vec<Source>,
+pub(super) struct DraftPools {
+    /// The pools.
+    pub(super) pools: Vec<DraftPool>,
+    /// The values of the requests, by number.
+    sources: Vec<ArgumentValues>,
 }
 
-impl Settled {
-    /// What a wish became.
-    pub(super) fn source(&self, id: WishId) -> Option<&Source> {
+impl DraftPools {
+    /// Returns the values of a request.
+    pub(super) fn source(&self, id: ValueRequestId) -> Option<&ArgumentValues> {
         self.sources.get(id.0)
     }
 }
 
-/// Where an argument comes from.
+/// The values of an argument.
 #[derive(Clone, Debug)]
-pub(super) enum Source {
-    /// One of the pools.
+pub(super) enum ArgumentValues {
+    /// Those of a pool, by its index.
     Pool(usize),
-    /// These texts, in the action itself.
+    /// These expressions, written into the action.
     Choice(Vec<String>),
 }
 
 /// A pool of values.
-pub(super) struct Pool {
+pub(super) struct DraftPool {
+    /// Its name.
     pub(super) name: String,
+    /// The number of its slots.
     pub(super) size: usize,
-    pub(super) kinds: Vec<Kind>,
-    /// How many of its values were seen, and how many come from hints.
+    /// The kinds of its values.
+    pub(super) kinds: Vec<SampleKind>,
+    /// The number of recorded values.
     pub(super) seen: usize,
+    /// The number of hinted values.
     pub(super) hinted: usize,
-    /// How many values there are that are not written.
+    /// The number of values that are left out.
     pub(super) more: usize,
-    /// Whether an action uses it that is not commented out.
+    /// True if an active action uses it.
     pub(super) is_active: bool,
-    pub(super) entries: Vec<Entry>,
+    /// The values.
+    pub(super) entries: Vec<PoolEntry>,
 }
 
 /// A value of a pool.
-pub(super) struct Entry {
+pub(super) struct PoolEntry {
     /// The whole value.
     pub(super) flat: String,
-    /// How the harness says it.
-    pub(super) said: String,
-    /// Python code of its own, if it cannot be said in a line.
+    /// The expression in the harness.
+    pub(super) expression: String,
+    /// Python code that defines it, if it does not fit on a line.
     pub(super) definition: Vec<String>,
 }
 
-/// How a value is said that stands in Python code of its own, and that code.
-fn defined(sample: &Sample, name: &str, taken: &mut BTreeSet<String>) -> (String, Vec<String>) {
-    if let Some(function) = sample.defined()
+/// Returns the expression for a value that is defined in Python code, and that code.
+fn define_value(
+    sample: &Sample,
+    name: &str,
+    taken: &mut BTreeSet<String>,
+) -> (String, Vec<String>) {
+    if let Some(function) = sample.defined_function()
         && taken.insert(function.clone())
     {
         return (function, sample.before.clone());
@@ -384,7 +420,7 @@ fn defined(sample: &Sample, name: &str, taken: &mut BTreeSet<String>) -> (String
     }
 }
 
-/// A name that can be one of a pool. A digit at its end would read as the number of a slot.
+/// Converts a text to the name of a pool. A digit at its end would read as the number of a slot.
 pub(super) fn pool_name(wanted: &str) -> String {
     let name = snake_case(wanted);
     let name = name.trim_matches('_');
@@ -395,7 +431,7 @@ pub(super) fn pool_name(wanted: &str) -> String {
     }
 }
 
-/// The name, or one made from it that nothing has yet.
+/// Returns a name that is not taken, derived from `wanted`.
 pub(super) fn free_name(wanted: &str, names: &mut BTreeSet<String>) -> String {
     let mut name = wanted.to_owned();
     let mut ending = String::from("_value");

@@ -1,15 +1,17 @@
 //! Values that a harness can try.
 
 use crate::value::Value;
-use crate::write::Code;
+use crate::write::PythonCode;
 
-/// A value, as Python that makes it. Two are equal if they are written alike.
+/// A value as Python code that makes it. Two samples with equal code are equal.
 #[derive(Clone, Debug)]
 pub(super) struct Sample {
-    /// What has to be done first, line by line.
+    /// Statements that have to come first, line by line.
     pub(super) before: Vec<String>,
-    pub(super) code: Code,
-    pub(super) kind: Kind,
+    /// The expression.
+    pub(super) code: PythonCode,
+    /// The kind of value.
+    pub(super) kind: SampleKind,
 }
 
 impl PartialEq for Sample {
@@ -21,23 +23,24 @@ impl PartialEq for Sample {
 impl Eq for Sample {}
 
 impl Sample {
-    pub(super) fn new(kind: Kind, text: impl Into<String>) -> Sample {
+    /// Creates a sample from an expression.
+    pub(super) fn new(kind: SampleKind, text: impl Into<String>) -> Sample {
         Sample {
             before: Vec::new(),
-            code: Code::text(text),
+            code: PythonCode::text(text),
             kind,
         }
     }
 
-    /// All of it, by which it is known again.
+    /// Returns the whole code as one text, which identifies the sample.
     pub(super) fn flat(&self) -> String {
         let mut lines = self.before.clone();
         lines.push(self.code.flat());
         lines.join("\n")
     }
 
-    /// Whether it is a function that is defined first, under its own name.
-    pub(super) fn defined(&self) -> Option<String> {
+    /// Returns the name of the function, if the sample is a function that is defined first.
+    pub(super) fn defined_function(&self) -> Option<String> {
         let name = self.code.flat();
         let first = self.before.first()?;
         let is_alone = |line: &String| line.is_empty() || line.starts_with([' ', ')']);
@@ -46,9 +49,9 @@ impl Sample {
     }
 }
 
-/// What kind of thing a value is. Parameters of the same name share values only if they take the same kinds.
+/// The kind of a value. Parameters of the same name share values only if they take the same kinds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Kind {
+pub(super) enum SampleKind {
     Boolean,
     Integer,
     Float,
@@ -61,43 +64,48 @@ pub(super) enum Kind {
     Other,
 }
 
-impl Kind {
-    pub(super) fn of(value: &Value) -> Kind {
+impl SampleKind {
+    /// Returns the kind of a recorded value.
+    pub(super) fn of(value: &Value) -> SampleKind {
         match value {
-            Value::Boolean(_) => Kind::Boolean,
-            Value::Integer(_) | Value::LargeInteger(_) => Kind::Integer,
-            Value::Float(_) => Kind::Float,
-            Value::Text(_) | Value::BrokenText(_) => Kind::Text,
-            Value::Bytes(_) => Kind::Bytes,
-            Value::Tuple(_) => Kind::Tuple,
-            Value::List(_) => Kind::List,
-            Value::Set(_) | Value::FrozenSet(_) => Kind::Set,
-            Value::Dictionary(_) => Kind::Dictionary,
-            _ => Kind::Other,
+            Value::Boolean(_) => SampleKind::Boolean,
+            Value::Integer(_) | Value::LargeInteger(_) => SampleKind::Integer,
+            Value::Float(_) => SampleKind::Float,
+            Value::Text(_) | Value::BrokenText(_) => SampleKind::Text,
+            Value::Bytes(_) => SampleKind::Bytes,
+            Value::Tuple(_) => SampleKind::Tuple,
+            Value::List(_) => SampleKind::List,
+            Value::Set(_) | Value::FrozenSet(_) => SampleKind::Set,
+            Value::Dictionary(_) => SampleKind::Dictionary,
+            _ => SampleKind::Other,
         }
     }
 
-    /// Whether an action could change such a value, so that each test needs its own.
+    /// Returns true if an action could change such a value, so that each test needs its own copy.
     pub(super) fn can_change(self) -> bool {
         matches!(
             self,
-            Kind::Tuple | Kind::List | Kind::Set | Kind::Dictionary | Kind::Other
+            SampleKind::Tuple
+                | SampleKind::List
+                | SampleKind::Set
+                | SampleKind::Dictionary
+                | SampleKind::Other
         )
     }
 
-    /// What such values are called in a comment.
+    /// Returns the type name for a comment.
     pub(super) fn word(self) -> Option<&'static str> {
         Some(match self {
-            Kind::Boolean => "bool",
-            Kind::Integer => "int",
-            Kind::Float => "float",
-            Kind::Text => "str",
-            Kind::Bytes => "bytes",
-            Kind::Tuple => "tuple",
-            Kind::List => "list",
-            Kind::Set => "set",
-            Kind::Dictionary => "dict",
-            Kind::Other => return None,
+            SampleKind::Boolean => "bool",
+            SampleKind::Integer => "int",
+            SampleKind::Float => "float",
+            SampleKind::Text => "str",
+            SampleKind::Bytes => "bytes",
+            SampleKind::Tuple => "tuple",
+            SampleKind::List => "list",
+            SampleKind::Set => "set",
+            SampleKind::Dictionary => "dict",
+            SampleKind::Other => return None,
         })
     }
 }

@@ -5,10 +5,10 @@ use std::fs;
 use expect_test::{Expect, expect};
 
 use super::*;
-use crate::inspect::Chosen;
-use crate::recording::{CallId, Execution, Outcome, UnitId};
-use crate::toys::Made;
-use crate::value::{Exception, NodeId, Reference, Value};
+use crate::inspect::FileFilter;
+use crate::recording::{CallId, CallOutcome, ProgramRun, UnitId};
+use crate::toys::CallBuilder;
+use crate::value::{Exception, ImportPath, NodeId, Value};
 
 const ZOO: &str = r#"import enum
 import shutil
@@ -65,10 +65,10 @@ def judge(thing):
     return thing
 "#;
 
-/// The parts of a recording, put together.
-fn recorded(parts: Vec<Made>) -> Recording {
+/// Builds a recording from its parts.
+fn recorded(parts: Vec<CallBuilder>) -> Recording {
     let mut recording = Recording {
-        executions: vec![Execution::default()],
+        executions: vec![ProgramRun::default()],
         ..Recording::default()
     };
     for (number, mut made) in (0..).zip(parts) {
@@ -77,7 +77,7 @@ fn recorded(parts: Vec<Made>) -> Recording {
             .iter()
             .position(|unit| unit.name() == made.unit.name());
         let place = known.unwrap_or_else(|| {
-            recording.units.push(crate::Unit {
+            recording.units.push(crate::CodeUnit {
                 calls: 0,
                 ..made.unit.clone()
             });
@@ -94,25 +94,25 @@ fn recorded(parts: Vec<Made>) -> Recording {
 fn drafted(recording: &Recording) -> Draft {
     let folder = tempfile::tempdir().expect("a folder");
     fs::write(folder.path().join("zoo.py"), ZOO).expect("a file");
-    let project = Project::read(folder.path(), &Chosen::default());
+    let project = PythonProject::read(folder.path(), &FileFilter::default());
     draft(recording, &project, &["zoo".to_owned()], "zoo.tstl")
 }
 
-fn cage(made: &mut Made, animals: &[&str]) -> NodeId {
+fn cage(made: &mut CallBuilder, animals: &[&str]) -> NodeId {
     let names: Vec<NodeId> = animals.iter().map(|name| made.text(name)).collect();
     let list = made.with_id(20, Value::List(names));
     made.object(10, "Cage", &[("animals", list)])
 }
 
-fn created() -> Made {
-    let mut made = Made::of("Cage.__init__");
+fn created() -> CallBuilder {
+    let mut made = CallBuilder::of("Cage.__init__");
     let before = made.object(10, "Cage", &[]);
     let after = cage(&mut made, &[]);
     made.on("Cage", before, after)
 }
 
-fn put(before: &[&str], name: &str) -> Made {
-    let mut made = Made::of("Cage.put");
+fn put(before: &[&str], name: &str) -> CallBuilder {
+    let mut made = CallBuilder::of("Cage.put");
     let held = cage(&mut made, before);
     let holds = cage(&mut made, &[before, &[name]].concat());
     let animal = made.text(name);
@@ -120,17 +120,17 @@ fn put(before: &[&str], name: &str) -> Made {
         .argument("animal", animal, animal)
 }
 
-fn took(before: &[&str]) -> Made {
-    let mut made = Made::of("Cage.take");
+fn took(before: &[&str]) -> CallBuilder {
+    let mut made = CallBuilder::of("Cage.take");
     let held = cage(&mut made, before);
-    let (last, rest) = before.split_last().expect("somebody is there");
+    let (last, rest) = before.split_last().expect("not empty");
     let holds = cage(&mut made, rest);
     let last = made.text(last);
     made.on("Cage", held, holds).returns(last)
 }
 
-fn fed(food: &str, amount: Option<i64>) -> Made {
-    let mut made = Made::of("feed");
+fn fed(food: &str, amount: Option<i64>) -> CallBuilder {
+    let mut made = CallBuilder::of("feed");
     let (text, number) = (made.text(food), made.number(amount.unwrap_or(1)));
     let mut made = made
         .argument("food", text, text)
@@ -138,7 +138,7 @@ fn fed(food: &str, amount: Option<i64>) -> Made {
     made.call.arguments[1].is_default = amount.is_none();
     if food.is_empty() {
         let exception = made.plain(Value::Exception(Exception {
-            class: Reference::new("builtins", "ValueError"),
+            class: ImportPath::new("builtins", "ValueError"),
             is_importable: true,
             arguments: Vec::new(),
             attributes: Vec::new(),
@@ -146,7 +146,7 @@ fn fed(food: &str, amount: Option<i64>) -> Made {
             context: None,
             members: Vec::new(),
         }));
-        made.call.outcome = Outcome::Raised {
+        made.call.outcome = CallOutcome::Raised {
             exception,
             is_own: true,
         };
@@ -237,12 +237,12 @@ fn a_recording_becomes_a_harness() {
 }
 
 #[test]
-fn stories_are_told_with_the_actions_of_the_draft() {
+fn recorded_calls_become_saved_tests() {
     let recording = recorded(vec![
         created(),
         put(&[], "lion"),
         took(&["lion"]),
-        // Something happened in between that was not kept.
+        // A call in between was not kept.
         took(&["bear"]),
         fed("hay", Some(3)),
     ]);
@@ -261,7 +261,10 @@ fn stories_are_told_with_the_actions_of_the_draft() {
         zoo.feed("hay", 3)
     "##]]
     .assert_eq(&draft.tests.join("\n"));
-    assert_eq!((draft.summary.told, draft.summary.untold), (4, 1));
+    assert_eq!(
+        (draft.summary.replayed_calls, draft.summary.skipped_calls),
+        (4, 1)
+    );
 }
 
 #[test]
@@ -323,7 +326,7 @@ fn signatures_alone_are_enough_to_begin() {
 }
 
 #[test]
-fn a_package_says_what_it_offers() {
+fn a_package_defines_its_public_api() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = |path: &str, text: &str| {
         let path = folder.path().join(path);
@@ -340,7 +343,7 @@ fn a_package_says_what_it_offers() {
     );
     file("shop/prices.py", "def tax(): pass\ndef _secret(): pass\n");
     file("shop/helpers.py", "def help_out(): pass\n");
-    let project = Project::read(folder.path(), &Chosen::default());
+    let project = PythonProject::read(folder.path(), &FileFilter::default());
     let draft = draft(
         &Recording::default(),
         &project,
@@ -387,7 +390,7 @@ fn modules_in_a_source_folder_are_found() {
     fs::create_dir_all(folder.path().join("src/shop")).expect("folders");
     fs::write(folder.path().join("src/shop/__init__.py"), "").expect("a file");
     fs::write(folder.path().join("src/shop/cart.py"), "def f(): pass\n").expect("a file");
-    let project = Project::read(folder.path(), &Chosen::default());
+    let project = PythonProject::read(folder.path(), &FileFilter::default());
     let text = |module: &str| {
         draft(
             &Recording::default(),
@@ -404,7 +407,7 @@ fn modules_in_a_source_folder_are_found() {
 
 #[test]
 fn a_line_never_begins_with_a_brace_that_is_no_exception() {
-    let mut made = Made::of("Cage.__contains__");
+    let mut made = CallBuilder::of("Cage.__contains__");
     let held = cage(&mut made, &[]);
     let wanted = made.plain(Value::Set(Vec::new()));
     let number = made.number(1);
@@ -413,7 +416,7 @@ fn a_line_never_begins_with_a_brace_that_is_no_exception() {
     let text = ZOO.replace("def __len__(self)", "def __contains__(self, animal)");
     let folder = tempfile::tempdir().expect("a folder");
     fs::write(folder.path().join("zoo.py"), text).expect("a file");
-    let project = Project::read(folder.path(), &Chosen::default());
+    let project = PythonProject::read(folder.path(), &FileFilter::default());
     let drafted = draft(
         &recorded(vec![created(), asked]),
         &project,

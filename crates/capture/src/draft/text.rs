@@ -1,56 +1,65 @@
-//! How a draft is laid out.
+//! The layout of a draft.
 
 use std::collections::BTreeMap;
 
-use super::action::{Action, Callee, What};
+use super::action::{ActionCallee, ArgumentSource, DraftAction};
 use super::drafter::PooledClass;
-use super::files::Files;
-use super::pools::{Pool, Settled, Source};
-use super::sample::Kind;
+use super::files::RecordedFiles;
+use super::pools::{ArgumentValues, DraftPool, DraftPools};
+use super::sample::SampleKind;
 
-/// Lines with several values are at most this long.
+/// The maximum length of lines with several values.
 const WIDTH: usize = 92;
 
-/// Comments behind actions are aligned as long as that leaves the actions this narrow.
+/// The maximum width of actions up to which comments behind them are aligned.
 const MARGIN: usize = 64;
 
-/// What the head of a draft says.
-pub(super) struct Head<'a> {
+/// The content of a draft's head.
+pub(super) struct DraftHeader<'a> {
+    /// The modules.
     pub(super) modules: &'a [String],
+    /// The name of the harness file.
     pub(super) file: &'a str,
+    /// The import statements.
     pub(super) imports: Vec<String>,
-    /// What the modules are called in `source:` lines.
+    /// The names of the modules in `source:` lines.
     pub(super) sources: Vec<String>,
-    /// Whether they are in the folder `src`.
+    /// True if the modules are in the folder `src`.
     pub(super) is_in_source_folder: bool,
-    /// How many recorded calls it comes from.
+    /// The number of recorded calls that the draft comes from.
     pub(super) calls: usize,
-    /// How many tests were written beside it.
+    /// The number of saved tests.
     pub(super) tests: usize,
     /// Exceptions that any call may raise.
     pub(super) exceptions: Vec<String>,
 }
 
-/// Writes a draft line by line.
-pub(super) struct Page<'a, 'p> {
-    pub(super) files: &'p Files,
+/// A writer of a draft.
+pub(super) struct DraftText<'a, 'p> {
+    /// The files that calls read.
+    pub(super) files: &'p RecordedFiles,
+    /// The classes with pools.
     pub(super) classes: &'p [PooledClass<'a>],
+    /// The numbers of objects in use at once, by class.
     pub(super) sizes: &'p BTreeMap<usize, usize>,
-    pub(super) actions: &'p [Action<'a>],
-    pub(super) settled: &'p Settled,
+    /// The actions.
+    pub(super) actions: &'p [DraftAction<'a>],
+    /// The pools of values.
+    pub(super) pools: &'p DraftPools,
+    /// The lines so far.
     pub(super) lines: Vec<String>,
 }
 
-/// A line and what is said about it.
-struct Remarked {
+/// A line with a comment.
+struct AnnotatedLine {
     line: String,
     remark: String,
 }
 
-impl Page<'_, '_> {
-    /// The whole text.
-    pub(super) fn text(mut self, head: &Head<'_>) -> String {
-        self.head(head);
+impl DraftText<'_, '_> {
+    /// Renders the whole draft.
+    pub(super) fn text(mut self, head: &DraftHeader<'_>) -> String {
+        self.header(head);
         let end_of_head = self.lines.len();
         self.constants();
         self.values();
@@ -58,85 +67,88 @@ impl Page<'_, '_> {
             self.class(number);
         }
         self.functions();
-        self.claims();
+        self.property_section();
         self.files(end_of_head);
         let mut text = self.lines.join("\n");
         text.push('\n');
         text
     }
 
-    fn say(&mut self, line: impl Into<String>) {
+    /// Adds a line.
+    fn push(&mut self, line: impl Into<String>) {
         self.lines.push(line.into());
     }
 
-    fn title(&mut self, words: &str) {
-        let dashes = "-".repeat(WIDTH.saturating_sub(words.chars().count() + 8));
-        self.say("");
-        self.say(format!("# ---- {words} {dashes}"));
-        self.say("");
+    /// Adds the title of a section.
+    fn section_title(&mut self, section_title: &str) {
+        let dashes = "-".repeat(WIDTH.saturating_sub(section_title.chars().count() + 8));
+        self.push("");
+        self.push(format!("# ---- {section_title} {dashes}"));
+        self.push("");
     }
 
-    fn head(&mut self, head: &Head<'_>) {
+    /// Adds the head.
+    fn header(&mut self, head: &DraftHeader<'_>) {
         let modules = head.modules.join(", ");
         let origin = match head.calls {
             0 => "drafted from its signatures alone".to_owned(),
             1 => "drafted from a recorded call and from its signatures".to_owned(),
             calls => format!("drafted from {calls} recorded calls and from its signatures"),
         };
-        self.say(format!("# A first harness for {modules}, {origin}."));
-        self.say("#");
-        self.say(format!(
+        self.push(format!("# A first harness for {modules}, {origin}."));
+        self.push("#");
+        self.push(format!(
             "# It runs as it is:    testwright run {}",
             head.file
         ));
         if head.tests > 0 {
             let stem = head.file.strip_suffix(".tstl").unwrap_or(head.file);
-            let what = "# What was recorded:   ";
-            self.say(format!("{what}testwright regress {stem}-recorded-*.test"));
+            let source = "# What was recorded:   ";
+            self.push(format!("{source}testwright regress {stem}-recorded-*.test"));
         }
-        self.say("#");
+        self.push("#");
         if head.calls == 0 {
-            self.say("# A recording would make it better, since it tells real values, the order of calls and what is raised:");
-            self.say("# `testwright capture -- python PROGRAM`, then draft again.");
-            self.say("#");
+            self.push("# A recording would make it better, since it tells real values, the order of calls and what is raised:");
+            self.push("# `testwright capture -- python PROGRAM`, then draft again.");
+            self.push("#");
         }
-        self.say("# Make it yours: say what must be true, take away what must not be raised, delete what does not");
-        self.say("# matter. What is commented out is so for the reason above it.");
-        self.say("");
+        self.push("# Make it yours: say what must be true, take away what must not be raised, delete what does not");
+        self.push("# matter. What is commented out is so for the reason above it.");
+        self.push("");
         if head.is_in_source_folder {
-            self.say("# Seen from the folder in which the command is given.");
-            self.say("@sys.path.insert(0, \"src\")");
-            self.say("");
+            self.push("# Seen from the folder in which the command is given.");
+            self.push("@sys.path.insert(0, \"src\")");
+            self.push("");
         }
         for import in &head.imports {
-            self.say(format!("@{import}"));
+            self.push(format!("@{import}"));
         }
-        self.say("");
+        self.push("");
         for source in &head.sources {
-            self.say(format!("source: {source}"));
+            self.push(format!("source: {source}"));
         }
-        self.say("");
-        self.say("# Values are combined without knowing what fits together, so any call may raise these. Remove what");
-        self.say("# should never happen: from then on it is reported as a failure.");
-        self.say(format!("exception: {}", head.exceptions.join(", ")));
+        self.push("");
+        self.push("# Values are combined without knowing what fits together, so any call may raise these. Remove what");
+        self.push("# should never happen: from then on it is reported as a failure.");
+        self.push(format!("exception: {}", head.exceptions.join(", ")));
     }
 
-    /// Files that what is below speaks of.
-    fn files(&mut self, place: usize) {
-        let rest = self.lines.split_off(place);
-        let code = self.files.code(&rest);
+    /// Adds code that creates the files mentioned below an index.
+    fn files(&mut self, index: usize) {
+        let rest = self.lines.split_off(index);
+        let code = self.files.setup_code(&rest);
         if !code.is_empty() {
-            self.title("Files that were read");
-            self.say("<@");
+            self.section_title("Files that were read");
+            self.push("<@");
             self.lines.extend(code);
-            self.say("@>");
+            self.push("@>");
         }
         self.lines.extend(rest);
     }
 
-    /// Values that cannot be said in a line, as Python code.
+    /// Adds values that do not fit on a line, as Python code.
     fn constants(&mut self) {
-        let pools = self.settled.pools.iter().filter(|pool| pool.is_active);
+        let pools = self.pools.pools.iter().filter(|pool| pool.is_active);
         let entries = pools.flat_map(|pool| &pool.entries);
         let definitions: Vec<&Vec<String>> = entries
             .map(|entry| &entry.definition)
@@ -145,47 +157,49 @@ impl Page<'_, '_> {
         if definitions.is_empty() {
             return;
         }
-        self.title("Values that were seen and need more than a line");
-        self.say("<@");
+        self.section_title("Values that were seen and need more than a line");
+        self.push("<@");
         let mut is_function = false;
         for (number, lines) in definitions.into_iter().enumerate() {
             let was_function = is_function;
             is_function = lines.first().is_some_and(|line| line.starts_with("def "));
             if number > 0 && (is_function || was_function) {
-                self.say("");
+                self.push("");
             }
             self.lines.extend(lines.iter().cloned());
         }
-        self.say("@>");
+        self.push("@>");
     }
 
+    /// Adds the pools of values.
     fn values(&mut self) {
-        if self.settled.pools.is_empty() {
+        if self.pools.pools.is_empty() {
             return;
         }
-        self.title("Values");
-        let settled = self.settled;
-        for (number, pool) in settled.pools.iter().enumerate() {
+        self.section_title("Values");
+        let pools = self.pools;
+        for (number, pool) in pools.pools.iter().enumerate() {
             if number > 0 {
-                self.say("");
+                self.push("");
             }
             let mark = if pool.is_active { "" } else { "# " };
             if !pool.is_active {
-                self.say("# Only what is commented out needs these.");
+                self.push("# Only what is commented out needs these.");
             }
-            let said = format!("{mark}pool: <{}> {}", pool.name, pool.size);
-            self.say(format!("{said}  # {}", origin(pool)));
+            let texts = format!("{mark}pool: <{}> {}", pool.name, pool.size);
+            self.push(format!("{texts}  # {}", origin(pool)));
             for line in choices(pool) {
-                self.say(format!("{mark}{line}"));
+                self.push(format!("{mark}{line}"));
             }
         }
     }
 
+    /// Adds the pool and the actions of a class.
     fn class(&mut self, number: usize) {
         let Some(class) = self.classes.get(number) else {
             return;
         };
-        let actions: Vec<&Action<'_>> = self
+        let actions: Vec<&DraftAction<'_>> = self
             .actions
             .iter()
             .filter(|action| action.section == Some(number))
@@ -197,20 +211,21 @@ impl Page<'_, '_> {
         if actions.is_empty() && !is_needed {
             return;
         }
-        self.title(class.reference.name());
+        self.section_title(class.reference.name());
         let is_active = self.actions.iter().any(|action| {
             action.left_out.is_none()
                 && (action.needs().contains(&number) || action.result == Some(number))
         });
         let mark = if is_active { "" } else { "# " };
         let size = self.sizes.get(&number).copied().unwrap_or(0).clamp(2, 4);
-        self.say(format!("{mark}pool: <{}> {size}", class.pool));
-        self.say("");
+        self.push(format!("{mark}pool: <{}> {size}", class.pool));
+        self.push("");
         self.block(&actions);
     }
 
+    /// Adds the actions of functions.
     fn functions(&mut self) {
-        let actions: Vec<&Action<'_>> = self
+        let actions: Vec<&DraftAction<'_>> = self
             .actions
             .iter()
             .filter(|action| action.section.is_none())
@@ -218,27 +233,27 @@ impl Page<'_, '_> {
         if actions.is_empty() {
             return;
         }
-        self.title("Functions");
+        self.section_title("Functions");
         self.block(&actions);
     }
 
-    /// Actions, with what is said about them aligned behind; then what is left out, by reason.
-    fn block(&mut self, actions: &[&Action<'_>]) {
+    /// Adds actions with aligned comments, then those that are commented out, by reason.
+    fn block(&mut self, actions: &[&DraftAction<'_>]) {
         let active = actions.iter().filter(|action| action.left_out.is_none());
-        let mut remarked: Vec<Remarked> = Vec::new();
+        let mut remarked: Vec<AnnotatedLine> = Vec::new();
         for action in active {
             let line = self.line(action);
             // `__or__` and `__ror__` are one operator.
             if !remarked.iter().any(|known| known.line == line) {
                 let remark = action.note.clone();
-                remarked.push(Remarked { line, remark });
+                remarked.push(AnnotatedLine { line, remark });
             }
         }
         let widths = remarked.iter().map(|one| one.line.chars().count());
         let margin = widths.filter(|width| *width <= MARGIN).max().unwrap_or(0);
-        for Remarked { line, remark } in remarked {
+        for AnnotatedLine { line, remark } in remarked {
             let blanks = " ".repeat(margin.saturating_sub(line.chars().count()));
-            self.say(format!("{line}{blanks}  # {remark}"));
+            self.push(format!("{line}{blanks}  # {remark}"));
         }
         let mut by_reason: Vec<(&str, Vec<String>)> = Vec::new();
         for action in actions {
@@ -253,15 +268,16 @@ impl Page<'_, '_> {
             }
         }
         for (reason, lines) in by_reason {
-            self.say("");
-            self.say(format!("# Left out: {reason}."));
+            self.push("");
+            self.push(format!("# Left out: {reason}."));
             for line in lines {
-                self.say(format!("# {line}"));
+                self.push(format!("# {line}"));
             }
         }
     }
 
-    fn line(&self, action: &Action<'_>) -> String {
+    /// Renders an action.
+    fn line(&self, action: &DraftAction<'_>) -> String {
         let class_pool = |class: usize| {
             let class = self.classes.get(class);
             class.map_or_else(String::new, |class| format!("<{}>", class.pool))
@@ -269,15 +285,15 @@ impl Page<'_, '_> {
         let arguments: Vec<String> = action
             .arguments
             .iter()
-            .map(|argument| match &argument.what {
-                What::Text(text) => text.clone(),
-                What::Object(class) => class_pool(*class),
-                What::Wish(wish) => match self.settled.source(*wish) {
-                    Some(Source::Pool(number)) => {
-                        let pool = self.settled.pools.get(*number);
+            .map(|argument| match &argument.source {
+                ArgumentSource::Text(text) => text.clone(),
+                ArgumentSource::Object(class) => class_pool(*class),
+                ArgumentSource::Request(request) => match self.pools.source(*request) {
+                    Some(ArgumentValues::Pool(number)) => {
+                        let pool = self.pools.pools.get(*number);
                         pool.map_or_else(String::new, |pool| format!("<{}>", pool.name))
                     }
-                    Some(Source::Choice(choices)) => match choices.as_slice() {
+                    Some(ArgumentValues::Choice(choices)) => match choices.as_slice() {
                         [only] => only.clone(),
                         _ => format!("<[{}]>", choices.join(",")),
                     },
@@ -286,55 +302,56 @@ impl Page<'_, '_> {
             })
             .collect();
         let receiver = match &action.callee {
-            Callee::Of { class, .. } => class_pool(*class),
-            Callee::Named(_) => String::new(),
+            ActionCallee::Of { class, .. } => class_pool(*class),
+            ActionCallee::Named(_) => String::new(),
         };
         let mut line = String::new();
         if !action.exceptions.is_empty() {
             line.push_str(&format!("{{{}}} ", action.exceptions.join(", ")));
         }
-        if let (Some(guard), Callee::Of { class, .. }) = (&action.guard, &action.callee) {
-            // Left of `:=` stands a slot of the same pool, which is counted first.
-            let place = if action.result == Some(*class) { 2 } else { 1 };
+        if let (Some(guard), ActionCallee::Of { class, .. }) = (&action.guard, &action.callee) {
+            // The slot left of `:=` belongs to the same pool and is counted first.
+            let slot_number = if action.result == Some(*class) { 2 } else { 1 };
             let pool = self
                 .classes
                 .get(*class)
                 .map_or("", |class| class.pool.as_str());
             line.push_str(&format!(
-                "{}<{pool},{place}>{} -> ",
+                "{}<{pool},{slot_number}>{} -> ",
                 guard.before, guard.behind
             ));
         }
         if let Some(class) = action.result {
             line.push_str(&format!("{} := ", class_pool(class)));
         }
-        line.push_str(&action.said(&receiver, &arguments));
+        line.push_str(&action.statement(&receiver, &arguments));
         line
     }
 
-    fn claims(&mut self) {
-        self.title("What must be true");
-        self.say("# Nothing is claimed yet, so only exceptions, crashes and hangs are found. For example:");
-        self.say("#");
+    /// Adds the section for properties.
+    fn property_section(&mut self) {
+        self.section_title("What must be true");
+        self.push("# Nothing is claimed yet, so only exceptions, crashes and hangs are found. For example:");
+        self.push("#");
         let sized = self.actions.iter().find_map(|action| match &action.callee {
-            Callee::Of { class, name, .. } if name == "__len__" => self.classes.get(*class),
+            ActionCallee::Of { class, name, .. } if name == "__len__" => self.classes.get(*class),
             _ => None,
         });
         match sized.or(self.classes.first()) {
             Some(class) if sized.is_some() => {
-                self.say(format!("# property: len(<{}>) <= 100", class.pool));
+                self.push(format!("# property: len(<{}>) <= 100", class.pool));
             }
-            Some(class) => self.say(format!(
+            Some(class) => self.push(format!(
                 "# property: <{}> == <{},1>",
                 class.pool, class.pool
             )),
-            None => self.say("# statement => what must be true after it"),
+            None => self.push("# statement => what must be true after it"),
         }
     }
 }
 
-/// Where the values of a pool come from.
-fn origin(pool: &Pool) -> String {
+/// Describes the origin of a pool's values.
+fn origin(pool: &DraftPool) -> String {
     let kinds: Vec<&str> = pool.kinds.iter().filter_map(|kind| kind.word()).collect();
     let mut parts = vec![kinds.join(" or ")];
     parts.extend((pool.seen > 0).then(|| format!("{} seen", pool.seen)));
@@ -348,15 +365,15 @@ fn origin(pool: &Pool) -> String {
     parts.join(", ")
 }
 
-/// The lines that fill a pool.
-fn choices(pool: &Pool) -> Vec<String> {
-    let said: Vec<&str> = pool
+/// Renders the lines that fill a pool.
+fn choices(pool: &DraftPool) -> Vec<String> {
+    let texts: Vec<&str> = pool
         .entries
         .iter()
-        .map(|entry| entry.said.as_str())
+        .map(|entry| entry.expression.as_str())
         .collect();
-    if pool.kinds == [Kind::Integer]
-        && let Some(range) = range(&said)
+    if pool.kinds == [SampleKind::Integer]
+        && let Some(range) = range(&texts)
     {
         return vec![format!("<{}> := <[{range}]>", pool.name)];
     }
@@ -368,7 +385,7 @@ fn choices(pool: &Pool) -> Vec<String> {
             .map(|text| text.chars().count() + 1)
             .sum::<usize>()
     };
-    for text in said {
+    for text in texts {
         if !current.is_empty()
             && length(&current) + text.chars().count() + pool.name.len() + 10 > WIDTH
         {
@@ -388,7 +405,7 @@ fn choices(pool: &Pool) -> Vec<String> {
         .collect()
 }
 
-/// Integers without a gap, as a range.
+/// Renders integers without a gap as a range.
 fn range(texts: &[&str]) -> Option<String> {
     let mut numbers = texts
         .iter()

@@ -1,95 +1,109 @@
-//! A test on its way: written, tried, written again in a weaker form, and at last kept or not.
+//! Tests that are being validated: written, run, rewritten in a weaker form, and finally accepted
+//! or dropped.
 
 use crate::recording::Call;
-use crate::validate::Verdict;
-use crate::write::{Completeness, Form, Writer, Written};
+use crate::validate::TestVerdict;
+use crate::write::{Completeness, TestForm, TestWriter, WrittenTest};
 
-/// What became of a selected call.
+/// The outcome of writing a test for a selected call.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Outcome {
-    /// It has a test.
+pub enum TestOutcome {
+    /// The call has a test.
     Written(Completeness),
-    /// It has none, because of this.
+    /// The call has no test, for this reason.
     Dropped(String),
 }
 
+/// The state of a candidate.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum State {
+enum CandidateState {
+    /// It has to be run.
     Pending,
+    /// It passed, or is a stub.
     Accepted,
+    /// It was given up, for this reason.
     Dropped(String),
 }
 
 /// A test for one call.
-pub(super) struct Candidate<'a> {
+pub(super) struct TestCandidate<'a> {
+    /// The call.
     pub(super) call: &'a Call,
+    /// The module of its unit.
     pub(super) module: String,
-    pub(super) written: Written,
-    /// Which of [`Form::ALL`].
+    /// The test as it is written now.
+    pub(super) written: WrittenTest,
+    /// The index of its form in [`TestForm::ALL`].
     form: usize,
-    /// Globals that the test has to put back, besides those that are known to change.
+    /// Globals that the test has to restore, besides those with recorded changes.
     pins: Vec<(String, String)>,
-    state: State,
+    /// Its state.
+    state: CandidateState,
 }
 
-impl<'a> Candidate<'a> {
+impl<'a> TestCandidate<'a> {
+    /// Writes the test of a call in the first form.
     pub(super) fn new(
-        writer: &Writer<'a>,
+        writer: &TestWriter<'a>,
         call: &'a Call,
         module: String,
-    ) -> Option<Candidate<'a>> {
-        let form = Form::ALL.first()?;
+    ) -> Option<TestCandidate<'a>> {
+        let form = TestForm::ALL.first()?;
         let written = writer.write(call, *form, &[])?;
         let is_stub = matches!(written.completeness, Completeness::Stub(_));
-        Some(Candidate {
+        Some(TestCandidate {
             call,
             module,
             written,
             form: 0,
             pins: Vec::new(),
             state: if is_stub {
-                State::Accepted
+                CandidateState::Accepted
             } else {
-                State::Pending
+                CandidateState::Pending
             },
         })
     }
 
+    /// Returns true if it has to be run.
     pub(super) fn is_pending(&self) -> bool {
-        self.state == State::Pending
+        self.state == CandidateState::Pending
     }
 
+    /// Returns true if it was given up.
     pub(super) fn is_dropped(&self) -> bool {
-        matches!(self.state, State::Dropped(_))
+        matches!(self.state, CandidateState::Dropped(_))
     }
 
-    /// Whether it is a test that passes and checks something.
+    /// Returns true if it passes and checks something.
     pub(super) fn is_test(&self) -> bool {
         let checks = matches!(
             self.written.completeness,
             Completeness::Full | Completeness::Partial(_)
         );
-        self.state == State::Accepted && checks
+        self.state == CandidateState::Accepted && checks
     }
 
+    /// Returns true if it passes and checks nothing.
     pub(super) fn is_smoke(&self) -> bool {
-        self.state == State::Accepted && self.written.completeness == Completeness::Smoke
+        self.state == CandidateState::Accepted && self.written.completeness == Completeness::Smoke
     }
 
+    /// Returns true if it is skipped.
     pub(super) fn is_stub(&self) -> bool {
         let is_stub = matches!(self.written.completeness, Completeness::Stub(_));
-        self.state == State::Accepted && is_stub
+        self.state == CandidateState::Accepted && is_stub
     }
 
-    /// Whether it imports something that Python names in a message about what it cannot import.
-    pub(super) fn imports_what(&self, verdict: &Verdict) -> bool {
-        let Verdict::Failed(message) = verdict else {
+    /// Returns true if it imports a name that appears in Python's message about a failed import.
+    pub(super) fn imports_missing_name(&self, verdict: &TestVerdict) -> bool {
+        let TestVerdict::Failed(message) = verdict else {
             return false;
         };
         let named: Vec<&str> = message.split('\'').skip(1).step_by(2).collect();
         self.written.test.imports.iter().any(|import| {
             let name = import.name.as_deref();
-            // Of `cannot import name 'x' from 'm'` the first is what is missing.
+            // In `cannot import name 'x' from 'm'`, the first name is the missing one.
             named.first().is_some_and(|missing| {
                 name == Some(*missing)
                     || import.module == *missing
@@ -98,39 +112,42 @@ impl<'a> Candidate<'a> {
         })
     }
 
-    pub(super) fn outcome(&self) -> Outcome {
+    /// Returns the outcome for the report.
+    pub(super) fn outcome(&self) -> TestOutcome {
         match &self.state {
-            State::Dropped(reason) => Outcome::Dropped(reason.clone()),
-            _ => Outcome::Written(self.written.completeness.clone()),
+            CandidateState::Dropped(reason) => TestOutcome::Dropped(reason.clone()),
+            _ => TestOutcome::Written(self.written.completeness.clone()),
         }
     }
 
+    /// Accepts the test.
     pub(super) fn accept(&mut self) {
-        self.state = State::Accepted;
+        self.state = CandidateState::Accepted;
     }
 
-    pub(super) fn drop_with(&mut self, reason: String) {
-        self.state = State::Dropped(reason);
+    /// Gives the test up.
+    pub(super) fn give_up(&mut self, reason: String) {
+        self.state = CandidateState::Dropped(reason);
     }
 
-    /// It passes whatever the unit does.
+    /// Marks a test that passes whatever the unit does.
     pub(super) fn demote(&mut self) {
         self.written.completeness = Completeness::Smoke;
     }
 
-    /// Writes the test in the next form that makes a difference; if there is none, gives up.
-    pub(super) fn try_next_form(&mut self, writer: &Writer<'a>, message: &str) {
-        while let Some(form) = Form::ALL.get(self.form + 1) {
+    /// Rewrites the test in the next form that makes a difference, or gives it up.
+    pub(super) fn try_next_form(&mut self, writer: &TestWriter<'a>, message: &str) {
+        while let Some(form) = TestForm::ALL.get(self.form + 1) {
             self.form += 1;
             if self.rewrite(writer, *form) {
                 return;
             }
         }
-        self.drop_with(message.to_owned());
+        self.give_up(message.to_owned());
     }
 
-    /// Whether the test now says something else that can be tried.
-    fn rewrite(&mut self, writer: &Writer<'a>, form: Form) -> bool {
+    /// Rewrites the test. Returns true if its text changed and it is no stub.
+    fn rewrite(&mut self, writer: &TestWriter<'a>, form: TestForm) -> bool {
         let Some(written) = writer.write(self.call, form, &self.pins) else {
             return false;
         };
@@ -142,12 +159,12 @@ impl<'a> Candidate<'a> {
         is_new && is_test
     }
 
-    /// Lets the test put back what it left changed.
-    pub(super) fn pin_leak(&mut self, writer: &Writer<'a>, name: &str) {
+    /// Makes the test restore a global that it left changed, or gives it up.
+    pub(super) fn pin_leak(&mut self, writer: &TestWriter<'a>, name: &str) {
         let pin = name
             .rsplit_once('.')
             .map(|(module, name)| (module.to_owned(), name.to_owned()));
-        let form = Form::ALL.get(self.form).copied();
+        let form = TestForm::ALL.get(self.form).copied();
         if let (Some(pin), Some(form)) = (pin, form)
             && !self.pins.contains(&pin)
         {
@@ -156,6 +173,6 @@ impl<'a> Candidate<'a> {
                 return;
             }
         }
-        self.drop_with(format!("it leaves {name} changed"));
+        self.give_up(format!("it leaves {name} changed"));
     }
 }

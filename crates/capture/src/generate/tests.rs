@@ -1,13 +1,13 @@
-//! The whole way from a recording to tests that pass, with a real Python.
+//! The whole pipeline from a recording to passing tests, with a real Python.
 
 use std::fs;
 use std::path::PathBuf;
 
 use super::*;
-use crate::inspect::Chosen;
-use crate::recording::{Execution, External, Unit};
-use crate::toys::Made;
-use crate::validate::Python;
+use crate::inspect::FileFilter;
+use crate::recording::{CodeUnit, Interaction, ProgramRun};
+use crate::toys::CallBuilder;
+use crate::validate::PythonRunner;
 
 const SHOP: &str = "\
 import random
@@ -46,21 +46,21 @@ class Cart:
         self.items.append(item)
 ";
 
-fn generated(calls: Vec<Made>) -> Generated {
+fn generated(calls: Vec<CallBuilder>) -> GeneratedTests {
     generated_beside(calls, BTreeSet::new())
 }
 
-/// The same where tests of these ids are there already.
-fn generated_beside(calls: Vec<Made>, present: BTreeSet<String>) -> Generated {
+/// Generates tests where tests with these ids exist already.
+fn generated_beside(calls: Vec<CallBuilder>, present: BTreeSet<String>) -> GeneratedTests {
     let folder = tempfile::tempdir().expect("a folder");
     fs::write(folder.path().join("shop.py"), SHOP).expect("a file");
-    let project = Project::read(folder.path(), &Chosen::default());
+    let project = PythonProject::read(folder.path(), &FileFilter::default());
     let mut recording = Recording {
-        executions: vec![Execution::default()],
+        executions: vec![ProgramRun::default()],
         ..Recording::default()
     };
     for made in calls {
-        let unit = Unit {
+        let unit = CodeUnit {
             module: "shop".to_owned(),
             file: "shop.py".to_owned(),
             line: 0,
@@ -80,22 +80,22 @@ fn generated_beside(calls: Vec<Made>, present: BTreeSet<String>) -> Generated {
     }
     let options = Options {
         modules: Vec::new(),
-        style: Style::Unittest,
+        style: TestFramework::Unittest,
         present,
     };
-    let runner = Python {
+    let runner = PythonRunner {
         executable: PathBuf::from("python3"),
-        style: Style::Unittest,
+        style: TestFramework::Unittest,
         path: vec![folder.path().to_owned()],
         modules: vec!["shop".to_owned()],
     };
     generate(&recording, &project, &options, &runner).expect("tests were run")
 }
 
-/// The same with classes of the module that is tested here.
-fn in_shop(mut made: Made) -> Made {
+/// Generates tests with classes of the tested module.
+fn in_shop(mut made: CallBuilder) -> CallBuilder {
     use crate::recording::Receiver;
-    use crate::value::{Reference, Value};
+    use crate::value::{ImportPath, Value};
     let places: Vec<_> = made
         .call
         .values
@@ -104,7 +104,7 @@ fn in_shop(mut made: Made) -> Made {
         .collect();
     for (place, mut node) in places {
         if let Value::Object(object) = &mut node.value {
-            object.class = Reference::new("shop", object.class.path.clone());
+            object.class = ImportPath::new("shop", object.class.path.clone());
             made.call.values.set(place, node);
         }
     }
@@ -114,13 +114,13 @@ fn in_shop(mut made: Made) -> Made {
     made
 }
 
-fn doubled(given: i64, result: i64) -> Made {
-    let mut made = Made::of("double");
+fn doubled(given: i64, result: i64) -> CallBuilder {
+    let mut made = CallBuilder::of("double");
     let (given, result) = (made.number(given), made.number(result));
     made.argument("number", given, given).returns(result)
 }
 
-fn outcomes(generated: &Generated) -> Vec<&Outcome> {
+fn outcomes(generated: &GeneratedTests) -> Vec<&TestOutcome> {
     generated
         .tests
         .iter()
@@ -129,9 +129,12 @@ fn outcomes(generated: &Generated) -> Vec<&Outcome> {
 }
 
 #[test]
-fn a_true_test_is_kept() {
+fn a_passing_test_is_kept() {
     let found = generated(vec![doubled(2, 4)]);
-    assert_eq!(outcomes(&found), [&Outcome::Written(Completeness::Full)]);
+    assert_eq!(
+        outcomes(&found),
+        [&TestOutcome::Written(Completeness::Full)]
+    );
     assert_eq!(found.tests[0].test, "TestDouble::test_returns_4_for_2");
     assert_eq!(found.counts().full, 1);
     assert!(found.uncalled.contains(&"shop.Cart.add".to_owned()));
@@ -141,7 +144,7 @@ fn a_true_test_is_kept() {
 fn a_test_that_fails_is_weakened_as_far_as_needed() {
     // It is an integer, but not that one.
     let found = generated(vec![doubled(2, 5)]);
-    let [Outcome::Written(Completeness::Partial(_))] = outcomes(&found).as_slice() else {
+    let [TestOutcome::Written(Completeness::Partial(_))] = outcomes(&found).as_slice() else {
         panic!("{found:?}");
     };
     let suite = found.suites.get("shop").expect("tests");
@@ -150,23 +153,26 @@ fn a_test_that_fails_is_weakened_as_far_as_needed() {
 }
 
 #[test]
-fn a_test_that_nothing_can_save_is_dropped() {
-    let mut made = Made::of("double");
+fn a_test_that_fails_in_every_form_is_dropped() {
+    let mut made = CallBuilder::of("double");
     let (given, result) = (made.number(2), made.text("four"));
     let found = generated(vec![made.argument("number", given, given).returns(result)]);
     assert!(
-        matches!(outcomes(&found).as_slice(), [Outcome::Dropped(_)]),
+        matches!(outcomes(&found).as_slice(), [TestOutcome::Dropped(_)]),
         "{found:?}"
     );
     assert!(found.suites.is_empty());
 }
 
 #[test]
-fn what_a_test_leaves_changed_is_put_back() {
-    let mut made = Made::of("remember");
+fn leaked_changes_are_restored() {
+    let mut made = CallBuilder::of("remember");
     let (name, one) = (made.text("ann"), made.number(1));
     let found = generated(vec![made.argument("name", name, name).returns(one)]);
-    assert_eq!(outcomes(&found), [&Outcome::Written(Completeness::Full)]);
+    assert_eq!(
+        outcomes(&found),
+        [&TestOutcome::Written(Completeness::Full)]
+    );
     let suite = found.suites.get("shop").expect("tests");
     let text = suite.classes[0].tests[0].lines.join("\n");
     assert!(text.contains("copy.copy(shop.seen)"), "{text}");
@@ -174,14 +180,17 @@ fn what_a_test_leaves_changed_is_put_back() {
 
 #[test]
 fn a_test_that_checks_nothing_is_counted_as_smoke_and_only_kept_if_there_is_no_other() {
-    let found = generated(vec![Made::of("nothing")]);
-    assert_eq!(outcomes(&found), [&Outcome::Written(Completeness::Smoke)]);
+    let found = generated(vec![CallBuilder::of("nothing")]);
+    assert_eq!(
+        outcomes(&found),
+        [&TestOutcome::Written(Completeness::Smoke)]
+    );
     assert_eq!((found.counts().full, found.counts().smoke), (0, 1));
 }
 
 #[test]
 fn an_emptied_unit_makes_real_tests_fail() {
-    let mut made = Made::of("Cart.add");
+    let mut made = CallBuilder::of("Cart.add");
     let item = made.number(1);
     let owner = made.text("ann");
     let items = made.list(2, &[]);
@@ -192,66 +201,69 @@ fn an_emptied_unit_makes_real_tests_fail() {
     let found = generated(vec![in_shop(made)]);
     assert_eq!(
         outcomes(&found),
-        [&Outcome::Written(Completeness::Full)],
+        [&TestOutcome::Written(Completeness::Full)],
         "{found:?}"
     );
 }
 
 #[test]
-fn a_test_may_not_touch_what_is_outside() {
+fn a_test_may_not_write_outside_of_its_folder() {
     let outside = tempfile::tempdir().expect("a folder");
     let target = outside.path().join("x.txt");
-    let mut made = Made::of("save");
+    let mut made = CallBuilder::of("save");
     let path = made.text(&target.to_string_lossy());
-    // Nobody recorded that the file is written.
+    // The recording lacks that the file is written.
     let found = generated(vec![made.argument("path", path, path)]);
     assert!(!target.exists());
-    let [Outcome::Dropped(reason)] = outcomes(&found).as_slice() else {
+    let [TestOutcome::Dropped(reason)] = outcomes(&found).as_slice() else {
         panic!("{found:?}");
     };
     assert!(reason.contains("may not write"), "{reason}");
 }
 
 #[test]
-fn answers_of_chance_are_given_again() {
-    let mut made = Made::of("chance");
-    let quarter = made.plain(crate::value::Value::Float(crate::value::Float(0.25)));
-    let made = made.returns(quarter).event(External::Called {
-        source: crate::recording::Source::Random,
+fn random_replies_are_replayed() {
+    let mut made = CallBuilder::of("chance");
+    let quarter = made.plain(crate::value::Value::Float(crate::value::ExactFloat(0.25)));
+    let made = made.returns(quarter).event(Interaction::Called {
+        source: crate::recording::ExternalSource::Random,
         function: "random.random".to_owned(),
         arguments: vec![],
         keywords: vec![],
-        answer: crate::recording::Answer::Returned(quarter),
+        answer: crate::recording::ExternalReply::Returned(quarter),
     });
     let found = generated(vec![made]);
-    assert_eq!(outcomes(&found), [&Outcome::Written(Completeness::Full)]);
+    assert_eq!(
+        outcomes(&found),
+        [&TestOutcome::Written(Completeness::Full)]
+    );
 }
 
 #[test]
 fn values_that_vary_are_not_checked() {
-    let mut made = Made::of("chance");
-    let quarter = made.plain(crate::value::Value::Float(crate::value::Float(0.25)));
+    let mut made = CallBuilder::of("chance");
+    let quarter = made.plain(crate::value::Value::Float(crate::value::ExactFloat(0.25)));
     let found = generated(vec![made.returns(quarter)]);
     assert!(
         matches!(
             outcomes(&found).as_slice(),
-            [Outcome::Written(Completeness::Partial(_))]
+            [TestOutcome::Written(Completeness::Partial(_))]
         ),
         "{found:?}"
     );
 }
 
 #[test]
-fn a_test_that_passes_whatever_its_unit_does_is_found_out() {
+fn a_vacuous_test_is_detected() {
     let folder = tempfile::tempdir().expect("a folder");
     fs::write(folder.path().join("shop.py"), SHOP).expect("a file");
-    let runner = Python {
+    let runner = PythonRunner {
         executable: PathBuf::from("python3"),
-        style: Style::Unittest,
+        style: TestFramework::Unittest,
         path: vec![folder.path().to_owned()],
         modules: vec!["shop".to_owned()],
     };
-    let file = TestFile {
+    let file = CandidateFile {
         name: "test_shop.py".to_owned(),
         text: "\
 import unittest
@@ -281,19 +293,21 @@ class TestDouble(unittest.TestCase):
         "test_checks_something_else",
     ];
     let unit = ("shop".to_owned(), "double".to_owned());
-    let units: Units = tests.map(|test| (name(test), unit.clone())).into();
+    let units: TestedUnits = tests.map(|test| (name(test), unit.clone())).into();
     let run = |round| {
         runner
             .run(std::slice::from_ref(&file), &units, round)
             .expect("tests were run")
     };
-    let usual = run(Round::ALL[0]);
+    let usual = run(ValidationRound::ALL[0]);
     assert!(
-        usual.values().all(|verdict| *verdict == Verdict::Passed),
+        usual
+            .values()
+            .all(|verdict| *verdict == TestVerdict::Passed),
         "{usual:?}"
     );
-    let without_body = run(Round::EMPTY);
-    let passes = |test: &str| without_body.get(&name(test)) == Some(&Verdict::Passed);
+    let without_body = run(ValidationRound::EMPTY);
+    let passes = |test: &str| without_body.get(&name(test)) == Some(&TestVerdict::Passed);
     assert_eq!(tests.map(passes), [false, true, true], "{without_body:?}");
 }
 
@@ -325,7 +339,7 @@ fn tests_that_differ_only_in_values_become_one_with_a_table() {
 }
 
 #[test]
-fn a_test_that_is_there_already_is_not_joined_with_others() {
+fn an_existing_test_is_not_joined_with_others() {
     let made = || vec![doubled(2, 4), doubled(0, 0), doubled(-3, -6)];
     let alone = generated(vec![doubled(2, 4)]);
     let present = alone.tests.iter().map(|one| one.id.clone()).collect();

@@ -1,182 +1,184 @@
-//! Functions and classes, as plain data.
+//! Functions and classes as plain data.
 
 use testwright_source::Range;
 use testwright_source::tree::ParameterKind;
 
-/// A function, method or class, and where it stands.
+/// A function, method or class, with its position.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Definition {
-    /// As CPython names it: `Outer.method`, `make.<locals>.inner`.
+pub struct CodeDefinition {
+    /// The qualified name of CPython: `Outer.method`, `make.<locals>.inner`.
     pub qualified_name: String,
-    /// The last word of it.
+    /// The last part of the qualified name.
     pub name: String,
-    /// The name that its code object has; another one only for `name = lambda …`.
+    /// The name of its code object. It differs only for `name = lambda …`.
     pub code_name: String,
-    /// The line on which CPython says that it starts: that of its first decorator.
+    /// The line at which it starts according to CPython: that of its first decorator.
     pub first_line: u32,
     /// The last line of its text.
     pub last_line: u32,
-    /// Its text, decorators included.
+    /// The range of its text, decorators included.
     pub range: Range,
-    /// What is written behind each `@`.
+    /// The source of each decorator, without `@`.
     pub decorators: Vec<String>,
-    /// Whether it is a test or holds tests.
+    /// True if it is a test or contains tests.
     pub is_test: bool,
-    /// What it is.
+    /// The class or function itself.
     pub kind: DefinitionKind,
 }
 
-/// What a definition is.
+/// A class or a function.
 #[derive(Debug, Clone, PartialEq)]
 pub enum DefinitionKind {
     /// A `class`.
-    Class(Class),
+    Class(ClassDefinition),
     /// A `def`, or a lambda with a name.
-    Function(Function),
+    Function(FunctionDefinition),
 }
 
-/// What is known of a class.
+/// A class.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Class {
-    /// Its bases as written.
+pub struct ClassDefinition {
+    /// The source of its bases.
     pub bases: Vec<String>,
-    /// What kind of class it is.
-    pub nature: Nature,
+    /// The kind of class.
+    pub kind: ClassKind,
     /// The names of its methods.
     pub methods: Vec<String>,
-    /// What its constructor takes, if it is a record: the names that it annotates.
-    pub fields: Vec<Parameter>,
-    /// The public names that its body assigns: its members, if it is an enumeration.
+    /// The parameters of a record's constructor: the names that its body annotates.
+    pub fields: Vec<SignatureParameter>,
+    /// The public names that its body assigns: the members of an enumeration.
     pub members: Vec<String>,
 }
 
-/// What kind of class a class is, as far as its own text tells.
+/// The kind of a class, as far as its own source shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Nature {
-    /// None of the others.
+pub enum ClassKind {
+    /// An ordinary class.
     Plain,
     /// Made by `dataclasses` or `attrs`: its constructor takes its fields.
     Record,
     /// A named tuple.
     NamedTuple,
-    /// An enumeration: its members exist already.
+    /// An enumeration, whose members exist already.
     Enum,
     /// An exception.
     Exception,
-    /// Abstract, or a protocol: cannot be instantiated.
+    /// An abstract class or protocol, which cannot be instantiated.
     Abstract,
 }
 
-/// What is known of a function.
+/// A function.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Function {
-    /// Its parameters and what it returns.
-    pub signature: Signature,
-    /// How it runs.
-    pub flow: Flow,
-    /// What it is to the class or function around it.
-    pub role: Role,
+pub struct FunctionDefinition {
+    /// Its parameters and result.
+    pub signature: FunctionSignature,
+    /// The way in which it runs.
+    pub execution: ExecutionKind,
+    /// Its role in the class or function around it.
+    pub role: FunctionRole,
 }
 
-/// How a function runs when it is called.
+/// The way in which a function runs when it is called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Flow {
-    /// From start to end.
+pub enum ExecutionKind {
+    /// It runs from start to end.
     Plain,
-    /// It gives a generator.
+    /// It returns a generator.
     Generator,
-    /// It gives a coroutine.
+    /// It returns a coroutine.
     Coroutine,
-    /// It gives an asynchronous generator.
+    /// It returns an asynchronous generator.
     AsyncGenerator,
 }
 
-/// What a function is to what is around it.
+/// The role of a function in its surroundings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Role {
+pub enum FunctionRole {
     /// A function of the module.
     Function,
     /// A method: its first argument is the object.
     Method,
     /// A class method: its first argument is the class.
     ClassMethod,
-    /// A static method.
+    /// A static method, without a special first argument.
     StaticMethod,
-    /// Called by reading an attribute.
+    /// A property getter: called by reading an attribute.
     Getter,
-    /// Called by assigning to an attribute.
+    /// A property setter: called by assigning to an attribute.
     Setter,
-    /// Called by deleting an attribute.
+    /// A property deleter: called by deleting an attribute.
     Deleter,
     /// An `@overload`: for type checkers only.
     Overload,
-    /// A function inside a function: matched to calls, never tested by itself.
+    /// A function inside of a function. It is matched to calls, but never tested by itself.
     Nested,
 }
 
-/// What a function takes and gives.
+/// The parameters and the result of a function.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Signature {
+pub struct FunctionSignature {
     /// Its parameters in order.
-    pub parameters: Vec<Parameter>,
+    pub parameters: Vec<SignatureParameter>,
     /// The annotation of its result.
     pub returns: Option<String>,
 }
 
-/// One parameter.
+/// A parameter.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Parameter {
+pub struct SignatureParameter {
     /// Its name, without stars.
     pub name: String,
-    /// How it takes its argument.
+    /// The kinds of arguments that it takes.
     pub kind: ParameterKind,
-    /// What it is if nothing is given.
-    pub default: Option<Default>,
-    /// Its annotation as written.
+    /// Its default value, if it has one.
+    pub default: Option<DefaultValue>,
+    /// The source of its annotation.
     pub annotation: Option<String>,
 }
 
-/// What a parameter is if nothing is given.
+/// The default value of a parameter.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Default {
-    /// As written.
+pub struct DefaultValue {
+    /// Its source.
     pub text: String,
-    /// Whether the text is all that there is to know: a number, a string, `None` and the like.
+    /// True if the source is a literal: a number, a string, `None` and the like.
     pub literal: bool,
 }
 
-impl Definition {
-    /// Whether this is something to write tests for: public, and neither a test nor inside of a function.
+impl CodeDefinition {
+    /// Returns true if tests are written for this: it is public, no test, and not inside of a
+    /// function.
     #[must_use]
     pub fn is_target(&self) -> bool {
         self.qualified_name.split('.').all(is_public) && self.can_be_tested()
     }
 
-    /// Whether tests can be written for this, private or not.
+    /// Returns true if tests can be written for this, private or not.
     #[must_use]
     pub fn can_be_tested(&self) -> bool {
-        // Python changes such names behind the scenes.
+        // Python mangles such names.
         let is_hidden = |name: &str| name.starts_with("__") && !is_public(name);
         let mut names = self.qualified_name.split('.');
         let can_be_named = !names.any(|name| name.starts_with('<') || is_hidden(name));
         let fits = match &self.kind {
-            DefinitionKind::Class(class) => match class.nature {
-                Nature::Abstract | Nature::Enum => false,
-                Nature::Exception => class
+            DefinitionKind::Class(class) => match class.kind {
+                ClassKind::Abstract | ClassKind::Enum => false,
+                ClassKind::Exception => class
                     .methods
                     .iter()
                     .any(|name| !matches!(name.as_str(), "__init__" | "__str__" | "__repr__")),
-                Nature::Plain | Nature::Record | Nature::NamedTuple => true,
+                ClassKind::Plain | ClassKind::Record | ClassKind::NamedTuple => true,
             },
             DefinitionKind::Function(function) => {
-                !matches!(function.role, Role::Overload | Role::Nested)
+                !matches!(function.role, FunctionRole::Overload | FunctionRole::Nested)
             }
         };
         can_be_named && fits && !self.is_test
     }
 }
 
-/// Whether a name is for others: special methods are, `_this` is not, and nothing inside of a function is.
+/// Returns true if a name is public: special methods are, `_this` is not, and nothing inside of a
+/// function is.
 pub(crate) fn is_public(name: &str) -> bool {
     let special = name.len() > 4 && name.starts_with("__") && name.ends_with("__");
     special || !(name.starts_with('_') || name.starts_with('<'))

@@ -1,8 +1,8 @@
-//! Python files that are not UTF-8 but say so.
+//! Python files that are not UTF-8 and declare another encoding.
 
 use std::borrow::Cow;
 
-/// Encodings in which every byte is a letter, and the first 128 are those of ASCII.
+/// Encodings with one byte per character that extend ASCII.
 const SINGLE_BYTE: [&str; 6] = [
     "latin",
     "iso-8859",
@@ -12,12 +12,12 @@ const SINGLE_BYTE: [&str; 6] = [
     "koi8",
 ];
 
-/// The text of a Python file, in which every byte is where it is in the file. Letters of other encodings than UTF-8 are
-/// replaced: what they are matters to nobody who looks for definitions.
+/// Decodes a Python file so that every character keeps its byte offset. Letters outside of ASCII in
+/// other encodings than UTF-8 are replaced, because they do not matter for definitions.
 ///
 /// # Errors
 /// The number of the line that cannot be read.
-pub fn readable(bytes: &[u8]) -> Result<Cow<'_, str>, usize> {
+pub fn decode_source(bytes: &[u8]) -> Result<Cow<'_, str>, usize> {
     let error = match std::str::from_utf8(bytes) {
         Ok(text) => return Ok(Cow::Borrowed(text)),
         Err(error) => error,
@@ -36,7 +36,8 @@ pub fn readable(bytes: &[u8]) -> Result<Cow<'_, str>, usize> {
     Err(good.iter().filter(|byte| **byte == b'\n').count() + 1)
 }
 
-/// Whether one of the first two lines is a comment that names such an encoding.
+/// Returns true if one of the first two lines is a comment that declares an encoding with one byte
+/// per character.
 fn declares_single_bytes(bytes: &[u8]) -> bool {
     bytes.split(|byte| *byte == b'\n').take(2).any(|line| {
         let line = String::from_utf8_lossy(line)
@@ -58,11 +59,11 @@ mod tests {
     #[test]
     fn letters_of_other_encodings_stand_where_they_stood() {
         let bytes = b"# -*- coding: latin-1 -*-\nname = 'caf\xe9'\n";
-        let text = readable(bytes).expect("a text");
+        let text = decode_source(bytes).expect("a text");
         assert_eq!(text.len(), bytes.len());
         assert!(text.ends_with("name = 'cafx'\n"));
-        assert_eq!(readable(b"a = 1\nb = '\xe9'\n"), Err(2));
-        assert_eq!(readable("# é\n".as_bytes()).as_deref(), Ok("# é\n"));
-        assert_eq!(readable(b"# coding: utf-8\n# \xe9\n"), Err(2));
+        assert_eq!(decode_source(b"a = 1\nb = '\xe9'\n"), Err(2));
+        assert_eq!(decode_source("# é\n".as_bytes()).as_deref(), Ok("# é\n"));
+        assert_eq!(decode_source(b"# coding: utf-8\n# \xe9\n"), Err(2));
     }
 }

@@ -1,21 +1,22 @@
-//! Which files belong to a project.
+//! Finds the files of a project.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::ignore::{Ignore, path_matches};
+use super::ignore::{IgnoreFile, path_matches};
 
-/// Which files to look at besides what is always left out.
+/// A filter for files, besides those that are always excluded.
 #[derive(Debug, Clone, Default)]
-pub struct Chosen {
-    /// Patterns of paths, such as `shop/**`; if there are any, nothing else is looked at.
+pub struct FileFilter {
+    /// Patterns of paths to include, such as `shop/**`; all paths if empty.
     pub include: Vec<String>,
-    /// Patterns of paths that are left out.
+    /// Patterns of paths to exclude.
     pub exclude: Vec<String>,
 }
 
-impl Chosen {
-    fn takes(&self, path: &[&str]) -> bool {
+impl FileFilter {
+    /// Returns true if a path passes the filter.
+    fn includes(&self, path: &[&str]) -> bool {
         let fits = |pattern: &String| {
             let words: Vec<&str> = pattern.split('/').collect();
             path_matches(&words, path)
@@ -24,9 +25,9 @@ impl Chosen {
     }
 }
 
-/// The Python files of a project, relative to its folder and in order.
-pub(super) fn python_files(root: &Path, chosen: &Chosen) -> Vec<PathBuf> {
-    let mut walk = Walk {
+/// Finds the Python files of a project, relative to its folder and sorted.
+pub(super) fn python_files(root: &Path, chosen: &FileFilter) -> Vec<PathBuf> {
+    let mut walk = FileWalk {
         chosen,
         above: Vec::new(),
         found: Vec::new(),
@@ -36,7 +37,7 @@ pub(super) fn python_files(root: &Path, chosen: &Chosen) -> Vec<PathBuf> {
     walk.found
 }
 
-/// The folder that holds the package or module that a file is in, which an importer knows by this name.
+/// Returns the folder that contains the package or module of a file, given the file's dotted name.
 pub(super) fn above_package(name: &str, file: &Path) -> Option<PathBuf> {
     let mut path = file.with_extension("");
     if path.file_name()? == "__init__" {
@@ -51,43 +52,48 @@ pub(super) fn above_package(name: &str, file: &Path) -> Option<PathBuf> {
     Some(path)
 }
 
-/// The Python files of a package or module in a folder, relative to that and in order.
+/// Finds the Python files of a package or module in a folder, relative to that and sorted.
 pub(super) fn files_of_package(above: &Path, name: &str) -> Vec<PathBuf> {
     let package = above.join(name);
     if !package.is_dir() {
         return vec![PathBuf::from(format!("{name}.py"))];
     }
-    let found = python_files(&package, &Chosen::default());
+    let found = python_files(&package, &FileFilter::default());
     found
         .into_iter()
         .map(|path| Path::new(name).join(path))
         .collect()
 }
 
-struct Walk<'a> {
-    chosen: &'a Chosen,
-    /// The ignore files on the way down, each with the number of folders above it.
-    above: Vec<(usize, Ignore)>,
+/// The state of the search.
+struct FileWalk<'a> {
+    /// The filter.
+    chosen: &'a FileFilter,
+    /// The ignore files of the folders above, each with its depth.
+    above: Vec<(usize, IgnoreFile)>,
+    /// The files found so far.
     found: Vec<PathBuf>,
 }
 
-impl Walk<'_> {
+impl FileWalk<'_> {
+    /// Searches a folder.
     fn folder(&mut self, folder: &Path, path: &mut Vec<String>) {
         let Ok(entries) = fs::read_dir(folder) else {
             return;
         };
-        self.above.push((path.len(), Ignore::of(folder)));
+        self.above.push((path.len(), IgnoreFile::of(folder)));
         for entry in entries.flatten() {
             let (Ok(kind), Ok(name)) = (entry.file_type(), entry.file_name().into_string()) else {
                 continue;
             };
             path.push(name);
-            // Links are not followed: what they lead to is a part of the project only if it is found without them.
+            // Symbolic links are not followed. Their targets belong to the project only if they are
+            // found otherwise.
             if kind.is_dir() {
-                if !self.leaves_out_folder(&entry.path(), path) {
+                if !self.excludes_folder(&entry.path(), path) {
                     self.folder(&entry.path(), path);
                 }
-            } else if kind.is_file() && self.takes_file(path) {
+            } else if kind.is_file() && self.includes_file(path) {
                 self.found.push(path.iter().collect());
             }
             path.pop();
@@ -95,15 +101,17 @@ impl Walk<'_> {
         self.above.pop();
     }
 
-    fn takes_file(&self, path: &[String]) -> bool {
+    /// Returns true if a file is part of the project.
+    fn includes_file(&self, path: &[String]) -> bool {
         let words: Vec<&str> = path.iter().map(String::as_str).collect();
         let is_python = words
             .last()
             .is_some_and(|name| name.ends_with(".py") && !name.starts_with('.'));
-        is_python && !self.is_ignored(&words, false) && self.chosen.takes(&words)
+        is_python && !self.is_ignored(&words, false) && self.chosen.includes(&words)
     }
 
-    fn leaves_out_folder(&self, folder: &Path, path: &[String]) -> bool {
+    /// Returns true if a folder is excluded: hidden, ignored, generated or installed.
+    fn excludes_folder(&self, folder: &Path, path: &[String]) -> bool {
         let words: Vec<&str> = path.iter().map(String::as_str).collect();
         let Some(name) = words.last() else {
             return false;
@@ -114,12 +122,13 @@ impl Walk<'_> {
                 "__pycache__" | "node_modules" | "site-packages" | "testwright-out"
             )
             || name.ends_with(".egg-info");
-        // `build` and `dist` may be packages; what a build has made is none.
+        // `build` and `dist` may be packages; the results of a build are none.
         let made = matches!(*name, "build" | "dist") && !folder.join("__init__.py").exists();
         let environment = folder.join("pyvenv.cfg").exists();
         never || made || environment || self.is_ignored(&words, true)
     }
 
+    /// Returns true if an ignore file excludes a path. Deeper ignore files take precedence.
     fn is_ignored(&self, path: &[&str], is_folder: bool) -> bool {
         self.above
             .iter()

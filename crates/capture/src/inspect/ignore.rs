@@ -1,47 +1,55 @@
-//! Ignore files, as git reads them: patterns with stars, `!` for exceptions, a slash at the end for folders only.
+//! Ignore files in git's format: patterns with stars, `!` for exceptions, a trailing slash for
+//! folders only.
 
 use std::fs;
 use std::path::Path;
 
-/// The patterns of one ignore file; paths are relative to its folder.
+/// The patterns of one ignore file. Paths are relative to its folder.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Ignore {
-    patterns: Vec<Pattern>,
+pub(super) struct IgnoreFile {
+    patterns: Vec<IgnorePattern>,
 }
 
+/// A pattern.
 #[derive(Debug, Clone)]
-struct Pattern {
-    words: Vec<String>,
+struct IgnorePattern {
+    /// The components of the path; `**` matches any number of them.
+    components: Vec<String>,
+    /// True if it includes paths that earlier patterns exclude.
     keeps: bool,
+    /// True if it matches folders only.
     only_folders: bool,
 }
 
-impl Ignore {
-    /// Those of `.gitignore` in a folder; none if there is no such file.
-    pub(super) fn of(folder: &Path) -> Ignore {
-        // Not being allowed to read it is no reason to stop: then nothing is left out.
+impl IgnoreFile {
+    /// Reads `.gitignore` in a folder; a missing file has no patterns.
+    pub(super) fn of(folder: &Path) -> IgnoreFile {
+        // A file that cannot be read excludes nothing.
         let text = fs::read(folder.join(".gitignore")).unwrap_or_default();
-        Ignore::parse(&String::from_utf8_lossy(&text))
+        IgnoreFile::parse(&String::from_utf8_lossy(&text))
     }
 
-    pub(super) fn parse(text: &str) -> Ignore {
-        let patterns = text.lines().filter_map(Pattern::parse).collect();
-        Ignore { patterns }
+    /// Parses the text of an ignore file.
+    pub(super) fn parse(text: &str) -> IgnoreFile {
+        let patterns = text.lines().filter_map(IgnorePattern::parse).collect();
+        IgnoreFile { patterns }
     }
 
-    /// Whether a path is left out, if any pattern says something about it. The last one that does is right.
+    /// Returns true if a path is excluded, false if it is included again, `None` if no pattern
+    /// matches. The last matching pattern counts.
     pub(super) fn verdict(&self, path: &[&str], is_folder: bool) -> Option<bool> {
         self.patterns
             .iter()
             .rev()
             .filter(|pattern| is_folder || !pattern.only_folders)
-            .find(|pattern| path_matches(&pattern.words, path))
+            .find(|pattern| path_matches(&pattern.components, path))
             .map(|pattern| !pattern.keeps)
     }
 }
 
-impl Pattern {
-    fn parse(line: &str) -> Option<Pattern> {
+impl IgnorePattern {
+    /// Parses a line; `None` for blank lines and comments.
+    fn parse(line: &str) -> Option<IgnorePattern> {
         let line = line.trim_end_matches([' ', '\t', '\r']);
         if line.is_empty() || line.starts_with('#') {
             return None;
@@ -54,58 +62,60 @@ impl Pattern {
             Some(rest) => (true, rest),
             None => (false, line),
         };
-        // Without a slash a pattern is about names at any depth.
+        // A pattern without a slash matches names at any depth.
         let anchored = line.contains('/');
         let line = line.strip_prefix('/').unwrap_or(line);
-        let mut words: Vec<String> = line.split('/').map(str::to_owned).collect();
+        let mut components: Vec<String> = line.split('/').map(str::to_owned).collect();
         if !anchored {
-            words.insert(0, "**".to_owned());
+            components.insert(0, "**".to_owned());
         }
-        Some(Pattern {
-            words,
+        Some(IgnorePattern {
+            components,
             keeps,
             only_folders,
         })
     }
 }
 
-/// Whether the parts of a path match those of a pattern, where `**` is any number of parts.
+/// Returns true if the components of a path match those of a pattern, where `**` is any number of
+/// components.
 pub(super) fn path_matches(pattern: &[impl AsRef<str>], path: &[&str]) -> bool {
-    let Some((word, rest)) = pattern.split_first() else {
+    let Some((component, rest)) = pattern.split_first() else {
         return path.is_empty();
     };
-    if word.as_ref() == "**" {
+    if component.as_ref() == "**" {
         return (0..=path.len()).any(|skipped| {
             path.get(skipped..)
                 .is_some_and(|remaining| path_matches(rest, remaining))
         });
     }
     path.split_first()
-        .is_some_and(|(name, below)| matches(word.as_ref(), name) && path_matches(rest, below))
+        .is_some_and(|(name, below)| matches(component.as_ref(), name) && path_matches(rest, below))
 }
 
-/// Whether a name matches a pattern with `*`, `?` and `[abc]`.
+/// Returns true if a name matches a pattern with `*`, `?` and `[abc]`.
 pub(super) fn matches(pattern: &str, name: &str) -> bool {
     let pattern: Vec<char> = pattern.chars().collect();
     let name: Vec<char> = name.chars().collect();
     matches_from(&pattern, &name)
 }
 
+/// Matches a name against a pattern.
 fn matches_from(pattern: &[char], name: &[char]) -> bool {
-    // Going back only to the last star is enough, and keeps this from taking exponential time.
+    // Backtracking to the last star only is enough, and avoids exponential time.
     let (mut at, mut read) = (0, 0);
     let mut star: Option<(usize, usize)> = None;
     while read < name.len() {
-        match one(pattern.get(at..).unwrap_or_default(), name[read]) {
-            Step::Star => {
+        match match_one(pattern.get(at..).unwrap_or_default(), name[read]) {
+            GlobStep::Star => {
                 star = Some((at + 1, read));
                 at += 1;
             }
-            Step::Fits(length) => {
+            GlobStep::Fits(length) => {
                 at += length;
                 read += 1;
             }
-            Step::Differs => match star {
+            GlobStep::Differs => match star {
                 Some((behind, from)) => {
                     star = Some((behind, from + 1));
                     at = behind;
@@ -122,34 +132,40 @@ fn matches_from(pattern: &[char], name: &[char]) -> bool {
         .all(|rest| *rest == '*')
 }
 
-enum Step {
+/// The result of comparing one character with the start of a pattern.
+enum GlobStep {
+    /// The pattern begins with a star.
     Star,
+    /// The character matches this many characters of the pattern.
     Fits(usize),
+    /// The character does not match.
     Differs,
 }
 
-fn one(pattern: &[char], letter: char) -> Step {
+/// Compares a character with the start of a pattern.
+fn match_one(pattern: &[char], letter: char) -> GlobStep {
     match pattern {
-        ['*', ..] => Step::Star,
-        ['?', ..] => Step::Fits(1),
+        ['*', ..] => GlobStep::Star,
+        ['?', ..] => GlobStep::Fits(1),
         ['[', rest @ ..] => match rest.iter().skip(1).position(|end| *end == ']') {
             Some(end) => {
                 let members = rest.get(..=end).unwrap_or_default();
                 if in_set(members, letter) {
-                    Step::Fits(end + 3)
+                    GlobStep::Fits(end + 3)
                 } else {
-                    Step::Differs
+                    GlobStep::Differs
                 }
             }
-            None if letter == '[' => Step::Fits(1),
-            None => Step::Differs,
+            None if letter == '[' => GlobStep::Fits(1),
+            None => GlobStep::Differs,
         },
-        ['\\', escaped, ..] if *escaped == letter => Step::Fits(2),
-        [same, ..] if *same == letter => Step::Fits(1),
-        _ => Step::Differs,
+        ['\\', escaped, ..] if *escaped == letter => GlobStep::Fits(2),
+        [same, ..] if *same == letter => GlobStep::Fits(1),
+        _ => GlobStep::Differs,
     }
 }
 
+/// Returns true if a character is in a set such as `a-c`, or not in one such as `!a-c`.
 fn in_set(members: &[char], letter: char) -> bool {
     let (inverted, mut members) = match members {
         ['!' | '^', rest @ ..] => (true, rest),

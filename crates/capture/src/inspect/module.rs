@@ -1,4 +1,4 @@
-//! What one file says.
+//! The definitions and imports of one source file.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,80 +8,82 @@ use testwright_source::tree::{
 };
 use testwright_source::{Range, is_literal};
 
+use super::classify::{assigned, class_kind, field, last_word, role};
 use super::definition::{
-    Class, Default, Definition, DefinitionKind, Flow, Function, Parameter, Role, Signature,
+    ClassDefinition, CodeDefinition, DefaultValue, DefinitionKind, ExecutionKind,
+    FunctionDefinition, FunctionRole, FunctionSignature, SignatureParameter,
 };
 use super::encoding;
-use super::nature::{assigned, field, last_word, nature, role};
-use super::settings::Settings;
-use crate::value::Reference;
+use super::settings::PytestSettings;
+use crate::value::ImportPath;
 
-/// One file of a project.
+/// A source file of a project.
 #[derive(Debug, Clone)]
-pub struct Module {
-    /// Where it is, relative to the project's folder.
+pub struct ProjectModule {
+    /// Its path, relative to the project's folder.
     pub path: PathBuf,
-    /// Its dotted name as an importer would use it.
+    /// Its dotted name, as it is imported.
     pub name: String,
-    /// Its functions and classes, in source order; what stands in another follows it.
-    pub definitions: Vec<Definition>,
-    /// What it imports outside of functions and classes.
-    pub imports: Vec<Imported>,
+    /// Its functions and classes in source order. Nested ones follow the one around them.
+    pub definitions: Vec<CodeDefinition>,
+    /// Its imports outside of functions and classes.
+    pub imports: Vec<ImportedName>,
     /// The names that it assigns outside of functions and classes.
     pub variables: Vec<String>,
-    /// Where it says `if __name__ == "__main__":`.
+    /// The range of `if __name__ == "__main__":`.
     pub main_guard: Option<Range>,
-    /// Where new imports can be added: a place at the start of a line.
+    /// The offset at which new imports can be added, at the start of a line.
     pub after_imports: usize,
-    /// Whether it holds tests, by its file's name.
+    /// True if it contains tests, by its file's name.
     pub is_test: bool,
-    /// Why nothing else is known of it.
-    pub problem: Option<Trouble>,
+    /// The reason why it could not be parsed.
+    pub problem: Option<ModuleProblem>,
 }
 
-/// Why a file could not be read.
+/// The reason why a file could not be parsed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Trouble {
+pub struct ModuleProblem {
     /// The line, from 1.
     pub line: usize,
-    /// What is wrong.
+    /// The error message.
     pub message: String,
 }
 
 /// A name that an import binds.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Imported {
-    /// The module, with dots in front if it is relative.
+pub struct ImportedName {
+    /// The module, with leading dots if it is relative.
     pub module: String,
-    /// What is taken from it: a name, `*`, or nothing if it is the module itself.
+    /// The imported name, or `*`; `None` for the module itself.
     pub name: Option<String>,
-    /// The name that is bound here.
+    /// The name that is bound.
     pub bound: String,
 }
 
-impl Module {
+impl ProjectModule {
     /// Reads a file of a project.
-    pub(super) fn read(root: &Path, path: &Path, settings: &Settings) -> Module {
-        let empty = Module::empty(root, path, settings);
+    pub(super) fn read(root: &Path, path: &Path, settings: &PytestSettings) -> ProjectModule {
+        let empty = ProjectModule::empty(root, path, settings);
         let bytes = match fs::read(root.join(path)) {
             Ok(bytes) => bytes,
-            Err(error) => return empty.broken(1, format!("cannot be read: {error}")),
+            Err(error) => return empty.with_problem(1, format!("cannot be read: {error}")),
         };
-        match encoding::readable(&bytes) {
-            Ok(text) => empty.filled(text.strip_prefix('\u{feff}').unwrap_or(&text), settings),
-            Err(line) => empty.broken(line, "is not UTF-8 text".to_owned()),
+        match encoding::decode_source(&bytes) {
+            Ok(text) => empty.fill(text.strip_prefix('\u{feff}').unwrap_or(&text), settings),
+            Err(line) => empty.with_problem(line, "is not UTF-8 text".to_owned()),
         }
     }
 
-    /// What a text says that is not in a file of a project.
+    /// Parses a text that is not in a file of a project.
     #[must_use]
-    pub fn of_text(path: &Path, text: &str, settings: &Settings) -> Module {
-        Module::empty(Path::new(""), path, settings).filled(text, settings)
+    pub fn of_text(path: &Path, text: &str, settings: &PytestSettings) -> ProjectModule {
+        ProjectModule::empty(Path::new(""), path, settings).fill(text, settings)
     }
 
-    fn empty(root: &Path, path: &Path, settings: &Settings) -> Module {
+    /// Creates a module without content.
+    fn empty(root: &Path, path: &Path, settings: &PytestSettings) -> ProjectModule {
         let file_name = path.file_name().and_then(|name| name.to_str());
-        Module {
+        ProjectModule {
             path: path.to_owned(),
             name: dotted_name(root, path),
             definitions: Vec::new(),
@@ -94,15 +96,17 @@ impl Module {
         }
     }
 
-    fn broken(mut self, line: usize, message: String) -> Module {
-        self.problem = Some(Trouble { line, message });
+    /// Sets the reason why the file could not be parsed.
+    fn with_problem(mut self, line: usize, message: String) -> ProjectModule {
+        self.problem = Some(ModuleProblem { line, message });
         self
     }
 
-    fn filled(self, text: &str, settings: &Settings) -> Module {
+    /// Fills the module from its source.
+    fn fill(self, text: &str, settings: &PytestSettings) -> ProjectModule {
         match tree::module(text) {
             Ok(tree) => {
-                let mut reader = Reader {
+                let mut reader = DefinitionReader {
                     text,
                     lines: line_starts(text),
                     settings,
@@ -119,14 +123,14 @@ impl Module {
                     |problem| (problem.range.start, problem.message),
                 );
                 let before = text.as_bytes().get(..start).unwrap_or_default();
-                self.broken(newlines(before) + 1, message)
+                self.with_problem(newlines(before) + 1, message)
             }
         }
     }
 
-    /// The definition whose code object starts on this line and has this qualified name.
+    /// Returns the definition whose code object starts on this line and has this qualified name.
     #[must_use]
-    pub fn definition_at(&self, first_line: u32, qualified_name: &str) -> Option<&Definition> {
+    pub fn definition_at(&self, first_line: u32, qualified_name: &str) -> Option<&CodeDefinition> {
         self.definitions.iter().find(|definition| {
             let last = qualified_name.rsplit('.').next().unwrap_or(qualified_name);
             definition.first_line == first_line
@@ -135,36 +139,37 @@ impl Module {
         })
     }
 
-    /// What a name means in this module, as far as its imports tell.
+    /// Resolves a name in this module by its imports.
     #[must_use]
-    pub fn resolved(&self, name: &str) -> Reference {
+    pub fn resolved(&self, name: &str) -> ImportPath {
         let (first, rest) = match name.split_once('.') {
             Some((first, rest)) => (first, Some(rest)),
             None => (name, None),
         };
         let Some(import) = self.imports.iter().find(|import| import.bound == first) else {
-            return Reference::new(self.name.clone(), name);
+            return ImportPath::new(self.name.clone(), name);
         };
         let from = self.imported_from(import);
         match (&import.name, rest) {
-            (Some(name), None) => Reference::new(from, name.clone()),
-            (Some(name), Some(rest)) => Reference::new(format!("{from}.{name}"), rest),
+            (Some(name), None) => ImportPath::new(from, name.clone()),
+            (Some(name), Some(rest)) => ImportPath::new(format!("{from}.{name}"), rest),
             // `import os.path` binds `os`.
             (None, Some(_)) if from.split('.').next() == Some(first) => {
-                Reference::new(first, rest.unwrap_or(""))
+                ImportPath::new(first, rest.unwrap_or(""))
             }
-            (None, rest) => Reference::new(from, rest.unwrap_or("")),
+            (None, rest) => ImportPath::new(from, rest.unwrap_or("")),
         }
     }
 
-    /// The whole name of the module that an import takes something from.
-    pub(crate) fn imported_from(&self, import: &Imported) -> String {
+    /// Returns the absolute name of the module that an import takes something from.
+    pub(crate) fn imported_from(&self, import: &ImportedName) -> String {
         let relative = import.module.trim_start_matches('.');
         let dots = import.module.len() - relative.len();
         if dots == 0 {
             return relative.to_owned();
         }
-        // One dot is the package that the module is in, or that it is; each further one is the package around that.
+        // One dot is the package of the module, or the module itself if it is a package. Each
+        // further dot is the package around that.
         let above = dots - usize::from(self.is_package());
         let words: Vec<&str> = self.name.split('.').collect();
         let kept = words.len().saturating_sub(above);
@@ -173,15 +178,15 @@ impl Module {
         package.chain(relative).collect::<Vec<&str>>().join(".")
     }
 
-    /// Whether it is the file that a package begins with.
+    /// Returns true if it is the `__init__.py` of a package.
     #[must_use]
     pub fn is_package(&self) -> bool {
         self.path.file_stem().is_some_and(|name| name == "__init__")
     }
 
-    /// The definition of this qualified name; the last one, as in Python.
+    /// Returns the definition with this qualified name; the last one, as in Python.
     #[must_use]
-    pub fn definition(&self, qualified_name: &str) -> Option<&Definition> {
+    pub fn definition(&self, qualified_name: &str) -> Option<&CodeDefinition> {
         self.definitions
             .iter()
             .rev()
@@ -189,8 +194,9 @@ impl Module {
     }
 }
 
-/// The name by which a file is imported: from `src` if it is below such a folder that is no package itself, else from the
-/// project's folder. Folders without `__init__.py` are packages too.
+/// Returns the dotted name of a file: relative to `src` if it is below such a folder that is no
+/// package itself, otherwise to the project's folder. Folders without `__init__.py` count as
+/// packages.
 fn dotted_name(root: &Path, path: &Path) -> String {
     let below_src = path
         .strip_prefix("src")
@@ -208,17 +214,19 @@ fn dotted_name(root: &Path, path: &Path) -> String {
     words.join(".")
 }
 
+/// Counts line ends.
 fn newlines(bytes: &[u8]) -> usize {
     bytes.iter().filter(|byte| **byte == b'\n').count()
 }
 
+/// Returns the offsets of the lines.
 fn line_starts(text: &str) -> Vec<usize> {
     let ends = text.match_indices('\n').map(|(end, _)| end + 1);
     std::iter::once(0).chain(ends).collect()
 }
 
-/// The start of the line behind the last import that stands before any function or class; without an import, behind the
-/// docstring, or at the first statement.
+/// Returns the offset of the line behind the last import before any function or class. Without an
+/// import, it is behind the docstring, or at the first statement.
 fn after_imports(text: &str, tree: &tree::Module) -> usize {
     let header = tree.body.iter().take_while(|statement| {
         !matches!(
@@ -231,13 +239,14 @@ fn after_imports(text: &str, tree: &tree::Module) -> usize {
         .last()
         .map(|statement| statement.range.end);
     match (last, tree.body.first()) {
-        (Some(place), _) => line_end(text, place),
+        (Some(end), _) => line_end(text, end),
         (None, Some(first)) if tree.docstring.is_some() => line_end(text, first.range.end),
         (None, Some(first)) => line_start(text, first.range.start),
         (None, None) => text.len(),
     }
 }
 
+/// Returns true if a statement is an import, or a block that contains one.
 fn holds_import(statement: &Statement) -> bool {
     match &statement.kind {
         StatementKind::Import(_) | StatementKind::ImportFrom { .. } => true,
@@ -252,76 +261,90 @@ fn holds_import(statement: &Statement) -> bool {
     }
 }
 
-fn line_start(text: &str, place: usize) -> usize {
-    let before = text.get(..place).unwrap_or("");
+/// Returns the start of the line at an offset.
+fn line_start(text: &str, offset: usize) -> usize {
+    let before = text.get(..offset).unwrap_or("");
     before.rfind('\n').map_or(0, |end| end + 1)
 }
 
-fn line_end(text: &str, place: usize) -> usize {
-    let behind = text.get(place..).unwrap_or("");
-    behind.find('\n').map_or(text.len(), |end| place + end + 1)
+/// Returns the end of the line at an offset, its line end included.
+fn line_end(text: &str, offset: usize) -> usize {
+    let behind = text.get(offset..).unwrap_or("");
+    behind.find('\n').map_or(text.len(), |end| offset + end + 1)
 }
 
-/// Fills a module from its tree.
-struct Reader<'a> {
+/// The state of filling a module from its syntax tree.
+struct DefinitionReader<'a> {
+    /// The source.
     text: &'a str,
+    /// The offsets of the lines.
     lines: Vec<usize>,
-    settings: &'a Settings,
-    module: Module,
+    /// The pytest settings, which decide what is a test.
+    settings: &'a PytestSettings,
+    /// The module so far.
+    module: ProjectModule,
 }
 
-/// What a definition stands in.
+/// The surroundings of a definition.
 #[derive(Clone, Copy)]
-struct Surrounding<'a> {
-    /// What comes before the name, its dot included.
+struct DefinitionContext<'a> {
+    /// The prefix of qualified names, its dot included.
     prefix: &'a str,
+    /// True in the body of a class.
     in_class: bool,
+    /// True inside of a function.
     in_function: bool,
+    /// True inside of a test or a test file.
     is_test: bool,
 }
 
-impl Reader<'_> {
-    fn line(&self, place: usize) -> u32 {
-        let line = self.lines.partition_point(|start| *start <= place);
+impl DefinitionReader<'_> {
+    /// Returns the line of an offset.
+    fn line(&self, offset: usize) -> u32 {
+        let line = self.lines.partition_point(|start| *start <= offset);
         u32::try_from(line).unwrap_or(u32::MAX)
     }
 
-    fn written(&self, expression: &Expression) -> String {
+    /// Returns the source of an expression.
+    fn source(&self, expression: &Expression) -> String {
         let text = self.text.get(expression.range.clone());
         text.unwrap_or_default().to_owned()
     }
 
+    /// Reads the body of the module.
     fn top_level(&mut self, body: &[Statement]) {
-        let around = Surrounding {
+        let context = DefinitionContext {
             prefix: "",
             in_class: false,
             in_function: false,
             is_test: self.module.is_test,
         };
-        self.block(body, around);
+        self.block(body, context);
     }
 
-    fn block(&mut self, body: &[Statement], around: Surrounding<'_>) {
+    /// Reads a block.
+    fn block(&mut self, body: &[Statement], context: DefinitionContext<'_>) {
         for statement in body {
-            self.statement(statement, around);
+            self.statement(statement, context);
         }
     }
 
-    fn statement(&mut self, statement: &Statement, around: Surrounding<'_>) {
-        let outside = !around.in_class && !around.in_function;
+    /// Reads a statement and the blocks in it.
+    fn statement(&mut self, statement: &Statement, context: DefinitionContext<'_>) {
+        let outside = !context.in_class && !context.in_function;
         match &statement.kind {
-            StatementKind::Function(function) => self.function(statement, function, around),
-            StatementKind::Class(class) => self.class(statement, class, around),
+            StatementKind::Function(function) => self.function(statement, function, context),
+            StatementKind::Class(class) => self.class(statement, class, context),
             StatementKind::If {
                 condition,
                 body,
                 otherwise,
             } => {
-                if outside && asks_for_main(condition) {
+                if outside && is_main_check(condition) {
                     self.module.main_guard = Some(statement.range.clone());
                 }
-                self.block(body, around);
-                self.block(otherwise, around);
+                self.block(body, context);
+                self.block(otherwise, context);
             }
             StatementKind::For {
                 body, otherwise, ..
@@ -329,13 +352,13 @@ impl Reader<'_> {
             | StatementKind::While {
                 body, otherwise, ..
             } => {
-                self.block(body, around);
-                self.block(otherwise, around);
+                self.block(body, context);
+                self.block(otherwise, context);
             }
-            StatementKind::With { body, .. } => self.block(body, around),
+            StatementKind::With { body, .. } => self.block(body, context),
             StatementKind::Match { cases, .. } => {
                 for case in cases {
-                    self.block(&case.body, around);
+                    self.block(&case.body, context);
                 }
             }
             StatementKind::Try {
@@ -344,19 +367,19 @@ impl Reader<'_> {
                 otherwise,
                 finally,
             } => {
-                self.block(body, around);
+                self.block(body, context);
                 for handler in handlers {
-                    self.block(&handler.body, around);
+                    self.block(&handler.body, context);
                 }
-                self.block(otherwise, around);
-                self.block(finally, around);
+                self.block(otherwise, context);
+                self.block(finally, context);
             }
             StatementKind::Assign { targets, value } => {
                 for target in targets {
                     if let (Some(name), ExpressionKind::Lambda { parameters, .. }) =
                         (target.as_name(), &value.kind)
                     {
-                        self.lambda(name, parameters, value, around);
+                        self.lambda(name, parameters, value, context);
                     } else if outside {
                         self.variable(target);
                     }
@@ -366,7 +389,7 @@ impl Reader<'_> {
             StatementKind::Import(aliases) if outside => {
                 self.module
                     .imports
-                    .extend(aliases.iter().map(|alias| Imported {
+                    .extend(aliases.iter().map(|alias| ImportedName {
                         module: alias.name.clone(),
                         name: None,
                         bound: alias.alias.clone().unwrap_or_else(|| {
@@ -384,7 +407,7 @@ impl Reader<'_> {
                 let module = format!("{dots}{}", module.as_deref().unwrap_or(""));
                 self.module
                     .imports
-                    .extend(names.iter().map(|alias| Imported {
+                    .extend(names.iter().map(|alias| ImportedName {
                         module: module.clone(),
                         name: Some(alias.name.clone()),
                         bound: alias.alias.as_ref().unwrap_or(&alias.name).clone(),
@@ -394,6 +417,7 @@ impl Reader<'_> {
         }
     }
 
+    /// Adds the names that an assignment binds.
     fn variable(&mut self, target: &Expression) {
         match &target.kind {
             ExpressionKind::Name(name) if !self.module.variables.contains(name) => {
@@ -409,59 +433,61 @@ impl Reader<'_> {
         }
     }
 
+    /// Creates a definition.
     fn definition(
         &self,
         range: &Range,
         name: &str,
-        around: Surrounding<'_>,
+        context: DefinitionContext<'_>,
         kind: DefinitionKind,
-    ) -> Definition {
-        Definition {
-            qualified_name: format!("{}{name}", around.prefix),
+    ) -> CodeDefinition {
+        CodeDefinition {
+            qualified_name: format!("{}{name}", context.prefix),
             name: name.to_owned(),
             code_name: name.to_owned(),
             first_line: self.line(range.start),
             last_line: self.line(range.end.saturating_sub(1)),
             range: range.clone(),
             decorators: Vec::new(),
-            is_test: around.is_test,
+            is_test: context.is_test,
             kind,
         }
     }
 
+    /// Adds a function and the definitions inside of it.
     fn function(
         &mut self,
         statement: &Statement,
         function: &tree::Function,
-        around: Surrounding<'_>,
+        context: DefinitionContext<'_>,
     ) {
         let decorators: Vec<String> = function
             .decorators
             .iter()
-            .map(|decorator| self.written(decorator))
+            .map(|decorator| self.source(decorator))
             .collect();
-        let flow = match (function.is_async, function.yields) {
-            (false, false) => Flow::Plain,
-            (false, true) => Flow::Generator,
-            (true, false) => Flow::Coroutine,
-            (true, true) => Flow::AsyncGenerator,
+        let execution = match (function.is_async, function.yields) {
+            (false, false) => ExecutionKind::Plain,
+            (false, true) => ExecutionKind::Generator,
+            (true, false) => ExecutionKind::Coroutine,
+            (true, true) => ExecutionKind::AsyncGenerator,
         };
-        let kind = DefinitionKind::Function(Function {
-            signature: Signature {
+        let kind = DefinitionKind::Function(FunctionDefinition {
+            signature: FunctionSignature {
                 parameters: self.parameters(&function.parameters),
-                returns: function.returns.as_ref().map(|given| self.written(given)),
+                returns: function.returns.as_ref().map(|given| self.source(given)),
             },
-            flow,
-            role: role(&decorators, function, around.in_class, around.in_function),
+            execution,
+            role: role(&decorators, function, context.in_class, context.in_function),
         });
-        let mut definition = self.definition(&statement.range, &function.name, around, kind);
+        let mut definition = self.definition(&statement.range, &function.name, context, kind);
         definition.decorators = decorators;
         let prefix = format!("{}.<locals>.", definition.qualified_name);
         let is_test = definition.is_test;
         self.module.definitions.push(definition);
         self.block(
             &function.body,
-            Surrounding {
+            DefinitionContext {
                 prefix: &prefix,
                 in_class: false,
                 in_function: true,
@@ -470,37 +496,39 @@ impl Reader<'_> {
         );
     }
 
+    /// Adds a lambda that is assigned to a name.
     fn lambda(
         &mut self,
         name: &str,
         parameters: &[tree::Parameter],
         value: &Expression,
-        around: Surrounding<'_>,
+        context: DefinitionContext<'_>,
     ) {
-        let role = if around.in_function {
-            Role::Nested
-        } else if around.in_class {
-            Role::Method
+        let role = if context.in_function {
+            FunctionRole::Nested
+        } else if context.in_class {
+            FunctionRole::Method
         } else {
-            Role::Function
+            FunctionRole::Function
         };
-        let kind = DefinitionKind::Function(Function {
-            signature: Signature {
+        let kind = DefinitionKind::Function(FunctionDefinition {
+            signature: FunctionSignature {
                 parameters: self.parameters(parameters),
                 returns: None,
             },
-            flow: Flow::Plain,
+            execution: ExecutionKind::Plain,
             role,
         });
-        let mut definition = self.definition(&value.range, name, around, kind);
+        let mut definition = self.definition(&value.range, name, context, kind);
         definition.code_name = "<lambda>".to_owned();
         self.module.definitions.push(definition);
     }
 
-    fn parameters(&self, parameters: &[tree::Parameter]) -> Vec<Parameter> {
+    /// Converts the parameters of a function.
+    fn parameters(&self, parameters: &[tree::Parameter]) -> Vec<SignatureParameter> {
         parameters
             .iter()
-            .map(|parameter| Parameter {
+            .map(|parameter| SignatureParameter {
                 name: parameter.name.clone(),
                 kind: parameter.kind,
                 default: parameter
@@ -510,50 +538,58 @@ impl Reader<'_> {
                 annotation: parameter
                     .annotation
                     .as_ref()
-                    .map(|annotation| self.written(annotation)),
+                    .map(|annotation| self.source(annotation)),
             })
             .collect()
     }
 
-    fn default(&self, default: &Expression) -> Default {
-        let text = self.written(default);
+    /// Converts the default of a parameter.
+    fn default(&self, default: &Expression) -> DefaultValue {
+        let text = self.source(default);
         let literal = is_literal(&text);
-        Default { text, literal }
+        DefaultValue { text, literal }
     }
 
-    fn fields(&self, class: &tree::Class) -> Vec<Parameter> {
+    /// Returns the fields of a record class.
+    fn fields(&self, class: &tree::Class) -> Vec<SignatureParameter> {
         let fields = class.body.iter().filter_map(field);
         fields
-            .map(|(name, annotation, default)| Parameter {
+            .map(|(name, annotation, default)| SignatureParameter {
                 name: name.to_owned(),
                 kind: tree::ParameterKind::Normal,
                 default: default.map(|default| self.default(default)),
-                annotation: Some(self.written(annotation)),
+                annotation: Some(self.source(annotation)),
             })
             .collect()
     }
 
-    fn class(&mut self, statement: &Statement, class: &tree::Class, around: Surrounding<'_>) {
+    /// Adds a class and the definitions inside of it.
+    fn class(
+        &mut self,
+        statement: &Statement,
+        class: &tree::Class,
+        context: DefinitionContext<'_>,
+    ) {
         let decorators: Vec<String> = class
             .decorators
             .iter()
-            .map(|decorator| self.written(decorator))
+            .map(|decorator| self.source(decorator))
             .collect();
-        let bases: Vec<String> = class.bases.iter().map(|base| self.written(base)).collect();
+        let bases: Vec<String> = class.bases.iter().map(|base| self.source(base)).collect();
         let methods = class.body.iter().filter_map(|inner| match &inner.kind {
             StatementKind::Function(function) => Some(function.name.clone()),
             _ => None,
         });
         let is_test_class = bases.iter().any(|base| last_word(base) == "TestCase")
             || (bases.is_empty() && self.settings.is_test_class(&class.name));
-        let kind = DefinitionKind::Class(Class {
-            nature: nature(&decorators, &bases, class),
+        let kind = DefinitionKind::Class(ClassDefinition {
+            kind: class_kind(&decorators, &bases, class),
             methods: methods.collect(),
             fields: self.fields(class),
             members: class.body.iter().flat_map(assigned).collect(),
             bases,
         });
-        let mut definition = self.definition(&statement.range, &class.name, around, kind);
+        let mut definition = self.definition(&statement.range, &class.name, context, kind);
         definition.decorators = decorators;
         definition.is_test |= is_test_class;
         let prefix = format!("{}.", definition.qualified_name);
@@ -561,18 +597,18 @@ impl Reader<'_> {
         self.module.definitions.push(definition);
         self.block(
             &class.body,
-            Surrounding {
+            DefinitionContext {
                 prefix: &prefix,
                 in_class: true,
-                in_function: around.in_function,
+                in_function: context.in_function,
                 is_test,
             },
         );
     }
 }
 
-/// `__name__ == "__main__"`, either way round.
-fn asks_for_main(condition: &Expression) -> bool {
+/// Returns true for `__name__ == "__main__"`, in either order.
+fn is_main_check(condition: &Expression) -> bool {
     let ExpressionKind::Compare { first, rest } = &condition.kind else {
         return false;
     };

@@ -1,34 +1,35 @@
-//! What a project's configuration says about its tests. Only a few keys are asked for, so that three kinds of files can be
-//! read by one lenient reader: what it does not understand is passed over.
+//! The settings of pytest in a project's configuration. Only a few keys are needed, so one lenient
+//! parser reads three kinds of files, and skips everything else.
 
 use std::fs;
 use std::path::Path;
 
 use super::ignore::matches;
 
-/// pytest's own settings, with pytest's defaults.
+/// Settings of pytest, with pytest's defaults.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Settings {
+pub struct PytestSettings {
     /// Patterns of the names of test files.
     pub files: Vec<String>,
     /// Prefixes or patterns of the names of test classes.
     pub classes: Vec<String>,
     /// Prefixes or patterns of the names of test functions.
     pub functions: Vec<String>,
-    /// Folders with tests.
+    /// The folders with tests.
     pub folders: Vec<String>,
-    /// Whether the project has settings for pytest.
+    /// True if the project has settings for pytest.
     pub uses_pytest: bool,
-    /// Whether tests are imported by their paths, so that those of a folder cannot import what is beside them.
+    /// True if pytest imports tests by path, so that they cannot import modules in their own
+    /// folder.
     pub imports_by_path: bool,
 }
 
-impl Default for Settings {
-    fn default() -> Settings {
-        Settings {
-            files: owned(&["test_*.py", "*_test.py"]),
-            classes: owned(&["Test"]),
-            functions: owned(&["test"]),
+impl Default for PytestSettings {
+    fn default() -> PytestSettings {
+        PytestSettings {
+            files: to_strings(&["test_*.py", "*_test.py"]),
+            classes: to_strings(&["Test"]),
+            functions: to_strings(&["test"]),
             folders: Vec::new(),
             uses_pytest: false,
             imports_by_path: false,
@@ -36,40 +37,44 @@ impl Default for Settings {
     }
 }
 
-fn owned(words: &[&str]) -> Vec<String> {
+/// Copies texts.
+fn to_strings(words: &[&str]) -> Vec<String> {
     words.iter().map(|word| (*word).to_owned()).collect()
 }
 
-impl Settings {
-    /// Reads what a project's folder has, in the order in which pytest looks.
+impl PytestSettings {
+    /// Reads the settings of a project's folder, from the first file that has them in pytest's
+    /// order.
     #[must_use]
-    pub fn read(root: &Path) -> Settings {
-        let places = [
+    pub fn read(root: &Path) -> PytestSettings {
+        let files = [
             ("pytest.ini", "pytest"),
             ("pyproject.toml", "tool.pytest.ini_options"),
             ("tox.ini", "pytest"),
             ("setup.cfg", "tool:pytest"),
         ];
-        for (file, section) in places {
+        for (file, section) in files {
             let Ok(bytes) = fs::read(root.join(file)) else {
                 continue;
             };
-            if let Some(settings) = Settings::parse(&String::from_utf8_lossy(&bytes), section) {
+            if let Some(settings) = PytestSettings::parse(&String::from_utf8_lossy(&bytes), section)
+            {
                 return settings;
             }
         }
-        Settings {
+        PytestSettings {
             uses_pytest: root.join("conftest.py").exists()
                 || root.join("tests/conftest.py").exists(),
-            ..Settings::default()
+            ..PytestSettings::default()
         }
     }
 
-    fn parse(text: &str, section: &str) -> Option<Settings> {
+    /// Parses a section of a configuration file; `None` if there is no such section.
+    fn parse(text: &str, section: &str) -> Option<PytestSettings> {
         let lines = section_lines(text, section)?;
-        let mut settings = Settings {
+        let mut settings = PytestSettings {
             uses_pytest: true,
-            ..Settings::default()
+            ..PytestSettings::default()
         };
         for (key, values) in entries(&lines) {
             match key.as_str() {
@@ -84,27 +89,28 @@ impl Settings {
         Some(settings)
     }
 
-    /// Whether a file of this name has tests in it.
+    /// Returns true if a file with this name contains tests.
     #[must_use]
     pub fn is_test_file(&self, name: &str) -> bool {
         matches!(name, "conftest.py" | "testwright_helpers.py")
             || self.files.iter().any(|pattern| matches(pattern, name))
     }
 
-    /// Whether a class of this name holds tests. The end counts too, as in `ShopTest`.
+    /// Returns true if a class with this name contains tests. The ending counts too, as in
+    /// `ShopTest`.
     #[must_use]
     pub fn is_test_class(&self, name: &str) -> bool {
-        name.ends_with("Test") || named(&self.classes, name)
+        name.ends_with("Test") || matches_any(&self.classes, name)
     }
 
-    /// Whether a function of this name is a test.
+    /// Returns true if a function with this name is a test.
     #[must_use]
     pub fn is_test_function(&self, name: &str) -> bool {
-        named(&self.functions, name)
+        matches_any(&self.functions, name)
     }
 }
 
-/// Whether these are options that let pytest import tests by their paths.
+/// Returns true if these options make pytest import tests by path.
 fn has_import_mode(options: &[String]) -> bool {
     let is_it = |pair: &[String]| matches!(pair, [option, mode] if option == "--import-mode" && mode == "importlib");
     options
@@ -113,13 +119,14 @@ fn has_import_mode(options: &[String]) -> bool {
         || options.windows(2).any(is_it)
 }
 
-/// As pytest decides: a prefix, or a pattern if it has a star.
-fn named(patterns: &[String], name: &str) -> bool {
+/// Returns true if a name matches as in pytest: by a prefix, or by a pattern with a star.
+fn matches_any(patterns: &[String], name: &str) -> bool {
     patterns
         .iter()
         .any(|pattern| name.starts_with(pattern.as_str()) || matches(pattern, name))
 }
 
+/// Returns the lines of a section; `None` if it is missing.
 fn section_lines<'a>(text: &'a str, section: &str) -> Option<Vec<&'a str>> {
     let header = |line: &'a str| {
         let line = line.trim();
@@ -135,7 +142,7 @@ fn section_lines<'a>(text: &'a str, section: &str) -> Option<Vec<&'a str>> {
     )
 }
 
-/// Keys and the words of their values, whether written as in INI files or as in TOML.
+/// Returns the keys with the words of their values, in the syntax of INI files or of TOML.
 fn entries(lines: &[&str]) -> Vec<(String, Vec<String>)> {
     let mut found: Vec<(String, Vec<String>)> = Vec::new();
     for line in lines {
@@ -168,12 +175,12 @@ mod tests {
     fn the_same_settings_in_three_spellings() {
         let ini = "[other]\nx = 1\n[pytest]\npython_files = check_*.py\n    *_spec.py\ntestpaths = checks\n[more]\n";
         let toml = "[tool.pytest.ini_options]\npython_files = [\n    \"check_*.py\", # both\n    '*_spec.py',\n]\ntestpaths = [\"checks\"]\n[tool.x]\na = [1]\n";
-        let ini = Settings::parse(ini, "pytest").expect("a section");
-        let toml = Settings::parse(toml, "tool.pytest.ini_options").expect("a section");
+        let ini = PytestSettings::parse(ini, "pytest").expect("a section");
+        let toml = PytestSettings::parse(toml, "tool.pytest.ini_options").expect("a section");
         assert_eq!(ini, toml);
         assert!(ini.is_test_file("a_spec.py") && !ini.is_test_file("test_a.py"));
         assert_eq!(ini.folders, ["checks"]);
-        assert_eq!(Settings::parse("[a]\n", "pytest"), None);
+        assert_eq!(PytestSettings::parse("[a]\n", "pytest"), None);
         assert!(!ini.imports_by_path);
         for options in [
             "-q --import-mode=importlib",
@@ -181,14 +188,14 @@ mod tests {
             "[\"--import-mode=importlib\"]",
         ] {
             let text = format!("[pytest]\naddopts = {options}\n");
-            let settings = Settings::parse(&text, "pytest").expect("a section");
+            let settings = PytestSettings::parse(&text, "pytest").expect("a section");
             assert!(settings.imports_by_path, "{options}");
         }
     }
 
     #[test]
-    fn names_say_what_is_a_test() {
-        let settings = Settings::default();
+    fn names_decide_what_is_a_test() {
+        let settings = PytestSettings::default();
         assert!(settings.is_test_class("TestCart") && settings.is_test_class("CartTest"));
         assert!(!settings.is_test_class("Cart"));
         assert!(settings.is_test_file("cart_test.py") && settings.is_test_file("conftest.py"));

@@ -1,15 +1,15 @@
-//! A change of a text as a unified diff.
+//! Differences between texts as unified diffs.
 
-/// Lines around a change that are shown.
+/// The number of unchanged lines that are shown around a change.
 const CONTEXT: usize = 3;
 
-/// The difference between two texts in the form that `patch` and people read; empty if there is none.
+/// Renders the difference between two texts in the unified format; empty if there is none.
 #[must_use]
-pub fn unified(name: &str, before: &str, after: &str) -> String {
+pub fn unified_diff(name: &str, before: &str, after: &str) -> String {
     let old: Vec<&str> = before.split_inclusive('\n').collect();
     let new: Vec<&str> = after.split_inclusive('\n').collect();
     let script = script(&old, &new);
-    if script.iter().all(|step| matches!(step, Step::Same(..))) {
+    if script.iter().all(|step| matches!(step, DiffLine::Same(..))) {
         return String::new();
     }
     let from = if before.is_empty() { "/dev/null" } else { name };
@@ -25,43 +25,46 @@ pub fn unified(name: &str, before: &str, after: &str) -> String {
     text
 }
 
+/// A line of a comparison.
 #[derive(Clone, Copy)]
-enum Step {
-    /// A line that both have, with its number in each.
+enum DiffLine {
+    /// A line that both texts have, with its index in each.
     Same(usize, usize),
-    /// A line of the old text only, and the line of the new one before which it stood.
+    /// A line of the old text only, and the index of the next line in the new one.
     Old(usize, usize),
-    /// A line of the new text only, and the line of the old one before which it stands.
+    /// A line of the new text only, and the index of the next line in the old one.
     New(usize, usize),
 }
 
-/// Common lines at both ends are passed over, what is between them is compared completely. Merging inserts a few blocks, so
-/// that is little; if it is a lot, all of it counts as changed.
-fn script(old: &[&str], new: &[&str]) -> Vec<Step> {
+/// Compares two texts. Common lines at both ends are skipped, the rest is compared completely.
+/// Merging inserts a few blocks, so the rest is small; if it is large, all of it counts as changed.
+fn script(old: &[&str], new: &[&str]) -> Vec<DiffLine> {
     let start = old.iter().zip(new).take_while(|(a, b)| a == b).count();
     let most = old.len().min(new.len()) - start;
     let end = (old.iter().rev().zip(new.iter().rev()).take(most))
         .take_while(|(a, b)| a == b)
         .count();
     let (rows, columns) = (old.len() - start - end, new.len() - start - end);
-    let mut steps: Vec<Step> = (0..start).map(|line| Step::Same(line, line)).collect();
+    let mut steps: Vec<DiffLine> = (0..start).map(|line| DiffLine::Same(line, line)).collect();
     if rows.saturating_mul(columns) > 16_000_000 {
-        steps.extend((0..rows).map(|row| Step::Old(start + row, start)));
-        steps.extend((0..columns).map(|column| Step::New(start + column, start + rows)));
+        steps.extend((0..rows).map(|row| DiffLine::Old(start + row, start)));
+        steps.extend((0..columns).map(|column| DiffLine::New(start + column, start + rows)));
     } else {
-        steps.extend(compared(old, new, start, (rows, columns)));
+        steps.extend(longest_common(old, new, start, (rows, columns)));
     }
-    steps.extend((0..end).map(|line| Step::Same(old.len() - end + line, new.len() - end + line)));
+    steps.extend(
+        (0..end).map(|line| DiffLine::Same(old.len() - end + line, new.len() - end + line)),
+    );
     steps
 }
 
-/// The longest common subsequence of the lines from `start` on.
-fn compared(
+/// Finds the longest common subsequence of the lines from `start` on.
+fn longest_common(
     old: &[&str],
     new: &[&str],
     start: usize,
     (rows, columns): (usize, usize),
-) -> Vec<Step> {
+) -> Vec<DiffLine> {
     let width = columns + 1;
     let mut lengths = vec![0_u32; (rows + 1) * width];
     let at = |row: usize, column: usize| row * width + column;
@@ -79,27 +82,27 @@ fn compared(
     let mut steps = Vec::new();
     while row < rows || column < columns {
         if row < rows && column < columns && same(row, column) {
-            steps.push(Step::Same(start + row, start + column));
+            steps.push(DiffLine::Same(start + row, start + column));
             row += 1;
             column += 1;
         } else if row < rows
             && (column == columns || lengths[at(row + 1, column)] >= lengths[at(row, column + 1)])
         {
-            steps.push(Step::Old(start + row, start + column));
+            steps.push(DiffLine::Old(start + row, start + column));
             row += 1;
         } else {
-            steps.push(Step::New(start + column, start + row));
+            steps.push(DiffLine::New(start + column, start + row));
             column += 1;
         }
     }
     steps
 }
 
-/// Ranges of steps that are shown together.
-fn hunks(script: &[Step]) -> Vec<(usize, usize)> {
+/// Returns the ranges of lines that are shown together.
+fn hunks(script: &[DiffLine]) -> Vec<(usize, usize)> {
     let mut hunks: Vec<(usize, usize)> = Vec::new();
     for (index, step) in script.iter().enumerate() {
-        if matches!(step, Step::Same(..)) {
+        if matches!(step, DiffLine::Same(..)) {
             continue;
         }
         let start = index.saturating_sub(CONTEXT);
@@ -112,22 +115,23 @@ fn hunks(script: &[Step]) -> Vec<(usize, usize)> {
     hunks
 }
 
-fn write_hunk(text: &mut String, steps: &[Step], old: &[&str], new: &[&str]) {
+/// Renders a hunk.
+fn write_hunk(text: &mut String, steps: &[DiffLine], old: &[&str], new: &[&str]) {
     let (mut old_start, mut new_start) = (0, 0);
     if let Some(first) = steps.first() {
         (old_start, new_start) = match *first {
-            Step::Same(a, b) | Step::Old(a, b) | Step::New(b, a) => (a, b),
+            DiffLine::Same(a, b) | DiffLine::Old(a, b) | DiffLine::New(b, a) => (a, b),
         };
     }
     let old_count = steps
         .iter()
-        .filter(|step| !matches!(step, Step::New(..)))
+        .filter(|step| !matches!(step, DiffLine::New(..)))
         .count();
     let new_count = steps
         .iter()
-        .filter(|step| !matches!(step, Step::Old(..)))
+        .filter(|step| !matches!(step, DiffLine::Old(..)))
         .count();
-    // An empty side is named by the line before it.
+    // An empty side is identified by the line before it.
     let shown = |start: usize, count: usize| if count == 0 { start } else { start + 1 };
     text.push_str(&format!(
         "@@ -{},{old_count} +{},{new_count} @@\n",
@@ -136,9 +140,9 @@ fn write_hunk(text: &mut String, steps: &[Step], old: &[&str], new: &[&str]) {
     ));
     for step in steps {
         let (sign, line) = match *step {
-            Step::Same(line, _) => (' ', old.get(line)),
-            Step::Old(line, _) => ('-', old.get(line)),
-            Step::New(line, _) => ('+', new.get(line)),
+            DiffLine::Same(line, _) => (' ', old.get(line)),
+            DiffLine::Old(line, _) => ('-', old.get(line)),
+            DiffLine::New(line, _) => ('+', new.get(line)),
         };
         let line = line.copied().unwrap_or_default();
         text.push(sign);
@@ -177,7 +181,7 @@ mod tests {
             +j
             +k
         "]]
-        .assert_eq(&unified("t.py", before, after));
+        .assert_eq(&unified_diff("t.py", before, after));
     }
 
     #[test]
@@ -188,7 +192,7 @@ mod tests {
             @@ -0,0 +1,1 @@
             +a
         "]]
-        .assert_eq(&unified("t.py", "", "a\n"));
-        assert_eq!(unified("t.py", "a\n", "a\n"), "");
+        .assert_eq(&unified_diff("t.py", "", "a\n"));
+        assert_eq!(unified_diff("t.py", "a\n", "a\n"), "");
     }
 }

@@ -1,25 +1,29 @@
-//! Changes to a text by ranges of its bytes.
+//! Edits of a text by byte ranges.
 
 use std::ops::Range;
 
 /// Insertions and replacements that do not overlap.
 #[derive(Debug, Default)]
-pub(super) struct Edits {
+pub(super) struct TextEdits {
+    /// The ranges and their new texts.
     edits: Vec<(Range<usize>, String)>,
 }
 
-impl Edits {
-    pub(super) fn insert(&mut self, place: usize, text: String) {
-        self.edits.push((place..place, text));
+impl TextEdits {
+    /// Adds an insertion.
+    pub(super) fn insert(&mut self, position: usize, text: String) {
+        self.edits.push((position..position, text));
     }
 
+    /// Adds a replacement.
     pub(super) fn replace(&mut self, range: Range<usize>, text: String) {
         self.edits.push((range, text));
     }
 
-    /// The changed bytes, and which of them are new. Places count from behind the first `skipped` bytes.
+    /// Applies the edits. Returns the new bytes and the ranges of new text. Positions are relative
+    /// to the end of the first `skipped` bytes.
     pub(super) fn apply(mut self, bytes: &[u8], skipped: usize) -> (Vec<u8>, Vec<Range<usize>>) {
-        // Stable: what is inserted at one place comes in the order in which it was asked for.
+        // The sort is stable: insertions at one position keep their order.
         self.edits
             .sort_by_key(|(range, _)| (range.start, range.end));
         let mut changed = Vec::with_capacity(bytes.len());

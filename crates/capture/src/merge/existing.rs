@@ -1,59 +1,69 @@
-//! A test file as it is, and where in it something can be added.
+//! Existing test files, and the positions in them where code can be added.
 
 use std::ops::Range;
 use std::path::Path;
 
-use super::{Layout, Refusal, marker};
-use crate::inspect::{Definition, DefinitionKind, Module, Settings, readable};
-use crate::suite::{Import, UnitTest};
+use super::{Indentation, MergeError, marker};
+use crate::inspect::{
+    CodeDefinition, DefinitionKind, ProjectModule, PytestSettings, decode_source,
+};
+use crate::suite::{TestImport, UnitTest};
 
 /// A test file that can be changed.
-pub(super) struct Existing {
-    /// Without a byte order mark.
+pub(super) struct ExistingFile {
+    /// The text without a byte order mark.
     text: String,
+    /// The length of the byte order mark.
     mark_length: usize,
+    /// The line end of the file.
     newline: &'static str,
-    module: Module,
+    /// Its definitions and imports.
+    module: ProjectModule,
 }
 
 /// A written test that was found in a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Marked {
-    /// `TestCart.test_add`
+pub struct MarkedTest {
+    /// Its qualified name: `TestCart.test_add`.
     pub name: String,
-    /// The interaction that it comes from.
+    /// Its id.
     pub id: String,
-    /// Whether somebody has changed it.
+    /// True if it was edited.
     pub is_edited: bool,
 }
 
-/// What a file has of a test.
-pub(super) enum Found {
-    /// Nothing.
+/// The state of a test in a file.
+pub(super) enum ExistingTest {
+    /// It is not there.
     Absent,
-    /// The test as it was written: its range.
+    /// It is as it was written: its range.
     Untouched(Range<usize>),
-    /// The test, changed by somebody.
+    /// It was edited.
     Edited,
-    /// A test of that name that comes from somewhere else.
-    OtherOfThatName,
+    /// Another test has its name.
+    NameTaken,
 }
 
-impl Existing {
-    pub(super) fn read(bytes: &[u8]) -> Result<Existing, Refusal> {
-        let text = readable(bytes).map_err(|line| Refusal::NotPython {
+impl ExistingFile {
+    /// Parses a file.
+    pub(super) fn read(bytes: &[u8]) -> Result<ExistingFile, MergeError> {
+        let text = decode_source(bytes).map_err(|line| MergeError::NotPython {
             line,
             message: "this is not UTF-8 text".to_owned(),
         })?;
         let without_mark = text.strip_prefix('\u{feff}').unwrap_or(&text);
-        let module = Module::of_text(Path::new("test.py"), without_mark, &Settings::default());
+        let module = ProjectModule::of_text(
+            Path::new("test.py"),
+            without_mark,
+            &PytestSettings::default(),
+        );
         if let Some(problem) = module.problem {
-            return Err(Refusal::NotPython {
+            return Err(MergeError::NotPython {
                 line: problem.line,
                 message: problem.message,
             });
         }
-        Ok(Existing {
+        Ok(ExistingFile {
             text: without_mark.to_owned(),
             mark_length: text.len() - without_mark.len(),
             newline: if without_mark.contains("\r\n") {
@@ -65,23 +75,24 @@ impl Existing {
         })
     }
 
+    /// Returns the length of the byte order mark.
     pub(super) fn mark_length(&self) -> usize {
         self.mark_length
     }
 
-    /// How new classes are indented: as the first class that is there.
-    pub(super) fn layout(&self) -> Layout {
+    /// Returns the indentation for new classes: that of the first class in the file.
+    pub(super) fn indentation(&self) -> Indentation {
         let classes = self
             .module
             .definitions
             .iter()
             .filter(|found| is_class(found));
         let indent = classes.filter_map(|class| self.indent_in(class)).next();
-        indent.map_or_else(Layout::default, |indent| Layout { indent })
+        indent.map_or_else(Indentation::default, |indent| Indentation { indent })
     }
 
-    /// Where methods can be added to a class, and how they are indented there. The outer `None`: there is no such class. The
-    /// inner one: there is no room in it.
+    /// Returns the position where methods can be added to a class, and their indentation. The outer
+    /// `None` means that there is no such class, the inner one that there is no room in it.
     pub(super) fn class(&self, name: &str) -> Option<Option<(usize, String)>> {
         let class = self.class_definition(name)?;
         let place = self
@@ -90,13 +101,14 @@ impl Existing {
         Some(place)
     }
 
-    fn class_definition(&self, name: &str) -> Option<&Definition> {
+    /// Finds a class.
+    fn class_definition(&self, name: &str) -> Option<&CodeDefinition> {
         let found = self.module.definition(name)?;
         is_class(found).then_some(found)
     }
 
-    /// The blanks before the first statement of a class's body; none if it stands on the line of the class.
-    fn indent_in(&self, class: &Definition) -> Option<String> {
+    /// Returns the indentation of a class's body; `None` if the body is on the line of the class.
+    fn indent_in(&self, class: &CodeDefinition) -> Option<String> {
         let text = self.text.get(class.range.clone())?;
         let header_end = header_end(text)?;
         let body = text.get(header_end..)?;
@@ -112,18 +124,19 @@ impl Existing {
             .filter(|indent| !indent.is_empty())
     }
 
-    /// What there is of a test: wherever it stands and however it is called now, if its marker is in the file.
-    pub(super) fn test(&self, test: &UnitTest, class: &str) -> Found {
+    /// Finds a test by its marker, wherever it is and whatever its name is now.
+    pub(super) fn test(&self, test: &UnitTest, class: &str) -> ExistingTest {
         for definition in self.functions() {
             let range = definition.range.start..self.line_end_without_newline(definition.range.end);
-            let Some((marker, now)) = self.text.get(range.clone()).and_then(marker::read) else {
+            let Some((marker, now)) = self.text.get(range.clone()).and_then(marker::find_marker)
+            else {
                 continue;
             };
             if marker.id == test.id {
                 return if marker.digest == now {
-                    Found::Untouched(range)
+                    ExistingTest::Untouched(range)
                 } else {
-                    Found::Edited
+                    ExistingTest::Edited
                 };
             }
         }
@@ -132,20 +145,20 @@ impl Existing {
             .functions()
             .any(|definition| definition.qualified_name == qualified);
         if taken {
-            Found::OtherOfThatName
+            ExistingTest::NameTaken
         } else {
-            Found::Absent
+            ExistingTest::Absent
         }
     }
 
-    /// All tests that carry a marker, in order.
-    pub(super) fn marked(&self) -> Vec<Marked> {
+    /// Returns all tests with a marker, in order.
+    pub(super) fn marked(&self) -> Vec<MarkedTest> {
         self.functions()
             .filter_map(|definition| {
                 let end = self.line_end_without_newline(definition.range.end);
                 let text = self.text.get(definition.range.start..end)?;
-                let (marker, now) = marker::read(text)?;
-                Some(Marked {
+                let (marker, now) = marker::find_marker(text)?;
+                Some(MarkedTest {
                     name: definition.qualified_name.clone(),
                     is_edited: marker.digest != now,
                     id: marker.id,
@@ -154,21 +167,22 @@ impl Existing {
             .collect()
     }
 
-    fn functions(&self) -> impl Iterator<Item = &Definition> {
+    /// Returns all functions and methods.
+    fn functions(&self) -> impl Iterator<Item = &CodeDefinition> {
         let definitions = self.module.definitions.iter();
         definitions.filter(|found| !is_class(found))
     }
 
-    /// The lines of a test, indented as the one that stands at `range`; the first line gets nothing, since the range starts
-    /// behind its blanks.
+    /// Indents the lines of a test like the one at `range`. The first line stays without
+    /// indentation, because the range begins behind it.
     pub(super) fn indented_like(&self, range: &Range<usize>, lines: &[String]) -> Vec<String> {
         let start = self.line_start(range.start);
         let indent = self.text.get(start..range.start).unwrap_or_default();
-        let layout = Layout {
+        let indentation = Indentation {
             indent: indent.to_owned(),
         };
-        let deeper = lines.iter().map(|line| layout.deeper(line));
-        deeper
+        let indent = lines.iter().map(|line| indentation.indent(line));
+        indent
             .enumerate()
             .map(|(index, line)| {
                 if index == 0 {
@@ -180,28 +194,30 @@ impl Existing {
             .collect()
     }
 
-    pub(super) fn joined(&self, lines: &[String]) -> String {
+    /// Joins lines by the file's line ends.
+    pub(super) fn join_lines(&self, lines: &[String]) -> String {
         lines.join(self.newline)
     }
 
-    /// Lines to be inserted at `place`, which is the start of a line, or the end of a text without a last newline.
-    pub(super) fn below(&self, place: usize, lines: &[String]) -> String {
-        let before = self.text.get(..place).unwrap_or_default();
+    /// Renders lines for an insertion at `position`, which is the start of a line, or the end of a
+    /// text without a last newline.
+    pub(super) fn insertion(&self, position: usize, lines: &[String]) -> String {
+        let before = self.text.get(..position).unwrap_or_default();
         let mut text = String::new();
         let open = !before.is_empty() && !before.ends_with('\n');
         if open {
             text.push_str(self.newline);
         }
-        text.push_str(&self.joined(lines));
+        text.push_str(&self.join_lines(lines));
         if !open {
             text.push_str(self.newline);
         }
         text
     }
 
-    /// Those imports that the file does not have.
-    pub(super) fn missing(&self, imports: &[Import]) -> Result<Vec<Import>, Refusal> {
-        let mut missing: Vec<Import> = Vec::new();
+    /// Returns the imports that the file lacks.
+    pub(super) fn missing(&self, imports: &[TestImport]) -> Result<Vec<TestImport>, MergeError> {
+        let mut missing: Vec<TestImport> = Vec::new();
         for import in imports {
             if !missing.contains(import) && !self.has(import)? {
                 missing.push(import.clone());
@@ -211,8 +227,9 @@ impl Existing {
         Ok(missing)
     }
 
-    fn has(&self, import: &Import) -> Result<bool, Refusal> {
-        let bound = import.bound();
+    /// Returns true if the file has an import. A name with another meaning is an error.
+    fn has(&self, import: &TestImport) -> Result<bool, MergeError> {
+        let bound = import.bound_name();
         for found in &self.module.imports {
             let same_module = found.module == import.module;
             let star = same_module && found.name.as_deref() == Some("*") && import.name.is_some();
@@ -230,7 +247,7 @@ impl Existing {
                     Some(name) => format!("{}.{name}", found.module),
                     None => found.module.clone(),
                 };
-                return Err(clash(bound, meaning));
+                return Err(name_clash(bound, meaning));
             }
         }
         let own = self
@@ -239,24 +256,29 @@ impl Existing {
             .iter()
             .any(|definition| definition.qualified_name == bound);
         if own || self.module.variables.iter().any(|name| name == bound) {
-            return Err(clash(bound, "something that this file defines".to_owned()));
+            return Err(name_clash(
+                bound,
+                "something that this file defines".to_owned(),
+            ));
         }
         Ok(false)
     }
 
-    pub(super) fn below_imports(&self, imports: &[Import]) -> (usize, String) {
-        let place = self.module.after_imports;
-        let lines: Vec<String> = imports.iter().map(Import::text).collect();
-        (place, self.below(place, &lines))
+    /// Returns the position behind the imports of the file, and the text of new imports there.
+    pub(super) fn import_insertion(&self, imports: &[TestImport]) -> (usize, String) {
+        let position = self.module.after_imports;
+        let lines: Vec<String> = imports.iter().map(TestImport::text).collect();
+        (position, self.insertion(position, &lines))
     }
 
-    /// New classes, with two blank lines around each of them, before the start of the program or at the end of the file.
-    pub(super) fn before_guard(&self, classes: &[Vec<String>]) -> (usize, String) {
+    /// Returns the position before the main guard or at the end of the file, and the text of new
+    /// classes there, with two blank lines around each.
+    pub(super) fn class_insertion(&self, classes: &[Vec<String>]) -> (usize, String) {
         let guard = self.module.main_guard.as_ref();
-        let place = guard.map_or(self.text.len(), |guard| {
+        let position = guard.map_or(self.text.len(), |guard| {
             self.comments_above(self.line_start(guard.start))
         });
-        let before = self.text.get(..place).unwrap_or_default();
+        let before = self.text.get(..position).unwrap_or_default();
         let mut lines: Vec<String> = Vec::new();
         let blank = blank_lines_at_end(before);
         if !before.trim().is_empty() {
@@ -274,46 +296,52 @@ impl Existing {
         if guard.is_some() {
             lines.extend([String::new(), String::new()]);
         }
-        (place, self.below(place, &lines))
+        (position, self.insertion(position, &lines))
     }
 
-    fn comments_above(&self, mut place: usize) -> usize {
+    /// Moves a position up over the comments right above it.
+    fn comments_above(&self, mut position: usize) -> usize {
         loop {
-            let Some(end) = place.checked_sub(1) else {
-                return place;
+            let Some(end) = position.checked_sub(1) else {
+                return position;
             };
             let start = self.line_start(end);
             let line = self.text.get(start..end).unwrap_or_default();
             if !line.starts_with('#') {
-                return place;
+                return position;
             }
-            place = start;
+            position = start;
         }
     }
 
-    fn line_start(&self, place: usize) -> usize {
-        let before = self.text.get(..place).unwrap_or_default();
+    /// Returns the start of the line at a position.
+    fn line_start(&self, position: usize) -> usize {
+        let before = self.text.get(..position).unwrap_or_default();
         before.rfind('\n').map_or(0, |end| end + 1)
     }
 
-    fn line_end(&self, place: usize) -> usize {
-        let behind = self.text.get(place..).unwrap_or_default();
+    /// Returns the end of the line at a position, its line end included.
+    fn line_end(&self, position: usize) -> usize {
+        let behind = self.text.get(position..).unwrap_or_default();
         behind
             .find('\n')
-            .map_or(self.text.len(), |end| place + end + 1)
+            .map_or(self.text.len(), |end| position + end + 1)
     }
 
-    fn line_end_without_newline(&self, place: usize) -> usize {
-        let behind = self.text.get(place..).unwrap_or_default();
-        place + behind.find(['\n', '\r']).unwrap_or(behind.len())
+    /// Returns the end of the line at a position, without its line end.
+    fn line_end_without_newline(&self, position: usize) -> usize {
+        let behind = self.text.get(position..).unwrap_or_default();
+        position + behind.find(['\n', '\r']).unwrap_or(behind.len())
     }
 }
 
-fn is_class(definition: &Definition) -> bool {
+/// Returns true if a definition is a class.
+fn is_class(definition: &CodeDefinition) -> bool {
     matches!(definition.kind, DefinitionKind::Class(_))
 }
 
-/// The end of the line with the colon behind a class's name and bases; nothing if more than a comment follows on that line.
+/// Returns the end of the line with the colon behind a class's name and bases; `None` if more than
+/// a comment follows on that line.
 fn header_end(text: &str) -> Option<usize> {
     let tokens = testwright_source::tokens(text);
     let mut depth = 0_usize;
@@ -338,18 +366,20 @@ fn header_end(text: &str) -> Option<usize> {
     None
 }
 
+/// Returns true if a token is blank or a comment.
 fn is_no_code(token: &str) -> bool {
     token.trim().is_empty() || token.starts_with('#')
 }
 
-fn clash(name: &str, meaning: String) -> Refusal {
-    Refusal::NameClash {
+/// Creates the error for a name with two meanings.
+fn name_clash(name: &str, meaning: String) -> MergeError {
+    MergeError::NameClash {
         name: name.to_owned(),
         meaning,
     }
 }
 
-/// How many lines at the end of a text have nothing on them.
+/// Counts the blank lines at the end of a text.
 fn blank_lines_at_end(text: &str) -> usize {
     text.lines()
         .rev()

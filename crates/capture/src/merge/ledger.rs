@@ -1,19 +1,20 @@
-//! Which tests were ever written to which file, so that one that somebody deleted does not come back.
+//! The list of all tests ever written, by file. It prevents deleted tests from coming back.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The first line of the file, for those who find it.
+/// The first line of the file, which explains it to readers.
 const HEADER: &str =
     "# Tests that `testwright generate` wrote: file and id. Those that are gone stay gone.";
 
 /// All tests ever written, by file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ledger {
+    /// The ids, by path.
     files: BTreeMap<String, BTreeSet<String>>,
 }
 
 impl Ledger {
-    /// Reads what [`Ledger::text`] wrote; lines that say nothing are passed over.
+    /// Parses the output of [`Ledger::text`], and skips other lines.
     #[must_use]
     pub fn parse(text: &str) -> Ledger {
         let mut ledger = Ledger::default();
@@ -25,24 +26,24 @@ impl Ledger {
         ledger
     }
 
-    /// The ids of all tests ever written to a file.
+    /// Returns the ids of all tests ever written to a file.
     #[must_use]
     pub fn written(&self, file: &str) -> BTreeSet<String> {
         self.files.get(file).cloned().unwrap_or_default()
     }
 
-    /// The ids of all tests ever written.
+    /// Returns the ids of all tests ever written.
     pub fn all(&self) -> impl Iterator<Item = &String> {
         self.files.values().flatten()
     }
 
-    /// Notes a test.
+    /// Adds a test.
     pub fn add(&mut self, file: &str, id: &str) {
         let ids = self.files.entry(file.to_owned()).or_default();
         ids.insert(id.to_owned());
     }
 
-    /// As a text.
+    /// Renders the list as text.
     #[must_use]
     pub fn text(&self) -> String {
         let mut text = format!("{HEADER}\n");
@@ -60,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_noted_is_read_again() {
+    fn a_ledger_is_parsed_as_it_was_rendered() {
         let mut ledger = Ledger::default();
         ledger.add("tests/test a.py", "0a1b");
         ledger.add("tests/test a.py", "ffff");

@@ -1,20 +1,23 @@
-//! The comment by which a written test is known again.
+//! The comment that identifies a written test.
 
 use std::collections::BTreeSet;
 
 use crate::digest::digest;
 
+/// The beginning of the comment.
 const START: &str = "# tw:";
 
-/// What a marker says.
+/// The content of a marker.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Marker {
+    /// The id of the test.
     pub(super) id: String,
+    /// The digest of the test as it was written.
     pub(super) digest: String,
 }
 
-/// The lines of a test with a marker below its `def`.
-pub(super) fn marked(id: &str, lines: &[String]) -> Vec<String> {
+/// Inserts a marker below the `def` line of a test.
+pub(super) fn add_marker(id: &str, lines: &[String]) -> Vec<String> {
     let mut marked = lines.to_vec();
     let digest = text_digest(lines.iter().map(String::as_str));
     let body = body_start(lines);
@@ -33,7 +36,8 @@ pub(super) fn marked(id: &str, lines: &[String]) -> Vec<String> {
     marked
 }
 
-/// The first line behind the `def` and its parameters, which may go over several lines.
+/// Returns the index of the first line behind the `def` and its parameters, which may span several
+/// lines.
 fn body_start(lines: &[String]) -> usize {
     let is_def = |line: &String| {
         let text = line.trim_start();
@@ -47,8 +51,8 @@ fn body_start(lines: &[String]) -> usize {
     start + end.unwrap_or(0) + 1
 }
 
-/// The marker in a function's text, and the digest that the text has now.
-pub(super) fn read(text: &str) -> Option<(Marker, String)> {
+/// Finds the marker in the text of a function, and computes the digest of the text without it.
+pub(super) fn find_marker(text: &str) -> Option<(Marker, String)> {
     let mut found = None;
     let mut rest = Vec::new();
     for line in text.lines() {
@@ -60,6 +64,7 @@ pub(super) fn read(text: &str) -> Option<(Marker, String)> {
     Some((found?, text_digest(rest.into_iter())))
 }
 
+/// Parses a marker.
 fn parse(line: &str) -> Option<Marker> {
     let (id, digest) = line.trim().strip_prefix(START)?.split_once('-')?;
     let is_word =
@@ -70,7 +75,8 @@ fn parse(line: &str) -> Option<Marker> {
     })
 }
 
-/// The indentation of the first line does not count, because a function's text starts behind it.
+/// Computes the digest of lines. The indentation of the first line does not count, because the text
+/// of a function begins behind it.
 fn text_digest<'a>(lines: impl Iterator<Item = &'a str>) -> String {
     let mut text = String::new();
     for line in lines {
@@ -85,7 +91,7 @@ fn text_digest<'a>(lines: impl Iterator<Item = &'a str>) -> String {
     digest(text.as_bytes())
 }
 
-/// The ids of all markers in a text, whether or not it is Python.
+/// Finds the ids of all markers in a text, even if it is not valid Python.
 #[must_use]
 pub fn written_ids(text: &str) -> BTreeSet<String> {
     let markers = text.lines().filter_map(parse);
@@ -97,14 +103,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_written_is_recognised_and_what_was_changed_too() {
+    fn written_and_edited_tests_are_recognised() {
         let lines = ["@skip", "def test_a(self):", "    assert a == 1"].map(str::to_owned);
-        let text = marked("0a1b", &lines).join("\n");
+        let text = add_marker("0a1b", &lines).join("\n");
         assert!(text.contains("\n    # tw:0a1b-"));
-        let (marker, now) = read(&text).expect("a marker");
+        let (marker, now) = find_marker(&text).expect("a marker");
         assert_eq!((marker.id.as_str(), &marker.digest), ("0a1b", &now));
-        let (marker, now) = read(&text.replace("== 1", "== 2")).expect("a marker");
+        let (marker, now) = find_marker(&text.replace("== 1", "== 2")).expect("a marker");
         assert_ne!(marker.digest, now);
-        assert_eq!(read("def test_a(): pass"), None);
+        assert_eq!(find_marker("def test_a(): pass"), None);
     }
 }

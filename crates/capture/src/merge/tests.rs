@@ -1,4 +1,4 @@
-//! Merging as a whole: text in, text out, and the law that nothing else changes.
+//! Whole merges, compared as text, and the law that all other bytes stay.
 
 use std::collections::BTreeSet;
 
@@ -16,9 +16,9 @@ fn test(id: &str, name: &str, body: &str) -> UnitTest {
     }
 }
 
-fn suite() -> Suite {
-    Suite {
-        imports: vec![Import::module("io"), Import::from("shop", "total")],
+fn suite() -> UnitTestSuite {
+    UnitTestSuite {
+        imports: vec![TestImport::module("io"), TestImport::from("shop", "total")],
         classes: vec![TestClass {
             name: "TestTotal".to_owned(),
             base: None,
@@ -31,23 +31,23 @@ fn suite() -> Suite {
     }
 }
 
-fn merged(text: &str) -> Merged {
+fn merged(text: &str) -> MergedFile {
     merge(
         Some(text.as_bytes()),
         &suite(),
         &BTreeSet::new(),
-        Force::Keep,
+        RewritePolicy::Keep,
     )
     .expect("merged")
 }
 
-fn text(merged: &Merged) -> String {
+fn text(merged: &MergedFile) -> String {
     String::from_utf8(merged.bytes.clone()).expect("a text")
 }
 
 #[test]
 fn a_new_file() {
-    let merged = merge(None, &suite(), &BTreeSet::new(), Force::Keep).expect("merged");
+    let merged = merge(None, &suite(), &BTreeSet::new(), RewritePolicy::Keep).expect("merged");
     expect![[r#"
         import io
 
@@ -67,7 +67,7 @@ fn a_new_file() {
 }
 
 #[test]
-fn a_class_that_is_there_gets_new_methods_with_its_own_indentation() {
+fn an_existing_class_gets_new_methods_with_its_own_indentation() {
     let before = "\"\"\"Mine.\"\"\"\nfrom __future__ import annotations\nimport io\n\nclass TestTotal:  # all of it\n\tdef test_one(self):\n\t\tpass  # mine\n\t# the end\n\nif __name__ == '__main__':\n\tmain()\n";
     let merged = merged(before);
     expect![[r#"
@@ -89,7 +89,7 @@ fn a_class_that_is_there_gets_new_methods_with_its_own_indentation() {
         	main()
     "#]]
     .assert_eq(&text(&merged));
-    assert_eq!(merged.left_alone, [("bb".to_owned(), LeftAlone::NameTaken)]);
+    assert_eq!(merged.skipped, [("bb".to_owned(), SkipReason::NameTaken)]);
 }
 
 #[test]
@@ -103,13 +103,13 @@ fn a_new_class_comes_before_the_guard_and_without_a_last_newline_there_is_none_a
 }
 
 #[test]
-fn once_written_a_test_is_known_again() {
+fn a_written_test_is_recognised() {
     let first = merged("x = 1\n");
     let again = merge(
         Some(&first.bytes),
         &suite(),
         &BTreeSet::new(),
-        Force::Rewrite,
+        RewritePolicy::Rewrite,
     )
     .expect("merged");
     assert_eq!(first.bytes, again.bytes);
@@ -121,7 +121,7 @@ fn once_written_a_test_is_known_again() {
         Some(moved.as_bytes()),
         &suite(),
         &BTreeSet::new(),
-        Force::Keep,
+        RewritePolicy::Keep,
     )
     .expect("merged");
     assert_eq!(text(&again), moved);
@@ -136,7 +136,7 @@ fn a_rewritten_test_replaces_only_itself() {
         Some(first.as_bytes()),
         &other,
         &BTreeSet::new(),
-        Force::Rewrite,
+        RewritePolicy::Rewrite,
     )
     .expect("merged");
     let (before, after) = (first.split("\r\n"), text(&again));
@@ -149,52 +149,52 @@ fn a_rewritten_test_replaces_only_itself() {
 }
 
 #[test]
-fn what_somebody_edited_or_deleted_stays_so() {
+fn edited_and_deleted_tests_stay_so() {
     let first = merged("x = 1\n");
     let edited = text(&first).replace("([1]) == 1", "([1]) == 1  # sure");
     let again = merge(
         Some(edited.as_bytes()),
         &suite(),
         &BTreeSet::new(),
-        Force::Rewrite,
+        RewritePolicy::Rewrite,
     )
     .expect("merged");
     assert_eq!(text(&again), edited);
     assert!(
         again
-            .left_alone
-            .contains(&("bb".to_owned(), LeftAlone::Edited))
+            .skipped
+            .contains(&("bb".to_owned(), SkipReason::Edited))
     );
     let written: BTreeSet<String> = written_ids(&text(&first));
     assert_eq!(written, ["aa", "bb"].map(str::to_owned).into());
     for existing in [Some(&b"x = 1\n"[..]), None] {
-        let again = merge(existing, &suite(), &written, Force::Rewrite).expect("merged");
+        let again = merge(existing, &suite(), &written, RewritePolicy::Rewrite).expect("merged");
         assert_eq!(again.bytes, existing.unwrap_or_default());
-        assert_eq!(again.left_alone[0].1, LeftAlone::Deleted);
+        assert_eq!(again.skipped[0].1, SkipReason::Deleted);
     }
 }
 
 #[test]
 fn files_that_cannot_be_changed_safely_are_refused() {
-    let refusal = |text: &[u8]| merge(Some(text), &suite(), &BTreeSet::new(), Force::Keep);
+    let refusal = |text: &[u8]| merge(Some(text), &suite(), &BTreeSet::new(), RewritePolicy::Keep);
     assert_eq!(
         refusal(b"x = 1\ny = (\n"),
-        Err(Refusal::NotPython {
+        Err(MergeError::NotPython {
             line: 2,
             message: "this `(` is never closed".to_owned()
         })
     );
     assert!(matches!(
         refusal(b"x = '\xff'\n"),
-        Err(Refusal::NotPython { line: 1, .. })
+        Err(MergeError::NotPython { line: 1, .. })
     ));
     assert!(matches!(
         refusal(b"from other import total\n"),
-        Err(Refusal::NameClash { name, meaning }) if name == "total" && meaning == "other.total"
+        Err(MergeError::NameClash { name, meaning }) if name == "total" && meaning == "other.total"
     ));
     assert!(matches!(
         refusal(b"total = 3\n"),
-        Err(Refusal::NameClash { .. })
+        Err(MergeError::NameClash { .. })
     ));
 }
 
@@ -210,7 +210,7 @@ fn imports_are_known_in_any_spelling() {
     }
 }
 
-/// Pieces that files are made of, with everything that is easily damaged.
+/// Pieces of generated files, with everything that is easily damaged.
 fn pieces() -> impl Strategy<Value = Vec<&'static str>> {
     let piece = prop_oneof![
         Just("import io\n"),
@@ -251,14 +251,14 @@ proptest! {
         if mark {
             before.insert(0, '\u{feff}');
         }
-        let force = if force { Force::Rewrite } else { Force::Keep };
+        let force = if force { RewritePolicy::Rewrite } else { RewritePolicy::Keep };
         let merged = merge(Some(before.as_bytes()), &suite(), &BTreeSet::new(), force).expect("merged");
         let mut rest = merged.bytes.clone();
         for range in merged.inserted.iter().rev() {
             rest.drain(range.clone());
         }
         prop_assert_eq!(&String::from_utf8(rest).expect("a text"), &before);
-        // And the result is Python that has every test that was added.
+        // The result is valid Python with every added test.
         let after = text(&merged);
         let bare = after.trim_start_matches('\u{feff}');
         prop_assert_eq!(testwright_source::check_module(bare), vec![]);
@@ -267,7 +267,7 @@ proptest! {
             prop_assert!(bare.contains(&marker));
         }
         prop_assert!(!before.contains('\r') || !bare.replace("\r\n", "").contains('\n'));
-        // Once more changes nothing.
+        // Merging again changes nothing.
         let again = merge(Some(&merged.bytes), &suite(), &BTreeSet::new(), force).expect("merged");
         prop_assert_eq!(again.bytes, merged.bytes);
     }

@@ -1,4 +1,4 @@
-//! Writing several files so that either all of them change or none.
+//! Writes several files so that either all of them change or none.
 
 use std::fs;
 use std::io::{self, Write};
@@ -6,37 +6,37 @@ use std::path::{Path, PathBuf};
 
 /// A file that is to be written.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Change {
-    /// Where.
+pub struct FileChange {
+    /// Its path.
     pub path: PathBuf,
-    /// What was there when the change was made up; nothing if there was no file.
+    /// Its content when the change was computed; `None` if there was no file.
     pub before: Option<Vec<u8>>,
-    /// What will be there.
+    /// Its new content.
     pub after: Vec<u8>,
 }
 
 /// Files that are to be written together.
 #[derive(Debug, Clone, Default)]
 pub struct Transaction {
-    /// Each of them.
-    pub changes: Vec<Change>,
+    /// The files.
+    pub changes: Vec<FileChange>,
 }
 
-/// Why nothing was written.
+/// The reason why nothing was written.
 #[derive(Debug)]
 pub enum WriteError {
-    /// Somebody changed a file in the meantime.
+    /// A file was changed in the meantime.
     ChangedMeanwhile(PathBuf),
-    /// The operating system refused.
+    /// The operating system reported an error.
     #[allow(missing_docs, reason = "the file and the reason")]
     Refused { path: PathBuf, error: io::Error },
 }
 
 impl Transaction {
-    /// Writes all files, each by a new file that takes the old one's place at once.
+    /// Writes all files, each by a new file that atomically replaces the old one.
     ///
     /// # Errors
-    /// If one cannot be written. Then those that were are put back.
+    /// If one cannot be written. Then the others are restored.
     pub fn commit(&self) -> Result<(), WriteError> {
         let mut prepared = Vec::new();
         for change in &self.changes {
@@ -47,26 +47,27 @@ impl Transaction {
         }
         for (done, (change, file)) in self.changes.iter().zip(prepared).enumerate() {
             if let Err(error) = file.persist(&change.path) {
-                self.put_back(done);
-                return Err(refused(&change.path, error.error));
+                self.restore_first(done);
+                return Err(write_error(&change.path, error.error));
             }
         }
         Ok(())
     }
 
-    /// Undoes the first `done` changes, as far as the operating system lets us.
-    fn put_back(&self, done: usize) {
+    /// Undoes the first `done` changes, as far as possible.
+    fn restore_first(&self, done: usize) {
         for change in self.changes.iter().take(done) {
             let undone = match &change.before {
                 Some(before) => fs::write(&change.path, before),
                 None => fs::remove_file(&change.path),
             };
-            // Nothing more can be done about it, and the first error is the one to tell.
+            // Further errors are dropped, because the first one is reported.
             drop(undone);
         }
     }
 }
 
+/// Reads a file; `None` if it does not exist.
 fn read(path: &Path) -> Result<Option<Vec<u8>>, WriteError> {
     match fs::read(path) {
         Ok(bytes) => Ok(Some(bytes)),
@@ -78,11 +79,11 @@ fn read(path: &Path) -> Result<Option<Vec<u8>>, WriteError> {
         {
             Ok(None)
         }
-        Err(error) => Err(refused(path, error)),
+        Err(error) => Err(write_error(path, error)),
     }
 }
 
-/// A finished file beside the one that it will replace, with the same permissions.
+/// Writes a file beside the one that it will replace, with the same permissions.
 fn prepare(path: &Path, bytes: &[u8]) -> Result<tempfile::NamedTempFile, WriteError> {
     let written = || -> io::Result<tempfile::NamedTempFile> {
         let folder = path.parent().unwrap_or(Path::new("."));
@@ -97,10 +98,11 @@ fn prepare(path: &Path, bytes: &[u8]) -> Result<tempfile::NamedTempFile, WriteEr
         file.as_file().sync_all()?;
         Ok(file)
     };
-    written().map_err(|error| refused(path, error))
+    written().map_err(|error| write_error(path, error))
 }
 
-/// What a new file may be: temporary files are for their owner alone, and only the system knows what others may do.
+/// Returns the permissions of new files. Temporary files are private to their owner, so a new file
+/// is created to find out.
 fn usual_permissions(folder: &Path) -> io::Result<fs::Permissions> {
     let name = format!(".testwright-{}", std::process::id());
     let path = folder.join(name);
@@ -110,7 +112,8 @@ fn usual_permissions(folder: &Path) -> io::Result<fs::Permissions> {
     permissions
 }
 
-fn refused(path: &Path, error: io::Error) -> WriteError {
+/// Wraps an error of the operating system.
+fn write_error(path: &Path, error: io::Error) -> WriteError {
     WriteError::Refused {
         path: path.to_owned(),
         error,
@@ -121,8 +124,8 @@ fn refused(path: &Path, error: io::Error) -> WriteError {
 mod tests {
     use super::*;
 
-    fn change(path: &Path, before: Option<&str>, after: &str) -> Change {
-        Change {
+    fn change(path: &Path, before: Option<&str>, after: &str) -> FileChange {
+        FileChange {
             path: path.to_owned(),
             before: before.map(|text| text.as_bytes().to_vec()),
             after: after.as_bytes().to_vec(),
@@ -156,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_written_is_put_back_if_the_rest_fails() {
+    fn written_files_are_restored_if_the_rest_fails() {
         let folder = tempfile::tempdir().expect("a folder");
         let (first, second) = (folder.path().join("a.py"), folder.path().join("b.py"));
         fs::write(&first, "old").expect("a file");
@@ -172,7 +175,7 @@ mod tests {
             prepared.push(prepare(&each.path, &each.after).expect("prepared"));
         }
         fs::write(&first, "new").expect("a file");
-        transaction.put_back(1);
+        transaction.restore_first(1);
         assert_eq!(fs::read_to_string(&first).expect("a text"), "old");
     }
 }

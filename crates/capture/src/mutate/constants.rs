@@ -1,11 +1,12 @@
-//! What constants become.
+//! Replacements of constants.
 
 use testwright_source::tree::ExpressionKind;
 
-/// What is put before texts. Two letters that hardly any text begins with.
-pub(super) const ADDED: &str = "XX";
+/// The prefix that is added to texts: two letters that hardly any text begins with.
+pub(super) const TEXT_PREFIX: &str = "XX";
 
-/// A whole number, changed by one and written in its own base. Nothing for numbers beyond all that programs count with.
+/// Changes an integer by one, and writes it in its own base. Returns `None` for numbers beyond 128
+/// bits.
 pub(super) fn integer(written: &str, digits: &str, change: i128) -> Option<String> {
     let number: i128 = digits.parse().ok()?;
     let changed = number.checked_add(change)?;
@@ -21,22 +22,22 @@ pub(super) fn integer(written: &str, digits: &str, change: i128) -> Option<Strin
     )
 }
 
-/// A number with a point, changed by one, or doubled where one makes no difference.
+/// Changes a float by one, or doubles it where one makes no difference.
 pub(super) fn float(number: f64, change: f64) -> Option<String> {
     let moved = number + change;
     let changed = if moved == number { number * 2.0 } else { moved };
     (changed.is_finite() && changed != number).then(|| format!("{changed:?}"))
 }
 
-/// Where a text begins behind its letters and quotes, seen from its first letter.
-pub(super) fn inside(written: &str) -> Option<usize> {
+/// Returns the offset of a text's content behind its prefix and quotes.
+pub(super) fn content_offset(written: &str) -> Option<usize> {
     let quote_at = written.find(['\'', '"'])?;
     let quotes = written.get(quote_at..)?;
     let is_long = quotes.starts_with("'''") || quotes.starts_with("\"\"\"");
     Some(quote_at + if is_long { 3 } else { 1 })
 }
 
-/// Whether it is a value that stands for itself.
+/// Returns true if an expression is a literal.
 pub(super) fn is_literal(kind: &ExpressionKind) -> bool {
     match kind {
         ExpressionKind::Unary { operand, .. } => is_number(&operand.kind),
@@ -48,7 +49,7 @@ pub(super) fn is_literal(kind: &ExpressionKind) -> bool {
     }
 }
 
-/// Whether it is a number that is written down.
+/// Returns true if an expression is a number literal.
 pub(super) fn is_number(kind: &ExpressionKind) -> bool {
     matches!(
         kind,
@@ -56,7 +57,8 @@ pub(super) fn is_number(kind: &ExpressionKind) -> bool {
     )
 }
 
-/// Whether it is a text or a list that is written down, which nothing can be subtracted from or divided by.
+/// Returns true if an expression is a literal text, list or tuple, which cannot be subtracted from
+/// or divided.
 pub(super) fn is_sequence(kind: &ExpressionKind) -> bool {
     matches!(
         kind,
@@ -85,7 +87,7 @@ mod tests {
     #[test]
     fn texts_begin_behind_their_quotes() {
         for (written, expected) in [("'a'", 1), ("rb\"\"\"x\"\"\"", 5), ("f''", 2), ("''", 1)] {
-            assert_eq!(inside(written), Some(expected), "{written}");
+            assert_eq!(content_offset(written), Some(expected), "{written}");
         }
     }
 }

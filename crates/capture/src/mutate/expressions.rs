@@ -1,48 +1,50 @@
-//! What the parts of an expression can become.
+//! Mutants of expressions.
 
 use testwright_source::tree::{
-    Clause, Comparison, Expression, ExpressionKind, Operator, Parameter, Piece, UnaryOperator,
+    Comparison, ComprehensionClause, Expression, ExpressionKind, FStringPiece, Operator, Parameter,
+    UnaryOperator,
 };
 
-use super::Kind;
-use super::constants::{self, ADDED};
-use super::left_out;
+use super::MutantKind;
+use super::constants::{self, TEXT_PREFIX};
+use super::exclusions;
+use super::finder::MutantFinder;
 use super::operators;
-use super::walk::Walk;
 
-impl Walk<'_> {
-    /// An expression that is asked whether it is true.
+impl MutantFinder<'_> {
+    /// Adds the mutants of a condition.
     pub(super) fn condition(&mut self, condition: &Expression) {
         let has_opposite = match &condition.kind {
-            // Its operator has an opposite, and so has a constant.
+            // The operator has an opposite already, and so has a constant.
             ExpressionKind::Compare { rest, .. } => rest.len() == 1,
             ExpressionKind::Unary { operator, .. } => *operator == UnaryOperator::Not,
             ExpressionKind::Boolean(_) => true,
             _ => false,
         };
         if !has_opposite {
-            let negated = format!("not ({})", self.written(&condition.range));
-            self.add(Kind::Condition, condition.range.clone(), &negated);
+            let negated = format!("not ({})", self.source(&condition.range));
+            self.add(MutantKind::Condition, condition.range.clone(), &negated);
         }
-        // `while 1` is the same with 2.
+        // `while 1` means the same with 2.
         if has_opposite || !constants::is_literal(&condition.kind) {
             self.expression(condition);
         }
     }
 
+    /// Adds the mutants of an expression and its parts.
     pub(super) fn expression(&mut self, expression: &Expression) {
         let range = &expression.range;
         match &expression.kind {
-            ExpressionKind::None => self.add(Kind::Constant, range.clone(), "0"),
+            ExpressionKind::None => self.add(MutantKind::Constant, range.clone(), "0"),
             ExpressionKind::Boolean(is_true) => {
                 let other = if *is_true { "False" } else { "True" };
-                self.add(Kind::Constant, range.clone(), other);
+                self.add(MutantKind::Constant, range.clone(), other);
             }
             ExpressionKind::Integer(digits) => self.integer(expression, digits),
             ExpressionKind::Float(number) => {
                 for change in [1.0, -1.0] {
                     if let Some(other) = constants::float(*number, change) {
-                        self.add(Kind::Number, range.clone(), &other);
+                        self.add(MutantKind::Number, range.clone(), &other);
                     }
                 }
             }
@@ -50,7 +52,7 @@ impl Walk<'_> {
             ExpressionKind::FormattedText(pieces) => {
                 self.add_to_text(expression);
                 for piece in pieces {
-                    if let Piece::Value(value) = piece {
+                    if let FStringPiece::Value(value) = piece {
                         self.expression(value);
                     }
                 }
@@ -67,7 +69,7 @@ impl Walk<'_> {
             ExpressionKind::Attribute { object, .. } => self.expression(object),
             ExpressionKind::Subscript { object, index } => {
                 self.expression(object);
-                if !left_out::is_literal(object) {
+                if !exclusions::is_literal(object) {
                     self.index(index);
                 }
             }
@@ -78,7 +80,7 @@ impl Walk<'_> {
                 keywords,
             } => {
                 self.expression(function);
-                let names = usize::from(left_out::is_naming(function));
+                let names = usize::from(exclusions::is_naming(function));
                 let positions = arguments.iter().skip(names);
                 let named = keywords.iter().map(|keyword| &keyword.value);
                 positions
@@ -94,8 +96,8 @@ impl Walk<'_> {
                 operator,
                 right,
             } => self.binary(left, *operator, right),
-            ExpressionKind::And(operands) => self.connected(operands, "or"),
-            ExpressionKind::Or(operands) => self.connected(operands, "and"),
+            ExpressionKind::And(operands) => self.boolean_chain(operands, "or"),
+            ExpressionKind::Or(operands) => self.boolean_chain(operands, "and"),
             ExpressionKind::Compare { first, rest } => self.comparison(first, rest),
             ExpressionKind::Conditional {
                 condition,
@@ -138,12 +140,14 @@ impl Walk<'_> {
         }
     }
 
+    /// Adds the mutants of parameters' defaults.
     fn defaults(&mut self, parameters: &[Parameter]) {
         let defaults = parameters.iter().filter_map(|found| found.default.as_ref());
         defaults.for_each(|default| self.expression(default));
     }
 
-    fn clauses(&mut self, clauses: &[Clause]) {
+    /// Adds the mutants of the clauses of a comprehension.
+    fn clauses(&mut self, clauses: &[ComprehensionClause]) {
         for clause in clauses {
             self.expression(&clause.iterable);
             for condition in &clause.conditions {
@@ -152,89 +156,100 @@ impl Walk<'_> {
         }
     }
 
+    /// Adds the mutants of an integer literal.
     fn integer(&mut self, expression: &Expression, digits: &str) {
         let range = &expression.range;
         for change in [1, -1] {
             if self.redundant.contains(&(range.start, change)) {
                 continue;
             }
-            if let Some(other) = constants::integer(self.written(range), digits, change) {
-                self.add(Kind::Number, range.clone(), &other);
+            if let Some(other) = constants::integer(self.source(range), digits, change) {
+                self.add(MutantKind::Number, range.clone(), &other);
             }
         }
     }
 
+    /// Adds the mutant of a text with a prefix.
     fn add_to_text(&mut self, expression: &Expression) {
         let range = &expression.range;
-        if let Some(inside) = constants::inside(self.written(range)) {
-            let place = range.start + inside;
-            self.add(Kind::Text, place..place, ADDED);
+        if let Some(inside) = constants::content_offset(self.source(range)) {
+            let position = range.start + inside;
+            self.add(MutantKind::Text, position..position, TEXT_PREFIX);
         }
     }
 
+    /// Adds the mutant of a unary operator.
     fn unary(&mut self, operator: UnaryOperator, expression: &Expression) {
         let start = expression.range.start;
         match operator {
             UnaryOperator::Not => {
-                let behind = self.written(&expression.range).get(3..).unwrap_or_default();
+                let behind = self.source(&expression.range).get(3..).unwrap_or_default();
                 let blanks = behind.len() - behind.trim_start_matches(' ').len();
-                self.add(Kind::Boolean, start..start + 3 + blanks, "");
+                self.add(MutantKind::Boolean, start..start + 3 + blanks, "");
             }
-            UnaryOperator::Minus => self.add(Kind::Arithmetic, start..start + 1, "+"),
-            UnaryOperator::Plus => self.add(Kind::Arithmetic, start..start + 1, "-"),
-            UnaryOperator::Invert => self.add(Kind::Arithmetic, start..start + 1, ""),
+            UnaryOperator::Minus => self.add(MutantKind::Arithmetic, start..start + 1, "+"),
+            UnaryOperator::Plus => self.add(MutantKind::Arithmetic, start..start + 1, "-"),
+            UnaryOperator::Invert => self.add(MutantKind::Arithmetic, start..start + 1, ""),
         }
     }
 
+    /// Adds the mutants of a binary operation.
     fn binary(&mut self, left: &Expression, operator: Operator, right: &Expression) {
-        // Nothing is subtracted from a text: such a mutant fails wherever it is reached.
-        let is_silly = constants::is_sequence(&left.kind) || constants::is_sequence(&right.kind);
+        // Nothing can be subtracted from a text, so such a mutant fails wherever it is reached.
+        let is_hopeless = constants::is_sequence(&left.kind) || constants::is_sequence(&right.kind);
         let gap = left.range.end..right.range.start;
-        if !is_silly && let Some(place) = operators::between(self.text(), gap) {
-            self.add(Kind::Arithmetic, place, operators::operation(operator));
+        if !is_hopeless && let Some(position) = operators::find_operator(self.text(), gap) {
+            self.add(
+                MutantKind::Arithmetic,
+                position,
+                operators::replacement(operator),
+            );
         }
         self.expression(left);
         self.expression(right);
     }
 
-    fn connected(&mut self, operands: &[Expression], other: &str) {
+    /// Adds the mutants of `and` and `or`.
+    fn boolean_chain(&mut self, operands: &[Expression], other: &str) {
         for pair in operands.windows(2) {
             let [left, right] = pair else { continue };
             let gap = left.range.end..right.range.start;
-            if let Some(place) = operators::between(self.text(), gap) {
-                self.add(Kind::Boolean, place, other);
+            if let Some(position) = operators::find_operator(self.text(), gap) {
+                self.add(MutantKind::Boolean, position, other);
             }
         }
         operands.iter().for_each(|operand| self.expression(operand));
     }
 
+    /// Adds the mutants of a chain of comparisons.
     fn comparison(&mut self, first: &Expression, rest: &[(Comparison, Expression)]) {
         let mut left = first;
         let mut pairs = Vec::new();
         for (comparison, right) in rest {
             let gap = left.range.end..right.range.start;
-            if let Some(place) = operators::between(self.text(), gap) {
+            if let Some(position) = operators::find_operator(self.text(), gap) {
                 let (kind, others) = operators::comparisons(*comparison);
                 for other in others {
-                    self.add(kind, place.clone(), other);
+                    self.add(kind, position.clone(), other);
                 }
             }
-            self.note_redundant(*comparison, left, right);
+            self.mark_redundant(*comparison, left, right);
             pairs.push((*comparison, right));
             left = right;
         }
         self.expression(first);
         for (comparison, right) in pairs {
-            // `is not None` is there already, and `is 0` is a question nobody asks.
-            let is_asked = matches!(comparison, Comparison::Is | Comparison::IsNot);
-            if !(is_asked && constants::is_literal(&right.kind)) {
+            // `is not None` is a mutant already, and `is 0` is no meaningful test.
+            let is_identity = matches!(comparison, Comparison::Is | Comparison::IsNot);
+            if !(is_identity && constants::is_literal(&right.kind)) {
                 self.expression(right);
             }
         }
     }
 
-    /// Among whole numbers, `x > 2` is `x >= 3`.
-    fn note_redundant(&mut self, comparison: Comparison, left: &Expression, right: &Expression) {
+    /// Marks changes of numbers that equal a change of the comparison: for integers, `x > 2` is `x
+    /// >= 3`.
+    fn mark_redundant(&mut self, comparison: Comparison, left: &Expression, right: &Expression) {
         let change = match comparison {
             Comparison::Less | Comparison::GreaterOrEqual => 1,
             Comparison::LessOrEqual | Comparison::Greater => -1,
@@ -252,28 +267,29 @@ impl Walk<'_> {
         }
     }
 
-    /// What stands in the brackets of a subscript.
+    /// Adds the mutants of the expression in square brackets.
     fn index(&mut self, index: &Expression) {
         match &index.kind {
             ExpressionKind::Slice { start, stop, step } => {
                 for (bound, change) in [(start, "+ 1"), (stop, "- 1")] {
                     let Some(bound) = bound else { continue };
-                    // Numbers in it are one off by themselves.
+                    // Numbers in the bound are changed by one themselves.
                     if !has_number(bound) {
-                        self.one_off(bound, change);
+                        self.add_shifted(bound, change);
                     }
                     self.expression(bound);
                 }
                 step.iter().for_each(|step| self.expression(step));
             }
             ExpressionKind::Tuple(parts) => parts.iter().for_each(|part| self.index(part)),
-            ExpressionKind::Name(name) if self.is_counted(name) => self.one_off(index, "+ 1"),
+            ExpressionKind::Name(name) if self.is_integer(name) => self.add_shifted(index, "+ 1"),
             _ => self.expression(index),
         }
     }
 
-    fn one_off(&mut self, bound: &Expression, change: &str) {
-        let written = self.written(&bound.range);
+    /// Adds the mutant of a bound that is one off.
+    fn add_shifted(&mut self, bound: &Expression, change: &str) {
+        let written = self.source(&bound.range);
         let is_simple = matches!(
             bound.kind,
             ExpressionKind::Name(_)
@@ -286,11 +302,12 @@ impl Walk<'_> {
         } else {
             format!("({written}) {change}")
         };
-        self.add(Kind::Index, bound.range.clone(), &moved);
+        self.add(MutantKind::Index, bound.range.clone(), &moved);
     }
 }
 
-/// `3`, `-3`, `i + 3`: whole numbers one off are the bound one off. `None` is no bound.
+/// Returns true if a bound contains a number, as `3`, `-3` and `i + 3` do, so that changing the
+/// number changes the bound. `None` is no bound.
 fn has_number(bound: &Expression) -> bool {
     match &bound.kind {
         ExpressionKind::Integer(_) | ExpressionKind::None => true,

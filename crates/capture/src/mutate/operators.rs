@@ -1,29 +1,29 @@
-//! What operators become, and where they stand.
+//! Replacements of operators, and their positions in the source.
 
 use testwright_source::tree::{Comparison, Operator};
 use testwright_source::{Range, TokenKind, tokens};
 
-use super::Kind;
+use super::MutantKind;
 
-/// What a comparison becomes: on the other side of its limit, then its opposite.
-pub(super) fn comparisons(comparison: Comparison) -> (Kind, &'static [&'static str]) {
+/// Returns the replacements of a comparison: the neighbouring one, then the opposite.
+pub(super) fn comparisons(comparison: Comparison) -> (MutantKind, &'static [&'static str]) {
     match comparison {
-        Comparison::Equal => (Kind::Comparison, &["!="]),
-        Comparison::NotEqual => (Kind::Comparison, &["=="]),
-        Comparison::Less => (Kind::Comparison, &["<=", ">="]),
-        Comparison::LessOrEqual => (Kind::Comparison, &["<", ">"]),
-        Comparison::Greater => (Kind::Comparison, &[">=", "<="]),
-        Comparison::GreaterOrEqual => (Kind::Comparison, &[">", "<"]),
-        Comparison::Is => (Kind::Identity, &["is not"]),
-        Comparison::IsNot => (Kind::Identity, &["is"]),
-        Comparison::In => (Kind::Membership, &["not in"]),
-        Comparison::NotIn => (Kind::Membership, &["in"]),
+        Comparison::Equal => (MutantKind::Comparison, &["!="]),
+        Comparison::NotEqual => (MutantKind::Comparison, &["=="]),
+        Comparison::Less => (MutantKind::Comparison, &["<=", ">="]),
+        Comparison::LessOrEqual => (MutantKind::Comparison, &["<", ">"]),
+        Comparison::Greater => (MutantKind::Comparison, &[">=", "<="]),
+        Comparison::GreaterOrEqual => (MutantKind::Comparison, &[">", "<"]),
+        Comparison::Is => (MutantKind::Identity, &["is not"]),
+        Comparison::IsNot => (MutantKind::Identity, &["is"]),
+        Comparison::In => (MutantKind::Membership, &["not in"]),
+        Comparison::NotIn => (MutantKind::Membership, &["in"]),
     }
 }
 
-/// What an operator between two operands becomes: something that takes the same kinds of operands and mostly gives another
-/// result.
-pub(super) fn operation(operator: Operator) -> &'static str {
+/// Returns the replacement of a binary operator: one that takes the same kinds of operands and
+/// mostly gives another result.
+pub(super) fn replacement(operator: Operator) -> &'static str {
     match operator {
         Operator::Add => "-",
         Operator::Subtract => "+",
@@ -40,8 +40,9 @@ pub(super) fn operation(operator: Operator) -> &'static str {
     }
 }
 
-/// Where the operator stands between two operands. Brackets that belong to these, and comments, may stand there, too.
-pub(super) fn between(text: &str, gap: Range) -> Option<Range> {
+/// Finds the operator between two operands. Brackets of the operands, and comments, may stand
+/// there, too.
+pub(super) fn find_operator(text: &str, gap: Range) -> Option<Range> {
     let found = tokens(text.get(gap.clone())?);
     let is_word = |kind: TokenKind| matches!(kind, TokenKind::Operator | TokenKind::Keyword);
     let mut words = found.iter().filter(|token| is_word(token.kind));

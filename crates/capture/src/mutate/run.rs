@@ -1,11 +1,12 @@
-//! Running tests with mutants.
+//! Runs tests with mutants.
 //!
-//! First all tests run without one ([`measure`]): they have to pass, and it is noted which lines each of them reaches. Then each
-//! mutant meets those tests that reach its lines, the fastest first, until one of them notices ([`run`]). It meets them in a
-//! copy of a process that is warm already, so that a mutant costs hardly more than its tests; `run/runner.py` tells how a
-//! mutant gets into a program without changing a file. A copy that hangs or crashes has noticed as well.
+//! First, [`measure`] runs all tests without mutants. They have to pass, and the lines that each
+//! test reaches are recorded. Then, [`run`] runs each mutant against the tests that reach its
+//! lines, the fastest first, until one of them fails. Each mutant runs in a fork of a warm process,
+//! so it costs hardly more than its tests; `run/runner.py` explains how a mutant gets into the
+//! program without changing a file. A fork that hangs or crashes counts as a failed test.
 
-mod measured;
+mod measurements;
 mod server;
 
 use std::path::PathBuf;
@@ -14,107 +15,107 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-pub use measured::{Measured, Test, measure};
+pub use measurements::{MeasuredTest, TestMeasurements, measure};
 
 use super::Mutant;
 use crate::validate::Error;
-use crate::write::Style;
-use measured::Way;
-use server::{Answer, Request, Server};
+use crate::write::TestFramework;
+use measurements::InjectionMode;
+use server::{MutantReply, MutantRequest, MutantServer};
 
-/// How tests are run.
+/// The tests and the environment in which they run.
 #[derive(Clone, Debug)]
-pub struct Setting {
+pub struct MutationSetup {
     /// The interpreter.
     pub python: PathBuf,
-    /// Who runs the tests.
-    pub style: Style,
+    /// The test framework.
+    pub style: TestFramework,
     /// The folder of the project; names of tests are relative to it.
     pub root: PathBuf,
-    /// Where modules are looked for.
+    /// The module search path.
     pub path: Vec<PathBuf>,
-    /// The files with the tests.
+    /// The test files.
     pub tests: Vec<PathBuf>,
-    /// The tests to run, as `file::Class::function`; all that are in the files if nothing is said.
+    /// The tests to run, as `file::Class::function`; all tests of the files if `None`.
     pub wanted: Option<Vec<String>>,
-    /// The folder to run in; one of its own if nothing is said.
+    /// The folder to run in; a temporary one if `None`.
     pub start: Option<PathBuf>,
 }
 
-/// A file of the program, and its mutants.
+/// A source file with its mutants.
 #[derive(Clone, Debug)]
-pub struct File {
-    /// Where it is, without links and detours.
+pub struct MutatedFile {
+    /// Its path, without symbolic links.
     pub path: PathBuf,
-    /// What it says.
+    /// Its content.
     pub text: String,
-    /// What it could say.
+    /// Its mutants.
     pub mutants: Vec<Mutant>,
 }
 
-/// What became of a mutant.
+/// The result of testing a mutant.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum MutantVerdict {
     /// A test failed, or could not be run at all.
     Noticed {
-        /// Which test.
+        /// The test.
         by: Option<String>,
-        /// What it said.
+        /// Its message.
         message: String,
     },
-    /// The tests did not come to an end.
+    /// The tests did not end in time.
     Hung,
-    /// The tests ended the process.
+    /// The tests crashed the process.
     Crashed(String),
     /// All tests passed.
     Survived,
-    /// No test came to it.
+    /// No test reaches it.
     NotReached,
 }
 
-impl Verdict {
-    /// Whether the tests tell it from the program as it is.
+impl MutantVerdict {
+    /// Returns true if the tests notice the mutant.
     #[must_use]
     pub fn is_noticed(&self) -> bool {
         matches!(
             self,
-            Verdict::Noticed { .. } | Verdict::Hung | Verdict::Crashed(_)
+            MutantVerdict::Noticed { .. } | MutantVerdict::Hung | MutantVerdict::Crashed(_)
         )
     }
 }
 
-/// One mutant of several files: the number of its file and its own.
+/// A mutant: the index of its file, and its index there.
 pub type MutantId = (usize, usize);
 
-/// How long tests may take beyond ten times what they take without a mutant. Processor time decides where there is a limit for
-/// it, because a busy machine does not make it longer.
-const PATIENCE: f64 = 15.0;
-const PROCESSOR_PATIENCE: f64 = 1.0;
+/// The seconds that tests may take beyond ten times their duration without a mutant.
+const EXTRA_SECONDS: f64 = 15.0;
+/// The limit of processor time in the same way. It does not depend on the load of the machine.
+const EXTRA_PROCESSOR_SECONDS: f64 = 1.0;
 
-/// Tries mutants, with several processes at once. `told` hears of each as soon as it is known. When `is_stopped` becomes true,
-/// what is known is all there is.
+/// Tests mutants in several processes at once. `report` is called with each result. When
+/// `is_stopped` becomes true, the results so far are returned.
 ///
 /// # Errors
-/// If tests cannot be run any more.
+/// If tests can no longer be run.
 pub fn run(
-    setting: &Setting,
-    files: &[File],
-    measured: &Measured,
+    setting: &MutationSetup,
+    files: &[MutatedFile],
+    measured: &TestMeasurements,
     chosen: &[MutantId],
     jobs: usize,
     is_stopped: &AtomicBool,
-    mut told: impl FnMut(MutantId, &Verdict),
-) -> Result<Vec<(MutantId, Verdict)>, Error> {
+    mut report: impl FnMut(MutantId, &MutantVerdict),
+) -> Result<Vec<(MutantId, MutantVerdict)>, Error> {
     let next = AtomicUsize::new(0);
     let (sender, verdicts) = mpsc::channel();
     let mut known = Vec::new();
-    let mut trouble = None;
+    let mut error_found = None;
     thread::scope(|scope| {
         for _ in 0..jobs.clamp(1, chosen.len().max(1)) {
             let sender = sender.clone();
             let next = &next;
             scope.spawn(move || {
-                let mut work = Work {
+                let mut work = MutantWorker {
                     setting,
                     files,
                     measured,
@@ -125,7 +126,7 @@ pub fn run(
                 while let Some(id) = chosen.get(next.fetch_add(1, Ordering::Relaxed)) {
                     let verdict = work.verdict(*id);
                     let is_over = verdict.is_err();
-                    // Nobody listens any more only if the work is over.
+                    // The receiver is gone only if the run has ended.
                     if sender.send((*id, verdict)).is_err() || is_over {
                         break;
                     }
@@ -136,34 +137,40 @@ pub fn run(
         for (id, verdict) in verdicts {
             match verdict {
                 Ok(Some(verdict)) => {
-                    told(id, &verdict);
+                    report(id, &verdict);
                     known.push((id, verdict));
                 }
                 Ok(None) => {}
                 Err(error) => {
-                    trouble.get_or_insert(error);
+                    error_found.get_or_insert(error);
                     next.store(chosen.len(), Ordering::Relaxed);
                 }
             }
         }
     });
     known.sort_by_key(|(id, _)| *id);
-    trouble.map_or(Ok(known), Err)
+    error_found.map_or(Ok(known), Err)
 }
 
-/// What one thread has.
-struct Work<'a> {
-    setting: &'a Setting,
-    files: &'a [File],
-    measured: &'a Measured,
+/// The state of one worker thread.
+struct MutantWorker<'a> {
+    /// The tests and their environment.
+    setting: &'a MutationSetup,
+    /// The source files.
+    files: &'a [MutatedFile],
+    /// The measurements without mutants.
+    measured: &'a TestMeasurements,
+    /// True when the run is to be stopped.
     is_stopped: &'a AtomicBool,
-    swap: Option<Server>,
-    load: Option<Server>,
+    /// The process that exchanges functions, if it is running.
+    swap: Option<MutantServer>,
+    /// The process that loads changed modules, if it is running.
+    load: Option<MutantServer>,
 }
 
-impl Work<'_> {
-    /// What becomes of a mutant; nothing if the work is stopped.
-    fn verdict(&mut self, (file, number): MutantId) -> Result<Option<Verdict>, Error> {
+impl MutantWorker<'_> {
+    /// Tests a mutant; `None` if the run is stopped.
+    fn verdict(&mut self, (file, number): MutantId) -> Result<Option<MutantVerdict>, Error> {
         let found = self.files.get(file);
         let Some((file, mutant)) = found.and_then(|found| Some((file, found.mutants.get(number)?)))
         else {
@@ -171,80 +178,81 @@ impl Work<'_> {
         };
         let tests = self.measured.reaching(file, mutant);
         if tests.is_empty() {
-            return Ok(Some(Verdict::NotReached));
+            return Ok(Some(MutantVerdict::NotReached));
         }
-        let mut way = self.measured.way(file, mutant);
+        let mut mode = self.measured.injection_mode(file, mutant);
         loop {
             if self.is_stopped.load(Ordering::Relaxed) {
                 return Ok(None);
             }
-            let answer = self.ask(way, file, mutant, &tests)?;
-            let verdict = match answer {
-                Answer::Stopped => return Ok(None),
-                // Only the modules as a whole can tell, or nobody can.
-                Answer::NotHere if way == Way::Swap => {
-                    way = Way::Load;
+            let reply = self.request(mode, file, mutant, &tests)?;
+            let verdict = match reply {
+                MutantReply::Stopped => return Ok(None),
+                // The function does not exist in the process, so the whole module has to be loaded.
+                MutantReply::NotInjected if mode == InjectionMode::Swap => {
+                    mode = InjectionMode::Load;
                     continue;
                 }
-                Answer::NotHere => Verdict::NotReached,
-                Answer::Survived => Verdict::Survived,
-                Answer::Noticed { by, message } => Verdict::Noticed { by, message },
-                Answer::Hung => Verdict::Hung,
-                Answer::Crashed(how) => Verdict::Crashed(how),
+                MutantReply::NotInjected => MutantVerdict::NotReached,
+                MutantReply::Survived => MutantVerdict::Survived,
+                MutantReply::Noticed { by, message } => MutantVerdict::Noticed { by, message },
+                MutantReply::Hung => MutantVerdict::Hung,
+                MutantReply::Crashed(how) => MutantVerdict::Crashed(how),
             };
             return Ok(Some(verdict));
         }
     }
 
-    fn ask(
+    /// Sends a mutant to the process for an injection mode, and starts the process if necessary.
+    fn request(
         &mut self,
-        way: Way,
+        mode: InjectionMode,
         file: usize,
         mutant: &Mutant,
         tests: &[usize],
-    ) -> Result<Answer, Error> {
-        let tests: Vec<&Test> = tests
+    ) -> Result<MutantReply, Error> {
+        let tests: Vec<&MeasuredTest> = tests
             .iter()
             .filter_map(|number| self.measured.tests.get(*number))
             .collect();
-        let collecting = match way {
-            Way::Measure | Way::Swap => 0.0,
-            Way::Load => self.measured.collecting,
+        let collecting = match mode {
+            InjectionMode::Measure | InjectionMode::Swap => 0.0,
+            InjectionMode::Load => self.measured.collecting,
         };
         let usual = tests.iter().map(|test| test.seconds).sum::<f64>() + collecting;
         let Some(path) = self.files.get(file).map(|file| &file.path) else {
-            return Ok(Answer::NotHere);
+            return Ok(MutantReply::NotInjected);
         };
-        let request = Request {
+        let request = MutantRequest {
             file: path,
             start: mutant.range.start,
             end: mutant.range.end,
             replacement: &mutant.replacement,
             tests: tests.iter().map(|test| test.name.as_str()).collect(),
             files: self.measured.files_of(self.setting, &tests),
-            seconds: PATIENCE + 10.0 * usual,
-            processor: (PROCESSOR_PATIENCE + 10.0 * usual).ceil() as u64,
+            seconds: EXTRA_SECONDS + 10.0 * usual,
+            processor: (EXTRA_PROCESSOR_SECONDS + 10.0 * usual).ceil() as u64,
         };
-        let place = match way {
-            Way::Measure | Way::Swap => &mut self.swap,
-            Way::Load => &mut self.load,
+        let server_slot = match mode {
+            InjectionMode::Measure | InjectionMode::Swap => &mut self.swap,
+            InjectionMode::Load => &mut self.load,
         };
-        let server = match place {
+        let server = match server_slot {
             Some(server) => server,
-            None => place.insert(Server::start(
+            None => server_slot.insert(MutantServer::start(
                 self.setting,
                 self.files,
-                way,
+                mode,
                 &self.measured.outside,
             )?),
         };
-        // The process keeps the time itself, unless it cannot.
+        // The process enforces the time limit itself, unless it hangs.
         let late =
             Duration::from_secs_f64(request.seconds + 10.0 + 10.0 * self.measured.collecting);
-        let (answer, goes_on) = server.ask(&request, late, self.is_stopped)?;
-        if !goes_on {
-            *place = None;
+        let (reply, is_reusable) = server.request(&request, late, self.is_stopped)?;
+        if !is_reusable {
+            *server_slot = None;
         }
-        Ok(answer)
+        Ok(reply)
     }
 }

@@ -2,23 +2,24 @@ use testwright_source::check_module;
 
 use super::*;
 
-/// The mutants of a text as `kind: changed line`, all of them checked to be Python and to leave other lines alone.
+/// Finds the mutants of a text as `kind: changed line`. Checks that each is valid Python and changes
+/// no other line.
 fn changed(text: &str) -> Vec<String> {
     let found = mutants(text).expect("it is Python");
     let mut told = Vec::new();
     for mutant in found {
-        let applied = mutant.applied(text);
+        let applied = mutant.apply(text);
         assert_eq!(check_module(&applied), [], "{applied}");
         assert_eq!(applied.lines().count(), text.lines().count(), "{applied}");
         assert_ne!(applied, text);
         assert!(mutant.statement.contains(mutant.line), "{mutant:?}");
-        let (_, after) = mutant.shown(text);
+        let (_, after) = mutant.preview(text);
         told.push(format!("{}: {}", mutant.kind, after.trim_start()));
     }
     told
 }
 
-/// The same for one statement inside a function.
+/// Finds the mutants of one statement inside of a function.
 fn of(statement: &str) -> Vec<String> {
     changed(&format!("def f():\n    {statement}\n"))
 }
@@ -161,12 +162,12 @@ fn returned_values() {
     assert_eq!(
         changed("def f():\n    yield a\n    return b\n"),
         [""; 0],
-        "hardly anybody sees what a generator returns"
+        "results of generators are hardly ever noticed"
     );
 }
 
 #[test]
-fn statements_that_are_not_done() {
+fn removed_statements() {
     assert_eq!(of("a.b = c"), ["statement: pass"]);
     assert_eq!(of("a['k'] = c"), ["statement: pass", "text: a['XXk'] = c"]);
     assert_eq!(of("a.b: int = c"), ["statement: pass"]);
@@ -187,11 +188,11 @@ fn a_statement_of_several_lines_leaves_its_lines_behind() {
     let found = mutants(text).expect("it is Python");
     let removed = found.first().expect("a mutant");
     assert_eq!(
-        removed.applied(text),
+        removed.apply(text),
         "def f():\n    pass\n\n\n    return c\n"
     );
     assert_eq!(
-        removed.shown(text),
+        removed.preview(text),
         ("    a( …".to_owned(), "    pass".to_owned())
     );
     assert_eq!((removed.statement.first, removed.statement.last), (2, 4));
@@ -254,7 +255,7 @@ fn defaults_of_parameters_are_met_in_the_body() {
     let found = mutants(text).expect("it is Python");
     let defaults: Vec<&Mutant> = found
         .iter()
-        .filter(|mutant| mutant.kind == Kind::Default)
+        .filter(|mutant| mutant.kind == MutantKind::Default)
         .collect();
     assert_eq!(defaults.len(), 3);
     for mutant in defaults {
@@ -278,7 +279,7 @@ fn patterns_of_a_match() {
 }
 
 #[test]
-fn what_nobody_can_or_should_notice_is_left_out() {
+fn invisible_and_unimportant_code_has_no_mutants() {
     for text in [
         "\"\"\"A module.\"\"\"\n",
         "__all__ = ['a', 'b']\n",
@@ -300,7 +301,7 @@ fn what_nobody_can_or_should_notice_is_left_out() {
 }
 
 #[test]
-fn code_of_modules_and_classes_is_told_from_that_of_functions() {
+fn code_of_modules_and_classes_is_distinguished_from_that_of_functions() {
     let text =
         "LIMIT = 1\nclass A:\n    size = 2\n    def f(self):\n        return 3\nf = lambda: 4\n";
     let found = mutants(text).expect("it is Python");
@@ -343,7 +344,7 @@ fn odd_layouts_stay_python() {
 }
 
 #[test]
-fn places_are_told_in_characters() {
+fn columns_count_characters() {
     let text = "def f():\n    x = 'äöü' and b\n";
     let found = mutants(text).expect("it is Python");
     let places: Vec<(usize, usize)> = found
@@ -354,12 +355,12 @@ fn places_are_told_in_characters() {
 }
 
 #[test]
-fn what_is_not_python_has_a_problem() {
+fn invalid_python_has_a_problem() {
     assert!(mutants("def f(:\n").is_err());
 }
 
 proptest::proptest! {
-    /// Whatever is put together, every mutant is Python and changes nothing but its own line.
+    /// Every mutant of a generated text is valid Python and changes only its own line.
     #[test]
     fn mutants_of_anything_are_python(lines in proptest::collection::vec(0..LINES.len(), 1..12)) {
         let mut text = String::from("def f(a, b=1):\n    for i in range(3):\n");

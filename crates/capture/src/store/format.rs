@@ -1,7 +1,8 @@
-//! What a line of the store says.
+//! The records of the store.
 //!
-//! Calls are stored as they are in memory, but for their graph: each [`NodeId`](crate::NodeId) in a stored call is a
-//! place in its list of [`Link`]s.
+//! Calls are stored as they are in memory, except for their graph: each [`NodeId`](crate::NodeId)
+//! in a stored call is an index into its list of [`Link`]s. Names of fields and variants are part
+//! of the file format.
 
 use std::hash::Hasher;
 
@@ -10,19 +11,21 @@ use siphasher::sip::SipHasher13;
 use siphasher::sip128::{Hasher128, SipHasher13 as Sip128};
 
 use crate::recording::{
-    Argument, CallId, Event, Execution, Outcome, PlaceState, Receiver, Step, Unit, UnitId,
+    BoundArgument, CallId, CallOutcome, CodeUnit, ExternalEvent, GeneratorStep, ProgramRun,
+    Receiver, UnitId, VariableState,
 };
 use crate::value::{ObjectId, Value};
 
-/// The version of everything below. A file of another version is not read.
+/// The version of the format. Files of other versions are not read.
 pub(super) const VERSION: u32 = 1;
 
-/// A value by its content.
+/// The digest of a value's content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub(super) struct Digest(u128);
 
 impl Digest {
+    /// Computes the digest of a serialized value.
     pub(super) fn of(text: &str) -> Digest {
         let mut hasher = Sip128::new();
         hasher.write(text.as_bytes());
@@ -44,28 +47,28 @@ impl TryFrom<String> for Digest {
     }
 }
 
-/// How a stored value refers to another.
+/// A reference from one stored value to another.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Link {
-    /// A value without parts, right here.
+    /// A short value without parts, inline.
     #[serde(rename = "h")]
     Here(Box<Value<Link>>),
-    /// A large value without parts.
+    /// A long value without parts, by its digest.
     #[serde(rename = "v")]
     Leaf(Digest),
-    /// A node that is met for the first time, right here. Nodes with parts or with an identity are numbered in the
-    /// order in which they are met.
+    /// The first occurrence of a short node, inline. Nodes with parts or an identity are numbered
+    /// in the order of their first occurrence.
     #[serde(rename = "n")]
     New(Box<Value<Link>>),
-    /// The same for a larger one.
+    /// The first occurrence of a long node, by its digest.
     #[serde(rename = "o")]
     Node(Digest),
-    /// The node with this number, which was met before.
+    /// A node that occurred before, by its number.
     #[serde(rename = "s")]
     Same(u32),
 }
 
-/// A call without its graph.
+/// A call without its graph. The fields are those of [`Call`](crate::Call).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct StoredCall {
     pub(super) id: CallId,
@@ -76,56 +79,64 @@ pub(super) struct StoredCall {
     pub(super) caller: Option<CallId>,
     pub(super) is_from_own_method: bool,
     pub(super) receiver: Receiver,
-    pub(super) arguments: Vec<Argument>,
-    pub(super) places: Vec<PlaceState>,
-    pub(super) outcome: Outcome,
-    pub(super) steps: Vec<Step>,
-    pub(super) events: Vec<Event>,
+    pub(super) arguments: Vec<BoundArgument>,
+    #[serde(rename = "places")]
+    pub(super) variables: Vec<VariableState>,
+    pub(super) outcome: CallOutcome,
+    pub(super) steps: Vec<GeneratorStep>,
+    pub(super) events: Vec<ExternalEvent>,
     pub(super) lines: Vec<u32>,
     pub(super) microseconds: u64,
     pub(super) uncaptured: Vec<String>,
-    /// What the call refers to.
+    /// The references of the call to its values.
     pub(super) links: Vec<Link>,
-    /// Which objects the numbered nodes are.
+    /// The identities of the numbered nodes.
     pub(super) objects: Vec<Option<ObjectId>>,
 }
 
-/// A line.
+/// A line of a file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) enum Record {
-    Begin {
-        version: u32,
-        execution: Execution,
-    },
-    Unit(Unit),
+pub(super) enum StoreRecord {
+    /// The first record of a file.
+    Begin { version: u32, execution: ProgramRun },
+    /// A unit; its number is the number of units before it.
+    Unit(CodeUnit),
+    /// A value, by its digest.
     Value(Digest, Value<Link>),
+    /// The beginning of a call.
     Entered {
         call: CallId,
         unit: UnitId,
         caller: Option<CallId>,
     },
+    /// A finished call.
     Call(Box<StoredCall>),
+    /// The end of a call that is not kept.
     Dropped(CallId),
+    /// The number of calls of each unit.
     Counts(Vec<u64>),
+    /// An error of the recorder.
     Trouble(String),
+    /// The end of the recording.
     End,
 }
 
-impl Record {
-    /// As it is written. JSON has no line breaks in it, so a line is a record.
+impl StoreRecord {
+    /// Renders the record as a line. JSON contains no line breaks, so a line is a record.
     pub(super) fn line(&self) -> serde_json::Result<String> {
         let text = serde_json::to_string(self)?;
         Ok(format!("{:016x} {text}\n", checksum(&text)))
     }
 
-    /// The record in a line (without its end), if it is as it was written.
-    pub(super) fn from_line(line: &[u8]) -> Option<Record> {
+    /// Parses a line (without its end); `None` if it is damaged.
+    pub(super) fn from_line(line: &[u8]) -> Option<StoreRecord> {
         let (sum, text) = std::str::from_utf8(line).ok()?.split_once(' ')?;
         let is_intact = sum.len() == 16 && u64::from_str_radix(sum, 16) == Ok(checksum(text));
         is_intact.then(|| serde_json::from_str(text).ok())?
     }
 }
 
+/// Computes the checksum of a line.
 fn checksum(text: &str) -> u64 {
     let mut hasher = SipHasher13::new();
     hasher.write(text.as_bytes());

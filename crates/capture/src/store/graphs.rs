@@ -1,27 +1,28 @@
-//! Graphs to links and back.
+//! Conversion between graphs and links.
 //!
-//! Nodes are numbered in the order in which a walk from the call's references meets them, so the numbers need not be
-//! written: what was met before is a number, everything else stands where it is met. Equal values of different calls
-//! get equal texts that way, as identities are written apart from them.
+//! Nodes are numbered in the order in which a traversal from the call's references visits them, so
+//! the numbers need not be written: a node that was visited before is a number, every other node is
+//! written where it is visited. Identities are stored separately, so equal values of different
+//! calls have equal texts.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::format::{Digest, Link, StoredCall};
-use crate::graph::{Graph, Node};
-use crate::recording::{Answer, Call, External, Outcome, StepAction, StepOutcome};
+use crate::graph::{ValueGraph, ValueNode};
+use crate::recording::{Call, CallOutcome, ExternalReply, Interaction, StepAction, StepOutcome};
 use crate::value::{NodeId, ObjectId, Value};
 
-/// What is shorter than this stands where it is used.
-const SHORT: usize = 96;
-/// More nodes than this are no recording of ours.
-const MOST_NODES: usize = 2_000_000;
-/// Nor is anything nested deeper than this.
-const DEEPEST: usize = 500;
+/// The maximum length of an inline value.
+const MAX_INLINE: usize = 96;
+/// The maximum number of nodes; more are a sign of a damaged file.
+const MAX_NODES: usize = 2_000_000;
+/// The maximum nesting depth.
+const MAX_DEPTH: usize = 500;
 
-/// A call as it is stored, and the values it needs, parts first.
-pub(super) fn stored(mut call: Call) -> (StoredCall, Vec<(Digest, Value<Link>)>) {
+/// Encodes a call, and returns it with the values that it needs, parts first.
+pub(super) fn encode_call(mut call: Call) -> (StoredCall, Vec<(Digest, Value<Link>)>) {
     let graph = std::mem::take(&mut call.values);
-    let mut writing = Writing {
+    let mut encoder = GraphEncoder {
         graph: &graph,
         numbers: BTreeMap::new(),
         objects: Vec::new(),
@@ -30,12 +31,12 @@ pub(super) fn stored(mut call: Call) -> (StoredCall, Vec<(Digest, Value<Link>)>)
     };
     let mut links = Vec::new();
     for_each_reference(&mut call, |reference| {
-        links.push(writing.link(*reference, 0));
+        links.push(encoder.encode_node(*reference, 0));
         *reference = NodeId(u32::try_from(links.len() - 1).unwrap_or(u32::MAX));
     });
-    let Writing {
+    let GraphEncoder {
         objects, values, ..
-    } = writing;
+    } = encoder;
     let stored = StoredCall {
         id: call.id,
         end: call.end,
@@ -46,7 +47,7 @@ pub(super) fn stored(mut call: Call) -> (StoredCall, Vec<(Digest, Value<Link>)>)
         is_from_own_method: call.is_from_own_method,
         receiver: call.receiver,
         arguments: call.arguments,
-        places: call.places,
+        variables: call.variables,
         outcome: call.outcome,
         steps: call.steps,
         events: call.events,
@@ -59,23 +60,23 @@ pub(super) fn stored(mut call: Call) -> (StoredCall, Vec<(Digest, Value<Link>)>)
     (stored, values)
 }
 
-/// A stored call with its graph again. `None` if a value is missing, or something is not as we write it.
-pub(super) fn restored(
+/// Decodes a call. Returns `None` if a value is missing or malformed.
+pub(super) fn decode_call(
     stored: StoredCall,
     execution: u32,
     values: &BTreeMap<Digest, Value<Link>>,
 ) -> Option<Call> {
-    let mut reading = Reading {
+    let mut decoder = GraphDecoder {
         values,
         objects: &stored.objects,
-        met: Vec::new(),
-        graph: Graph::default(),
+        decoded: Vec::new(),
+        graph: ValueGraph::default(),
     };
     let mut roots = Vec::new();
     for link in &stored.links {
-        roots.push(reading.node(link, 0)?);
+        roots.push(decoder.decode_node(link, 0)?);
     }
-    let graph = reading.graph;
+    let graph = decoder.graph;
     let mut call = Call {
         id: stored.id,
         end: stored.end,
@@ -87,7 +88,7 @@ pub(super) fn restored(
         is_from_own_method: stored.is_from_own_method,
         receiver: stored.receiver,
         arguments: stored.arguments,
-        places: stored.places,
+        variables: stored.variables,
         outcome: stored.outcome,
         steps: stored.steps,
         events: stored.events,
@@ -106,16 +107,16 @@ pub(super) fn restored(
     is_complete.then_some(call)
 }
 
-/// All references to nodes outside the graph, always in the same order.
+/// Visits all references to nodes outside of the graph, always in the same order.
 fn for_each_reference(call: &mut Call, mut visit: impl FnMut(&mut NodeId)) {
     for argument in &mut call.arguments {
         visit(&mut argument.before);
     }
-    for state in &mut call.places {
+    for state in &mut call.variables {
         state.before.iter_mut().for_each(&mut visit);
     }
     for event in &mut call.events {
-        if let External::Called {
+        if let Interaction::Called {
             arguments,
             keywords,
             answer,
@@ -125,7 +126,7 @@ fn for_each_reference(call: &mut Call, mut visit: impl FnMut(&mut NodeId)) {
             arguments.iter_mut().for_each(&mut visit);
             keywords.iter_mut().for_each(|(_, value)| visit(value));
             match answer {
-                Answer::Returned(value) | Answer::Raised(value) => visit(value),
+                ExternalReply::Returned(value) | ExternalReply::Raised(value) => visit(value),
             }
         }
     }
@@ -143,51 +144,62 @@ fn for_each_reference(call: &mut Call, mut visit: impl FnMut(&mut NodeId)) {
     for argument in &mut call.arguments {
         argument.after.iter_mut().for_each(&mut visit);
     }
-    for state in &mut call.places {
+    for state in &mut call.variables {
         state.after.iter_mut().for_each(&mut visit);
     }
     match &mut call.outcome {
-        Outcome::Returned(value)
-        | Outcome::Raised {
+        CallOutcome::Returned(value)
+        | CallOutcome::Raised {
             exception: value, ..
         } => visit(value),
-        Outcome::Unfinished => {}
+        CallOutcome::Unfinished => {}
     }
 }
 
-struct Writing<'a> {
-    graph: &'a Graph,
+/// The state of encoding one graph.
+struct GraphEncoder<'a> {
+    /// The graph.
+    graph: &'a ValueGraph,
+    /// The numbers of the nodes visited so far.
     numbers: BTreeMap<NodeId, u32>,
+    /// The identities of the numbered nodes.
     objects: Vec<Option<ObjectId>>,
+    /// The digests in `values`.
     written: BTreeSet<Digest>,
+    /// The values that are stored by digest.
     values: Vec<(Digest, Value<Link>)>,
 }
 
-impl Writing<'_> {
-    fn link(&mut self, place: NodeId, depth: usize) -> Link {
-        let Some(node) = self.graph.get(place).filter(|_| depth < DEEPEST) else {
+impl GraphEncoder<'_> {
+    /// Returns the link to a node. Nodes beyond the maximum depth become `None`.
+    fn encode_node(&mut self, node_id: NodeId, depth: usize) -> Link {
+        let Some(node) = self.graph.get(node_id).filter(|_| depth < MAX_DEPTH) else {
             return Link::Here(Box::new(Value::None));
         };
         let is_leaf = node.object.is_none() && node.value.children().is_empty();
         if !is_leaf {
-            if let Some(number) = self.numbers.get(&place) {
+            if let Some(number) = self.numbers.get(&node_id) {
                 return Link::Same(*number);
             }
             let number = u32::try_from(self.objects.len()).unwrap_or(u32::MAX);
-            self.numbers.insert(place, number);
+            self.numbers.insert(node_id, number);
             self.objects.push(node.object);
         }
-        let value = node.value.clone().map(|child| self.link(child, depth + 1));
+        let value = node
+            .value
+            .clone()
+            .map(|child| self.encode_node(child, depth + 1));
         let text = serde_json::to_string(&value).unwrap_or_default();
-        match (is_leaf, text.len() <= SHORT) {
+        match (is_leaf, text.len() <= MAX_INLINE) {
             (true, true) => Link::Here(Box::new(value)),
             (false, true) => Link::New(Box::new(value)),
-            (true, false) => Link::Leaf(self.keep(&text, value)),
-            (false, false) => Link::Node(self.keep(&text, value)),
+            (true, false) => Link::Leaf(self.store_value(&text, value)),
+            (false, false) => Link::Node(self.store_value(&text, value)),
         }
     }
 
-    fn keep(&mut self, text: &str, value: Value<Link>) -> Digest {
+    /// Adds a value that is stored by digest.
+    fn store_value(&mut self, text: &str, value: Value<Link>) -> Digest {
         let digest = Digest::of(text);
         if self.written.insert(digest) {
             self.values.push((digest, value));
@@ -196,37 +208,43 @@ impl Writing<'_> {
     }
 }
 
-struct Reading<'a> {
+/// The state of decoding one graph.
+struct GraphDecoder<'a> {
+    /// The values that are stored by digest.
     values: &'a BTreeMap<Digest, Value<Link>>,
+    /// The identities of the numbered nodes.
     objects: &'a [Option<ObjectId>],
-    met: Vec<NodeId>,
-    graph: Graph,
+    /// The numbered nodes decoded so far.
+    decoded: Vec<NodeId>,
+    /// The graph so far.
+    graph: ValueGraph,
 }
 
-impl Reading<'_> {
-    fn node(&mut self, link: &Link, depth: usize) -> Option<NodeId> {
-        if depth > DEEPEST || self.graph.len() > MOST_NODES {
+impl GraphDecoder<'_> {
+    /// Decodes the node that a link refers to.
+    fn decode_node(&mut self, link: &Link, depth: usize) -> Option<NodeId> {
+        if depth > MAX_DEPTH || self.graph.len() > MAX_NODES {
             return None;
         }
         let (value, is_leaf) = match link {
-            Link::Same(number) => return self.met.get(*number as usize).copied(),
+            Link::Same(number) => return self.decoded.get(*number as usize).copied(),
             Link::Here(value) => (&**value, true),
             Link::Leaf(digest) => (self.values.get(digest)?, true),
             Link::New(value) => (&**value, false),
             Link::Node(digest) => (self.values.get(digest)?, false),
         };
-        // Its place is needed before its parts are there, for they may refer to it.
-        let place = self.graph.add(Node::plain(Value::None));
+        // The node is needed before its parts, because they may refer to it.
+        let node_id = self.graph.add(ValueNode::plain(Value::None));
         let mut object = None;
         if !is_leaf {
-            object = *self.objects.get(self.met.len())?;
-            self.met.push(place);
+            object = *self.objects.get(self.decoded.len())?;
+            self.decoded.push(node_id);
         }
         let value = value
             .clone()
-            .try_map(|child| self.node(&child, depth + 1).ok_or(()))
+            .try_map(|child| self.decode_node(&child, depth + 1).ok_or(()))
             .ok()?;
-        self.graph.set(place, Node { value, object });
-        Some(place)
+        self.graph.set(node_id, ValueNode { value, object });
+        Some(node_id)
     }
 }

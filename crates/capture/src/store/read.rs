@@ -1,34 +1,36 @@
-//! From files to a recording.
+//! Reads recordings from files.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::format::{Digest, Link, Record, StoredCall, VERSION};
+use super::format::{Digest, Link, StoreRecord, StoredCall, VERSION};
 use super::{EXTENSION, graphs};
-use crate::recording::{Call, CallId, Execution, Recording, Unit, UnitId};
+use crate::recording::{Call, CallId, CodeUnit, ProgramRun, Recording, UnitId};
 use crate::value::Value;
 
-/// What was found in a folder or a file.
+/// The recordings of a folder or of some files.
 #[derive(Debug, Default)]
-pub struct Loaded {
-    /// Everything that could be read.
+pub struct LoadedRecordings {
+    /// The calls of all files together.
     pub recording: Recording,
     /// The files, in the order of [`Recording::executions`].
     pub files: Vec<PathBuf>,
-    /// Files that are none of ours, or of another version, with the reason.
+    /// Files that are no recordings, or of another version, with the reason.
     pub ignored: Vec<(PathBuf, String)>,
-    /// How many lines were damaged or cut off. One at the end of a file is what a killed process leaves.
+    /// The number of damaged or incomplete lines. A killed process leaves one at the end of its
+    /// file.
     pub damaged: usize,
 }
 
-/// Everything in a folder, in the order of the file names. A folder that does not exist has nothing in it.
-pub fn load(folder: &Path) -> io::Result<Loaded> {
+/// Loads all recordings of a folder, in the order of their file names. A missing folder counts as
+/// empty.
+pub fn load(folder: &Path) -> io::Result<LoadedRecordings> {
     load_files(&files(folder)?)
 }
 
-/// The recordings in a folder, in the order of their names. A folder that does not exist has nothing in it.
+/// Finds the recordings of a folder, in the order of their names. A missing folder counts as empty.
 pub fn files(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let entries = match fs::read_dir(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -45,73 +47,82 @@ pub fn files(folder: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(paths)
 }
 
-/// One file.
-pub fn load_file(path: &Path) -> io::Result<Loaded> {
+/// Loads one file.
+pub fn load_file(path: &Path) -> io::Result<LoadedRecordings> {
     load_files(std::slice::from_ref(&path))
 }
 
-/// Several files together.
-pub fn load_files(paths: &[impl AsRef<Path>]) -> io::Result<Loaded> {
-    let mut loaded = Loaded::default();
+/// Loads several files into one recording.
+pub fn load_files(paths: &[impl AsRef<Path>]) -> io::Result<LoadedRecordings> {
+    let mut loaded = LoadedRecordings::default();
     for path in paths {
         loaded.add(path.as_ref())?;
     }
     Ok(loaded)
 }
 
-/// What the lines of one file say.
+/// The records of one file.
 #[derive(Default)]
-struct Lines {
+struct FileRecords {
+    /// The version of the format.
     version: u32,
-    execution: Option<Execution>,
-    units: Vec<Unit>,
+    /// The process that wrote the file; `None` if it does not begin as a recording.
+    execution: Option<ProgramRun>,
+    /// The units, by number.
+    units: Vec<CodeUnit>,
+    /// The number of calls of each unit.
     counts: Vec<u64>,
+    /// The values, by digest.
     values: BTreeMap<Digest, Value<Link>>,
+    /// The finished calls.
     calls: Vec<StoredCall>,
-    /// Calls that began and of which nothing more was heard.
+    /// Calls that began and did not end.
     open: BTreeMap<CallId, (UnitId, Option<CallId>)>,
+    /// The number of damaged lines.
     damaged: usize,
 }
 
-impl Lines {
-    fn of(content: &[u8]) -> Lines {
-        let mut lines = Lines::default();
+impl FileRecords {
+    /// Reads all lines of a file.
+    fn of(content: &[u8]) -> FileRecords {
+        let mut lines = FileRecords::default();
         for line in content.split_inclusive(|byte| *byte == b'\n') {
-            match line.strip_suffix(b"\n").and_then(Record::from_line) {
-                Some(record) => lines.note(record),
+            match line.strip_suffix(b"\n").and_then(StoreRecord::from_line) {
+                Some(record) => lines.add_record(record),
                 None => lines.damaged += 1,
             }
         }
         lines
     }
 
-    fn note(&mut self, record: Record) {
+    /// Adds a record.
+    fn add_record(&mut self, record: StoreRecord) {
         match record {
-            Record::Begin { version, execution } => {
+            StoreRecord::Begin { version, execution } => {
                 self.version = version;
                 self.execution.get_or_insert(execution);
             }
-            Record::Unit(unit) => self.units.push(unit),
-            Record::Value(digest, value) => {
+            StoreRecord::Unit(unit) => self.units.push(unit),
+            StoreRecord::Value(digest, value) => {
                 self.values.insert(digest, value);
             }
-            Record::Entered { call, unit, caller } => {
+            StoreRecord::Entered { call, unit, caller } => {
                 self.open.insert(call, (unit, caller));
             }
-            Record::Call(call) => {
+            StoreRecord::Call(call) => {
                 self.open.remove(&call.id);
                 self.calls.push(*call);
             }
-            Record::Dropped(call) => {
+            StoreRecord::Dropped(call) => {
                 self.open.remove(&call);
             }
-            Record::Counts(counts) => self.counts = counts,
-            Record::Trouble(trouble) => {
+            StoreRecord::Counts(counts) => self.counts = counts,
+            StoreRecord::Trouble(problem) => {
                 if let Some(execution) = &mut self.execution {
-                    execution.troubles.push(trouble);
+                    execution.problems.push(problem);
                 }
             }
-            Record::End => {
+            StoreRecord::End => {
                 if let Some(execution) = &mut self.execution {
                     execution.is_complete = true;
                 }
@@ -120,9 +131,10 @@ impl Lines {
     }
 }
 
-impl Loaded {
+impl LoadedRecordings {
+    /// Adds the recording in a file.
     fn add(&mut self, path: &Path) -> io::Result<()> {
-        let mut lines = Lines::of(&fs::read(path)?);
+        let mut lines = FileRecords::of(&fs::read(path)?);
         let Some(execution) = lines.execution.take() else {
             let reason = "it does not begin as a recording does".to_owned();
             self.ignored.push((path.to_path_buf(), reason));
@@ -139,21 +151,21 @@ impl Loaded {
         self.files.push(path.to_path_buf());
         self.damaged += lines.damaged;
         let units: Vec<UnitId> = (lines.units.into_iter().enumerate())
-            .map(|(place, unit)| {
-                let calls = lines.counts.get(place).copied().unwrap_or(0);
+            .map(|(index, unit)| {
+                let calls = lines.counts.get(index).copied().unwrap_or(0);
                 self.unit(unit, calls)
             })
             .collect();
         let mut calls = Vec::new();
         for stored in lines.calls {
-            match graphs::restored(stored, number, &lines.values) {
+            match graphs::decode_call(stored, number, &lines.values) {
                 Some(call) => calls.push(call),
                 None => self.damaged += 1,
             }
         }
         calls.extend(
             (lines.open.into_iter())
-                .map(|(id, (unit, caller))| Call::begun(id, number, unit, caller)),
+                .map(|(id, (unit, caller))| Call::unfinished(id, number, unit, caller)),
         );
         calls.sort_by_key(|call| call.id);
         for mut call in calls {
@@ -168,17 +180,17 @@ impl Loaded {
         Ok(())
     }
 
-    /// The number of a unit among those of all files.
-    fn unit(&mut self, unit: Unit, calls: u64) -> UnitId {
+    /// Returns the number of a unit among those of all files, and adds to its calls.
+    fn unit(&mut self, unit: CodeUnit, calls: u64) -> UnitId {
         let units = &mut self.recording.units;
-        let is_same = |known: &Unit| {
+        let is_same = |known: &CodeUnit| {
             known.name() == unit.name() && known.file == unit.file && known.line == unit.line
         };
-        let place = units.iter().position(is_same).unwrap_or_else(|| {
-            units.push(Unit { calls: 0, ..unit });
+        let index = units.iter().position(is_same).unwrap_or_else(|| {
+            units.push(CodeUnit { calls: 0, ..unit });
             units.len() - 1
         });
-        units[place].calls += calls;
-        UnitId(u32::try_from(place).unwrap_or(u32::MAX))
+        units[index].calls += calls;
+        UnitId(u32::try_from(index).unwrap_or(u32::MAX))
     }
 }

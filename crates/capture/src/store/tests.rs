@@ -1,47 +1,48 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::graph::{Graph, Node};
+use crate::graph::{ValueGraph, ValueNode};
 use crate::recording::{
-    Answer, Argument, Event, External, FileState, Outcome, Parameter, ParameterKind, Place,
-    PlaceState, Receiver, Source, UnitKind,
+    BindingKind, BoundArgument, CallOutcome, ExternalEvent, ExternalReply, ExternalSource,
+    FileState, Interaction, ProgramVariable, Receiver, UnitKind, UnitParameter, VariableState,
 };
-use crate::value::{Float, NodeId, Object, ObjectId, ObjectKind, Reference, Value};
+use crate::value::{ExactFloat, ImportPath, InstanceValue, NodeId, ObjectId, ObjectKind, Value};
 
-fn unit() -> Unit {
-    Unit {
+fn unit() -> CodeUnit {
+    CodeUnit {
         module: "app".to_owned(),
         qualified_name: "Stack.push".to_owned(),
         file: "app.py".to_owned(),
         line: 3,
         kind: UnitKind::Function,
-        parameters: vec![Parameter {
+        parameters: vec![UnitParameter {
             name: "self".to_owned(),
-            kind: ParameterKind::Normal,
+            kind: BindingKind::Normal,
         }],
         calls: 0,
     }
 }
 
-/// A call with a bit of everything: shared and cyclic values, long texts, an event with values of its own.
+/// A call with a bit of everything: shared and cyclic values, long texts, an event with values of
+/// its own.
 fn call(id: u64) -> Call {
-    let mut values = Graph::default();
-    let text = values.add(Node::plain(Value::Text("ä\n\"".repeat(30))));
-    let number = values.add(Node::plain(Value::Float(Float(f64::NAN))));
-    let bytes = values.add(Node::plain(Value::Bytes(vec![0, 255, id as u8])));
-    let ring = values.add(Node::plain(Value::None));
+    let mut values = ValueGraph::default();
+    let text = values.add(ValueNode::plain(Value::Text("ä\n\"".repeat(30))));
+    let number = values.add(ValueNode::plain(Value::Float(ExactFloat(f64::NAN))));
+    let bytes = values.add(ValueNode::plain(Value::Bytes(vec![0, 255, id as u8])));
+    let ring = values.add(ValueNode::plain(Value::None));
     let list = Value::List(vec![ring, text, number, bytes, ring]);
     let object = Some(ObjectId(id));
     values.set(
         ring,
-        Node {
+        ValueNode {
             value: list,
             object,
         },
     );
-    let object = values.add(Node {
-        value: Value::Object(Object {
-            class: Reference::new("app", "Stack"),
+    let object = values.add(ValueNode {
+        value: Value::Object(InstanceValue {
+            class: ImportPath::new("app", "Stack"),
             is_importable: true,
             kind: ObjectKind::Plain,
             content: None,
@@ -58,15 +59,15 @@ fn call(id: u64) -> Call {
         unit: UnitId(0),
         caller: None,
         is_from_own_method: false,
-        receiver: Receiver::Instance(Reference::new("app", "Stack")),
-        arguments: vec![Argument {
+        receiver: Receiver::Instance(ImportPath::new("app", "Stack")),
+        arguments: vec![BoundArgument {
             name: "self".to_owned(),
             before: object,
             after: Some(object),
             is_default: false,
         }],
-        places: vec![PlaceState {
-            place: Place::Global {
+        variables: vec![VariableState {
+            variable: ProgramVariable::Global {
                 module: "app".to_owned(),
                 name: "count".to_owned(),
             },
@@ -74,24 +75,24 @@ fn call(id: u64) -> Call {
             after: Some(number),
             is_as_imported: false,
         }],
-        outcome: Outcome::Returned(ring),
+        outcome: CallOutcome::Returned(ring),
         steps: Vec::new(),
         events: vec![
-            Event {
+            ExternalEvent {
                 at: id,
                 is_nested: true,
-                external: External::Called {
-                    source: Source::Clock,
+                external: Interaction::Called {
+                    source: ExternalSource::Clock,
                     function: "time.time".to_owned(),
                     arguments: vec![text],
                     keywords: Vec::new(),
-                    answer: Answer::Returned(number),
+                    answer: ExternalReply::Returned(number),
                 },
             },
-            Event {
+            ExternalEvent {
                 at: id,
                 is_nested: false,
-                external: External::File {
+                external: Interaction::File {
                     path: "log.txt".to_owned(),
                     before: FileState::Absent,
                     after: FileState::File(vec![1, 2, 3]),
@@ -108,19 +109,19 @@ fn call(id: u64) -> Call {
 fn is_alike(one: &Call, other: &Call) -> bool {
     let without = |call: &Call| {
         let mut call = call.clone();
-        call.values = Graph::default();
-        let (stored, _) = graphs::stored(call);
+        call.values = ValueGraph::default();
+        let (stored, _) = graphs::encode_call(call);
         stored.id
     };
     let roots = |call: &Call| -> Vec<NodeId> {
-        let Outcome::Returned(result) = call.outcome else {
+        let CallOutcome::Returned(result) = call.outcome else {
             return Vec::new();
         };
         [call.roots_before(), call.roots_after(), vec![result]].concat()
     };
     let (left, right) = (roots(one), roots(other));
     let same = |(left, right): (&NodeId, &NodeId)| {
-        one.values.is_alike(*left, &other.values, *right)
+        one.values.is_isomorphic(*left, &other.values, *right)
             && one.values.object(*left) == other.values.object(*right)
     };
     without(one) == without(other)
@@ -131,26 +132,26 @@ fn is_alike(one: &Call, other: &Call) -> bool {
 }
 
 fn written(folder: &Path, calls: u64) -> PathBuf {
-    let mut writer = Writer::create(folder, "run", &Execution::default()).unwrap();
-    writer.unit(&unit()).unwrap();
+    let mut writer = RecordingWriter::create(folder, "run", &ProgramRun::default()).unwrap();
+    writer.add_unit(&unit()).unwrap();
     for id in 1..=calls {
-        writer.entered(CallId(id * 10), UnitId(0), None).unwrap();
-        writer.call(call(id * 10)).unwrap();
+        writer.enter_call(CallId(id * 10), UnitId(0), None).unwrap();
+        writer.add_call(call(id * 10)).unwrap();
     }
-    writer.counts(&[calls]).unwrap();
+    writer.write_counts(&[calls]).unwrap();
     writer.finish().unwrap();
     writer.path().to_path_buf()
 }
 
 #[test]
-fn what_was_written_is_read() {
+fn recordings_are_read_as_they_were_written() {
     let folder = tempfile::tempdir().unwrap();
     written(folder.path(), 3);
     let loaded = load(folder.path()).unwrap();
     assert_eq!(loaded.damaged, 0);
     let recording = loaded.recording;
     assert!(recording.executions[0].is_complete);
-    assert_eq!(recording.units, [Unit { calls: 3, ..unit() }]);
+    assert_eq!(recording.units, [CodeUnit { calls: 3, ..unit() }]);
     assert_eq!(recording.calls.len(), 3);
     for (found, id) in recording.calls.iter().zip([10, 20, 30]) {
         assert!(is_alike(found, &call(id)), "{found:#?}");
@@ -194,28 +195,28 @@ fn a_log_that_was_cut_anywhere_is_read_up_to_there() {
 #[test]
 fn a_call_that_did_not_end_is_unfinished() {
     let folder = tempfile::tempdir().unwrap();
-    let mut writer = Writer::create(folder.path(), "run", &Execution::default()).unwrap();
-    let unit = writer.unit(&unit()).unwrap();
-    writer.entered(CallId(1), unit, None).unwrap();
-    writer.entered(CallId(2), unit, Some(CallId(1))).unwrap();
-    writer.dropped(CallId(2)).unwrap();
+    let mut writer = RecordingWriter::create(folder.path(), "run", &ProgramRun::default()).unwrap();
+    let unit = writer.add_unit(&unit()).unwrap();
+    writer.enter_call(CallId(1), unit, None).unwrap();
+    writer.enter_call(CallId(2), unit, Some(CallId(1))).unwrap();
+    writer.drop_call(CallId(2)).unwrap();
     let calls = load(folder.path()).unwrap().recording.calls;
     assert_eq!(calls.len(), 1);
     assert_eq!(
         (calls[0].end, &calls[0].outcome),
-        (None, &Outcome::Unfinished)
+        (None, &CallOutcome::Unfinished)
     );
 }
 
 #[test]
 fn equal_values_are_written_once() {
     let folder = tempfile::tempdir().unwrap();
-    let mut writer = Writer::create(folder.path(), "run", &Execution::default()).unwrap();
-    writer.unit(&unit()).unwrap();
+    let mut writer = RecordingWriter::create(folder.path(), "run", &ProgramRun::default()).unwrap();
+    writer.add_unit(&unit()).unwrap();
     let mut same = call(5);
     for id in [5, 6, 7] {
         same.id = CallId(id);
-        writer.call(same.clone()).unwrap();
+        writer.add_call(same.clone()).unwrap();
     }
     let content = fs::read_to_string(writer.path()).unwrap();
     let values = content
@@ -248,10 +249,10 @@ fn processes_do_not_share_a_file_and_units_are_joined() {
 #[test]
 fn a_full_log_takes_no_more_calls() {
     let folder = tempfile::tempdir().unwrap();
-    let writer = Writer::create(folder.path(), "run", &Execution::default()).unwrap();
+    let writer = RecordingWriter::create(folder.path(), "run", &ProgramRun::default()).unwrap();
     let mut writer = writer.with_limit(10);
-    writer.call(call(1)).unwrap();
-    writer.counts(&[]).unwrap();
+    writer.add_call(call(1)).unwrap();
+    writer.write_counts(&[]).unwrap();
     assert!(load(folder.path()).unwrap().recording.calls.is_empty());
 }
 

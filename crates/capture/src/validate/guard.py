@@ -1,13 +1,14 @@
-"""What tests may not do while Testwright runs them.
+"""An audit hook that restricts tests while Testwright runs them.
 
-Nothing outside of one folder may be changed, no connection opened and no process started: whatever tries to is stopped by an
-audit hook, and its test fails. Tests may be wrong, and so may be what they test, so neither is trusted.
+Tests may change files in one folder only, and may neither open connections nor start processes. The
+hook raises an exception on every other attempt, so the test fails. Neither the tests nor the code
+under test is trusted.
 """
 
 import os
 import sys
 
-#: For the moment in which a runner itself does what tests may not.
+#: True while a runner itself does something that tests may not do.
 lifted = False
 
 FORBIDDEN = {
@@ -39,8 +40,8 @@ CHANGES = {
 }
 
 
-def keep_inside(folder):
-    """Allows changes in this folder alone, from now on; a hook cannot be taken away."""
+def restrict_changes_to(folder):
+    """Restricts changes to this folder for good, since an audit hook cannot be removed."""
     folder = os.path.realpath(folder)
 
     def is_outside(path):

@@ -1,7 +1,10 @@
-"""Runs candidate tests and tells what became of each. Started by Testwright in a process of its own.
+"""Runs candidate tests and reports the outcome of each.
 
-Reads its orders as JSON from the file named first, and writes a JSON line for each test to the file named second. Nothing
-outside of the folder for temporary files may be changed, no connection opened and no process started (`guard.py`).
+Started by Testwright in a process of its own.
+
+Reads its options as JSON from the first argument's file, and appends a JSON line for each test to
+the second one's. Tests may neither change files outside of the folder for temporary files nor open
+connections nor start processes (`guard.py`).
 """
 
 import importlib
@@ -15,41 +18,41 @@ import types
 
 import testwright_guard
 
-with open(sys.argv[1], encoding="utf-8") as orders_file:
-    ORDERS = json.load(orders_file)
-REPORT = open(sys.argv[2], "a", encoding="utf-8")  # noqa: SIM115 (stays open until the process ends)
+with open(sys.argv[1], encoding="utf-8") as options_file:
+    OPTIONS = json.load(options_file)
+REPORT = open(sys.argv[2], "a", encoding="utf-8")  # noqa: SIM115 (open until the process ends)
 
 
 class Vacuous(BaseException):
-    """Raised in the place of a unit's body; no test expects it."""
+    """Raised instead of running a unit's body; no test expects it."""
 
 
-def tell(test, outcome, message=""):
+def report_outcome(test, outcome, message=""):
     REPORT.write(json.dumps({"test": test, "outcome": outcome, "message": message}) + "\n")
     REPORT.flush()
 
 
-# What tests leave behind
+# Leaks: changes that a test does not undo
 
 
-def surroundings():
-    """The state of the process that a test has to leave as it was."""
-    # pytest keeps notes of its own there.
+def process_state():
+    """Returns the state of the process that a test must leave unchanged."""
+    # pytest uses variables of its own.
     variables = {
         name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")
     }
     found = {"environment": variables, "folder": os.getcwd(), "path": list(sys.path)}
-    found.update(settings())
-    for name in ORDERS["modules"]:
+    found.update(interpreter_settings())
+    for name in OPTIONS["modules"]:
         module = sys.modules.get(name)
         for key, value in list(vars(module).items()) if module else ():
             if not key.startswith("__"):
-                found[f"{name}.{key}"] = pinned(value)
+                found[f"{name}.{key}"] = identity_key(value)
     return found
 
 
-def settings():
-    """What the interpreter as a whole is set to, as far as the modules for it are in use."""
+def interpreter_settings():
+    """Returns global settings of the interpreter whose modules are in use."""
     found = {
         "the recursion limit": sys.getrecursionlimit(),
         "a signal handler": [signal.getsignal(number) for number in range(1, 32)],
@@ -61,15 +64,15 @@ def settings():
         logging = sys.modules["logging"]
         loggers = logging.Logger.manager.loggerDict.items()
         levels = {name: getattr(logger, "level", 0) for name, logger in loggers}
-        # Whether there is a logger makes no difference, but its level does.
+        # Creating a logger has no effect, but its level has.
         found["the level of a logger"] = {name: level for name, level in levels.items() if level}
     if "locale" in sys.modules:
         found["the locale"] = sys.modules["locale"].setlocale(sys.modules["locale"].LC_ALL)
     return found
 
 
-def pinned(value):
-    """Something that is equal later only if the value is the same object and, for plain containers, has the same parts."""
+def identity_key(value):
+    """Returns a key that stays equal only for the same object with the same items."""
     if type(value) is dict:
         return id(value), [(id(key), id(item)) for key, item in value.items()]
     if type(value) in (list, set):
@@ -77,13 +80,13 @@ def pinned(value):
     return id(value), None
 
 
-def loaded():
-    return {name for name in ORDERS["modules"] if name in sys.modules}
+def loaded_modules():
+    return {name for name in OPTIONS["modules"] if name in sys.modules}
 
 
-def leak(before, known):
-    """What a test has left changed, apart from modules that it was the first to import."""
-    after = surroundings()
+def find_leak(before, known):
+    """Returns the name of something that a test left changed, apart from newly imported modules."""
+    after = process_state()
     for name in list(before) + [name for name in after if name not in before]:
         is_known = name in before or name.rpartition(".")[0] in known
         is_same = before.get(name) == after.get(name)
@@ -93,16 +96,16 @@ def leak(before, known):
 
 
 def is_import(name):
-    """Whether a variable of a module, by its whole name, holds a module: an import that waited until it was needed."""
+    """Returns true if a variable of a module holds a module: the result of a late import."""
     module, _, key = name.rpartition(".")
     return isinstance(getattr(sys.modules.get(module), key, None), types.ModuleType)
 
 
-# Units without their body
+# Units with an empty body
 
 
-def emptied(module, path):
-    """Replaces the code of a unit by one that raises, and gives what puts it back."""
+def empty_unit(module, path):
+    """Replaces the code of a unit by one that raises. Returns a function that restores it."""
     owner = importlib.import_module(module)
     *owners, last = path.split(".")
     for name in owners:
@@ -129,11 +132,11 @@ def emptied(module, path):
 
 
 def empty_code(enclosed):
-    """The code of a function that raises. A function takes only code that encloses as many variables as its own."""
+    """Returns the code of a function that raises, with this number of enclosed variables."""
     names = [f"variable_{number}" for number in range(enclosed)]
     lines = ["def around():"]
     lines += [f"    {name} = None" for name in names]
-    # As the code of another function it has that function's globals.
+    # The code runs with the globals of the function that it is put into.
     lines += [
         "    def empty(*args, **kwargs):",
         f"        [{', '.join(names)}]",
@@ -153,42 +156,42 @@ def fail():
 
 
 def run_one(test, run):
-    """Runs one test by a function that gives its outcome and a message, and tells."""
-    tell(test, "started")
+    """Runs one test by a function that returns its outcome and a message, and reports them."""
+    report_outcome(test, "started")
     restore = None
-    if ORDERS["empty"]:
-        # What the unit has given once may be remembered, by others as well, and then another test passes without it.
+    if OPTIONS["empty"]:
+        # A first run fills caches, so that a test that passes only by a cached result is detected.
         outcome, message = run()
         if outcome != "passed":
-            tell(test, outcome, message)
+            report_outcome(test, outcome, message)
             return
         try:
-            restore = emptied(*ORDERS["units"][test])
+            restore = empty_unit(*OPTIONS["units"][test])
         except Exception as error:
-            tell(test, "failed", f"cannot be emptied: {error}")
+            report_outcome(test, "failed", f"cannot be emptied: {error}")
             return
-    before, known = surroundings(), loaded()
+    before, known = process_state(), loaded_modules()
     try:
         outcome, message = run()
     finally:
         if restore:
             restore()
-    if outcome == "passed" and not ORDERS["empty"]:
-        left = leak(before, known)
+    if outcome == "passed" and not OPTIONS["empty"]:
+        left = find_leak(before, known)
         if left:
             outcome, message = "leaked", left
-    tell(test, outcome, message)
+    report_outcome(test, outcome, message)
 
 
-def alone(test, run):
-    """As `run_one`, in a copy of this process if there is such a thing."""
-    if not ORDERS["alone"] or not hasattr(os, "fork"):
+def run_isolated(test, run):
+    """Runs one test like `run_one`, in a fork of this process if the system has forks."""
+    if not OPTIONS["alone"] or not hasattr(os, "fork"):
         run_one(test, run)
         return
     child = os.fork()
     if child == 0:
         status = 1
-        signal.alarm(ORDERS["seconds"])
+        signal.alarm(OPTIONS["seconds"])
         try:
             run_one(test, run)
             status = 0
@@ -197,10 +200,10 @@ def alone(test, run):
     os.waitpid(child, 0)
 
 
-def ordered(tests):
+def in_order(tests):
     tests = list(tests)
-    if ORDERS["shuffle"] is not None:
-        random.Random(ORDERS["shuffle"]).shuffle(tests)
+    if OPTIONS["shuffle"] is not None:
+        random.Random(OPTIONS["shuffle"]).shuffle(tests)
     return tests
 
 
@@ -215,20 +218,20 @@ def main_pytest():
 
     class Plugin:
         def pytest_collection_modifyitems(self, items):
-            items[:] = ordered(items)
+            items[:] = in_order(items)
 
         def pytest_collectreport(self, report):
             if report.failed:
                 message = getattr(
                     getattr(report.longrepr, "reprcrash", None), "message", str(report.longrepr)
                 )
-                tell(report.nodeid, "broken", message.strip().splitlines()[-1][:200])
+                report_outcome(report.nodeid, "broken", message.strip().splitlines()[-1][:200])
 
         @pytest.hookimpl(tryfirst=True)
         def pytest_runtest_protocol(self, item, nextitem):
             def run():
                 reports = runtestprotocol(
-                    item, log=False, nextitem=nextitem if not ORDERS["alone"] else None
+                    item, log=False, nextitem=nextitem if not OPTIONS["alone"] else None
                 )
                 for report in reports:
                     if report.failed:
@@ -240,35 +243,35 @@ def main_pytest():
                         return "skipped", ""
                 return "passed", ""
 
-            # The name as orders have it: the file, the class and the function, without the row of a table.
+            # The name as in the options: file, class and function, without the row of a table.
             function = getattr(item, "originalname", None) or item.name
-            alone(f"{item.parent.nodeid}::{function}", run)
+            run_isolated(f"{item.parent.nodeid}::{function}", run)
             return True
 
     arguments = ["-q", "-p", "no:cacheprovider", "-p", "no:randomly", "-p", "no:xdist"]
     arguments += [
         "--continue-on-collection-errors",
         "-c",
-        ORDERS["settings"],
+        OPTIONS["settings"],
         "--rootdir",
-        ORDERS["folder"],
+        OPTIONS["folder"],
         "--basetemp",
-        ORDERS["temporary"],
+        OPTIONS["temporary"],
     ]
-    pytest.main([*arguments, *ORDERS["files"]], plugins=[Plugin()])
+    pytest.main([*arguments, *OPTIONS["files"]], plugins=[Plugin()])
 
 
 def main_unittest():
     import unittest
 
     found = []
-    for path in ORDERS["files"]:
-        file = os.path.relpath(path, ORDERS["folder"])
+    for path in OPTIONS["files"]:
+        file = os.path.relpath(path, OPTIONS["folder"])
         sys.path.insert(0, os.path.dirname(path))
         try:
             module = importlib.import_module(os.path.basename(path)[: -len(".py")])
         except Exception as error:
-            tell(file, "broken", short(error))
+            report_outcome(file, "broken", short(error))
             continue
         pending = [unittest.defaultTestLoader.loadTestsFromModule(module)]
         while pending:
@@ -278,7 +281,7 @@ def main_unittest():
                 else:
                     found.append((f"{file}::{type(test).__name__}::{test._testMethodName}", test))
 
-    for name, test in ordered(found):
+    for name, test in in_order(found):
 
         def run(test=test):
             result = unittest.TestResult()
@@ -287,15 +290,15 @@ def main_unittest():
                 return "failed", text.strip().splitlines()[-1][:200]
             return ("skipped", "") if result.skipped else ("passed", "")
 
-        alone(name, run)
+        run_isolated(name, run)
 
 
-os.chdir(ORDERS["start"])
-testwright_guard.keep_inside(ORDERS["inside"])
-if ORDERS["style"] == "pytest":
+os.chdir(OPTIONS["start"])
+testwright_guard.restrict_changes_to(OPTIONS["inside"])
+if OPTIONS["style"] == "pytest":
     main_pytest()
 else:
     main_unittest()
 REPORT.flush()
-# Threads that a unit has started must not keep this process.
+# Threads started by a unit must not keep this process alive.
 os._exit(0)

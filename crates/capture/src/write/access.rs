@@ -1,56 +1,68 @@
-//! How a test can say an object that it has no name for: by the way that leads to it.
+//! Paths to objects that a test has no name for, starting from arguments and variables.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use super::literal;
-use crate::Graph;
+use crate::ValueGraph;
 use crate::recording::Call;
 use crate::value::{NodeId, ObjectId, Value};
 
-/// Where a way begins.
+/// The start of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Root {
-    /// An argument, by its position among [`Call::arguments`].
+    /// An argument, by its index in [`Call::arguments`].
     Argument(usize),
-    /// A place, by its position among [`Call::places`].
-    Place(usize),
+    /// A variable, by its index in [`Call::variables`].
+    Variable(usize),
 }
 
-/// A way to an object.
+/// A path to an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Access {
+pub(super) struct AccessPath {
+    /// Its start.
     pub(super) root: Root,
-    /// `.next[0]["name"]`
+    /// The steps from the start: `.next[0]["name"]`.
     pub(super) steps: String,
-    /// Where it leads.
+    /// The node of the object.
     pub(super) node: NodeId,
 }
 
-/// The ways to all objects that can be reached when a call has ended, the shortest for each.
-pub(super) fn after(call: &Call) -> BTreeMap<ObjectId, Access> {
+/// Returns the shortest paths to all objects that can be reached at the end of a call.
+pub(super) fn paths_at_exit(call: &Call) -> BTreeMap<ObjectId, AccessPath> {
     let arguments = call.arguments.iter().enumerate();
     let arguments =
         arguments.filter_map(|(index, argument)| Some((Root::Argument(index), argument.after?)));
-    let places = call.places.iter().enumerate();
-    let places = places.filter_map(|(index, state)| Some((Root::Place(index), state.after?)));
-    ways(&call.values, arguments.chain(places))
+    let variables = call.variables.iter().enumerate();
+    let variables =
+        variables.filter_map(|(index, state)| Some((Root::Variable(index), state.after?)));
+    shortest_paths(&call.values, arguments.chain(variables))
 }
 
-/// The same for when it began.
-pub(super) fn before(call: &Call) -> BTreeMap<ObjectId, Access> {
+/// Returns the shortest paths to all objects that can be reached at the start of a call.
+pub(super) fn paths_at_entry(call: &Call) -> BTreeMap<ObjectId, AccessPath> {
     let arguments = call.arguments.iter().enumerate();
     let arguments = arguments.map(|(index, argument)| (Root::Argument(index), argument.before));
-    let places = call.places.iter().enumerate();
-    let places = places.filter_map(|(index, state)| Some((Root::Place(index), state.before?)));
-    ways(&call.values, arguments.chain(places))
+    let variables = call.variables.iter().enumerate();
+    let variables =
+        variables.filter_map(|(index, state)| Some((Root::Variable(index), state.before?)));
+    shortest_paths(&call.values, arguments.chain(variables))
 }
 
-/// The ways from a place, by its position among [`Call::places`], to all that is inside of what it holds.
-pub(super) fn inside(graph: &Graph, place: usize, held: NodeId) -> BTreeMap<ObjectId, Access> {
-    ways(graph, std::iter::once((Root::Place(place), held)))
+/// Returns the shortest paths from a variable, by its index in [`Call::variables`], to all objects
+/// inside of its value.
+pub(super) fn paths_inside(
+    graph: &ValueGraph,
+    variable: usize,
+    held: NodeId,
+) -> BTreeMap<ObjectId, AccessPath> {
+    shortest_paths(graph, std::iter::once((Root::Variable(variable), held)))
 }
 
-fn ways(graph: &Graph, roots: impl Iterator<Item = (Root, NodeId)>) -> BTreeMap<ObjectId, Access> {
+/// Finds the shortest path to each object by breadth-first search.
+fn shortest_paths(
+    graph: &ValueGraph,
+    roots: impl Iterator<Item = (Root, NodeId)>,
+) -> BTreeMap<ObjectId, AccessPath> {
     let mut found = BTreeMap::new();
     let mut seen = BTreeSet::new();
     let mut pending: VecDeque<(Root, String, NodeId)> = roots
@@ -62,7 +74,9 @@ fn ways(graph: &Graph, roots: impl Iterator<Item = (Root, NodeId)>) -> BTreeMap<
         }
         if let Some(object) = graph.object(node) {
             let steps = steps.clone();
-            found.entry(object).or_insert(Access { root, steps, node });
+            found
+                .entry(object)
+                .or_insert(AccessPath { root, steps, node });
         }
         for (step, child) in parts(graph, node) {
             pending.push_back((root, format!("{steps}{step}"), child));
@@ -71,8 +85,8 @@ fn ways(graph: &Graph, roots: impl Iterator<Item = (Root, NodeId)>) -> BTreeMap<
     found
 }
 
-/// The parts of a value that an expression can say.
-fn parts(graph: &Graph, node: NodeId) -> Vec<(String, NodeId)> {
+/// Returns the parts of a value that an expression can reach, with the step to each.
+fn parts(graph: &ValueGraph, node: NodeId) -> Vec<(String, NodeId)> {
     match graph.value(node) {
         Value::List(items) | Value::Tuple(items) => {
             let indexed = items.iter().enumerate();

@@ -1,122 +1,134 @@
-//! Recorded values as Python expressions that make them again.
+//! Turns recorded values into Python expressions that make them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::code::Code;
-use super::construct::Evidence;
-use super::imported::Imported;
+use super::code::PythonCode;
+use super::construct::RecordingIndex;
+use super::imported_objects::ImportedObjects;
 use super::literal;
-use super::paths::Paths;
-use super::plan::Setup;
-use super::scope::{Scope, snake_case};
-use super::stand_ins::{self, Double};
-use super::{Form, Knowledge};
-use crate::Graph;
+use super::paths::PathRewriter;
+use super::plan::SetupStep;
+use super::scope::{ImportScope, snake_case};
+use super::test_doubles::{self, TestDouble};
+use super::{Knowledge, TestForm};
+use crate::ValueGraph;
 use crate::recording::{Call, CallId};
-use crate::value::{NodeId, ObjectId, Reference, Value};
+use crate::value::{ImportPath, NodeId, ObjectId, Value};
 
-/// Where the helpers are, from the tests' point of view.
+/// The name of the helper module, as tests import it.
 pub(crate) const HELPERS: &str = "testwright_helpers";
 
-/// Why a value cannot be made again, as the end of "it is …".
+/// The reason why a value cannot be built, as the end of "it is …".
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Missing(pub(crate) String);
+pub(crate) struct BuildError(pub(crate) String);
 
-/// Values nested more deeply than this are not written: nobody would read them.
-const DEPTH: usize = 60;
+/// The maximum nesting of values in a test; deeper ones are unreadable.
+const MAX_DEPTH: usize = 60;
 
-/// Makes expressions for the values of one call, and the statements that have to come before them.
-pub(crate) struct Builder<'a> {
+/// A builder of expressions for the values of one call, and of the statements that have to come
+/// before them.
+pub(crate) struct ValueBuilder<'a> {
+    /// The call that is tested.
     pub(super) call: &'a Call,
+    /// The project's source.
     pub(super) knowledge: &'a Knowledge<'a>,
-    pub(super) evidence: &'a Evidence<'a>,
-    pub(super) form: Form,
-    pub(super) paths: &'a Paths,
-    pub(super) scope: &'a mut Scope,
-    /// What has to be done first, in order.
-    pub(super) setup: Vec<Setup>,
-    /// Objects that exist in the test already, and how to say them.
+    /// The index of the recording.
+    pub(super) index: &'a RecordingIndex<'a>,
+    /// The form of the test.
+    pub(super) form: TestForm,
+    /// The rewriter of paths.
+    pub(super) paths: &'a PathRewriter,
+    /// The names and imports of the test.
+    pub(super) scope: &'a mut ImportScope,
+    /// The setup statements so far, in order.
+    pub(super) setup: Vec<SetupStep>,
+    /// Objects that exist in the test already, with the expressions for them.
     pub(super) live: BTreeMap<ObjectId, String>,
-    /// Objects that importing a module gives.
-    pub(super) imported: Imported,
-    /// Objects that need a name.
+    /// Objects that an import provides.
+    pub(super) imported: ImportedObjects,
+    /// Objects that need a variable.
     named: BTreeSet<ObjectId>,
     /// The nodes of objects at entry.
     at_entry: BTreeMap<ObjectId, NodeId>,
-    /// Objects that are being made right now.
+    /// Objects under construction, outermost first.
     building: Vec<ObjectId>,
-    /// Parts that are made as soon as an object has a name, which closes cycles.
-    waiting: Vec<Waiting<'a>>,
-    /// The object because of which something could not be made.
-    open: Option<ObjectId>,
-    /// The variable that notes for how long the unit sleeps, and for how long it did.
+    /// Parts that are assigned as soon as an object has a name. This closes cycles.
+    deferred: Vec<DeferredPart<'a>>,
+    /// The object under construction that the last failed part needs.
+    blocked_on: Option<ObjectId>,
+    /// The variable that records for how long the unit sleeps, and the recorded durations.
     pub(super) sleeps: Option<(String, Vec<NodeId>)>,
-    /// What stands for functions whose arguments are checked.
-    pub(super) doubles: Vec<Double<'a>>,
-    /// When that is which is being made, if it is no part of the call itself.
-    pub(super) moment: CallId,
-    /// Whether what cannot be made is left to the reader of a stub.
+    /// Mocks whose calls are checked.
+    pub(super) doubles: Vec<TestDouble<'a>>,
+    /// The time of the state that is being built, if it is not that of the call itself.
+    pub(super) as_of: CallId,
+    /// True if values that cannot be built become placeholders, as in stubs.
     pub(super) is_lenient: bool,
-    /// Whether what is made is what the call should lead to, and not what it starts from.
+    /// True while building a value that the call should lead to, false for one that it starts from.
     is_expecting: bool,
 }
 
-/// A part that needs an object that is still being made.
+/// A part that needs an object under construction.
 #[derive(Clone)]
-struct Waiting<'a> {
+struct DeferredPart<'a> {
+    /// The object that it needs.
     object: ObjectId,
-    /// Where the part belongs: `cart.owner`, `items[2]`.
+    /// The expression to assign to: `cart.owner`, `items[2]`.
     target: String,
-    part: (&'a Graph, NodeId),
+    /// The value.
+    part: (&'a ValueGraph, NodeId),
 }
 
-/// Where a builder was, to go back to if a way of making something leads nowhere.
-pub(super) struct Stand<'a> {
+/// A state of the builder, to return to if an attempt fails.
+pub(super) struct Checkpoint<'a> {
     setup: usize,
     live: BTreeMap<ObjectId, String>,
-    waiting: Vec<Waiting<'a>>,
-    scope: Scope,
+    deferred: Vec<DeferredPart<'a>>,
+    scope: ImportScope,
 }
 
-impl<'a> Builder<'a> {
+impl<'a> ValueBuilder<'a> {
+    /// Creates a builder for the values of a call.
     pub(super) fn new(
         call: &'a Call,
         knowledge: &'a Knowledge<'a>,
-        evidence: &'a Evidence<'a>,
-        form: Form,
-        paths: &'a Paths,
-        scope: &'a mut Scope,
-    ) -> Builder<'a> {
-        let mut builder = Builder {
+        index: &'a RecordingIndex<'a>,
+        form: TestForm,
+        paths: &'a PathRewriter,
+        scope: &'a mut ImportScope,
+    ) -> ValueBuilder<'a> {
+        let mut builder = ValueBuilder {
             call,
             knowledge,
-            evidence,
+            index,
             form,
             paths,
             scope,
             setup: Vec::new(),
             live: BTreeMap::new(),
-            imported: Imported::of(call),
+            imported: ImportedObjects::of(call),
             named: BTreeSet::new(),
             at_entry: BTreeMap::new(),
             building: Vec::new(),
-            waiting: Vec::new(),
-            open: None,
+            deferred: Vec::new(),
+            blocked_on: None,
             sleeps: None,
             doubles: Vec::new(),
-            moment: call.id,
+            as_of: call.id,
             is_lenient: false,
             is_expecting: false,
         };
-        builder.name_what_is_shared(&call.roots_before());
+        builder.name_shared_objects(&call.roots_before());
         builder
     }
 
-    /// Objects that are reached in two ways, or from themselves, need a name to be made only once.
-    pub(super) fn name_what_is_shared(&mut self, roots: &[NodeId]) {
+    /// Marks objects that are reached twice, or from themselves, as needing a name, so that they
+    /// are made only once.
+    pub(super) fn name_shared_objects(&mut self, roots: &[NodeId]) {
         let mut seen: BTreeSet<NodeId> = BTreeSet::new();
         let mut open: Vec<NodeId> = Vec::new();
-        // A node is pushed twice: to be opened, and to be closed behind everything that it leads to.
+        // Each node is pushed twice: to be opened, and to be closed behind everything that it leads
+        // to.
         let mut pending: Vec<(NodeId, Option<NodeId>, bool)> = roots
             .iter()
             .rev()
@@ -147,25 +159,29 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// From now on this object gets a name wherever it is made.
-    pub(super) fn needs_name(&mut self, object: ObjectId) {
+    /// Marks an object as needing a variable wherever it is built.
+    pub(super) fn require_name(&mut self, object: ObjectId) {
         self.named.insert(object);
     }
 
-    /// What a value of the call itself should be afterwards. Objects that exist in the test stand for themselves, but not the
-    /// one at `node`, which is to be compared.
-    pub(super) fn expected(&mut self, node: NodeId) -> Result<Code, Missing> {
+    /// Builds a value of the call as it should be afterwards. Objects that exist in the test are
+    /// referred to by name, except for the one at `node`, which is compared.
+    pub(super) fn expected(&mut self, node: NodeId) -> Result<PythonCode, BuildError> {
         self.expected_of(self.call, node)
     }
 
-    /// The same for a value of another call, which this one has made.
-    pub(super) fn expected_of(&mut self, call: &'a Call, node: NodeId) -> Result<Code, Missing> {
-        let stand = self.stand();
+    /// Builds an expected value of another call, which this one has made.
+    pub(super) fn expected_of(
+        &mut self,
+        call: &'a Call,
+        node: NodeId,
+    ) -> Result<PythonCode, BuildError> {
+        let checkpoint = self.checkpoint();
         let (live, named) = (self.live.clone(), std::mem::take(&mut self.named));
         self.is_expecting = true;
         let graph = &call.values;
         if std::ptr::eq(call, self.call) {
-            self.name_what_is_shared(&[node]);
+            self.name_shared_objects(&[node]);
         }
         if let Some(own) = graph.object(node) {
             self.live.remove(&own);
@@ -173,125 +189,134 @@ impl<'a> Builder<'a> {
         let code = self.code(graph, node, "expected");
         self.is_expecting = false;
         if code.is_err() {
-            self.restore(stand);
+            self.restore(checkpoint);
         }
-        // What was made is like the objects of the program, but it is not these objects.
+        // The expected value is equal to the program's objects, but consists of other objects.
         self.live = live;
         self.named = named;
         code
     }
 
-    /// A value of the call as it was at entry, for itself: what else the call has to do with it does not matter.
-    pub(super) fn alone(&mut self, node: NodeId) -> Result<Code, Missing> {
+    /// Builds a value of the call at entry by itself, without regard to the rest of the call.
+    pub(super) fn standalone_value(&mut self, node: NodeId) -> Result<PythonCode, BuildError> {
         self.named.clear();
-        self.name_what_is_shared(&[node]);
+        self.name_shared_objects(&[node]);
         self.value(node, "")
     }
 
-    /// A variable that somebody has to give a value, in the place of something that cannot be made.
-    pub(super) fn placeholder(&mut self, hint: &str) -> Code {
+    /// Adds a variable without a value, to be completed by hand, in the place of a value that
+    /// cannot be built.
+    pub(super) fn placeholder(&mut self, hint: &str) -> PythonCode {
         let target = self.scope.variable(hint);
-        self.setup.push(Setup::Assign {
+        self.setup.push(SetupStep::Assign {
             target: target.clone(),
-            code: Code::text("...  # TODO: rebuild"),
+            code: PythonCode::text("...  # TODO: rebuild"),
         });
-        Code::Text(target)
+        PythonCode::Text(target)
     }
 
-    /// Whether what is made is compared with, and not given to the call.
+    /// Returns true while building an expected value.
     pub(super) fn is_expecting(&self) -> bool {
         self.is_expecting
     }
 
-    /// Whether something could not be made because what it is a part of is being made.
-    pub(super) fn is_open(&self) -> bool {
-        self.open.is_some()
+    /// Returns true if the last failure was due to an object under construction.
+    pub(super) fn is_blocked(&self) -> bool {
+        self.blocked_on.is_some()
     }
 
-    pub(super) fn stand(&self) -> Stand<'a> {
-        Stand {
+    /// Saves the state of the builder.
+    pub(super) fn checkpoint(&self) -> Checkpoint<'a> {
+        Checkpoint {
             setup: self.setup.len(),
             live: self.live.clone(),
-            waiting: self.waiting.clone(),
+            deferred: self.deferred.clone(),
             scope: self.scope.clone(),
         }
     }
 
-    pub(super) fn restore(&mut self, stand: Stand<'a>) {
-        self.setup.truncate(stand.setup);
-        self.live = stand.live;
-        self.waiting = stand.waiting;
-        *self.scope = stand.scope;
+    /// Returns to a saved state.
+    pub(super) fn restore(&mut self, checkpoint: Checkpoint<'a>) {
+        self.setup.truncate(checkpoint.setup);
+        self.live = checkpoint.live;
+        self.deferred = checkpoint.deferred;
+        *self.scope = checkpoint.scope;
     }
 
-    /// A value of the call itself; `hint` is what it may be called.
-    pub(super) fn value(&mut self, node: NodeId, hint: &str) -> Result<Code, Missing> {
+    /// Builds a value of the call itself; `hint` is a name for it.
+    pub(super) fn value(&mut self, node: NodeId, hint: &str) -> Result<PythonCode, BuildError> {
         let graph = &self.call.values;
         self.code(graph, node, hint)
     }
 
+    /// Builds a value of a graph. An object that cannot be built is referred to by its import, if
+    /// it has one.
     pub(super) fn code(
         &mut self,
-        graph: &'a Graph,
+        graph: &'a ValueGraph,
         node: NodeId,
         hint: &str,
-    ) -> Result<Code, Missing> {
+    ) -> Result<PythonCode, BuildError> {
         let Some(object) = graph.object(node) else {
-            return self.plain(graph, node, hint, None);
+            return self.build_new(graph, node, hint, None);
         };
         if !self.is_imported(object) {
             return self.object_code(graph, node, object, hint);
         }
-        let stand = self.stand();
+        let checkpoint = self.checkpoint();
         let code = self.object_code(graph, node, object, hint);
-        // What cannot be made is there already.
-        if code.is_err() && !self.is_open() {
-            self.restore(stand);
-            return self.said_by_import(object).map_or(code, Ok);
+        // An object that cannot be built exists already.
+        if code.is_err() && !self.is_blocked() {
+            self.restore(checkpoint);
+            return self.import_path_code(object).map_or(code, Ok);
         }
         code
     }
 
+    /// Builds an object, or refers to it if it exists.
     fn object_code(
         &mut self,
-        graph: &'a Graph,
+        graph: &'a ValueGraph,
         node: NodeId,
         object: ObjectId,
         hint: &str,
-    ) -> Result<Code, Missing> {
+    ) -> Result<PythonCode, BuildError> {
         if let Some(name) = self.live.get(&object) {
-            return Ok(Code::text(name));
+            return Ok(PythonCode::text(name));
         }
-        // Only where objects are made by their state it matters whether an import gives quite the same one.
+        // Building by state needs a fresh object, because the imported one may differ from the
+        // recorded one.
         if self.form.constructors
             && let Some(code) = self.imported(object)
         {
             return Ok(code);
         }
         if self.building.contains(&object) {
-            self.open = Some(object);
-            return Err(Missing("part of a cycle that cannot be closed".to_owned()));
+            self.blocked_on = Some(object);
+            return Err(BuildError(
+                "part of a cycle that cannot be closed".to_owned(),
+            ));
         }
-        if self.building.len() > DEPTH {
-            return Err(Missing("nested too deeply to be written".to_owned()));
+        if self.building.len() > MAX_DEPTH {
+            return Err(BuildError("nested too deeply to be written".to_owned()));
         }
-        // A value from another moment may be a part of this call too, and then that is how it was.
+        // A value from another time may be part of this call too. Then its state at entry counts.
         let now = self.at_entry.get(&object).filter(|_| !self.is_expecting);
         let (graph, node) = match now {
             Some(now) => (&self.call.values, *now),
             None => (graph, node),
         };
-        // They exist already and have names of their own.
+        // Constants exist already and have names of their own.
         let is_constant = matches!(
             graph.value(node),
             Value::Member { .. } | Value::Reference(_)
         );
         let is_moved = matches!(graph.value(node), Value::Stream { position, .. } if *position > 0);
-        let needs_name =
-            self.named.contains(&object) || is_moved || self.is_made_in_steps(graph, node);
-        if is_constant || !needs_name {
+        let require_name =
+            self.named.contains(&object) || is_moved || self.needs_attribute_changes(graph, node);
+        if is_constant || !require_name {
             self.building.push(object);
-            let code = self.plain(graph, node, hint, None);
+            let code = self.build_new(graph, node, hint, None);
             self.building.pop();
             return code;
         }
@@ -302,27 +327,27 @@ impl<'a> Builder<'a> {
         };
         let name = self.scope.variable(&wanted);
         self.building.push(object);
-        let code = self.plain(graph, node, &wanted, Some(&name));
+        let code = self.build_new(graph, node, &wanted, Some(&name));
         self.building.pop();
         let code = code?;
-        // What is defined in the test has a name of its own.
+        // A function defined in the test has a name of its own.
         if let Some(own) = self.live.get(&object) {
-            return Ok(Code::text(own));
+            return Ok(PythonCode::text(own));
         }
         self.bind(&name, code, graph, node)?;
-        Ok(Code::text(name))
+        Ok(PythonCode::text(name))
     }
 
-    /// Gives an object its name, and makes what waited for it.
+    /// Binds an object to its name, and assigns the parts that waited for it.
     fn bind(
         &mut self,
         name: &str,
-        code: Code,
-        graph: &'a Graph,
+        code: PythonCode,
+        graph: &'a ValueGraph,
         node: NodeId,
-    ) -> Result<(), Missing> {
-        if code != Code::text(name) {
-            self.setup.push(Setup::Assign {
+    ) -> Result<(), BuildError> {
+        if code != PythonCode::text(name) {
+            self.setup.push(SetupStep::Assign {
                 target: name.to_owned(),
                 code,
             });
@@ -331,51 +356,52 @@ impl<'a> Builder<'a> {
             && *position > 0
         {
             let seek = format!("{name}.seek({position})");
-            self.setup.push(Setup::Do(Code::Text(seek)));
+            self.setup.push(SetupStep::Do(PythonCode::Text(seek)));
         }
         let Some(object) = graph.object(node) else {
             return Ok(());
         };
         self.live.insert(object, name.to_owned());
-        let (now, later): (Vec<_>, Vec<_>) = std::mem::take(&mut self.waiting)
+        let (now, later): (Vec<_>, Vec<_>) = std::mem::take(&mut self.deferred)
             .into_iter()
             .partition(|part| part.object == object);
-        self.waiting = later;
-        for Waiting { target, part, .. } in now {
-            if let Some(code) = self.unless_open(part.0, part.1, &target)? {
-                self.setup.push(Setup::Assign { target, code });
+        self.deferred = later;
+        for DeferredPart { target, part, .. } in now {
+            if let Some(code) = self.build_or_defer(part.0, part.1, &target)? {
+                self.setup.push(SetupStep::Assign { target, code });
             }
         }
         Ok(())
     }
 
-    /// A part of something called `name`; nothing for a part that cannot be made before something that is being made right
-    /// now: that is set later, at `step` in it.
+    /// Builds a part of the object called `name`. Returns `None` for a part that needs an object
+    /// under construction: it is assigned later, at `step` in it.
     pub(super) fn part(
         &mut self,
-        graph: &'a Graph,
+        graph: &'a ValueGraph,
         node: NodeId,
         name: Option<&str>,
         step: impl Fn() -> String,
-    ) -> Result<Option<Code>, Missing> {
+    ) -> Result<Option<PythonCode>, BuildError> {
         match name {
-            Some(name) => self.unless_open(graph, node, &format!("{name}{}", step())),
+            Some(name) => self.build_or_defer(graph, node, &format!("{name}{}", step())),
             None => self.code(graph, node, "").map(Some),
         }
     }
 
-    fn unless_open(
+    /// Builds a value, or defers it if it needs an object under construction.
+    fn build_or_defer(
         &mut self,
-        graph: &'a Graph,
+        graph: &'a ValueGraph,
         node: NodeId,
         target: &str,
-    ) -> Result<Option<Code>, Missing> {
-        let stand = self.stand();
+    ) -> Result<Option<PythonCode>, BuildError> {
+        let checkpoint = self.checkpoint();
         let code = self.code(graph, node, "");
-        match (&code, self.open.take()) {
+        match (&code, self.blocked_on.take()) {
             (Err(_), Some(object)) => {
-                self.restore(stand);
-                self.waiting.push(Waiting {
+                self.restore(checkpoint);
+                self.deferred.push(DeferredPart {
                     object,
                     target: target.to_owned(),
                     part: (graph, node),
@@ -386,159 +412,166 @@ impl<'a> Builder<'a> {
         }
     }
 
+    /// Builds the items of a list or tuple.
     fn parts(
         &mut self,
-        graph: &'a Graph,
+        graph: &'a ValueGraph,
         nodes: &[NodeId],
         name: Option<&str>,
-    ) -> Result<Vec<Code>, Missing> {
+    ) -> Result<Vec<PythonCode>, BuildError> {
         let indexed = nodes.iter().enumerate();
         indexed
             .map(|(index, node)| {
                 let part = self.part(graph, *node, name, || format!("[{index}]"))?;
-                Ok(part.unwrap_or_else(|| Code::text("None")))
+                Ok(part.unwrap_or_else(|| PythonCode::text("None")))
             })
             .collect()
     }
 
-    fn plain(
+    /// Builds a value that does not exist yet. `name` is the variable that it will be bound to, if
+    /// any.
+    fn build_new(
         &mut self,
-        graph: &'a Graph,
+        graph: &'a ValueGraph,
         node: NodeId,
         hint: &str,
         name: Option<&str>,
-    ) -> Result<Code, Missing> {
+    ) -> Result<PythonCode, BuildError> {
         Ok(match graph.value(node) {
-            Value::None => Code::text("None"),
-            Value::Ellipsis => Code::text("..."),
-            Value::NotImplemented => Code::text("NotImplemented"),
-            Value::Boolean(value) => Code::text(if *value { "True" } else { "False" }),
-            Value::Integer(value) => Code::text(value.to_string()),
-            Value::LargeInteger(digits) => Code::Text(literal::large_integer(digits)),
+            Value::None => PythonCode::text("None"),
+            Value::Ellipsis => PythonCode::text("..."),
+            Value::NotImplemented => PythonCode::text("NotImplemented"),
+            Value::Boolean(value) => PythonCode::text(if *value { "True" } else { "False" }),
+            Value::Integer(value) => PythonCode::text(value.to_string()),
+            Value::LargeInteger(digits) => PythonCode::Text(literal::large_integer(digits)),
             Value::Float(number) => self.float(number.0),
             Value::Complex(real, imaginary) => {
                 let parts = vec![self.float(real.0), self.float(imaginary.0)];
-                Code::call("complex", parts)
+                PythonCode::call("complex", parts)
             }
             Value::Text(text) => match self.paths.text(text) {
                 Some(code) => code,
                 None => literal::text(text),
             },
-            Value::BrokenText(points) => Code::Text(literal::broken_text(points)),
+            Value::BrokenText(points) => PythonCode::Text(literal::broken_text(points)),
             Value::Bytes(bytes) => literal::bytes(bytes),
-            Value::ByteArray(bytes) => Code::call("bytearray", vec![literal::bytes(bytes)]),
-            Value::List(items) => Code::list(self.parts(graph, items, name)?),
-            Value::Tuple(items) => Code::tuple(self.parts(graph, items, None)?),
-            Value::Set(items) if items.is_empty() => Code::text("set()"),
-            Value::Set(items) => Code::group("{", self.parts(graph, items, None)?, "}"),
-            Value::FrozenSet(items) if items.is_empty() => Code::text("frozenset()"),
+            Value::ByteArray(bytes) => PythonCode::call("bytearray", vec![literal::bytes(bytes)]),
+            Value::List(items) => PythonCode::list(self.parts(graph, items, name)?),
+            Value::Tuple(items) => PythonCode::tuple(self.parts(graph, items, None)?),
+            Value::Set(items) if items.is_empty() => PythonCode::text("set()"),
+            Value::Set(items) => PythonCode::group("{", self.parts(graph, items, None)?, "}"),
+            Value::FrozenSet(items) if items.is_empty() => PythonCode::text("frozenset()"),
             Value::FrozenSet(items) => {
-                let inner = Code::group("{", self.parts(graph, items, None)?, "}");
-                Code::call("frozenset", vec![inner])
+                let inner = PythonCode::group("{", self.parts(graph, items, None)?, "}");
+                PythonCode::call("frozenset", vec![inner])
             }
             Value::Dictionary(entries) => self.dictionary(graph, entries, name)?,
             Value::Reference(reference) => match self.reference(reference) {
                 Ok(code) => code,
-                Err(missing) => self.of_program(reference).ok_or(missing)?,
+                Err(missing) => self.program_function(reference).ok_or(missing)?,
             },
             Value::Member { class, names } => self.member(class, names)?,
             Value::Made {
                 callee,
                 arguments,
                 keywords,
-            } => self.made(graph, callee, arguments, keywords)?,
+            } => self.well_known_value(graph, callee, arguments, keywords)?,
             Value::Object(object) => self.object(graph, node, object, name)?,
             Value::Method { receiver, name } => {
                 let receiver = self.code(graph, *receiver, "")?;
-                Code::Text(format!("{}.{name}", receiver.flat()))
+                PythonCode::Text(format!("{}.{name}", receiver.flat()))
             }
             Value::Function(function) => self.function(graph, node, function)?,
             Value::Generator { function, .. } => {
-                return Err(Missing(format!("a generator by {function}")));
+                return Err(BuildError(format!("a generator by {function}")));
             }
             Value::Iterator { remaining, .. } => {
-                let items = Code::list(self.parts(graph, remaining, None)?);
-                Code::call("iter", vec![items])
+                let items = PythonCode::list(self.parts(graph, remaining, None)?);
+                PythonCode::call("iter", vec![items])
             }
             Value::Stream { class, content, .. } => {
                 let content = self.code(graph, *content, hint)?;
                 let class = self.reference(class)?.flat();
-                Code::call(&class, vec![content])
+                PythonCode::call(&class, vec![content])
             }
             Value::Exception(exception) => {
                 if !exception.is_importable || !exception.members.is_empty() {
-                    return Err(Missing(format!("an exception of {}", exception.class)));
+                    return Err(BuildError(format!("an exception of {}", exception.class)));
                 }
                 let arguments = self.parts(graph, &exception.arguments, None)?;
                 let class = self.reference(&exception.class)?.flat();
-                Code::call(&class, arguments)
+                PythonCode::call(&class, arguments)
             }
             Value::Omitted { class, length } => {
                 let length = length.map_or_else(String::new, |length| format!(" of {length}"));
-                return Err(Missing(format!("too large to be kept: {class}{length}")));
+                return Err(BuildError(format!("too large to be kept: {class}{length}")));
             }
             Value::Unknown { class, reason } => {
-                if let Some(code) = stand_ins::partner(self, class, graph.object(node)) {
+                if let Some(code) = test_doubles::peer_double(self, class, graph.object(node)) {
                     return code;
                 }
-                return Err(Missing(format!("an object of {class}: {reason}")));
+                return Err(BuildError(format!("an object of {class}: {reason}")));
             }
         })
     }
 
-    fn float(&mut self, number: f64) -> Code {
+    /// Writes a float. Infinities and `nan` come from `math`.
+    fn float(&mut self, number: f64) -> PythonCode {
         if number.is_finite() {
-            return Code::Text(literal::float(number));
+            return PythonCode::Text(literal::float(number));
         }
         let math = self.scope.module("math").flat();
-        Code::Text(match (number.is_nan(), number > 0.0) {
+        PythonCode::Text(match (number.is_nan(), number > 0.0) {
             (true, _) => format!("{math}.nan"),
             (false, true) => format!("{math}.inf"),
             (false, false) => format!("-{math}.inf"),
         })
     }
 
+    /// Writes a dictionary.
     fn dictionary(
         &mut self,
-        graph: &'a Graph,
+        graph: &'a ValueGraph,
         entries: &[(NodeId, NodeId)],
         name: Option<&str>,
-    ) -> Result<Code, Missing> {
+    ) -> Result<PythonCode, BuildError> {
         let mut items = Vec::new();
         for (key, value) in entries {
             let key = self.code(graph, *key, "")?;
             let value = self.part(graph, *value, name, || format!("[{}]", key.flat()))?;
-            let value = value.unwrap_or_else(|| Code::text("None"));
-            items.push(Code::pair(key, ": ", value));
+            let value = value.unwrap_or_else(|| PythonCode::text("None"));
+            items.push(PythonCode::pair(key, ": ", value));
         }
-        Ok(Code::group("{", items, "}"))
+        Ok(PythonCode::group("{", items, "}"))
     }
 
-    /// Something importable; what is inside of a function is not, nor is a program that has no name as a module.
-    pub(super) fn reference(&mut self, reference: &Reference) -> Result<Code, Missing> {
+    /// Refers to something importable. Definitions inside of functions are not, nor is a main
+    /// program without a module name.
+    pub(super) fn reference(&mut self, reference: &ImportPath) -> Result<PythonCode, BuildError> {
         if self.scope.module_name(&reference.module) == "__main__" {
             let name = reference.name();
-            return Err(Missing(format!(
+            return Err(BuildError(format!(
                 "{name}, which belongs to the program that was run"
             )));
         }
         if reference.path.contains('<') {
-            return Err(Missing(format!("{reference}, which cannot be imported")));
+            return Err(BuildError(format!("{reference}, which cannot be imported")));
         }
         Ok(self.scope.reference(reference))
     }
 
-    fn member(&mut self, class: &Reference, names: &[String]) -> Result<Code, Missing> {
+    /// Writes a member of an enumeration, or a combination of flags.
+    fn member(&mut self, class: &ImportPath, names: &[String]) -> Result<PythonCode, BuildError> {
         let class = self.reference(class)?.flat();
         if names.is_empty() {
-            return Ok(Code::call(&class, vec![Code::text("0")]));
+            return Ok(PythonCode::call(&class, vec![PythonCode::text("0")]));
         }
         let members: Vec<String> = names.iter().map(|name| format!("{class}.{name}")).collect();
-        Ok(Code::Text(members.join(" | ")))
+        Ok(PythonCode::Text(members.join(" | ")))
     }
 }
 
-/// What something is called if nobody gave it a name.
+/// Returns a variable name for a value, by its type.
 pub(super) fn type_name(value: &Value) -> String {
     let name = match value {
         Value::List(_) => "items",

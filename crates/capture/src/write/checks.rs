@@ -1,4 +1,4 @@
-//! What has to be so after the call.
+//! The verify phase of a test: assertions about the state after the call.
 
 mod effects;
 mod generators;
@@ -6,35 +6,39 @@ mod values;
 
 use std::collections::BTreeSet;
 
-use super::access::{self, Access, Root};
-use super::build::{Builder, Missing};
-use super::code::Code;
-use super::exercise::{Exercised, is_creation};
-use super::plan::{Actual, Check, Exercise, How};
+use super::access::{self, AccessPath, Root};
+use super::build::{BuildError, ValueBuilder};
+use super::code::PythonCode;
+use super::exercise::{CallCode, is_creation};
+use super::plan::{ActualValue, Assertion, ComparisonKind, Exercise};
 use super::{Completeness, Strength};
-use crate::effects::Effect;
-use crate::recording::{Call, Outcome, Place, Receiver, Unit, UnitKind};
-use crate::value::{Exception, NodeId, Object, ObjectId, Reference, Value};
+use crate::effects::CallEffect;
+use crate::recording::{Call, CallOutcome, CodeUnit, ProgramVariable, Receiver, UnitKind};
+use crate::value::{Exception, ImportPath, InstanceValue, NodeId, ObjectId, Value};
 use values::{has_address, is_hash};
 
-/// What is called and what is checked.
-pub(super) struct Verified {
+/// The exercise phase together with its assertions.
+pub(super) struct Verification {
+    /// The code that makes the call.
     pub(super) exercise: Exercise,
-    pub(super) checks: Vec<Check>,
+    /// The assertions, in order.
+    pub(super) checks: Vec<Assertion>,
+    /// The part of the behaviour that they cover.
     pub(super) completeness: Completeness,
 }
 
-/// Objects that checks will look at, and arguments that lead to them, need names.
-pub(super) fn name_what_is_asserted(builder: &mut Builder<'_>, unit: &Unit) {
+/// Marks objects that assertions will refer to, and the arguments that lead to them, as needing a
+/// name.
+pub(super) fn name_asserted_objects(builder: &mut ValueBuilder<'_>, unit: &CodeUnit) {
     let call = builder.call;
-    let (before, after) = (access::before(call), access::after(call));
+    let (before, after) = (access::paths_at_entry(call), access::paths_at_exit(call));
     let mut asserted: Vec<ObjectId> = Vec::new();
     for effect in call.effects() {
-        if let Effect::Changed { object, .. } = effect {
+        if let CallEffect::Changed { object, .. } = effect {
             asserted.push(object);
         }
     }
-    if let Outcome::Returned(result) = call.outcome {
+    if let CallOutcome::Returned(result) = call.outcome {
         let is_constant = matches!(
             call.values.value(result),
             Value::Member { .. } | Value::Reference(_)
@@ -51,32 +55,33 @@ pub(super) fn name_what_is_asserted(builder: &mut Builder<'_>, unit: &Unit) {
                 let argument = call.arguments.get(index)?;
                 call.values.object(argument.before)
             }
-            Root::Place(_) => None,
+            Root::Variable(_) => None,
         });
-        let is_pinned = lead.is_some_and(|access| matches!(access.root, Root::Place(_)));
+        let is_pinned = lead.is_some_and(|access| matches!(access.root, Root::Variable(_)));
         match through {
-            Some(root) if after.contains_key(&object) => builder.needs_name(root),
+            Some(root) if after.contains_key(&object) => builder.require_name(root),
             None if is_pinned && after.contains_key(&object) => {}
-            _ => builder.needs_name(object),
+            _ => builder.require_name(object),
         }
     }
-    for object in kept_arguments(call) {
-        builder.needs_name(object);
+    for object in retained_arguments(call) {
+        builder.require_name(object);
     }
 }
 
-/// Objects that were given, and stand in what the call gives or changes afterwards: there they are said by their names.
-fn kept_arguments(call: &Call) -> Vec<ObjectId> {
+/// Finds arguments that are part of the result or of a changed object afterwards. Assertions refer
+/// to them by name.
+fn retained_arguments(call: &Call) -> Vec<ObjectId> {
     let graph = &call.values;
     let changed = call
         .effects()
         .into_iter()
         .filter_map(|effect| match effect {
-            Effect::Changed { after, .. } => Some(after),
-            Effect::Rebound { after, .. } => after,
+            CallEffect::Changed { after, .. } => Some(after),
+            CallEffect::Rebound { after, .. } => after,
         });
     let returned = match call.outcome {
-        Outcome::Returned(result) => Some(result),
+        CallOutcome::Returned(result) => Some(result),
         _ => None,
     };
     let mut pending: Vec<NodeId> = changed.chain(returned).collect();
@@ -86,7 +91,7 @@ fn kept_arguments(call: &Call) -> Vec<ObjectId> {
             pending.extend(graph.children(node));
         }
     }
-    let kept: BTreeSet<ObjectId> = seen
+    let retained: BTreeSet<ObjectId> = seen
         .into_iter()
         .filter_map(|node| graph.object(node))
         .collect();
@@ -94,28 +99,31 @@ fn kept_arguments(call: &Call) -> Vec<ObjectId> {
     given
         .filter(|node| matches!(graph.value(*node), Value::Object(_)))
         .filter_map(|node| graph.object(node))
-        .filter(|object| kept.contains(object))
+        .filter(|object| retained.contains(object))
         .collect()
 }
 
+/// Plans the exercise and verify phases of a test.
 pub(super) fn verify(
-    builder: &mut Builder<'_>,
-    unit: &Unit,
-    exercised: Exercised,
-) -> Result<Verified, Missing> {
+    builder: &mut ValueBuilder<'_>,
+    unit: &CodeUnit,
+    exercised: CallCode,
+) -> Result<Verification, BuildError> {
     let mut verifier = Verifier::new(builder);
     let exercise = verifier.outcome(unit, exercised)?;
     verifier.effects(unit)?;
-    Ok(Verified {
+    Ok(Verification {
         exercise,
         completeness: verifier.completeness(),
         checks: verifier.checks,
     })
 }
 
-/// That a method leaves its object as it was, which is something to check where there is nothing else; nothing if it is no
-/// method, or its object has no state.
-pub(super) fn unchanged(builder: &mut Builder<'_>) -> Option<(Vec<Check>, Completeness)> {
+/// Plans an assertion that a method leaves its object unchanged, for calls with nothing else to
+/// check. Returns `None` if the unit is no method or its object has no state.
+pub(super) fn check_unchanged(
+    builder: &mut ValueBuilder<'_>,
+) -> Option<(Vec<Assertion>, Completeness)> {
     if builder.form.strength != Strength::All {
         return None;
     }
@@ -130,23 +138,27 @@ pub(super) fn unchanged(builder: &mut Builder<'_>) -> Option<(Vec<Check>, Comple
         if object.content.is_some() || !object.attributes.is_empty());
     let mut verifier = Verifier::new(builder);
     if has_state {
-        verifier.value(Actual::Code(Code::Text(name)), after);
+        verifier.value(ActualValue::Code(PythonCode::Text(name)), after);
     }
     let completeness = verifier.completeness();
     Some((verifier.checks, completeness))
 }
 
+/// A builder of the assertions of one test.
 struct Verifier<'b, 'a> {
-    builder: &'b mut Builder<'a>,
-    checks: Vec<Check>,
-    /// Nodes that a check has compared completely.
+    /// The builder of expected values.
+    builder: &'b mut ValueBuilder<'a>,
+    /// The assertions so far.
+    checks: Vec<Assertion>,
+    /// Nodes that an assertion compares completely.
     covered: BTreeSet<NodeId>,
-    /// The first thing that could not be checked.
+    /// The reason for the first thing that could not be checked.
     unknown: Option<String>,
 }
 
-/// How a method is said that belongs to a new object or to one of its attributes.
-fn method_of_part(made: NodeId, object: &Object, value: &Value) -> Option<String> {
+/// Names a bound method in terms of `result`, if it belongs to the new object or one of its
+/// attributes.
+fn method_of_part(made: NodeId, object: &InstanceValue, value: &Value) -> Option<String> {
     let Value::Method { receiver, name } = value else {
         return None;
     };
@@ -159,7 +171,8 @@ fn method_of_part(made: NodeId, object: &Object, value: &Value) -> Option<String
 }
 
 impl<'b, 'a> Verifier<'b, 'a> {
-    fn new(builder: &'b mut Builder<'a>) -> Verifier<'b, 'a> {
+    /// Creates a verifier without assertions.
+    fn new(builder: &'b mut ValueBuilder<'a>) -> Verifier<'b, 'a> {
         Verifier {
             builder,
             checks: Vec::new(),
@@ -168,6 +181,7 @@ impl<'b, 'a> Verifier<'b, 'a> {
         }
     }
 
+    /// Returns the completeness of the assertions so far.
     fn completeness(&mut self) -> Completeness {
         match self.unknown.take() {
             Some(reason) => Completeness::Partial(reason),
@@ -175,17 +189,18 @@ impl<'b, 'a> Verifier<'b, 'a> {
         }
     }
 
-    fn outcome(&mut self, unit: &Unit, exercised: Exercised) -> Result<Exercise, Missing> {
+    /// Plans the exercise phase, with assertions about the result or exception.
+    fn outcome(&mut self, unit: &CodeUnit, exercised: CallCode) -> Result<Exercise, BuildError> {
         let call = self.builder.call;
         let (code, is_creation) = match exercised {
-            Exercised::Statement(code) => {
+            CallCode::Statement(code) => {
                 return match call.outcome {
-                    Outcome::Raised { exception, .. } => self.raised(code, exception),
+                    CallOutcome::Raised { exception, .. } => self.raised(code, exception),
                     _ => Ok(Exercise::Statement(code)),
                 };
             }
-            Exercised::Value(code) => (code, false),
-            Exercised::Creation(code) => (code, true),
+            CallCode::Value(code) => (code, false),
+            CallCode::Creation(code) => (code, true),
         };
         match unit.kind {
             UnitKind::Generator => return self.generator(code),
@@ -195,25 +210,26 @@ impl<'b, 'a> Verifier<'b, 'a> {
         let code = match unit.kind {
             UnitKind::Coroutine => {
                 let asyncio = self.builder.scope.module("asyncio").flat();
-                Code::call(&format!("{asyncio}.run"), vec![code])
+                PythonCode::call(&format!("{asyncio}.run"), vec![code])
             }
             _ => code,
         };
         match &call.outcome {
-            Outcome::Returned(_) if is_creation => {
+            CallOutcome::Returned(_) if is_creation => {
                 self.creation();
                 Ok(Exercise::Value(code))
             }
-            Outcome::Returned(result) => {
+            CallOutcome::Returned(result) => {
                 self.result(unit, *result);
                 Ok(Exercise::Value(code))
             }
-            Outcome::Raised { exception, .. } => self.raised(code, *exception),
-            Outcome::Unfinished => Err(Missing("a call that did not end".to_owned())),
+            CallOutcome::Raised { exception, .. } => self.raised(code, *exception),
+            CallOutcome::Unfinished => Err(BuildError("a call that did not end".to_owned())),
         }
     }
 
-    /// The attributes of a new object, one by one: comparing with another new one would say nothing.
+    /// Checks the attributes of a new object one by one. Comparing it with another new one would
+    /// show nothing.
     fn creation(&mut self) {
         let call = self.builder.call;
         let Some(made) = call.arguments.first().and_then(|own| own.after) else {
@@ -238,17 +254,18 @@ impl<'b, 'a> Verifier<'b, 'a> {
                 _ => "",
             };
             if !kind.is_empty() {
-                let actual = Actual::OfResult(format!("{kind}("), ")".to_owned());
+                let actual = ActualValue::OfResult(format!("{kind}("), ")".to_owned());
                 self.value(actual, content);
             }
         }
         for (name, value) in &object.attributes {
-            let actual = Actual::OfResult(String::new(), format!(".{name}"));
+            let actual = ActualValue::OfResult(String::new(), format!(".{name}"));
             match call.values.value(*value) {
                 known if is_hash(name, known) => {}
                 known => match method_of_part(made, object, known) {
                     Some(method) => {
-                        let check = Check::new(actual, How::Equal, Code::Text(method));
+                        let check =
+                            Assertion::new(actual, ComparisonKind::Equal, PythonCode::Text(method));
                         self.checks.push(check);
                     }
                     None => self.value(actual, *value),
@@ -256,35 +273,40 @@ impl<'b, 'a> Verifier<'b, 'a> {
             }
         }
         if object.attributes.is_empty() && object.content.is_none() {
-            self.of_type(&Actual::Result, &object.class);
+            self.check_type(&ActualValue::Result, &object.class);
         }
     }
 
+    /// Checks the arguments and attributes of a new exception.
     fn new_exception(&mut self, exception: &Exception) {
         let arguments = exception.arguments.clone();
         if let Ok(items) = self.items(&arguments) {
-            let actual = Actual::OfResult(String::new(), ".args".to_owned());
-            let how = self.how_all(&arguments);
+            let actual = ActualValue::OfResult(String::new(), ".args".to_owned());
+            let comparison = self.comparison_for_all(&arguments);
             self.checks
-                .push(Check::new(actual, how, Code::tuple(items)));
+                .push(Assertion::new(actual, comparison, PythonCode::tuple(items)));
         }
         for (name, value) in &exception.attributes {
             if !name.starts_with('_') {
-                self.value(Actual::OfResult(String::new(), format!(".{name}")), *value);
+                self.value(
+                    ActualValue::OfResult(String::new(), format!(".{name}")),
+                    *value,
+                );
             }
         }
     }
 
-    fn result(&mut self, unit: &Unit, result: NodeId) {
+    /// Checks the result of a call. `None` is checked only if the unit also returns other values.
+    fn result(&mut self, unit: &CodeUnit, result: NodeId) {
         let call = self.builder.call;
         let value = call.values.value(result);
-        let says_something =
-            (self.builder.evidence).none_says_something(self.builder.knowledge, unit, call);
-        if *value == Value::None && !says_something {
+        let is_none_meaningful =
+            (self.builder.index).is_none_meaningful(self.builder.knowledge, unit, call);
+        if *value == Value::None && !is_none_meaningful {
             return;
         }
         if self.builder.form.strength == Strength::Type {
-            self.type_of(&Actual::Result, result, "what it returns varies");
+            self.check_type_and_length(&ActualValue::Result, result, "what it returns varies");
             return;
         }
         let is_constant = matches!(value, Value::Member { .. } | Value::Reference(_));
@@ -292,28 +314,34 @@ impl<'b, 'a> Verifier<'b, 'a> {
             .values
             .object(result)
             .filter(|_| !is_constant)
-            .and_then(|object| self.said(object));
+            .and_then(|object| self.existing_code(object));
         match existing {
             Some(code) => {
-                let check = Check::new(Actual::Result, How::Is, Code::Text(code));
+                let check = Assertion::new(
+                    ActualValue::Result,
+                    ComparisonKind::Is,
+                    PythonCode::Text(code),
+                );
                 self.checks.push(check);
             }
-            None => self.value(Actual::Result, result),
+            None => self.value(ActualValue::Result, result),
         }
     }
 
-    /// How an object is said that existed before the call: by its name, or by a way from one.
-    fn said(&mut self, object: ObjectId) -> Option<String> {
+    /// Returns an expression for an object that existed before the call: its name, or a path from a
+    /// named one.
+    fn existing_code(&mut self, object: ObjectId) -> Option<String> {
         if let Some(name) = self.builder.live.get(&object) {
             return Some(name.clone());
         }
         let call = self.builder.call;
-        access::before(call).get(&object)?;
-        let access = access::after(call).get(&object)?.clone();
+        access::paths_at_entry(call).get(&object)?;
+        let access = access::paths_at_exit(call).get(&object)?.clone();
         self.path(&access)
     }
 
-    fn path(&mut self, access: &Access) -> Option<String> {
+    /// Writes an access path as an expression.
+    fn path(&mut self, access: &AccessPath) -> Option<String> {
         let call = self.builder.call;
         let root = match access.root {
             Root::Argument(index) => {
@@ -321,26 +349,28 @@ impl<'b, 'a> Verifier<'b, 'a> {
                 let object = call.values.object(argument.before)?;
                 self.builder.live.get(&object)?.clone()
             }
-            Root::Place(index) => match &call.places.get(index)?.place {
-                // Not by a name of its own, as it may be replaced in its module for the time of the test.
-                Place::Global { module, name } => {
-                    let module = Reference::new(module.clone(), "");
+            Root::Variable(index) => match &call.variables.get(index)?.variable {
+                // Through the module, because the variable may be replaced there for the time of
+                // the test.
+                ProgramVariable::Global { module, name } => {
+                    let module = ImportPath::new(module.clone(), "");
                     format!("{}.{name}", self.builder.reference(&module).ok()?.flat())
                 }
-                Place::ClassAttribute { class, name } => format!("{}.{name}", class.path),
-                Place::Cell { .. } | Place::Default { .. } => return None,
+                ProgramVariable::ClassAttribute { class, name } => format!("{}.{name}", class.path),
+                ProgramVariable::Cell { .. } | ProgramVariable::Default { .. } => return None,
             },
         };
         Some(format!("{root}{}", access.steps))
     }
 
-    fn raised(&mut self, code: Code, exception: NodeId) -> Result<Exercise, Missing> {
+    /// Plans a call that raises, with assertions about the exception.
+    fn raised(&mut self, code: PythonCode, exception: NodeId) -> Result<Exercise, BuildError> {
         let call = self.builder.call;
         let Value::Exception(found) = call.values.value(exception) else {
-            return Err(Missing("an exception that is not known".to_owned()));
+            return Err(BuildError("an exception that is not known".to_owned()));
         };
         if !found.is_importable {
-            return Err(Missing(format!(
+            return Err(BuildError(format!(
                 "{}, which cannot be imported",
                 found.class
             )));
@@ -352,6 +382,7 @@ impl<'b, 'a> Verifier<'b, 'a> {
         Ok(Exercise::Raises { call: code, class })
     }
 
+    /// Checks the arguments and attributes of a raised exception.
     fn exception_parts(&mut self, found: &Exception) {
         let graph = &self.builder.call.values;
         let has_address = found
@@ -362,15 +393,15 @@ impl<'b, 'a> Verifier<'b, 'a> {
             && !has_address
             && let Ok(items) = self.items(&found.arguments)
         {
-            let actual = Actual::Caught("args".to_owned());
-            let how = self.how_all(&found.arguments);
+            let actual = ActualValue::Caught("args".to_owned());
+            let comparison = self.comparison_for_all(&found.arguments);
             self.checks
-                .push(Check::new(actual, how, Code::tuple(items)));
+                .push(Assertion::new(actual, comparison, PythonCode::tuple(items)));
         }
         let is_builtin = found.class.module == "builtins";
         for (name, value) in &found.attributes {
             if !is_builtin && !name.starts_with('_') {
-                self.value(Actual::Caught(name.clone()), *value);
+                self.value(ActualValue::Caught(name.clone()), *value);
             }
         }
     }

@@ -1,42 +1,45 @@
-//! Python expressions that know where they may be broken into lines.
+//! Python expressions with their structure, so that long ones can be broken into lines.
 
-/// Lines are at most this long where that is possible.
+/// The maximum length of lines, where possible.
 pub(crate) const WIDTH: usize = 88;
 
 /// An expression.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Code {
-    /// Written as it is.
+pub(crate) enum PythonCode {
+    /// A text without structure.
     Text(String),
     /// A string literal in pieces, which Python joins.
     Pieces(Vec<String>),
-    /// Something in brackets: a display or a call.
+    /// A bracketed list of items: a display or a call.
     Group {
         open: String,
-        items: Vec<Code>,
+        items: Vec<PythonCode>,
         close: String,
-        /// Whether a single item needs a comma behind it.
+        /// True if a single item needs a trailing comma.
         is_tuple: bool,
     },
-    /// `key: value`, `name=value`, `folder / name`.
+    /// Two parts with a separator: `key: value`, `name=value`, `folder / name`.
     Pair {
-        left: Box<Code>,
+        left: Box<PythonCode>,
         between: &'static str,
-        right: Box<Code>,
+        right: Box<PythonCode>,
     },
 }
 
-impl Code {
-    pub(crate) fn text(text: impl Into<String>) -> Code {
-        Code::Text(text.into())
+impl PythonCode {
+    /// Creates an expression without structure.
+    pub(crate) fn text(text: impl Into<String>) -> PythonCode {
+        PythonCode::Text(text.into())
     }
 
-    pub(crate) fn list(items: Vec<Code>) -> Code {
-        Code::group("[", items, "]")
+    /// Creates a list display.
+    pub(crate) fn list(items: Vec<PythonCode>) -> PythonCode {
+        PythonCode::group("[", items, "]")
     }
 
-    pub(crate) fn tuple(items: Vec<Code>) -> Code {
-        Code::Group {
+    /// Creates a tuple display.
+    pub(crate) fn tuple(items: Vec<PythonCode>) -> PythonCode {
+        PythonCode::Group {
             open: "(".to_owned(),
             items,
             close: ")".to_owned(),
@@ -44,8 +47,9 @@ impl Code {
         }
     }
 
-    pub(crate) fn group(open: &str, items: Vec<Code>, close: &str) -> Code {
-        Code::Group {
+    /// Creates a bracketed group.
+    pub(crate) fn group(open: &str, items: Vec<PythonCode>, close: &str) -> PythonCode {
+        PythonCode::Group {
             open: open.to_owned(),
             items,
             close: close.to_owned(),
@@ -53,34 +57,37 @@ impl Code {
         }
     }
 
-    pub(crate) fn call(function: &str, arguments: Vec<Code>) -> Code {
-        Code::group(&format!("{function}("), arguments, ")")
+    /// Creates a call.
+    pub(crate) fn call(function: &str, arguments: Vec<PythonCode>) -> PythonCode {
+        PythonCode::group(&format!("{function}("), arguments, ")")
     }
 
-    pub(crate) fn pair(left: Code, between: &'static str, right: Code) -> Code {
-        Code::Pair {
+    /// Creates a pair with a separator.
+    pub(crate) fn pair(left: PythonCode, between: &'static str, right: PythonCode) -> PythonCode {
+        PythonCode::Pair {
             left: Box::new(left),
             between,
             right: Box::new(right),
         }
     }
 
-    pub(crate) fn keyword(name: &str, value: Code) -> Code {
-        Code::pair(Code::text(name), "=", value)
+    /// Creates a keyword argument.
+    pub(crate) fn keyword(name: &str, value: PythonCode) -> PythonCode {
+        PythonCode::pair(PythonCode::text(name), "=", value)
     }
 
-    /// On one line.
+    /// Renders the expression on one line.
     pub(crate) fn flat(&self) -> String {
         match self {
-            Code::Text(text) => text.clone(),
-            Code::Pieces(pieces) => format!("({})", pieces.join(" ")),
-            Code::Group {
+            PythonCode::Text(text) => text.clone(),
+            PythonCode::Pieces(pieces) => format!("({})", pieces.join(" ")),
+            PythonCode::Group {
                 open,
                 items,
                 close,
                 is_tuple,
             } => {
-                let flat: Vec<String> = items.iter().map(Code::flat).collect();
+                let flat: Vec<String> = items.iter().map(PythonCode::flat).collect();
                 let comma = if *is_tuple && items.len() == 1 {
                     ","
                 } else {
@@ -88,7 +95,7 @@ impl Code {
                 };
                 format!("{open}{}{comma}{close}", flat.join(", "))
             }
-            Code::Pair {
+            PythonCode::Pair {
                 left,
                 between,
                 right,
@@ -96,13 +103,14 @@ impl Code {
         }
     }
 
-    /// Whether it stays on one line behind so many characters.
+    /// Returns true if it fits on one line behind `before` characters.
     pub(crate) fn fits(&self, before: usize) -> bool {
-        let is_broken = matches!(self, Code::Pieces(pieces) if pieces.len() > 1);
+        let is_broken = matches!(self, PythonCode::Pieces(pieces) if pieces.len() > 1);
         !is_broken && before + self.flat().chars().count() <= WIDTH
     }
 
-    /// As lines, with something before and behind it, each line indented by `indent` blanks.
+    /// Renders the expression as lines, with texts before and behind it, each line indented by
+    /// `indent` blanks.
     pub(crate) fn lines(&self, before: &str, behind: &str, indent: usize) -> Vec<String> {
         let blanks = " ".repeat(indent);
         let around = indent + before.chars().count() + behind.chars().count();
@@ -111,14 +119,14 @@ impl Code {
             return whole();
         }
         match self {
-            Code::Text(_) => whole(),
-            Code::Pieces(pieces) => {
+            PythonCode::Text(_) => whole(),
+            PythonCode::Pieces(pieces) => {
                 let mut lines = vec![format!("{blanks}{before}(")];
                 lines.extend(pieces.iter().map(|piece| format!("{blanks}    {piece}")));
                 lines.push(format!("{blanks}){behind}"));
                 lines
             }
-            Code::Group {
+            PythonCode::Group {
                 open,
                 items,
                 close,
@@ -128,8 +136,8 @@ impl Code {
                     return whole();
                 }
                 let mut lines = vec![format!("{blanks}{before}{open}")];
-                // The brackets of a call are brackets enough for a text.
-                if let ([Code::Pieces(pieces)], ")", false) =
+                // The brackets of a call suffice for a text in pieces.
+                if let ([PythonCode::Pieces(pieces)], ")", false) =
                     (items.as_slice(), close.as_str(), is_tuple)
                 {
                     lines.extend(pieces.iter().map(|piece| format!("{blanks}    {piece}")));
@@ -142,7 +150,7 @@ impl Code {
                 lines.push(format!("{blanks}{close}{behind}"));
                 lines
             }
-            Code::Pair {
+            PythonCode::Pair {
                 left,
                 between,
                 right,
@@ -157,9 +165,12 @@ mod tests {
 
     #[test]
     fn long_groups_are_broken_as_formatters_do() {
-        let word = || Code::text("'twenty characters here'");
-        let inner = Code::list(vec![word(), word(), word(), word()]);
-        let code = Code::call("f", vec![Code::text("1"), Code::keyword("names", inner)]);
+        let word = || PythonCode::text("'twenty characters here'");
+        let inner = PythonCode::list(vec![word(), word(), word(), word()]);
+        let code = PythonCode::call(
+            "f",
+            vec![PythonCode::text("1"), PythonCode::keyword("names", inner)],
+        );
         assert_eq!(
             code.lines("x = ", "", 4),
             [
@@ -178,8 +189,8 @@ mod tests {
 
     #[test]
     fn short_ones_stay_on_their_line() {
-        let one = Code::tuple(vec![Code::text("1")]);
+        let one = PythonCode::tuple(vec![PythonCode::text("1")]);
         assert_eq!(one.lines("x = ", "", 0), ["x = (1,)"]);
-        assert_eq!(Code::tuple(vec![]).flat(), "()");
+        assert_eq!(PythonCode::tuple(vec![]).flat(), "()");
     }
 }

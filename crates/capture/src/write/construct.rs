@@ -1,61 +1,66 @@
-//! How objects of the program's own classes are made again: by their constructor if that is known to lead to the very state
-//! that was recorded, else by their state.
+//! Code for instances of the program's own classes.
+//!
+//! An object is built by its constructor if a recorded call of it led to the recorded state,
+//! otherwise from its state, attribute by attribute.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Knowledge;
-use super::build::{Builder, HELPERS, Missing};
-use super::code::Code;
+use super::build::{BuildError, HELPERS, ValueBuilder};
+use super::code::PythonCode;
 use super::exercise::is_for_new_object;
-use super::life::Lives;
+use super::history::ObjectHistories;
 use super::paths;
-use super::plan::Setup;
-use crate::Graph;
+use super::plan::SetupStep;
+use crate::ValueGraph;
 use crate::recording::{
-    Call, CallId, Execution, Outcome, ParameterKind, Receiver, Recording, Unit, UnitId, UnitKind,
+    BindingKind, Call, CallId, CallOutcome, CodeUnit, ProgramRun, Receiver, Recording, UnitId,
+    UnitKind,
 };
-use crate::value::{Function, NodeId, Object, ObjectKind, Reference, Value};
+use crate::value::{ImportPath, InstanceValue, LocalFunction, NodeId, ObjectKind, Value};
 
-/// What the recording as a whole tells about single calls.
+/// An index of a recording, for questions that a single call does not answer.
 #[derive(Default)]
-pub(crate) struct Evidence<'a> {
-    /// The recorded runs of constructors.
-    by_class: BTreeMap<&'a Reference, Vec<Creation<'a>>>,
+pub(crate) struct RecordingIndex<'a> {
+    /// The recorded calls of constructors, by class.
+    by_class: BTreeMap<&'a ImportPath, Vec<Creation<'a>>>,
     /// The calls of functions that returned another function, by its module and qualified name.
-    functions: BTreeMap<(&'a str, &'a str), Vec<Making<'a>>>,
+    functions: BTreeMap<(&'a str, &'a str), Vec<ReturningCall<'a>>>,
     /// The calls of generators, by the call that made them.
-    generators: BTreeMap<(u32, CallId), Vec<(&'a Call, &'a Unit)>>,
-    /// The units that returned something in some call.
+    generators: BTreeMap<(u32, CallId), Vec<(&'a Call, &'a CodeUnit)>>,
+    /// The units that returned a value other than `None` in some call.
     returning: BTreeSet<UnitId>,
-    /// What was done to each object.
-    pub(super) lives: Lives<'a>,
-    /// The script of each execution, as the command named it, and the folder it was run in.
+    /// The calls that created and changed each object.
+    pub(super) histories: ObjectHistories<'a>,
+    /// The script of each execution, as the command named it, and the folder it ran in.
     scripts: Vec<Option<(&'a str, &'a str)>>,
+    /// The temporary folders in which the program used files.
     temporary_folders: BTreeSet<String>,
 }
 
-/// A call, its unit, and what it returned.
-pub(super) type Making<'a> = (&'a Call, &'a Unit, NodeId);
+/// A call, its unit, and its result.
+pub(super) type ReturningCall<'a> = (&'a Call, &'a CodeUnit, NodeId);
 
-/// One run of `__init__` that did nothing but set up its object.
+/// A call of `__init__` that did nothing but set up its object.
 #[derive(Clone, Copy)]
 struct Creation<'a> {
     call: &'a Call,
-    unit: &'a Unit,
+    unit: &'a CodeUnit,
     /// The object afterwards.
     made: NodeId,
 }
 
-impl<'a> Evidence<'a> {
-    pub(crate) fn of(recording: &'a Recording) -> Evidence<'a> {
-        let mut by_class: BTreeMap<&Reference, Vec<Creation<'_>>> = BTreeMap::new();
+impl<'a> RecordingIndex<'a> {
+    /// Indexes a recording.
+    pub(crate) fn of(recording: &'a Recording) -> RecordingIndex<'a> {
+        let mut by_class: BTreeMap<&ImportPath, Vec<Creation<'_>>> = BTreeMap::new();
         let mut returning = BTreeSet::new();
         let mut functions: BTreeMap<_, Vec<_>> = BTreeMap::new();
         let mut generators: BTreeMap<_, Vec<_>> = BTreeMap::new();
         let mut temporary_folders = BTreeSet::new();
         for call in &recording.calls {
             temporary_folders.extend(paths::temporary_folders(call));
-            if let Outcome::Returned(result) = call.outcome
+            if let CallOutcome::Returned(result) = call.outcome
                 && *call.values.value(result) != Value::None
             {
                 returning.insert(call.unit);
@@ -68,7 +73,7 @@ impl<'a> Evidence<'a> {
                 generators.entry(key).or_default().push((call, unit));
             }
             let is_quiet = call.events.is_empty() && call.uncaptured.is_empty();
-            if let (Receiver::None, Outcome::Returned(result)) = (&call.receiver, &call.outcome)
+            if let (Receiver::None, CallOutcome::Returned(result)) = (&call.receiver, &call.outcome)
                 && let Value::Function(function) = call.values.value(*result)
                 && is_quiet
             {
@@ -78,13 +83,14 @@ impl<'a> Evidence<'a> {
                     .or_default()
                     .push((call, unit, *result));
             }
-            let (Receiver::Instance(class), Outcome::Returned(_)) = (&call.receiver, &call.outcome)
+            let (Receiver::Instance(class), CallOutcome::Returned(_)) =
+                (&call.receiver, &call.outcome)
             else {
                 continue;
             };
             let is_constructor =
                 unit.qualified_name.ends_with(".__init__") && is_for_new_object(call);
-            // A constructor called by that of a derived class has not made the whole object.
+            // The constructor of a base has not made the whole object.
             let made = call.arguments.first().and_then(|own| own.after);
             if let (true, true, false, Some(made)) =
                 (is_constructor, is_quiet, call.is_from_own_method, made)
@@ -95,63 +101,65 @@ impl<'a> Evidence<'a> {
                     .push(Creation { call, unit, made });
             }
         }
-        Evidence {
+        RecordingIndex {
             by_class,
             functions,
             generators,
             returning,
-            lives: Lives::of(recording),
+            histories: ObjectHistories::of(recording),
             scripts: recording.executions.iter().map(script).collect(),
             temporary_folders,
         }
     }
 
-    /// The file that was run as the program, and in which folder.
+    /// Returns the file that was run as the main program, and the working folder.
     pub(super) fn script(&self, execution: u32) -> Option<(&'a str, &'a str)> {
         *self.scripts.get(usize::try_from(execution).ok()?)?
     }
 
-    /// The calls that returned a function like this one, and it.
-    pub(super) fn made(&self, function: &Function) -> &[Making<'a>] {
+    /// Returns the calls that returned a function with the same definition, with their results.
+    pub(super) fn calls_returning(&self, function: &LocalFunction) -> &[ReturningCall<'a>] {
         let wanted = (function.module.as_str(), function.qualified_name.as_str());
         let mut known = self.functions.iter();
         let found = known.find(|(name, _)| **name == wanted);
         found.map_or(&[], |(_, calls)| calls.as_slice())
     }
 
-    /// The generators of a function that a call has made.
-    pub(super) fn generators(&self, call: &Call, function: &Reference) -> Vec<&'a Call> {
+    /// Returns the generators of a function that a call has made.
+    pub(super) fn generators(&self, call: &Call, function: &ImportPath) -> Vec<&'a Call> {
         let made = self.generators.get(&(call.execution, call.id));
         let made = made.into_iter().flatten();
         let of_function = made.filter(|(_, unit)| unit.qualified_name == function.path);
         of_function.map(|(call, _)| *call).collect()
     }
 
-    /// Whether `None` from a call says something, because its unit gives something else as well.
-    pub(super) fn none_says_something(
+    /// Returns true if `None` from a call is worth a check, because its unit also returns other
+    /// values.
+    pub(super) fn is_none_meaningful(
         &self,
         knowledge: &Knowledge<'_>,
-        unit: &Unit,
+        unit: &CodeUnit,
         call: &Call,
     ) -> bool {
-        self.returning.contains(&call.unit) || knowledge.gives_values(unit)
+        self.returning.contains(&call.unit) || knowledge.returns_values(unit)
     }
 
-    /// Folders for a while, in which the program had files.
+    /// Returns the temporary folders in which the program used files.
     pub(super) fn temporary_folders(&self) -> &BTreeSet<String> {
         &self.temporary_folders
     }
 
-    /// The run that leads closest to an object, and the attributes that it leaves different.
-    fn closest(
+    /// Finds the constructor call whose object comes closest to an object, and the attributes that
+    /// differ.
+    fn closest_creation(
         &self,
-        graph: &Graph,
-        object: &Object,
+        graph: &ValueGraph,
+        object: &InstanceValue,
     ) -> Option<(Creation<'a>, Vec<(String, NodeId)>)> {
         let creations = self.by_class.get(&object.class)?;
         let mut best: Option<(Creation<'a>, Vec<(String, NodeId)>)> = None;
         for creation in creations {
-            let Some(different) = creation.different(graph, object) else {
+            let Some(different) = creation.differing_attributes(graph, object) else {
                 continue;
             };
             let is_better = best
@@ -165,15 +173,21 @@ impl<'a> Evidence<'a> {
     }
 }
 
-fn script(execution: &Execution) -> Option<(&str, &str)> {
+/// Returns the script that an execution ran, and its working folder.
+fn script(execution: &ProgramRun) -> Option<(&str, &str)> {
     let mut words = execution.command.iter().map(String::as_str);
     let script = words.find(|word| word.ends_with(".py"))?;
     Some((script, &execution.folder))
 }
 
 impl Creation<'_> {
-    /// The attributes that an object has otherwise; nothing if it lacks one, since deleting is no way to make something.
-    fn different(&self, graph: &Graph, object: &Object) -> Option<Vec<(String, NodeId)>> {
+    /// Returns the attributes of `object` that differ; `None` if it lacks one, because tests do not
+    /// delete attributes.
+    fn differing_attributes(
+        &self,
+        graph: &ValueGraph,
+        object: &InstanceValue,
+    ) -> Option<Vec<(String, NodeId)>> {
         let values = &self.call.values;
         let Value::Object(made) = values.value(self.made) else {
             return None;
@@ -184,7 +198,7 @@ impl Creation<'_> {
         }
         let is_different = |(name, node): &&(String, NodeId)| {
             let before = made.attributes.iter().find(|(known, _)| known == name);
-            !before.is_some_and(|(_, before)| values.is_alike(*before, graph, *node))
+            !before.is_some_and(|(_, before)| values.is_isomorphic(*before, graph, *node))
         };
         Some(
             object
@@ -197,48 +211,52 @@ impl Creation<'_> {
     }
 }
 
-impl<'a> Builder<'a> {
-    /// Whether an object is made by its constructor and then changed, which needs a name for it.
-    pub(super) fn is_made_in_steps(&self, graph: &Graph, node: NodeId) -> bool {
+impl<'a> ValueBuilder<'a> {
+    /// Returns true if an object is made by its constructor and then changed. That needs a name for
+    /// it.
+    pub(super) fn needs_attribute_changes(&self, graph: &ValueGraph, node: NodeId) -> bool {
         let Value::Object(object) = graph.value(node) else {
             return false;
         };
-        let closest = || self.evidence.closest(graph, object);
+        let closest_creation = || self.index.closest_creation(graph, object);
         self.form.constructors
             && object.content.is_none()
-            && closest().is_some_and(|(_, different)| !different.is_empty())
+            && closest_creation().is_some_and(|(_, different)| !different.is_empty())
     }
 
-    /// An object: as its constructor made it, or from its state, or else by what was done to it.
+    /// Writes code for an object: by its constructor, from its state, or by repeating the calls
+    /// that made it.
     pub(super) fn object(
         &mut self,
-        graph: &'a Graph,
+        graph: &'a ValueGraph,
         node: NodeId,
-        object: &Object,
+        object: &InstanceValue,
         name: Option<&str>,
-    ) -> Result<Code, Missing> {
-        let stand = self.stand();
+    ) -> Result<PythonCode, BuildError> {
+        let checkpoint = self.checkpoint();
         let missing = match self.by_state(graph, object, name) {
             Ok(code) => return Ok(code),
             Err(missing) => missing,
         };
-        // Something around it that is being made right now has to come first.
-        if self.is_open() {
+        // An object around it that is being made has to come first.
+        if self.is_blocked() {
             return Err(missing);
         }
-        self.restore(stand);
-        self.lived(graph, node, &object.class, name).ok_or(missing)
+        self.restore(checkpoint);
+        self.repeat_history(graph, node, &object.class, name)
+            .ok_or(missing)
     }
 
+    /// Writes code for an object by its constructor or from its state.
     fn by_state(
         &mut self,
-        graph: &'a Graph,
-        object: &Object,
+        graph: &'a ValueGraph,
+        object: &InstanceValue,
         name: Option<&str>,
-    ) -> Result<Code, Missing> {
+    ) -> Result<PythonCode, BuildError> {
         if !object.is_importable {
             let class = &object.class;
-            return Err(Missing(format!(
+            return Err(BuildError(format!(
                 "an object of {class}, which cannot be imported"
             )));
         }
@@ -247,41 +265,41 @@ impl<'a> Builder<'a> {
             && let Value::Tuple(items) = graph.value(content)
         {
             let items = items.iter().map(|item| self.code(graph, *item, ""));
-            let items = items.collect::<Result<Vec<Code>, Missing>>()?;
-            return Ok(Code::call(&class, items));
+            let items = items.collect::<Result<Vec<PythonCode>, BuildError>>()?;
+            return Ok(PythonCode::call(&class, items));
         }
         if self.form.constructors && object.content.is_none() {
-            if let Some((creation, different)) = self.evidence.closest(graph, object)
+            if let Some((creation, different)) = self.index.closest_creation(graph, object)
                 && (different.is_empty() || name.is_some())
             {
-                let stand = self.stand();
-                match self.constructed(&class, creation, graph, &different, name) {
+                let checkpoint = self.checkpoint();
+                match self.constructor_code(&class, creation, graph, &different, name) {
                     Ok(code) => return Ok(code),
-                    Err(_) => self.restore(stand),
+                    Err(_) => self.restore(checkpoint),
                 }
             }
             let is_empty = object.kind == ObjectKind::Plain && object.attributes.is_empty();
-            if is_empty && self.knowledge.is_made_of_nothing(&object.class) {
-                return Ok(Code::call(&class, Vec::new()));
+            if is_empty && self.knowledge.has_default_constructor(&object.class) {
+                return Ok(PythonCode::call(&class, Vec::new()));
             }
             if object.kind != ObjectKind::Plain {
-                return self.record(&class, graph, object);
+                return self.record_code(&class, graph, object);
             }
         }
-        self.rebuilt(&class, graph, object, name)
+        self.state_code(&class, graph, object, name)
     }
 
-    /// `Class(arguments)` as recorded, then the attributes that are different.
-    fn constructed(
+    /// Writes `Class(arguments)` as recorded, then assigns the attributes that differ.
+    fn constructor_code(
         &mut self,
         class: &str,
         creation: Creation<'a>,
-        graph: &'a Graph,
+        graph: &'a ValueGraph,
         different: &[(String, NodeId)],
         name: Option<&str>,
-    ) -> Result<Code, Missing> {
+    ) -> Result<PythonCode, BuildError> {
         let code = self.arguments(creation.call, creation.unit, 1)?;
-        let code = Code::call(class, code);
+        let code = PythonCode::call(class, code);
         let Some(name) = name.filter(|_| !different.is_empty()) else {
             return Ok(code);
         };
@@ -293,18 +311,23 @@ impl<'a> Builder<'a> {
             }
         }
         // The object has to exist before its attributes are set.
-        self.setup.push(Setup::Assign {
+        self.setup.push(SetupStep::Assign {
             target: name.to_owned(),
             code,
         });
         for (target, code) in later {
-            self.setup.push(Setup::Assign { target, code });
+            self.setup.push(SetupStep::Assign { target, code });
         }
-        Ok(Code::text(name))
+        Ok(PythonCode::text(name))
     }
 
-    /// A class whose constructor takes its fields.
-    fn record(&mut self, class: &str, graph: &'a Graph, object: &Object) -> Result<Code, Missing> {
+    /// Writes a constructor call with the fields of a record class.
+    fn record_code(
+        &mut self,
+        class: &str,
+        graph: &'a ValueGraph,
+        object: &InstanceValue,
+    ) -> Result<PythonCode, BuildError> {
         let mut items = Vec::new();
         let fields = self.knowledge.fields(&object.class);
         for (attribute, value) in &object.attributes {
@@ -319,49 +342,51 @@ impl<'a> Builder<'a> {
                 _ => attribute,
             };
             let value = self.code(graph, *value, attribute)?;
-            items.push(Code::keyword(name, value));
+            items.push(PythonCode::keyword(name, value));
         }
-        Ok(Code::call(class, items))
+        Ok(PythonCode::call(class, items))
     }
 
-    /// By state alone: without its constructor, attribute by attribute.
-    fn rebuilt(
+    /// Writes a call of the helper that sets the attributes without running the constructor.
+    fn state_code(
         &mut self,
         class: &str,
-        graph: &'a Graph,
-        object: &Object,
+        graph: &'a ValueGraph,
+        object: &InstanceValue,
         name: Option<&str>,
-    ) -> Result<Code, Missing> {
-        let mut items = vec![Code::text(class)];
+    ) -> Result<PythonCode, BuildError> {
+        let mut items = vec![PythonCode::text(class)];
         if let Some(content) = object.content {
             items.push(self.code(graph, content, "")?);
         }
         for (attribute, value) in &object.attributes {
             let value = self.part(graph, *value, name, || format!(".{attribute}"))?;
-            items.extend(value.map(|value| Code::keyword(attribute, value)));
+            items.extend(value.map(|value| PythonCode::keyword(attribute, value)));
         }
         let rebuilt = self.scope.from(HELPERS, "rebuilt").flat();
-        Ok(Code::call(&rebuilt, items))
+        Ok(PythonCode::call(&rebuilt, items))
     }
 
-    /// The arguments of a recorded call from the `skipped`th on, as they are written in a call.
+    /// Writes the arguments of a recorded call from the `skipped`th on.
     pub(super) fn arguments(
         &mut self,
         call: &'a Call,
-        unit: &Unit,
+        unit: &CodeUnit,
         skipped: usize,
-    ) -> Result<Vec<Code>, Missing> {
+    ) -> Result<Vec<PythonCode>, BuildError> {
         let mut items = Vec::new();
-        for given in given(call, unit, skipped, Bare::ByName)? {
-            let parameter = given.parameter;
-            let code = match self.code(&call.values, given.node, given.hint()) {
-                Err(_) if self.is_lenient && !given.is_one_of_many => self.placeholder(parameter),
+        for argument in call_arguments(call, unit, skipped, BareArguments::ByName)? {
+            let parameter = argument.parameter;
+            let code = match self.code(&call.values, argument.node, argument.hint()) {
+                Err(_) if self.is_lenient && !argument.is_one_of_many => {
+                    self.placeholder(parameter)
+                }
                 code => code.map_err(|missing| {
-                    Missing(format!("argument '{parameter}' is {}", missing.0))
+                    BuildError(format!("argument '{parameter}' is {}", missing.0))
                 })?,
             };
-            items.push(match given.keyword {
-                Some(name) => Code::keyword(name, code),
+            items.push(match argument.keyword {
+                Some(name) => PythonCode::keyword(name, code),
                 None => code,
             });
         }
@@ -369,30 +394,31 @@ impl<'a> Builder<'a> {
     }
 }
 
-/// What becomes of numbers, booleans and `None` behind the second argument, of which nobody can tell what they mean.
+/// The treatment of numbers, booleans and `None` from the third argument on. Without a name,
+/// readers cannot tell what they mean.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Bare {
-    /// They go by name.
+pub(crate) enum BareArguments {
+    /// Pass them by name.
     ByName,
-    /// They go by position like all others.
+    /// Pass them by position like all others.
     ByPosition,
 }
 
-/// An argument that has to be written in a call.
+/// An argument as it has to be written in a call.
 #[derive(Clone, Copy)]
-pub(crate) struct Given<'a> {
+pub(crate) struct CallArgument<'a> {
     /// The parameter that it is bound to.
     pub(crate) parameter: &'a str,
-    /// The name by which it is given.
+    /// The keyword by which it is passed, if any.
     pub(crate) keyword: Option<&'a str>,
     /// Its value at entry.
     pub(crate) node: NodeId,
-    /// Whether it is one of those that `*` or `**` collects.
+    /// True if it is one of those that `*` or `**` collects.
     pub(crate) is_one_of_many: bool,
 }
 
-impl<'a> Given<'a> {
-    /// What its value may be called.
+impl<'a> CallArgument<'a> {
+    /// Returns a name for a variable that holds its value.
     fn hint(&self) -> &'a str {
         if self.is_one_of_many {
             self.keyword.unwrap_or("")
@@ -402,20 +428,20 @@ impl<'a> Given<'a> {
     }
 }
 
-/// The arguments of a recorded call from the `skipped`th on that have to be written, and how: those that are the default are
-/// not, and behind one that is left out all go by name.
-pub(crate) fn given<'a>(
+/// Returns the arguments of a recorded call from the `skipped`th on that have to be written.
+/// Defaults are left out, and behind one that is left out all arguments are passed by name.
+pub(crate) fn call_arguments<'a>(
     call: &'a Call,
-    unit: &Unit,
+    unit: &CodeUnit,
     skipped: usize,
-    bare: Bare,
-) -> Result<Vec<Given<'a>>, Missing> {
+    bare: BareArguments,
+) -> Result<Vec<CallArgument<'a>>, BuildError> {
     let mut items = Vec::new();
     let graph = &call.values;
     let pairs = call.arguments.iter().zip(&unit.parameters).skip(skipped);
-    // What goes to `*args` needs everything before it by position.
+    // Arguments for `*args` require all arguments before them by position.
     let by_position = pairs.clone().any(|(argument, parameter)| {
-        parameter.kind == ParameterKind::Positionals
+        parameter.kind == BindingKind::Positionals
             && matches!(graph.value(argument.before), Value::Tuple(rest) if !rest.is_empty())
     });
     let mut by_name = false;
@@ -423,32 +449,32 @@ pub(crate) fn given<'a>(
         let is_placed = by_position
             && matches!(
                 parameter.kind,
-                ParameterKind::PositionalOnly | ParameterKind::Normal
+                BindingKind::PositionalOnly | BindingKind::Normal
             );
         if argument.is_default && !is_placed {
             by_name = true;
             continue;
         }
-        let one = Given {
+        let one = CallArgument {
             parameter: &argument.name,
             keyword: None,
             node: argument.before,
             is_one_of_many: false,
         };
         match (parameter.kind, graph.value(argument.before)) {
-            (ParameterKind::Positionals, Value::Tuple(rest)) => {
-                items.extend(rest.iter().map(|item| Given {
+            (BindingKind::Positionals, Value::Tuple(rest)) => {
+                items.extend(rest.iter().map(|item| CallArgument {
                     node: *item,
                     is_one_of_many: true,
                     ..one
                 }));
             }
-            (ParameterKind::Keywords, Value::Dictionary(rest)) => {
+            (BindingKind::Keywords, Value::Dictionary(rest)) => {
                 for (key, value) in rest {
                     let Value::Text(key) = graph.value(*key) else {
-                        return Err(Missing("a keyword that is no text".to_owned()));
+                        return Err(BuildError("a keyword that is no text".to_owned()));
                     };
-                    items.push(Given {
+                    items.push(CallArgument {
                         keyword: Some(key),
                         node: *value,
                         is_one_of_many: true,
@@ -466,16 +492,16 @@ pub(crate) fn given<'a>(
                         | Value::Float(_)
                 );
                 let named = match kind {
-                    ParameterKind::PositionalOnly => false,
-                    ParameterKind::KeywordOnly => true,
+                    BindingKind::PositionalOnly => false,
+                    BindingKind::KeywordOnly => true,
                     _ if is_placed => false,
-                    _ => by_name || (is_bare && position >= 2 && bare == Bare::ByName),
+                    _ => by_name || (is_bare && position >= 2 && bare == BareArguments::ByName),
                 };
-                items.push(Given {
+                items.push(CallArgument {
                     keyword: named.then_some(argument.name.as_str()),
                     ..one
                 });
-                // Nothing by position may follow what goes by name.
+                // No positional argument may follow a keyword argument.
                 by_name |= named;
             }
         }

@@ -1,63 +1,67 @@
-//! The call itself, as one would write it.
+//! The exercise phase of a test: the call itself, as a programmer would write it.
 
-use super::build::{Builder, Missing};
-use super::code::Code;
+use super::build::{BuildError, ValueBuilder};
+use super::code::PythonCode;
 use super::name;
-use super::plan::Setup;
+use super::plan::SetupStep;
 use super::scope::snake_case;
-use crate::inspect::Role;
-use crate::recording::{Call, Outcome, Receiver, Unit};
-use crate::value::{Reference, Value};
+use crate::inspect::FunctionRole;
+use crate::recording::{Call, CallOutcome, CodeUnit, Receiver};
+use crate::value::{ImportPath, Value};
 
-/// How a unit is called.
-pub(crate) enum Exercised {
-    /// By an expression.
-    Value(Code),
-    /// By a statement, which has no value.
-    Statement(Code),
-    /// By making an object of a class.
-    Creation(Code),
+/// The code that calls a unit.
+pub(crate) enum CallCode {
+    /// An expression.
+    Value(PythonCode),
+    /// A statement, which has no value.
+    Statement(PythonCode),
+    /// The creation of an object.
+    Creation(PythonCode),
 }
 
-pub(super) fn exercise(builder: &mut Builder<'_>, unit: &Unit) -> Result<Exercised, Missing> {
+/// Writes the call of the unit under test.
+pub(super) fn exercise(
+    builder: &mut ValueBuilder<'_>,
+    unit: &CodeUnit,
+) -> Result<CallCode, BuildError> {
     let call = builder.call;
-    let last = name::last(unit);
+    let last = name::last_name(unit);
     match &call.receiver {
         Receiver::None => {
             let callable = builder.reference(&name::importable(unit, call))?.flat();
             let arguments = builder.arguments(call, unit, 0)?;
-            Ok(Exercised::Value(Code::call(&callable, arguments)))
+            Ok(CallCode::Value(PythonCode::call(&callable, arguments)))
         }
         Receiver::Class(class) => {
             let class = builder.reference(class)?.flat();
             let arguments = builder.arguments(call, unit, 1)?;
-            Ok(Exercised::Value(match last {
-                "__new__" if builder.form.constructors => Code::call(&class, arguments),
-                // What it gives before the constructor has seen it.
+            Ok(CallCode::Value(match last {
+                "__new__" if builder.form.constructors => PythonCode::call(&class, arguments),
+                // `__new__` alone, without running the constructor.
                 "__new__" => {
-                    let all = std::iter::once(Code::text(&class)).chain(arguments);
-                    Code::call(&format!("{class}.__new__"), all.collect())
+                    let all = std::iter::once(PythonCode::text(&class)).chain(arguments);
+                    PythonCode::call(&format!("{class}.__new__"), all.collect())
                 }
-                _ => Code::call(&format!("{class}.{last}"), arguments),
+                _ => PythonCode::call(&format!("{class}.{last}"), arguments),
             }))
         }
         Receiver::Instance(class) if is_creation(builder, unit) => {
             let class = builder.reference(class)?.flat();
             let arguments = builder.arguments(call, unit, 1)?;
-            Ok(Exercised::Creation(Code::call(&class, arguments)))
+            Ok(CallCode::Creation(PythonCode::call(&class, arguments)))
         }
         Receiver::Instance(class) => {
             let own = call
                 .arguments
                 .first()
-                .ok_or_else(|| Missing("the object is not known".to_owned()))?;
+                .ok_or_else(|| BuildError("the object is not known".to_owned()))?;
             if let Some(object) = call.values.object(own.before) {
-                builder.needs_name(object);
+                builder.require_name(object);
             }
             let hint = snake_case(class.name());
             let receiver = match builder.value(own.before, &hint) {
                 Err(_) if builder.is_lenient => builder.placeholder(&hint),
-                Err(Missing(what)) => return Err(Missing(format!("the object is {what}"))),
+                Err(BuildError(what)) => return Err(BuildError(format!("the object is {what}"))),
                 Ok(receiver) => receiver,
             };
             let receiver = receiver.flat();
@@ -71,37 +75,39 @@ pub(super) fn exercise(builder: &mut Builder<'_>, unit: &Unit) -> Result<Exercis
                     .unwrap_or_else(|| key.clone());
             }
             let role = builder.knowledge.role(unit);
-            Ok(if answers_not(call) {
-                // An operator would go on and ask the other operand.
-                Exercised::Value(Code::call(&format!("{receiver}.{last}"), arguments))
+            Ok(if returns_not_implemented(call) {
+                // An operator would go on and try the other operand.
+                CallCode::Value(PythonCode::call(&format!("{receiver}.{last}"), arguments))
             } else {
-                on_object(role, &receiver, last, arguments)
+                method_code(role, &receiver, last, arguments)
             })
         }
     }
 }
 
-/// What another test has made a unit remember would be given to this one, whatever the unit does by then.
-pub(super) fn forget_earlier_answers(
-    builder: &mut Builder<'_>,
-    unit: &Unit,
-) -> Result<(), Missing> {
+/// Clears the cache of a unit, which would answer with the results of earlier tests.
+pub(super) fn clear_cache(
+    builder: &mut ValueBuilder<'_>,
+    unit: &CodeUnit,
+) -> Result<(), BuildError> {
     if !builder.knowledge.is_cached(unit) {
         return Ok(());
     }
-    let whole = Reference::new(unit.module.clone(), unit.qualified_name.clone());
+    let whole = ImportPath::new(unit.module.clone(), unit.qualified_name.clone());
     let unit = builder.reference(&whole)?.flat();
-    let forget = Code::call(&format!("{unit}.cache_clear"), Vec::new());
-    builder.setup.push(Setup::Do(forget));
+    let forget = PythonCode::call(&format!("{unit}.cache_clear"), Vec::new());
+    builder.setup.push(SetupStep::Do(forget));
     Ok(())
 }
 
-/// Whether a call makes an object. A constructor can also be called for one that has something in it already.
-pub(super) fn is_creation(builder: &Builder<'_>, unit: &Unit) -> bool {
-    name::last(unit) == "__init__" && (builder.form.constructors || is_for_new_object(builder.call))
+/// Returns true if a call makes an object. A constructor can also be called for an object that has
+/// attributes already.
+pub(super) fn is_creation(builder: &ValueBuilder<'_>, unit: &CodeUnit) -> bool {
+    name::last_name(unit) == "__init__"
+        && (builder.form.constructors || is_for_new_object(builder.call))
 }
 
-/// Whether the object that a method is called for has nothing in it yet.
+/// Returns true if the receiver of a method has no attributes yet.
 pub(super) fn is_for_new_object(call: &Call) -> bool {
     let own = call.arguments.first();
     own.is_none_or(|own| match call.values.value(own.before) {
@@ -110,33 +116,38 @@ pub(super) fn is_for_new_object(call: &Call) -> bool {
     })
 }
 
-fn answers_not(call: &Call) -> bool {
-    matches!(&call.outcome, Outcome::Returned(result)
+/// Returns true if a call returned `NotImplemented`.
+fn returns_not_implemented(call: &Call) -> bool {
+    matches!(&call.outcome, CallOutcome::Returned(result)
         if *call.values.value(*result) == Value::NotImplemented)
 }
 
-/// What is done to an object: an attribute is read or set, an operator is used, a method is called.
-pub(crate) fn on_object(
-    role: Option<Role>,
+/// Writes an operation on an object: an attribute access, an operator or a method call.
+pub(crate) fn method_code(
+    role: Option<FunctionRole>,
     receiver: &str,
     name: &str,
-    arguments: Vec<Code>,
-) -> Exercised {
+    arguments: Vec<PythonCode>,
+) -> CallCode {
     let attribute = format!("{receiver}.{name}");
     match (role, arguments.as_slice()) {
-        (Some(Role::Getter), []) => Exercised::Value(Code::Text(attribute)),
-        (Some(Role::Setter), [value]) => {
-            Exercised::Statement(Code::pair(Code::Text(attribute), " = ", value.clone()))
+        (Some(FunctionRole::Getter), []) => CallCode::Value(PythonCode::Text(attribute)),
+        (Some(FunctionRole::Setter), [value]) => CallCode::Statement(PythonCode::pair(
+            PythonCode::Text(attribute),
+            " = ",
+            value.clone(),
+        )),
+        (Some(FunctionRole::Deleter), []) => {
+            CallCode::Statement(PythonCode::Text(format!("del {attribute}")))
         }
-        (Some(Role::Deleter), []) => Exercised::Statement(Code::Text(format!("del {attribute}"))),
-        _ => special(receiver, name, &arguments)
-            .unwrap_or_else(|| Exercised::Value(Code::call(&attribute, arguments))),
+        _ => special_method(receiver, name, &arguments)
+            .unwrap_or_else(|| CallCode::Value(PythonCode::call(&attribute, arguments))),
     }
 }
 
-/// Special methods are called by what they are for.
-fn special(receiver: &str, name: &str, arguments: &[Code]) -> Option<Exercised> {
-    let value = |text: String| Some(Exercised::Value(Code::Text(text)));
+/// Writes the call of a special method by the syntax that it implements.
+fn special_method(receiver: &str, name: &str, arguments: &[PythonCode]) -> Option<CallCode> {
+    let value = |text: String| Some(CallCode::Value(PythonCode::Text(text)));
     match (name, arguments) {
         ("__len__", []) => value(format!("len({receiver})")),
         ("__str__", []) => value(format!("str({receiver})")),
@@ -149,20 +160,27 @@ fn special(receiver: &str, name: &str, arguments: &[Code]) -> Option<Exercised> 
         ("__hash__", []) => value(format!("hash({receiver})")),
         ("__iter__", []) => value(format!("iter({receiver})")),
         ("__next__", []) => value(format!("next({receiver})")),
-        ("__call__", _) => Some(Exercised::Value(Code::call(receiver, arguments.to_vec()))),
+        ("__call__", _) => Some(CallCode::Value(PythonCode::call(
+            receiver,
+            arguments.to_vec(),
+        ))),
         ("__getitem__", [key]) => {
-            // On one line, since a comma behind it would make it a tuple.
+            // On one line, because a comma behind the key would make it a tuple.
             value(format!("{receiver}[{}]", key.flat()))
         }
         ("__setitem__", [key, item]) => {
-            let place = Code::Text(format!("{receiver}[{}]", key.flat()));
-            Some(Exercised::Statement(Code::pair(place, " = ", item.clone())))
+            let item_code = PythonCode::Text(format!("{receiver}[{}]", key.flat()));
+            Some(CallCode::Statement(PythonCode::pair(
+                item_code,
+                " = ",
+                item.clone(),
+            )))
         }
-        ("__delitem__", [key]) => Some(Exercised::Statement(Code::Text(format!(
+        ("__delitem__", [key]) => Some(CallCode::Statement(PythonCode::Text(format!(
             "del {receiver}[{}]",
             key.flat()
         )))),
-        // In brackets, since `a in b is True` would ask two questions.
+        // In brackets, because `a in b is True` would be a chained comparison.
         ("__contains__", [item]) => value(format!("({} in {receiver})", item.flat())),
         (_, [other]) => {
             let operator = operator(name)?;
@@ -172,7 +190,7 @@ fn special(receiver: &str, name: &str, arguments: &[Code]) -> Option<Exercised> 
     }
 }
 
-/// The operator that a special method of its left operand is for.
+/// Returns the operator that a special method of its left operand implements.
 pub(crate) fn operator(name: &str) -> Option<&'static str> {
     Some(match name {
         "__eq__" => "==",

@@ -1,75 +1,79 @@
-//! Single values as Python, for those who write something else than tests.
+//! Single values as Python expressions, for other purposes than tests, such as harnesses.
 
-use super::Form;
 use super::Knowledge;
-use super::build::{Builder, HELPERS, Missing};
-use super::code::Code;
-use super::construct::Evidence;
-use super::paths::Paths;
-use super::plan::Setup;
-use super::scope::Scope;
+use super::TestForm;
+use super::build::{BuildError, HELPERS, ValueBuilder};
+use super::code::PythonCode;
+use super::construct::RecordingIndex;
+use super::paths::PathRewriter;
+use super::plan::SetupStep;
+use super::scope::ImportScope;
 use crate::recording::{Call, Recording};
 use crate::value::NodeId;
 
-/// Makes expressions for values of a recording.
-pub(crate) struct Expressions<'a> {
+/// A writer of expressions for the values of a recording.
+pub(crate) struct ExpressionWriter<'a> {
     knowledge: &'a Knowledge<'a>,
-    evidence: Evidence<'a>,
+    index: RecordingIndex<'a>,
 }
 
-impl<'a> Expressions<'a> {
-    pub(crate) fn of(recording: &'a Recording, knowledge: &'a Knowledge<'a>) -> Expressions<'a> {
-        Expressions {
+impl<'a> ExpressionWriter<'a> {
+    /// Creates a writer for a recording.
+    pub(crate) fn of(
+        recording: &'a Recording,
+        knowledge: &'a Knowledge<'a>,
+    ) -> ExpressionWriter<'a> {
+        ExpressionWriter {
             knowledge,
-            evidence: Evidence::of(recording),
+            index: RecordingIndex::of(recording),
         }
     }
 
-    /// What makes a value of a call again. The scope has what it needs only if there is a way.
+    /// Writes a value of a call. The imports that it needs are added to the scope only on success.
     pub(crate) fn value(
         &self,
         call: &Call,
         node: NodeId,
-        scope: &mut Scope,
-    ) -> Result<Expressed, Missing> {
+        scope: &mut ImportScope,
+    ) -> Result<ValueCode, BuildError> {
         let mut tried = scope.clone();
-        let paths = Paths::default();
-        let mut builder = Builder::new(
+        let paths = PathRewriter::default();
+        let mut builder = ValueBuilder::new(
             call,
             self.knowledge,
-            &self.evidence,
-            Form::ALL[0],
+            &self.index,
+            TestForm::ALL[0],
             &paths,
             &mut tried,
         );
-        let code = builder.alone(node)?;
+        let code = builder.standalone_value(node)?;
         let mut before = Vec::new();
         for step in builder.setup {
             match step {
-                Setup::Assign { target, code } => {
+                SetupStep::Assign { target, code } => {
                     before.extend(code.lines(&format!("{target} = "), "", 0));
                 }
-                Setup::Do(code) => before.extend(code.lines("", "", 0)),
-                Setup::Definition(lines) => before.extend(lines),
-                _ => return Err(Missing("something that a test pins".to_owned())),
+                SetupStep::Do(code) => before.extend(code.lines("", "", 0)),
+                SetupStep::Definition(lines) => before.extend(lines),
+                _ => return Err(BuildError("something that a test pins".to_owned())),
             }
         }
         let imports = tried.imports();
         if imports.iter().any(|import| import.module == HELPERS) {
-            return Err(Missing(
+            return Err(BuildError(
                 "of a class whose constructor was not seen".to_owned(),
             ));
         }
-        // Names inside of a function are its own.
+        // Variables inside of a function are its own.
         scope.take_imports(tried);
-        Ok(Expressed { before, code })
+        Ok(ValueCode { before, code })
     }
 
-    /// The name by which the program itself can be imported, if that does not run it.
+    /// Returns the name by which the main program can be imported, if importing does not run it.
     pub(crate) fn program(&self, recording: &Recording) -> Option<String> {
         let executions = 0..u32::try_from(recording.executions.len()).unwrap_or(u32::MAX);
         let mut names = executions.map(|execution| {
-            let script = self.evidence.script(execution).map(|(script, _)| script);
+            let script = self.index.script(execution).map(|(script, _)| script);
             self.knowledge.main_module(recording, execution, script)
         });
         let first = names.next()??;
@@ -79,10 +83,10 @@ impl<'a> Expressions<'a> {
     }
 }
 
-/// A value as Python.
-pub(crate) struct Expressed {
-    /// What has to be done first, line by line.
+/// A value as Python code.
+pub(crate) struct ValueCode {
+    /// Statements that have to come first, line by line.
     pub(crate) before: Vec<String>,
-    /// The value itself.
-    pub(crate) code: Code,
+    /// The expression.
+    pub(crate) code: PythonCode,
 }

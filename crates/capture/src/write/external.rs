@@ -1,21 +1,26 @@
-//! What came from outside is given again, and what went there is checked.
+//! Interactions with the outside: inputs are replayed in setup, outputs are checked afterwards.
 
 use std::collections::BTreeSet;
 
-use super::build::{Builder, Missing};
-use super::code::Code;
+use super::build::{BuildError, ValueBuilder};
+use super::code::PythonCode;
 use super::literal;
-use super::paths::{FOLDER, Paths};
-use super::plan::{Actual, Check, How, Plan, Setup};
-use super::scope::Scope;
-use super::stand_ins;
-use crate::recording::{Call, External, FileState, Unit};
+use super::paths::{FOLDER, PathRewriter};
+use super::plan::{ActualValue, Assertion, ComparisonKind, SetupStep, TestPlan};
+use super::scope::ImportScope;
+use super::test_doubles;
+use crate::recording::{Call, CodeUnit, FileState, Interaction};
 
-/// Makes the files that were there, and gives those that are looked at later a name.
-pub(super) fn prepare(call: &Call, scope: &mut Scope, paths: &mut Paths, plan: &mut Plan) {
+/// Creates the files that existed before the call, with variables for those that are checked later.
+pub(super) fn prepare_files(
+    call: &Call,
+    scope: &mut ImportScope,
+    paths: &mut PathRewriter,
+    plan: &mut TestPlan,
+) {
     let files = files(call);
     let mut is_relative = false;
-    // What is made already, so that folders are not made twice.
+    // Folders that exist already, so that none is created twice.
     let mut made: BTreeSet<&str> = BTreeSet::new();
     for (path, before, after) in &files {
         let path = *path;
@@ -25,15 +30,15 @@ pub(super) fn prepare(call: &Call, scope: &mut Scope, paths: &mut Paths, plan: &
             _ => "path",
         };
         let code = paths.file(path);
-        // What is not there, and only looked for in the folder that the test works in, needs nothing.
+        // A missing file in the working folder needs no setup.
         let is_missing = matches!((before, after), (FileState::Absent, FileState::Absent))
             && !path.starts_with('/')
-            && !paths.is_deep(path);
-        if is_missing || code == Code::text(FOLDER) {
+            && !paths.is_in_subfolder(path);
+        if is_missing || code == PythonCode::text(FOLDER) {
             continue;
         }
         let name = scope.variable(wanted);
-        plan.setup.push(Setup::Assign {
+        plan.setup.push(SetupStep::Assign {
             target: name.clone(),
             code,
         });
@@ -44,25 +49,28 @@ pub(super) fn prepare(call: &Call, scope: &mut Scope, paths: &mut Paths, plan: &
                     .iter()
                     .any(|(known, state, _)| *known == folder && matches!(state, FileState::Absent))
         };
-        if paths.is_deep(path) && !around.is_some_and(is_known) {
+        if paths.is_in_subfolder(path) && !around.is_some_and(is_known) {
             let parents = format!("{name}.parent.mkdir(parents=True, exist_ok=True)");
-            plan.setup.push(Setup::Do(Code::Text(parents)));
+            plan.setup.push(SetupStep::Do(PythonCode::Text(parents)));
         }
         made.extend(around);
         let written = match before {
-            FileState::File(content) => Some(Code::call(
+            FileState::File(content) => Some(PythonCode::call(
                 &format!("{name}.write_bytes"),
                 vec![literal::bytes(content)],
             )),
             FileState::Folder(_) if made.contains(path) => None,
-            FileState::Folder(_) => Some(Code::Text(format!("{name}.mkdir()"))),
+            FileState::Folder(_) => Some(PythonCode::Text(format!("{name}.mkdir()"))),
             FileState::Link(target) => {
                 let target = literal::text(target);
-                Some(Code::call(&format!("{name}.symlink_to"), vec![target]))
+                Some(PythonCode::call(
+                    &format!("{name}.symlink_to"),
+                    vec![target],
+                ))
             }
             FileState::Absent | FileState::LargeFile(_) | FileState::Other => None,
         };
-        plan.setup.extend(written.map(Setup::Do));
+        plan.setup.extend(written.map(SetupStep::Do));
         if let FileState::Folder(entries) = before {
             made.insert(path);
             for entry in entries {
@@ -71,16 +79,17 @@ pub(super) fn prepare(call: &Call, scope: &mut Scope, paths: &mut Paths, plan: &
                     path.trim_end_matches('/'),
                     entry.trim_end_matches('/')
                 );
-                // What the call looked into is made by itself.
+                // Entries that the call used are created separately.
                 if files.iter().any(|(known, ..)| *known == inside) {
                     continue;
                 }
-                let (entry, how) = match entry.strip_suffix('/') {
+                let (entry, method) = match entry.strip_suffix('/') {
                     Some(folder) => (folder, "mkdir"),
                     None => (entry.as_str(), "touch"),
                 };
-                let file = Code::Text(format!("({name} / {}).{how}()", literal::quoted(entry)));
-                plan.setup.push(Setup::Do(file));
+                let file =
+                    PythonCode::Text(format!("({name} / {}).{method}()", literal::quoted(entry)));
+                plan.setup.push(SetupStep::Do(file));
             }
         }
         paths.name(path, &name);
@@ -88,17 +97,17 @@ pub(super) fn prepare(call: &Call, scope: &mut Scope, paths: &mut Paths, plan: &
     let is_inside = call
         .events
         .iter()
-        .any(|event| matches!(event.external, External::WorkingFolder { .. }));
+        .any(|event| matches!(event.external, Interaction::WorkingFolder { .. }));
     if is_relative || is_inside {
-        plan.setup.push(Setup::EnterFolder);
+        plan.setup.push(SetupStep::EnterFolder);
     }
 }
 
-/// The files that a call used, as they were and as it left them, folders before what is in them.
+/// Returns the files that a call used, before and after, folders first.
 fn files(call: &Call) -> Vec<(&str, &FileState, &FileState)> {
     let mut files: Vec<(&str, &FileState, &FileState)> = Vec::new();
     for event in &call.events {
-        if let External::File {
+        if let Interaction::File {
             path,
             before,
             after,
@@ -118,30 +127,34 @@ fn files(call: &Call) -> Vec<(&str, &FileState, &FileState)> {
     files
 }
 
+/// Returns the folder of a path.
 fn parent(path: &str) -> Option<&str> {
     let (folder, _) = path.trim_end_matches('/').rsplit_once('/')?;
     Some(folder)
 }
 
-/// Gives the unit what it was given: keyboard, environment, clock, chance.
-pub(super) fn replay(builder: &mut Builder<'_>, unit: &Unit) -> Result<(), Missing> {
+/// Replays the inputs of the unit: standard input, environment, clock, random numbers and so on.
+pub(super) fn replay_inputs(
+    builder: &mut ValueBuilder<'_>,
+    unit: &CodeUnit,
+) -> Result<(), BuildError> {
     let call = builder.call;
     let mut typed = String::new();
     let mut has_input = false;
     for event in &call.events {
         match &event.external {
-            External::Input { text, .. } => {
+            Interaction::Input { text, .. } => {
                 has_input = true;
                 typed.push_str(text.as_deref().unwrap_or(""));
             }
-            External::File { before, after, .. } => {
+            Interaction::File { before, after, .. } => {
                 let is_large =
                     |state: &FileState| matches!(state, FileState::LargeFile(_) | FileState::Other);
                 if is_large(before) || is_large(after) {
-                    return Err(Missing("a file that is too large or unusual".to_owned()));
+                    return Err(BuildError("a file that is too large or unusual".to_owned()));
                 }
             }
-            External::Environment {
+            Interaction::Environment {
                 name,
                 before,
                 after,
@@ -150,46 +163,48 @@ pub(super) fn replay(builder: &mut Builder<'_>, unit: &Unit) -> Result<(), Missi
                     let code = builder.paths.text(value);
                     code.unwrap_or_else(|| literal::text(value))
                 });
-                builder.setup.push(Setup::Environment {
+                builder.setup.push(SetupStep::Environment {
                     name: name.clone(),
                     is_set_later: value.is_none() && after.is_some(),
                     value,
                 });
             }
-            External::Logged { message: None, .. } => {
-                return Err(Missing("something logged that cannot be told".to_owned()));
+            Interaction::Logged { message: None, .. } => {
+                return Err(BuildError(
+                    "something logged that cannot be told".to_owned(),
+                ));
             }
-            External::Called { .. }
-            | External::Logged { .. }
-            | External::WorkingFolder { .. }
-            | External::Permissions { .. }
-            | External::Output { .. } => {}
+            Interaction::Called { .. }
+            | Interaction::Logged { .. }
+            | Interaction::WorkingFolder { .. }
+            | Interaction::Permissions { .. }
+            | Interaction::Output { .. } => {}
         }
     }
     if has_input {
         let io = builder.scope.module("io").flat();
-        let stream = Code::call(&format!("{io}.StringIO"), vec![literal::text(&typed)]);
+        let stream = PythonCode::call(&format!("{io}.StringIO"), vec![literal::text(&typed)]);
         let owner = builder.scope.module("sys");
         let name = "stdin".to_owned();
-        builder.setup.push(Setup::pin(owner, name, stream));
+        builder.setup.push(SetupStep::pin(owner, name, stream));
     }
-    stand_ins::replace(builder, unit)
+    test_doubles::replace(builder, unit)
 }
 
-/// All that was printed, to standard output and to standard error.
-pub(super) fn output(call: &Call) -> Option<(String, String)> {
+/// Returns everything that was printed to standard output and to standard error.
+pub(super) fn printed_output(call: &Call) -> Option<(String, String)> {
     let (mut out, mut err) = (String::new(), String::new());
     for event in &call.events {
         match &event.external {
-            External::Output { is_error, text } => {
+            Interaction::Output { is_error, text } => {
                 if *is_error {
                     err.push_str(text)
                 } else {
                     out.push_str(text)
                 }
             }
-            // Python prints the prompt itself if the keyboard is none.
-            External::Input {
+            // Python prints the prompt itself if standard input is no terminal.
+            Interaction::Input {
                 function,
                 prompt: Some(prompt),
                 ..
@@ -200,11 +215,16 @@ pub(super) fn output(call: &Call) -> Option<(String, String)> {
     (!out.is_empty() || !err.is_empty()).then_some((out, err))
 }
 
-/// Checks what became of files and variables.
-pub(super) fn verify(call: &Call, scope: &mut Scope, paths: &Paths, plan: &mut Plan) {
+/// Plans assertions about files, the working folder and environment variables.
+pub(super) fn check_interactions(
+    call: &Call,
+    scope: &mut ImportScope,
+    paths: &PathRewriter,
+    plan: &mut TestPlan,
+) {
     for event in &call.events {
         match &event.external {
-            External::File {
+            Interaction::File {
                 path,
                 before,
                 after,
@@ -215,23 +235,27 @@ pub(super) fn verify(call: &Call, scope: &mut Scope, paths: &Paths, plan: &mut P
                 };
                 plan.checks.push(file_check(&file, after));
             }
-            External::WorkingFolder { before, after } if before != after => {
+            Interaction::WorkingFolder { before, after } if before != after => {
                 let folder = paths.text(after).unwrap_or_else(|| literal::text(after));
                 let actual = format!("{}.getcwd()", scope.module("os").flat());
-                let actual = Actual::Code(Code::Text(actual));
-                plan.checks.push(Check::new(actual, How::Equal, folder));
+                let actual = ActualValue::Code(PythonCode::Text(actual));
+                plan.checks
+                    .push(Assertion::new(actual, ComparisonKind::Equal, folder));
             }
-            External::Permissions { path, after } => {
+            Interaction::Permissions { path, after } => {
                 let file = match paths.file(path).flat() {
                     text if text.contains(' ') => format!("({text})"),
                     text => text,
                 };
-                let actual = Code::Text(format!("{file}.stat().st_mode & 0o777"));
-                let expected = Code::Text(format!("0o{after:03o}"));
-                plan.checks
-                    .push(Check::new(Actual::Code(actual), How::Equal, expected));
+                let actual = PythonCode::Text(format!("{file}.stat().st_mode & 0o777"));
+                let expected = PythonCode::Text(format!("0o{after:03o}"));
+                plan.checks.push(Assertion::new(
+                    ActualValue::Code(actual),
+                    ComparisonKind::Equal,
+                    expected,
+                ));
             }
-            External::Environment {
+            Interaction::Environment {
                 name,
                 before,
                 after,
@@ -240,14 +264,14 @@ pub(super) fn verify(call: &Call, scope: &mut Scope, paths: &Paths, plan: &mut P
                 let name = literal::quoted(name);
                 plan.checks.push(match after {
                     Some(value) => {
-                        let actual = Code::Text(format!("{environment}[{name}]"));
+                        let actual = PythonCode::Text(format!("{environment}[{name}]"));
                         let expected = paths.text(value);
                         let expected = expected.unwrap_or_else(|| literal::text(value));
-                        Check::new(Actual::Code(actual), How::Equal, expected)
+                        Assertion::new(ActualValue::Code(actual), ComparisonKind::Equal, expected)
                     }
                     None => {
-                        let actual = Actual::Code(Code::Text(environment));
-                        Check::new(actual, How::NotIn, Code::Text(name))
+                        let actual = ActualValue::Code(PythonCode::Text(environment));
+                        Assertion::new(actual, ComparisonKind::NotIn, PythonCode::Text(name))
                     }
                 });
             }
@@ -256,29 +280,43 @@ pub(super) fn verify(call: &Call, scope: &mut Scope, paths: &Paths, plan: &mut P
     }
 }
 
-fn file_check(file: &str, after: &FileState) -> Check {
-    let asked = |question: &str| Actual::Code(Code::Text(format!("{file}.{question}")));
+/// Plans an assertion about a file after the call.
+fn file_check(file: &str, after: &FileState) -> Assertion {
+    let file_expression =
+        |question: &str| ActualValue::Code(PythonCode::Text(format!("{file}.{question}")));
     match after {
-        FileState::File(content) => {
-            Check::new(asked("read_bytes()"), How::Equal, literal::bytes(content))
-        }
+        FileState::File(content) => Assertion::new(
+            file_expression("read_bytes()"),
+            ComparisonKind::Equal,
+            literal::bytes(content),
+        ),
         FileState::Folder(entries) => {
             let listing = format!("sorted(entry.name for entry in {file}.iterdir())");
             let names = entries.iter().map(|entry| entry.trim_end_matches('/'));
             let entries = names.map(literal::text).collect();
-            Check::new(
-                Actual::Code(Code::Text(listing)),
-                How::Equal,
-                Code::list(entries),
+            Assertion::new(
+                ActualValue::Code(PythonCode::Text(listing)),
+                ComparisonKind::Equal,
+                PythonCode::list(entries),
             )
         }
-        FileState::Absent => Check::new(asked("exists()"), How::False, Code::text("")),
+        FileState::Absent => Assertion::new(
+            file_expression("exists()"),
+            ComparisonKind::False,
+            PythonCode::text(""),
+        ),
         FileState::Link(target) => {
             let target = literal::text(target.rsplit('/').next().unwrap_or(target));
-            Check::new(asked("readlink().name"), How::Equal, target)
+            Assertion::new(
+                file_expression("readlink().name"),
+                ComparisonKind::Equal,
+                target,
+            )
         }
-        FileState::LargeFile(_) | FileState::Other => {
-            Check::new(asked("exists()"), How::True, Code::text(""))
-        }
+        FileState::LargeFile(_) | FileState::Other => Assertion::new(
+            file_expression("exists()"),
+            ComparisonKind::True,
+            PythonCode::text(""),
+        ),
     }
 }

@@ -1,7 +1,8 @@
-//! Functions that nobody can import: made again by the function that made them, or written down again.
+//! Code for functions that cannot be imported: lambdas and functions defined inside of others.
 //!
-//! A function that encloses variables is made by the one around it, if a recorded call of that gave one in the same state.
-//! Else its text is copied into the test, behind the variables that it encloses, as long as it needs nothing besides.
+//! A closure is created by a call of the function around it, if a recorded call returned one in the
+//! same state. Otherwise its text is copied into the test, behind the variables that it encloses,
+//! as long as it needs nothing else.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -9,92 +10,99 @@ use std::path::{Path, PathBuf};
 
 use testwright_source::{names, tokens};
 
-use super::build::{Builder, Missing};
-use super::code::Code;
-use super::plan::Setup;
+use super::build::{BuildError, ValueBuilder};
+use super::code::PythonCode;
+use super::plan::SetupStep;
 use super::scope::is_builtin;
-use crate::Graph;
-use crate::value::{Function, NodeId, Reference};
+use crate::ValueGraph;
+use crate::value::{ImportPath, LocalFunction, NodeId};
 
-/// A copy that is longer than this is no part of a short test.
-const MOST_LINES: usize = 12;
+/// The maximum number of lines of a copied function; longer ones do not belong into a test.
+const MAX_LINES: usize = 12;
 
-impl<'a> Builder<'a> {
-    /// A function that cannot be imported.
+impl<'a> ValueBuilder<'a> {
+    /// Writes code for a function that cannot be imported.
     pub(super) fn function(
         &mut self,
-        graph: &'a Graph,
+        graph: &'a ValueGraph,
         node: NodeId,
-        function: &'a Function,
-    ) -> Result<Code, Missing> {
-        let stand = self.stand();
-        if let Some(code) = self.made_by_another(graph, node, function) {
+        function: &'a LocalFunction,
+    ) -> Result<PythonCode, BuildError> {
+        let checkpoint = self.checkpoint();
+        if let Some(code) = self.call_maker(graph, node, function) {
             return Ok(code);
         }
-        self.restore(stand);
-        let stand = self.stand();
-        if let Some(code) = self.copied(graph, node, function) {
+        self.restore(checkpoint);
+        let checkpoint = self.checkpoint();
+        if let Some(code) = self.copy_source(graph, node, function) {
             return Ok(code);
         }
-        self.restore(stand);
+        self.restore(checkpoint);
         Err(self.unnamed_function(function))
     }
 
-    /// A function of a program that nobody can import without running it: its text.
-    pub(super) fn of_program(&mut self, reference: &Reference) -> Option<Code> {
+    /// Copies a function of a main program that cannot be imported without running it.
+    pub(super) fn program_function(&mut self, reference: &ImportPath) -> Option<PythonCode> {
         let name = reference.path.as_str();
         let is_of_program = self.scope.module_name(&reference.module) == "__main__";
         if !is_of_program || self.is_expecting() {
             return None;
         }
-        let text = fs::read_to_string(self.program()?).ok()?;
+        let text = fs::read_to_string(self.program_file()?).ok()?;
         let before = text
             .lines()
             .position(|line| line.starts_with(&format!("def {name}(")));
         let line = u32::try_from(before? + 1).ok()?;
-        let Copy::Definition { lines, .. } = definition(&text, line, name, &[])? else {
+        let FunctionSource::Definition { lines, .. } = definition(&text, line, name, &[])? else {
             return None;
         };
-        let copy = Setup::Definition(lines);
+        let copy = SetupStep::Definition(lines);
         if !self.setup.contains(&copy) {
             if self.scope.variable(name) != name {
                 return None;
             }
             self.setup.push(copy);
         }
-        Some(Code::text(name))
+        Some(PythonCode::text(name))
     }
 
-    /// By the call of the function around it that was seen to give one in this state.
-    fn made_by_another(
+    /// Calls the function around it, if a recorded call of that returned a function in this state.
+    fn call_maker(
         &mut self,
-        graph: &'a Graph,
+        graph: &'a ValueGraph,
         node: NodeId,
-        function: &Function,
-    ) -> Option<Code> {
-        // What the unit under test gives would be compared with itself.
+        function: &LocalFunction,
+    ) -> Option<PythonCode> {
+        // A result of the unit under test must not be compared with itself.
         let is_own = |unit| self.is_expecting() && unit == self.call.unit;
-        let made = self.evidence.made(function).iter();
-        let mut alike = made.filter(|(call, _, result)| {
-            !is_own(call.unit) && call.values.is_alike(*result, graph, node)
+        let made = self.index.calls_returning(function).iter();
+        let mut matching = made.filter(|(call, _, result)| {
+            !is_own(call.unit) && call.values.is_isomorphic(*result, graph, node)
         });
-        let (call, unit, _) = *alike.next()?;
-        let name = Reference::new(unit.module.clone(), unit.qualified_name.clone());
+        let (call, unit, _) = *matching.next()?;
+        let name = ImportPath::new(unit.module.clone(), unit.qualified_name.clone());
         let callable = self.reference(&name).ok()?.flat();
         let arguments = self.arguments(call, unit, 0).ok()?;
-        Some(Code::call(&callable, arguments))
+        Some(PythonCode::call(&callable, arguments))
     }
 
-    /// Its text, with the variables that it encloses in front.
-    fn copied(&mut self, graph: &'a Graph, node: NodeId, function: &'a Function) -> Option<Code> {
+    /// Copies its text, behind assignments of the variables that it encloses.
+    fn copy_source(
+        &mut self,
+        graph: &'a ValueGraph,
+        node: NodeId,
+        function: &'a LocalFunction,
+    ) -> Option<PythonCode> {
         let enclosed: Vec<&str> = function
             .closure
             .iter()
             .map(|(name, _)| name.as_str())
             .collect();
-        let copy = copy(&self.home(function)?, function, &enclosed)?;
-        // A copy is another function than the one that it is a copy of, except for those that differ in nothing.
-        if self.is_expecting() && !(enclosed.is_empty() && matches!(copy, Copy::Lambda(_))) {
+        let copy = function_source(&self.source_file(function)?, function, &enclosed)?;
+        // A copy is a different function, except for a lambda without enclosed variables.
+        if self.is_expecting()
+            && !(enclosed.is_empty() && matches!(copy, FunctionSource::Lambda(_)))
+        {
             return None;
         }
         for (name, value) in &function.closure {
@@ -105,7 +113,7 @@ impl<'a> Builder<'a> {
             if self.scope.variable(name) != *name {
                 return None;
             }
-            self.setup.push(Setup::Assign {
+            self.setup.push(SetupStep::Assign {
                 target: name.clone(),
                 code,
             });
@@ -114,34 +122,34 @@ impl<'a> Builder<'a> {
             }
         }
         match copy {
-            Copy::Lambda(text) => Some(Code::Text(text)),
-            Copy::Definition { name, lines } => {
+            FunctionSource::Lambda(text) => Some(PythonCode::Text(text)),
+            FunctionSource::Definition { name, lines } => {
                 if self.scope.variable(&name) != name {
                     return None;
                 }
-                self.setup.push(Setup::Definition(lines));
+                self.setup.push(SetupStep::Definition(lines));
                 if let Some(object) = graph.object(node) {
                     self.live.insert(object, name.clone());
                 }
-                Some(Code::Text(name))
+                Some(PythonCode::Text(name))
             }
         }
     }
 
-    /// The file that a function is in. The program itself need not be a part of the project.
-    fn home(&self, function: &Function) -> Option<PathBuf> {
+    /// Finds the file that defines a function. The main program need not be part of the project.
+    fn source_file(&self, function: &LocalFunction) -> Option<PathBuf> {
         let project = self.knowledge.project;
         if function.module != "__main__" {
             let module = project.module_named(&function.module)?;
             return Some(project.root.join(&module.path));
         }
-        self.program()
+        self.program_file()
     }
 
-    /// The file of the program.
-    fn program(&self) -> Option<PathBuf> {
+    /// Returns the file of the main program.
+    fn program_file(&self) -> Option<PathBuf> {
         let project = self.knowledge.project;
-        let (script, folder) = self.evidence.script(self.call.execution)?;
+        let (script, folder) = self.index.script(self.call.execution)?;
         let module = project.module_at(Path::new(script));
         Some(match module {
             Some(module) => project.root.join(&module.path),
@@ -149,45 +157,54 @@ impl<'a> Builder<'a> {
         })
     }
 
-    fn unnamed_function(&self, function: &Function) -> Missing {
+    /// Returns the error for a function that can neither be created nor copied.
+    fn unnamed_function(&self, function: &LocalFunction) -> BuildError {
         let what = if function.qualified_name.ends_with("<lambda>") {
             "a lambda"
         } else {
             "a function"
         };
         let around = function.qualified_name.split(".<locals>").next();
-        let place = match around.filter(|name| !name.starts_with('<')) {
+        let location = match around.filter(|name| !name.starts_with('<')) {
             Some(name) => format!("{}.{name}", function.module),
             None => function.module.clone(),
         };
-        Missing(format!("{what} made in {place}, line {}", function.line))
+        BuildError(format!("{what} made in {location}, line {}", function.line))
     }
 }
 
 /// The text of a function.
 #[derive(Debug, PartialEq, Eq)]
-enum Copy {
+enum FunctionSource {
+    /// A lambda expression.
     Lambda(String),
+    /// A `def` with its body, line by line.
     Definition { name: String, lines: Vec<String> },
 }
 
-/// The text of a function of a file, if it uses nothing but its parameters, Python's own names and what it encloses.
-fn copy(file: &Path, function: &Function, enclosed: &[&str]) -> Option<Copy> {
+/// Extracts the text of a function, if it uses nothing but its parameters, builtins and the
+/// variables that it encloses.
+fn function_source(
+    file: &Path,
+    function: &LocalFunction,
+    enclosed: &[&str],
+) -> Option<FunctionSource> {
     let text = fs::read_to_string(file).ok()?;
     let name = function.qualified_name.rsplit('.').next()?;
     match name {
-        "<lambda>" => only_lambda(&text, function.line, enclosed).map(Copy::Lambda),
+        "<lambda>" => only_lambda(&text, function.line, enclosed).map(FunctionSource::Lambda),
         _ => definition(&text, function.line, name, enclosed),
     }
 }
 
-/// The definition that begins on a line, and the attributes that it is given right behind.
-fn definition(text: &str, line: u32, name: &str, enclosed: &[&str]) -> Option<Copy> {
+/// Extracts the definition that begins on a line, with the attributes that are assigned to it right
+/// behind.
+fn definition(text: &str, line: u32, name: &str, enclosed: &[&str]) -> Option<FunctionSource> {
     let before = usize::try_from(line).ok()?.checked_sub(1)?;
     let mut rest = text.lines().skip(before).peekable();
     let first = rest.next()?;
     let indent = first.len() - first.trim_start().len();
-    // What a decorator makes of it is another function.
+    // A decorator makes another function of it.
     if !first.get(indent..)?.starts_with(&format!("def {name}(")) {
         return None;
     }
@@ -204,18 +221,18 @@ fn definition(text: &str, line: u32, name: &str, enclosed: &[&str]) -> Option<Co
                 .trim_start()
                 .strip_prefix(name)
                 .is_some_and(|rest| rest.starts_with('.') && rest.contains(" = "));
-        // The parameters of a definition may end on a line as far out as its beginning.
-        let is_head = lines.len() < MOST_LINES && line.trim_start().starts_with(')');
+        // The closing bracket of the parameters may stand as far left as the definition.
+        let is_head = lines.len() < MAX_LINES && line.trim_start().starts_with(')');
         if depth(line) <= indent && !is_attribute && !is_head {
             break;
         }
-        // A blank line inside of a function is a pause, and a test has no room for these.
+        // A blank line is kept only inside of the function.
         if blank > 0 && depth(line) > indent {
             lines.push("");
         }
         blank = 0;
         lines.push(line);
-        if lines.len() > MOST_LINES {
+        if lines.len() > MAX_LINES {
             return None;
         }
     }
@@ -223,7 +240,7 @@ fn definition(text: &str, line: u32, name: &str, enclosed: &[&str]) -> Option<Co
         .iter()
         .map(|line| line.get(indent..).unwrap_or_default().trim_end().to_owned())
         .collect();
-    // Strings that go over several lines would be indented with the rest.
+    // Strings over several lines would be indented with the rest.
     if lines
         .iter()
         .any(|line| line.contains("\"\"\"") || line.contains("'''"))
@@ -231,20 +248,20 @@ fn definition(text: &str, line: u32, name: &str, enclosed: &[&str]) -> Option<Co
         return None;
     }
     let found = names(&lines.join("\n")).ok()?;
-    let is_known = |read: &String| is_own_name(read) || enclosed.contains(&read.as_str());
+    let is_known = |read: &String| is_builtin_name(read) || enclosed.contains(&read.as_str());
     let is_free = found.reads.iter().all(is_known) && found.binds == [name];
-    is_free.then(|| Copy::Definition {
+    is_free.then(|| FunctionSource::Definition {
         name: name.to_owned(),
         lines,
     })
 }
 
-/// Whether a name is one of Python's own.
-fn is_own_name(name: &str) -> bool {
+/// Returns true if a name is a builtin function, type or exception.
+fn is_builtin_name(name: &str) -> bool {
     is_builtin(name) || name.ends_with("Error") || matches!(name, "Exception" | "StopIteration")
 }
 
-/// The text of the only lambda on a line, or of several that are written alike.
+/// Extracts the only lambda on a line, or the text that several lambdas share.
 fn only_lambda(text: &str, line: u32, enclosed: &[&str]) -> Option<String> {
     let before = usize::try_from(line).ok()?.checked_sub(1)?;
     let start: usize = text.split_inclusive('\n').take(before).map(str::len).sum();
@@ -254,7 +271,7 @@ fn only_lambda(text: &str, line: u32, enclosed: &[&str]) -> Option<String> {
         let range = words.get(index)?.range.clone();
         text.get(start + range.start..start + range.end)
     };
-    // Behind the colon, it ends with the first comma or bracket that is not its own.
+    // Behind the colon, a lambda ends at the first comma or bracket that is not its own.
     let whole = |first: usize| {
         let (mut depth, mut in_body, mut last) = (0_usize, false, first);
         for index in first + 1..words.len() {
@@ -321,11 +338,11 @@ mod tests {
             "    return len(seen)",
             "keep.pattern = \"a|b\"",
         ];
-        let copied = Copy::Definition {
+        let copy_source = FunctionSource::Definition {
             name: "keep".to_owned(),
             lines: lines.map(str::to_owned).to_vec(),
         };
-        assert_eq!(of(&["seen"]), Some(copied));
+        assert_eq!(of(&["seen"]), Some(copy_source));
         assert_eq!(of(&[]), None);
         assert_eq!(definition("@decorated\ndef f(): ...\n", 1, "f", &[]), None);
         assert_eq!(definition("", 7, "f", &[]), None);

@@ -1,4 +1,7 @@
-"""Helpers of the tests in this folder that Testwright wrote. They need nothing but Python."""
+"""Helpers for the tests in this folder that Testwright wrote.
+
+They need only the standard library.
+"""
 
 import contextvars
 import functools
@@ -11,12 +14,12 @@ import weakref
 
 _PLAIN = (type(None), bool, int, float, complex, str, bytes, bytearray, type)
 _OWNERS = (type(None), type, types.ModuleType)
-#: The flag of types that were made while the interpreter runs.
+#: The flag of types that were created at run time.
 _WRITTEN_IN_PYTHON = 1 << 9
 
 
 def assert_same(actual, expected):
-    """Fails unless both have the same types and the same parts, however deep, and are shared in the same way."""
+    """Fails unless both values have equal types and parts, shared in the same way."""
     difference = _difference(actual, expected, "value", {}, {})
     if difference:
         raise AssertionError(difference)
@@ -29,14 +32,14 @@ def _difference(actual, expected, path, pairs, back):
         return f"{path}: {type(actual).__name__} is not {type(expected).__name__}"
     if isinstance(expected, float) and math.isnan(expected) and math.isnan(actual):
         return None
-    # Paths keep what they were once asked for.
+    # Paths cache computed values in their attributes.
     is_plain = type(expected) in _PLAIN or isinstance(expected, pathlib.PurePath)
     if is_plain or _is_function(expected):
         is_same = actual == expected or _is_copy(actual, expected)
         return None if is_same else f"{path}: {actual!r} != {expected!r}"
     if pairs.get(id(actual)) == id(expected):
         return None
-    # Whether parts that cannot change are there once or twice is up to the interpreter.
+    # The interpreter may or may not share immutable parts.
     is_changeable = not isinstance(expected, (tuple, frozenset))
     if is_changeable and (id(actual) in pairs or id(expected) in back):
         return f"{path}: shared in another way"
@@ -59,14 +62,14 @@ _MISSING = object()
 
 
 def _is_function(value):
-    """Whether it is a function like no other: it belongs to no object, and encloses nothing."""
+    """Returns true for a function without a receiver and without enclosed variables."""
     if isinstance(value, types.BuiltinFunctionType):
         return isinstance(value.__self__, _OWNERS)
     return isinstance(value, types.FunctionType) and not value.__closure__
 
 
 def _is_copy(one, other):
-    """Whether two functions were made from the same text, wherever that stands."""
+    """Returns true if two functions were compiled from equal text, wherever that is."""
     if not isinstance(one, types.FunctionType) or one.__closure__:
         return False
     ours, theirs = one.__code__, other.__code__
@@ -96,7 +99,7 @@ def _has_parts(value):
 
 
 def _parts(actual, expected):
-    """The parts of two values of the same type, side by side."""
+    """Yields the parts of two values of the same type, side by side."""
     if isinstance(expected, BaseException):
         yield ".args", actual.args, expected.args
     if isinstance(expected, types.MethodType):
@@ -147,14 +150,14 @@ def _parts(actual, expected):
             yield f"{{{other!r}}}", _MISSING, other
     ours, theirs = _attributes(actual), _attributes(expected)
     for name in list(ours) + [name for name in theirs if name not in ours]:
-        # A hash that is kept is another one in each process.
+        # A stored hash differs in each process.
         if "hash" in name and isinstance(ours.get(name), int) and isinstance(theirs.get(name), int):
             continue
         yield f".{name}", ours.get(name, _MISSING), theirs.get(name, _MISSING)
 
 
 def _attributes(value):
-    """What an object keeps in its dictionary and its slots, without asking the object."""
+    """Returns the attributes in an object's dictionary and slots, without running its code."""
     found = {}
     for kind in reversed(type(value).__mro__):
         slots = kind.__dict__.get("__slots__", ())
@@ -178,8 +181,8 @@ def _attributes(value):
 
 
 def rebuilt(kind, content=_MISSING, /, **attributes):
-    """An object with this state, made without running its constructor."""
-    # The first that is written in C knows how such objects are made.
+    """Creates an object with this state, without running its constructor."""
+    # The first base written in C knows how to create such objects.
     base = next(base for base in kind.__mro__ if not base.__flags__ & _WRITTEN_IN_PYTHON)
     if content is _MISSING or base in (list, dict, set, bytearray):
         value = base.__new__(kind)
@@ -193,12 +196,12 @@ def rebuilt(kind, content=_MISSING, /, **attributes):
 
 
 def without_addresses(text):
-    """A text in which the addresses of objects, which differ each time, are `0x...`."""
+    """Replaces the addresses of objects in a text, which differ each time, by `0x...`."""
     return re.sub(r" at 0x[0-9a-fA-F]+", " at 0x...", text)
 
 
 class Answers:
-    """A function that gives these values one after the other, and raises those that are exceptions."""
+    """A function that returns these values in turn, and raises those that are exceptions."""
 
     def __init__(self, *answers):
         self._answers = iter(answers)
@@ -208,17 +211,17 @@ class Answers:
             if isinstance(answer, BaseException):
                 raise answer
             return answer
-        raise AssertionError("asked once more than when this was recorded")
+        raise AssertionError("called more often than when this was recorded")
 
 
 def answering(kind, **answers):
-    """A class like `kind` whose class methods of these names give the answers of these functions."""
+    """Creates a class like `kind` whose class methods of these names call these functions."""
     methods = {name: staticmethod(answer) for name, answer in answers.items()}
     return type(kind.__name__, (kind,), methods)
 
 
 def shuffling(*orders):
-    """A function in the place of `random.shuffle` that puts lists into these orders, one after the other."""
+    """Creates a replacement of `random.shuffle` that puts lists into these orders in turn."""
     left = list(orders)
 
     def shuffle(items):
@@ -228,20 +231,20 @@ def shuffling(*orders):
 
 
 class ScriptedSocket:
-    """A socket that plays its part of a conversation, and fails where the other part is not as it was."""
+    """A socket that replays its side of a conversation, and fails if the other side differs."""
 
     def __init__(self, *turns):
         self._turns = list(turns)
         self._io_refs = 0
 
     def assert_finished(self):
-        """Fails unless the conversation came to its end."""
+        """Fails unless the conversation is finished."""
         if self._turns:
-            raise AssertionError(f"the conversation was to go on: {self._turns}")
+            raise AssertionError(f"the conversation is not finished: {self._turns}")
 
     def _turn(self, kind):
         if not self._turns or self._turns[0][0] != kind:
-            raise AssertionError(f"{kind!r} is not what was to come: {self._turns[:1]}")
+            raise AssertionError(f"{kind!r} was not expected, but: {self._turns[:1]}")
         said = self._turns.pop(0)[1]
         if isinstance(said, BaseException):
             raise said
@@ -315,12 +318,12 @@ class ScriptedSocket:
 
 
 def _without_version(data):
-    """What is sent, without the version of Python that some modules tell."""
+    """Removes the version of Python, which some modules send."""
     return re.sub(rb"Python-urllib/[0-9.]+", b"Python-urllib/3", data)
 
 
 class ScriptedProcess:
-    """A process in the place of a `subprocess.Popen`, with the answers that it gave."""
+    """A replacement of a `subprocess.Popen`, with the recorded replies."""
 
     def __init__(self, returncode=None, **answers):
         self.returncode = None
@@ -354,7 +357,7 @@ class ScriptedProcess:
 
 
 def database(script, row_factory=None):
-    """A database in memory that an SQL script has filled."""
+    """Creates a database in memory, filled by an SQL script."""
     import sqlite3
 
     connection = sqlite3.connect(":memory:")

@@ -1,74 +1,81 @@
-//! The name of an interaction in all runs: the same inputs to the same unit have the same id, whatever comes of them.
+//! Ids of tests. Equal inputs to the same unit have the same id in all runs, whatever the call
+//! does.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use crate::digest::digest;
-use crate::graph::Graph;
-use crate::recording::{Answer, Call, External, Source, Unit};
+use crate::graph::ValueGraph;
+use crate::recording::{Call, CodeUnit, ExternalReply, ExternalSource, Interaction};
 use crate::value::{NodeId, Value};
 
-/// Eight hexadecimal digits that stand for what went into a call.
-pub(crate) fn id(unit: &Unit, call: &Call) -> String {
+/// Computes the id of a call: eight hexadecimal digits for its inputs.
+pub(crate) fn test_id(unit: &CodeUnit, call: &Call) -> String {
     let mut text = unit.name();
     let mut numbers = BTreeMap::new();
     let mut varies = false;
     for argument in &call.arguments {
         text.push('\n');
         text.push_str(&argument.name);
-        describe(&call.values, argument.before, &mut numbers, &mut text);
+        write_value(&call.values, argument.before, &mut numbers, &mut text);
     }
-    for state in call.places.iter().filter(|state| !state.is_as_imported) {
-        let _ = write!(text, "\n{:?}", state.place);
+    for state in call.variables.iter().filter(|state| !state.is_as_imported) {
+        let _ = write!(text, "\n{:?}", state.variable);
         if let Some(before) = state.before {
-            describe(&call.values, before, &mut numbers, &mut text);
+            write_value(&call.values, before, &mut numbers, &mut text);
         }
     }
     for event in &call.events {
         text.push('\n');
         match &event.external {
-            External::Input { text: given, .. } => {
+            Interaction::Input { text: given, .. } => {
                 let _ = write!(text, "input {given:?}");
             }
-            External::Output { .. } => {}
-            External::File { path, before, .. } => {
+            Interaction::Output { .. } => {}
+            Interaction::File { path, before, .. } => {
                 // The folder depends on the machine.
                 let name = path.rsplit('/').next();
                 let _ = write!(text, "file {name:?} {before:?}");
             }
-            External::Environment { name, before, .. } => {
+            Interaction::Environment { name, before, .. } => {
                 let _ = write!(text, "variable {name} {before:?}");
             }
-            External::WorkingFolder { .. }
-            | External::Permissions { .. }
-            | External::Logged { .. } => {}
-            // These answer otherwise each time, and it is the same interaction all the same.
-            External::Called {
-                source: Source::Clock | Source::Random | Source::Host,
+            Interaction::WorkingFolder { .. }
+            | Interaction::Permissions { .. }
+            | Interaction::Logged { .. } => {}
+            // Their replies differ each time, and the test is the same nevertheless.
+            Interaction::Called {
+                source: ExternalSource::Clock | ExternalSource::Random | ExternalSource::Host,
                 function,
                 ..
             } => {
                 varies = true;
                 text.push_str(function);
             }
-            External::Called {
+            Interaction::Called {
                 function, answer, ..
             } => {
-                let (Answer::Returned(node) | Answer::Raised(node)) = answer;
+                let (ExternalReply::Returned(node) | ExternalReply::Raised(node)) = answer;
                 text.push_str(function);
-                describe(&call.values, *node, &mut numbers, &mut text);
+                write_value(&call.values, *node, &mut numbers, &mut text);
             }
         }
     }
     if varies {
-        // What came of it tells calls apart that differ in nothing but the answers.
+        // The reached lines distinguish calls that differ in nothing but the replies.
         let _ = write!(text, "\nlines {:?}", call.lines);
     }
     digest(text.as_bytes())
 }
 
-/// Writes a value down; what was written before is told by its number, so that shape counts and cycles end.
-fn describe(graph: &Graph, node: NodeId, numbers: &mut BTreeMap<NodeId, usize>, text: &mut String) {
+/// Writes a value for the digest. A node that was written before is a number, so that sharing
+/// counts and cycles end. The text uses `Debug`, so the names in it are part of all ids.
+fn write_value(
+    graph: &ValueGraph,
+    node: NodeId,
+    numbers: &mut BTreeMap<NodeId, usize>,
+    text: &mut String,
+) {
     let mut pending = vec![node];
     while let Some(node) = pending.pop() {
         if graph.object(node).is_some() {
@@ -81,7 +88,7 @@ fn describe(graph: &Graph, node: NodeId, numbers: &mut BTreeMap<NodeId, usize>, 
         }
         let value = graph.value(node);
         let form: Value<()> = match value.clone().map(|_| ()) {
-            // When a generator was made differs from run to run.
+            // The number of the creating call differs from run to run.
             Value::Generator { function, .. } => Value::Generator {
                 function,
                 created_by: None,

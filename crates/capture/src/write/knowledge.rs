@@ -1,28 +1,30 @@
-//! What the project's own text tells about the units and classes of a recording.
+//! Facts about recorded units and classes that follow from the project's source.
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use crate::inspect::{Class, Definition, DefinitionKind, Module, Project, Role};
-use crate::recording::{Recording, Unit};
-use crate::value::{Reference, Value, word};
+use crate::inspect::{
+    ClassDefinition, CodeDefinition, DefinitionKind, FunctionRole, ProjectModule, PythonProject,
+};
+use crate::recording::{CodeUnit, Recording};
+use crate::value::{ImportPath, Value, as_name};
 
-/// A project, asked about what was recorded.
+/// The project's source, with queries about recorded units and classes.
 pub struct Knowledge<'a> {
     /// The project.
-    pub project: &'a Project,
+    pub project: &'a PythonProject,
 }
 
 impl<'a> Knowledge<'a> {
-    /// What is known from these files.
+    /// Creates the queries for a project.
     #[must_use]
-    pub fn new(project: &'a Project) -> Knowledge<'a> {
+    pub fn new(project: &'a PythonProject) -> Knowledge<'a> {
         Knowledge { project }
     }
 
-    /// The module and the definition of a unit.
+    /// Returns the module and the definition of a unit.
     #[must_use]
-    pub fn definition(&self, unit: &Unit) -> Option<(&'a Module, &'a Definition)> {
+    pub fn definition(&self, unit: &CodeUnit) -> Option<(&'a ProjectModule, &'a CodeDefinition)> {
         let module = self.project.module_at(Path::new(&unit.file))?;
         let found = module
             .definition_at(unit.line, &unit.qualified_name)
@@ -30,37 +32,38 @@ impl<'a> Knowledge<'a> {
         Some((module, found))
     }
 
-    /// The words that stand in quotes in the module of a unit: what it knows by name, such as `"grid"`.
+    /// Returns the quoted words in the module of a unit, which the unit may know as choices, such
+    /// as `"grid"`.
     #[must_use]
-    pub fn words(&self, unit: &Unit) -> BTreeSet<String> {
+    pub fn words(&self, unit: &CodeUnit) -> BTreeSet<String> {
         let module = self.project.module_at(Path::new(&unit.file));
         let path = module.map(|module| self.project.root.join(&module.path));
         let text = path.and_then(|path| std::fs::read_to_string(path).ok());
         let text = text.unwrap_or_default();
         let mut words = BTreeSet::new();
         for quote in ['"', '\''] {
-            // What is between two quotes and not in any is hardly ever a single word.
+            // Text between two strings is hardly ever a single word.
             let pieces = text.split(quote);
-            let is_word = |piece: &&str| word(&Value::Text((*piece).to_owned())).is_some();
+            let is_word = |piece: &&str| as_name(&Value::Text((*piece).to_owned())).is_some();
             words.extend(pieces.filter(is_word).map(str::to_owned));
         }
         words
     }
 
-    /// What a unit is to the class around it.
-    pub(super) fn role(&self, unit: &Unit) -> Option<Role> {
+    /// Returns the role of a unit in its class.
+    pub(super) fn role(&self, unit: &CodeUnit) -> Option<FunctionRole> {
         match &self.definition(unit)?.1.kind {
             DefinitionKind::Function(function) => Some(function.role),
             DefinitionKind::Class(_) => None,
         }
     }
 
-    /// Whether a unit remembers what it gave, so that it is not run again for the same arguments.
-    pub(super) fn is_cached(&self, unit: &Unit) -> bool {
+    /// Returns true if a unit caches its results.
+    pub(super) fn is_cached(&self, unit: &CodeUnit) -> bool {
         let Some((module, definition)) = self.definition(unit) else {
             return false;
         };
-        // Only the outermost decorator is what one gets by the name of the unit.
+        // Only the outermost decorator is bound to the name of the unit.
         let outermost = definition.decorators.first();
         outermost.is_some_and(|decorator| {
             let name = decorator.split('(').next().unwrap_or(decorator);
@@ -70,12 +73,12 @@ impl<'a> Knowledge<'a> {
         })
     }
 
-    /// Whether a unit is written to give something, so that nothing is an answer, too.
-    pub(super) fn gives_values(&self, unit: &Unit) -> bool {
+    /// Returns true if a unit returns values, so that `None` is a result worth checking.
+    pub(super) fn returns_values(&self, unit: &CodeUnit) -> bool {
         let Some((module, definition)) = self.definition(unit) else {
             return false;
         };
-        if self.role(unit) == Some(Role::Getter) {
+        if self.role(unit) == Some(FunctionRole::Getter) {
             return true;
         }
         let text = std::fs::read_to_string(self.project.root.join(&module.path));
@@ -88,8 +91,9 @@ impl<'a> Knowledge<'a> {
         })
     }
 
-    /// Whether objects of a class have their own version of a method, so that this one is only reached through that.
-    pub(super) fn is_overridden(&self, class: &Reference, unit: &Unit) -> bool {
+    /// Returns true if a class overrides a method, so that the method is only reached through the
+    /// override.
+    pub(super) fn is_overridden(&self, class: &ImportPath, unit: &CodeUnit) -> bool {
         let Some((home, name)) = unit.qualified_name.rsplit_once('.') else {
             return false;
         };
@@ -114,7 +118,7 @@ impl<'a> Knowledge<'a> {
         false
     }
 
-    /// Whether a module binds a name as it is imported.
+    /// Returns true if a module binds a name at import.
     pub(super) fn binds(&self, module: &str, name: &str) -> bool {
         self.project.module_named(module).is_none_or(|module| {
             module.problem.is_some()
@@ -130,8 +134,8 @@ impl<'a> Knowledge<'a> {
         })
     }
 
-    /// The name by which the module is imported that was run as the program, which may be this script. There is none if
-    /// importing it would run the program.
+    /// Returns the importable name of the module that was run as the main program, which may be
+    /// this script. Returns `None` if importing it would run the program.
     pub(super) fn main_module(
         &self,
         recording: &Recording,
@@ -149,7 +153,8 @@ impl<'a> Knowledge<'a> {
         Some(module.name.clone())
     }
 
-    fn class(&self, class: &Reference) -> Option<(&'a Module, &'a Class)> {
+    /// Finds a class of the project.
+    fn class(&self, class: &ImportPath) -> Option<(&'a ProjectModule, &'a ClassDefinition)> {
         let module = self.project.module_named(&class.module)?;
         match &module.definition(&class.path)?.kind {
             DefinitionKind::Class(found) => Some((module, found)),
@@ -157,15 +162,15 @@ impl<'a> Knowledge<'a> {
         }
     }
 
-    /// A class and those that it inherits from, as far as the project defines them.
-    fn family(&self, class: &Reference) -> Vec<&'a Class> {
+    /// Returns a class and its bases, as far as the project defines them.
+    fn family(&self, class: &ImportPath) -> Vec<&'a ClassDefinition> {
         let mut family = Vec::new();
         let mut pending = vec![class.clone()];
         while let Some(class) = pending.pop() {
             let Some((module, found)) = self.class(&class) else {
                 continue;
             };
-            // A class cannot be its own base, but a text can say so.
+            // A class cannot be its own base, but its source can say so.
             if family.len() > 50 {
                 break;
             }
@@ -178,27 +183,29 @@ impl<'a> Knowledge<'a> {
         family
     }
 
-    /// Whether instances of a class are compared by more than identity.
-    pub(super) fn has_equality(&self, class: &Reference) -> bool {
+    /// Returns true if instances of a class are compared by more than identity.
+    pub(super) fn has_equality(&self, class: &ImportPath) -> bool {
         let family = self.family(class);
         family
             .iter()
             .any(|class| class.methods.iter().any(|method| method == "__eq__"))
     }
 
-    /// Whether a class is made without arguments, since neither it nor anything that it inherits from defines a constructor.
-    pub(super) fn is_made_of_nothing(&self, class: &Reference) -> bool {
+    /// Returns true if a class is created without arguments, because neither it nor its bases
+    /// define a constructor.
+    pub(super) fn has_default_constructor(&self, class: &ImportPath) -> bool {
         let family = self.family(class);
         let constructors = ["__init__", "__new__"];
-        let has_none = |class: &&Class| {
+        let has_none = |class: &&ClassDefinition| {
             let mut methods = class.methods.iter();
             !methods.any(|method| constructors.contains(&method.as_str()))
         };
         !family.is_empty() && family.iter().all(has_none)
     }
 
-    /// The fields that the constructor of a record takes; nothing if the class is not known.
-    pub(super) fn fields(&self, class: &Reference) -> Option<Vec<String>> {
+    /// Returns the fields that the constructor of a record class takes; `None` if the class is
+    /// unknown.
+    pub(super) fn fields(&self, class: &ImportPath) -> Option<Vec<String>> {
         let family = self.family(class);
         if family.is_empty() {
             return None;

@@ -1,20 +1,20 @@
-//! Numbers and texts as Python writes them.
+//! Python literals for numbers, texts and bytes.
 
-use super::code::Code;
+use super::code::PythonCode;
 
-/// Pieces of a long text are at most this long.
+/// The maximum length of a piece of a long text.
 const PIECE: usize = 64;
 
-/// A text in quotes.
-pub(crate) fn text(text: &str) -> Code {
+/// Quotes a text, in several pieces if it is long.
+pub(crate) fn text(text: &str) -> PythonCode {
     let pieces = pieces(text);
     match pieces.as_slice() {
-        [_, _, ..] => Code::Pieces(pieces.iter().map(|piece| quoted(piece)).collect()),
-        _ => Code::Text(quoted(text)),
+        [_, _, ..] => PythonCode::Pieces(pieces.iter().map(|piece| quoted(piece)).collect()),
+        _ => PythonCode::Text(quoted(text)),
     }
 }
 
-/// Cuts behind line ends and, where lines are long, behind blanks.
+/// Splits a text behind line ends and, where lines are long, behind blanks.
 fn pieces(text: &str) -> Vec<&str> {
     if text.chars().count() <= PIECE {
         return vec![text];
@@ -40,7 +40,7 @@ fn pieces(text: &str) -> Vec<&str> {
     pieces
 }
 
-/// One string literal.
+/// Quotes a text as one string literal.
 pub(crate) fn quoted(text: &str) -> String {
     let quote = if text.contains('"') && !text.contains('\'') {
         '\''
@@ -55,6 +55,7 @@ pub(crate) fn quoted(text: &str) -> String {
     literal
 }
 
+/// Adds a character, escaped if necessary.
 fn push_letter(literal: &mut String, letter: char, quote: char) {
     match letter {
         '\\' => literal.push_str("\\\\"),
@@ -71,6 +72,7 @@ fn push_letter(literal: &mut String, letter: char, quote: char) {
     }
 }
 
+/// Adds an escape sequence for a code point.
 fn push_escaped(literal: &mut String, point: u32) {
     let escaped = match point {
         0..=0xff => format!("\\x{point:02x}"),
@@ -80,7 +82,7 @@ fn push_escaped(literal: &mut String, point: u32) {
     literal.push_str(&escaped);
 }
 
-/// A text with lone surrogates.
+/// Quotes a text with lone surrogates.
 pub(crate) fn broken_text(points: &[u32]) -> String {
     let mut literal = String::from("\"");
     for point in points {
@@ -93,7 +95,7 @@ pub(crate) fn broken_text(points: &[u32]) -> String {
     literal
 }
 
-/// The text between the quotes of a formatted string, without what is to be filled in.
+/// Escapes a text for the inside of a formatted string.
 pub(crate) fn in_formatted(text: &str) -> String {
     let mut literal = String::new();
     for letter in text.chars() {
@@ -105,8 +107,8 @@ pub(crate) fn in_formatted(text: &str) -> String {
     literal
 }
 
-/// Bytes in quotes.
-pub(crate) fn bytes(bytes: &[u8]) -> Code {
+/// Quotes bytes, in several pieces if they are long.
+pub(crate) fn bytes(bytes: &[u8]) -> PythonCode {
     let chunks: Vec<&[u8]> = match bytes.len() {
         0..=PIECE => vec![bytes],
         _ => bytes
@@ -115,11 +117,12 @@ pub(crate) fn bytes(bytes: &[u8]) -> Code {
             .collect(),
     };
     match chunks.as_slice() {
-        [_, _, ..] => Code::Pieces(chunks.into_iter().map(quoted_bytes).collect()),
-        _ => Code::Text(quoted_bytes(bytes)),
+        [_, _, ..] => PythonCode::Pieces(chunks.into_iter().map(quoted_bytes).collect()),
+        _ => PythonCode::Text(quoted_bytes(bytes)),
     }
 }
 
+/// Quotes bytes as one literal.
 fn quoted_bytes(bytes: &[u8]) -> String {
     let quote = if bytes.contains(&b'"') && !bytes.contains(&b'\'') {
         '\''
@@ -137,14 +140,15 @@ fn quoted_bytes(bytes: &[u8]) -> String {
     literal
 }
 
-/// A finite number; the caller has names for the others.
+/// Writes a finite number. The caller handles the others.
 pub(crate) fn float(number: f64) -> String {
     format!("{number:?}")
 }
 
-/// A whole number that is given as a hexadecimal literal, as people write it: by its digits, or `10**30` if most are zeros.
+/// Converts a hexadecimal integer literal to decimal digits, or to `10**30` if most of them are
+/// zeros.
 ///
-/// Python reads decimal literals only up to a limit; beyond what anybody would read, the literal stays as it is.
+/// Python limits the length of decimal literals. Numbers too long to be read stay hexadecimal.
 pub(crate) fn large_integer(hexadecimal: &str) -> String {
     const READABLE: usize = 400;
     const MANY_ZEROS: usize = 12;
@@ -168,9 +172,9 @@ pub(crate) fn large_integer(hexadecimal: &str) -> String {
     }
 }
 
-/// The decimal digits of a hexadecimal number.
+/// Converts hexadecimal digits to decimal ones.
 fn decimal(hexadecimal: &str) -> Option<String> {
-    // From the lowest digit up, so that a carry goes to the end.
+    // The lowest digit comes first, so that a carry goes to the end.
     let mut digits: Vec<u32> = vec![0];
     for letter in hexadecimal.chars() {
         let mut carry = letter.to_digit(16)?;

@@ -1,63 +1,64 @@
-//! What tests are called: short, stable from run to run, and telling where that is possible.
+//! Names of tests: short, stable from run to run, and descriptive where possible.
 
 use super::Knowledge;
 use super::access::{self, Root};
-use super::apart;
+use super::distinct_names;
 use super::scope::snake_case;
-use crate::effects::Effect;
-use crate::graph::Graph;
-use crate::inspect::Role;
+use crate::effects::CallEffect;
+use crate::graph::ValueGraph;
+use crate::inspect::FunctionRole;
 use crate::recording::{
-    Call, External, Outcome, ParameterKind, Place, Receiver, Source, StepOutcome, Unit, UnitKind,
+    BindingKind, Call, CallOutcome, CodeUnit, ExternalSource, Interaction, ProgramVariable,
+    Receiver, StepOutcome, UnitKind,
 };
-use crate::value::{NodeId, ObjectId, Reference, Value};
+use crate::value::{ImportPath, NodeId, ObjectId, Value};
 
-/// What is said of a call of which nothing else is known.
+/// The word for a call about which nothing else is known.
 const RUNS: &str = "runs";
 
-/// No name is longer.
-pub(super) const LONGEST: usize = 60;
+/// The maximum length of a name.
+pub(super) const MAX_LENGTH: usize = 60;
 
-/// What has to be imported to call a unit.
-pub(super) fn importable(unit: &Unit, call: &Call) -> Reference {
+/// Returns the path to import for a call of a unit.
+pub(super) fn importable(unit: &CodeUnit, call: &Call) -> ImportPath {
     match &call.receiver {
         Receiver::Instance(class) | Receiver::Class(class) => class.clone(),
-        Receiver::None => Reference::new(unit.module.clone(), unit.qualified_name.clone()),
+        Receiver::None => ImportPath::new(unit.module.clone(), unit.qualified_name.clone()),
     }
 }
 
-/// What a class of tests is about: a function, or the class around a method.
-pub(super) fn subject(unit: &Unit) -> String {
+/// Returns the name of a test class's subject: a function, or the class around a method.
+pub(super) fn subject_name(unit: &CodeUnit) -> String {
     match unit.qualified_name.rsplit_once('.') {
         Some((class, _)) => class.to_owned(),
         None => unit.qualified_name.clone(),
     }
 }
 
-/// The last word of a unit's name.
-pub(super) fn last(unit: &Unit) -> &str {
+/// Returns the last part of a unit's name.
+pub(super) fn last_name(unit: &CodeUnit) -> &str {
     let name = &unit.qualified_name;
     name.rsplit('.').next().unwrap_or(name)
 }
 
-/// The name that the test of a call deserves, and others, if that one is not its alone. `none_says_something` if the unit
-/// also returns something else than `None`.
+/// Returns a name for the test of a call, and alternatives in case another test has the same.
+/// `is_none_meaningful` is true if the unit also returns other values than `None`.
 pub(super) fn test_names(
     knowledge: &Knowledge<'_>,
-    unit: &Unit,
+    unit: &CodeUnit,
     call: &Call,
-    none_says_something: bool,
+    is_none_meaningful: bool,
 ) -> (String, Vec<String>) {
     let mut words: Vec<String> = vec!["test".to_owned()];
     let is_method = unit.qualified_name.contains('.');
-    let last = last(unit);
+    let last = last_name(unit);
     let is_creation = matches!(last, "__init__" | "__new__");
     if is_method && !is_creation {
         let role = knowledge.role(unit);
         words.push(snake_case(last).trim_matches('_').to_owned());
         match role {
-            Some(Role::Setter) => words.push("is_set".to_owned()),
-            Some(Role::Deleter) => words.push("is_deleted".to_owned()),
+            Some(FunctionRole::Setter) => words.push("is_set".to_owned()),
+            Some(FunctionRole::Deleter) => words.push("is_deleted".to_owned()),
             _ => {}
         }
     }
@@ -66,51 +67,53 @@ pub(super) fn test_names(
     }
     let outcome = outcome_words(unit, call, is_creation);
     match outcome.as_slice() {
-        [only] if only == RUNS && none_says_something => words.push("returns_none".to_owned()),
+        [only] if only == RUNS && is_none_meaningful => words.push("returns_none".to_owned()),
         _ => words.extend(outcome),
     }
     let stem = words.join("_");
     let joiner = if is_creation { "with" } else { "for" };
-    // What a number is for is said as well, if there is room for that.
-    let longer = [Meaning::Said, Meaning::Unsaid]
+    // Parameter names are included if there is room for them.
+    let longer = [ParameterNames::Included, ParameterNames::Omitted]
         .into_iter()
-        .find_map(|meaning| {
-            let arguments = argument_words(call, unit, is_creation, &words, meaning)?;
+        .find_map(|parameter_names| {
+            let arguments = argument_words(call, unit, is_creation, &words, parameter_names)?;
             let longer = format!("{stem}_{joiner}_{arguments}");
-            (longer.len() <= LONGEST).then_some(longer)
+            (longer.len() <= MAX_LENGTH).then_some(longer)
         });
     let name = match longer {
         Some(longer) => longer,
         None if stem == "test" => format!("test_{RUNS}"),
-        None => shortened(&stem),
+        None => truncate_name(&stem),
     };
-    let others = apart::names(&name, (&stem, joiner), unit, call);
+    let others = distinct_names::alternative_names(&name, (&stem, joiner), unit, call);
     (name, others)
 }
 
-/// A name that no other test has: numbered if it is taken.
-pub(crate) fn numbered(name: &str, number: usize) -> String {
+/// Appends a number to a name, for a name that is taken.
+pub(crate) fn with_number(name: &str, number: usize) -> String {
     let suffix = format!("_{number}");
-    let room = LONGEST - suffix.len();
+    let room = MAX_LENGTH - suffix.len();
     let cut: String = name.chars().take(room).collect();
     format!("{}{suffix}", cut.trim_end_matches('_'))
 }
 
-pub(super) fn shortened(name: &str) -> String {
-    if name.len() <= LONGEST {
+/// Shortens a name to the maximum length, at the end of a word.
+pub(super) fn truncate_name(name: &str) -> String {
+    if name.len() <= MAX_LENGTH {
         return name.to_owned();
     }
-    // At a word, so that nothing looks like a name that it is not.
-    let cut: String = name.chars().take(LONGEST).collect();
+    // A cut inside of a word would look like another name.
+    let cut: String = name.chars().take(MAX_LENGTH).collect();
     match cut.rfind('_') {
-        Some(end) if end > LONGEST / 2 => cut.get(..end).unwrap_or(&cut).to_owned(),
+        Some(end) if end > MAX_LENGTH / 2 => cut.get(..end).unwrap_or(&cut).to_owned(),
         _ => cut,
     }
 }
 
-fn outcome_words(unit: &Unit, call: &Call, is_creation: bool) -> Vec<String> {
+/// Describes the outcome of a call.
+fn outcome_words(unit: &CodeUnit, call: &Call, is_creation: bool) -> Vec<String> {
     let graph = &call.values;
-    if let Outcome::Raised { exception, .. } = &call.outcome {
+    if let CallOutcome::Raised { exception, .. } = &call.outcome {
         if let Value::Exception(found) = graph.value(*exception) {
             let mut words = vec!["raises".to_owned(), snake_case(found.class.name())];
             words.extend(message_words(graph, &found.arguments));
@@ -132,38 +135,38 @@ fn outcome_words(unit: &Unit, call: &Call, is_creation: bool) -> Vec<String> {
                 })
                 .take(4)
                 .collect();
-            let told: Option<Vec<String>> = yielded.into_iter().collect();
-            match told {
-                Some(told) if told.is_empty() => vec!["yields_nothing".to_owned()],
-                Some(told) if told.len() < 4 => vec!["yields".to_owned(), told.join("_then_")],
+            let words: Option<Vec<String>> = yielded.into_iter().collect();
+            match words {
+                Some(words) if words.is_empty() => vec!["yields_nothing".to_owned()],
+                Some(words) if words.len() < 4 => vec!["yields".to_owned(), words.join("_then_")],
                 _ => vec!["yields".to_owned()],
             }
         }
         UnitKind::Function | UnitKind::Coroutine => {
-            let Outcome::Returned(result) = &call.outcome else {
+            let CallOutcome::Returned(result) = &call.outcome else {
                 return Vec::new();
             };
             match (graph.value(*result), value_word(graph, *result)) {
-                (Value::None, _) => changed_words(call),
+                (Value::None, _) => effect_words(call),
                 (_, Some(word)) => vec!["returns".to_owned(), word],
                 (value, None) => match type_word(value) {
                     Some(word) => vec!["returns".to_owned(), word],
-                    None => changed_words(call),
+                    None => effect_words(call),
                 },
             }
         }
     }
 }
 
-/// What a call that returns nothing does.
-fn changed_words(call: &Call) -> Vec<String> {
+/// Describes the effect of a call that returns nothing.
+fn effect_words(call: &Call) -> Vec<String> {
     let changed = call.effects().into_iter().find_map(|effect| match effect {
-        Effect::Changed {
+        CallEffect::Changed {
             object,
             before,
             after,
         } => changed_name(call, object, before, after),
-        Effect::Rebound { place, .. } => place_name(&place),
+        CallEffect::Rebound { variable, .. } => variable_name(&variable),
     });
     if let Some(name) = changed {
         let name = snake_case(&name).trim_matches('_').to_owned();
@@ -171,12 +174,12 @@ fn changed_words(call: &Call) -> Vec<String> {
     }
     for event in &call.events {
         match &event.external {
-            External::Output { .. } => return vec!["prints".to_owned()],
-            External::Logged { .. } => return vec!["logs".to_owned()],
-            External::File { before, after, .. } if before != after => {
+            Interaction::Output { .. } => return vec!["prints".to_owned()],
+            Interaction::Logged { .. } => return vec!["logs".to_owned()],
+            Interaction::File { before, after, .. } if before != after => {
                 return vec!["writes_file".to_owned()];
             }
-            External::Environment {
+            Interaction::Environment {
                 name,
                 before,
                 after,
@@ -184,11 +187,11 @@ fn changed_words(call: &Call) -> Vec<String> {
                 let verb = if after.is_some() { "sets" } else { "deletes" };
                 return vec![verb.to_owned(), snake_case(name)];
             }
-            External::WorkingFolder { before, after } if before != after => {
+            Interaction::WorkingFolder { before, after } if before != after => {
                 return vec!["changes_folder".to_owned()];
             }
-            External::Called {
-                source: Source::Interpreter | Source::Process,
+            Interaction::Called {
+                source: ExternalSource::Interpreter | ExternalSource::Process,
                 function,
                 ..
             } => {
@@ -201,14 +204,18 @@ fn changed_words(call: &Call) -> Vec<String> {
     vec![RUNS.to_owned()]
 }
 
-fn place_name(place: &Place) -> Option<String> {
-    match place {
-        Place::Global { name, .. } | Place::ClassAttribute { name, .. } => Some(name.clone()),
-        Place::Cell { .. } | Place::Default { .. } => None,
+/// Names a variable of a module or class.
+fn variable_name(variable: &ProgramVariable) -> Option<String> {
+    match variable {
+        ProgramVariable::Global { name, .. } | ProgramVariable::ClassAttribute { name, .. } => {
+            Some(name.clone())
+        }
+        ProgramVariable::Cell { .. } | ProgramVariable::Default { .. } => None,
     }
 }
 
-/// What an object is called that changed: the attribute that is different, the one that leads to it, or the argument.
+/// Names a changed object: by the attribute that differs, the attribute that leads to it, or the
+/// argument.
 fn changed_name(call: &Call, object: ObjectId, before: NodeId, after: NodeId) -> Option<String> {
     if let (Value::Object(old), Value::Object(new)) =
         (call.values.value(before), call.values.value(after))
@@ -221,59 +228,59 @@ fn changed_name(call: &Call, object: ObjectId, before: NodeId, after: NodeId) ->
             return Some(name.clone());
         }
     }
-    let ways = access::after(call);
-    let way = ways.get(&object)?;
-    let mut words = way
+    let paths = access::paths_at_exit(call);
+    let path = paths.get(&object)?;
+    let mut words = path
         .steps
         .split(|letter: char| !letter.is_alphanumeric() && letter != '_');
     let last = words.rfind(|word| word.starts_with(|letter: char| !letter.is_ascii_digit()));
-    match (last, way.root) {
+    match (last, path.root) {
         (Some(name), _) => Some(name.to_owned()),
         (None, Root::Argument(index)) => Some(call.arguments.get(index)?.name.clone()),
-        (None, Root::Place(index)) => place_name(&call.places.get(index)?.place),
+        (None, Root::Variable(index)) => variable_name(&call.variables.get(index)?.variable),
     }
 }
 
-/// Whether values that mean nothing by themselves come with the names of their parameters.
+/// The use of parameter names in a test's name, for values that say nothing by themselves.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Meaning {
-    Said,
-    Unsaid,
+enum ParameterNames {
+    Included,
+    Omitted,
 }
 
-/// What a call was given: short values as they are, all others by their type, or by the names of their parameters where there
-/// are several. What the name of the test tells already is left out.
+/// Describes the arguments of a call: short values as they are, others by their type, or by their
+/// parameters if there are several. Words that the name contains already are left out.
 fn argument_words(
     call: &Call,
-    unit: &Unit,
+    unit: &CodeUnit,
     is_creation: bool,
-    told: &[String],
-    meaning: Meaning,
+    words_so_far: &[String],
+    parameter_names: ParameterNames,
 ) -> Option<String> {
-    let given = call.given(unit);
+    let given = call.explicit_arguments(unit);
     let graph = &call.values;
     let has_several = given.clone().count() > 1;
     let mut words = Vec::new();
     for (argument, parameter) in given {
         let value = graph.value(argument.before);
         match (parameter.kind, value) {
-            // What was given is what these collect, not the collection.
-            (ParameterKind::Positionals, Value::Tuple(items)) => {
-                let told = items.iter().map(|item| told_word(graph, *item));
-                words.extend(told.collect::<Option<Vec<String>>>()?);
+            // The collected arguments are described, not the collection.
+            (BindingKind::Positionals, Value::Tuple(items)) => {
+                let words_so_far = items.iter().map(|item| short_word(graph, *item));
+                words.extend(words_so_far.collect::<Option<Vec<String>>>()?);
             }
-            (ParameterKind::Keywords, Value::Dictionary(entries)) => {
+            (BindingKind::Keywords, Value::Dictionary(entries)) => {
                 let names = entries.iter().map(|(name, _)| value_word(graph, *name));
                 words.extend(names.collect::<Option<Vec<String>>>()?);
             }
             _ => match value_word(graph, argument.before) {
-                Some(word) if has_several && meaning == Meaning::Said => {
-                    words.push(meant(&argument.name, value).unwrap_or(word));
+                Some(word) if has_several && parameter_names == ParameterNames::Included => {
+                    words.push(word_with_parameter(&argument.name, value).unwrap_or(word));
                 }
                 Some(word) => words.push(word),
                 None if has_several && argument.name.len() > 1 => {
                     let name = snake_case(&argument.name).trim_matches('_').to_owned();
-                    words.extend((!told.contains(&name)).then_some(name));
+                    words.extend((!words_so_far.contains(&name)).then_some(name));
                 }
                 None => words.push(type_word(value)?),
             },
@@ -287,8 +294,8 @@ fn argument_words(
     Some(words.join("_and_"))
 }
 
-/// What a value that could be anything is to its parameter: `amount_2`, `loud`, `not_loud`, `no_limit`.
-pub(super) fn meant(parameter: &str, value: &Value) -> Option<String> {
+/// Describes a value together with its parameter: `amount_2`, `loud`, `not_loud`, `no_limit`.
+pub(super) fn word_with_parameter(parameter: &str, value: &Value) -> Option<String> {
     let name = snake_case(parameter).trim_matches('_').to_owned();
     // A single letter says no more than the value.
     if name.len() < 2 {
@@ -306,13 +313,13 @@ pub(super) fn meant(parameter: &str, value: &Value) -> Option<String> {
     }
 }
 
-/// A value by itself if it is short, else by its type.
-fn told_word(graph: &Graph, node: NodeId) -> Option<String> {
+/// Describes a value by itself if it is short, otherwise by its type.
+fn short_word(graph: &ValueGraph, node: NodeId) -> Option<String> {
     value_word(graph, node).or_else(|| type_word(graph.value(node)))
 }
 
-/// A value that is short and says something.
-pub(super) fn value_word(graph: &Graph, node: NodeId) -> Option<String> {
+/// Describes a value that is short and specific.
+pub(super) fn value_word(graph: &ValueGraph, node: NodeId) -> Option<String> {
     match graph.value(node) {
         Value::None => Some("none".to_owned()),
         Value::Boolean(value) => Some(if *value { "true" } else { "false" }.to_owned()),
@@ -334,27 +341,29 @@ pub(super) fn value_word(graph: &Graph, node: NodeId) -> Option<String> {
     }
 }
 
-/// A short text by its letters and digits, if these are most of it.
+/// Describes a short text by its letters and digits, if it consists mostly of them.
 fn text_word(text: &str) -> Option<String> {
-    const TOLD: usize = 20;
-    let is_told =
+    const MAX_TEXT: usize = 20;
+    let is_word_letter =
         |letter: &char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | ' ' | '.' | '-');
     let has_letter = text.chars().any(|letter| letter.is_ascii_alphanumeric());
     let length = text.chars().count();
-    let told = text.chars().filter(is_told).count();
-    let says_enough = has_letter && length <= TOLD && told * 5 >= length * 4 && text.is_ascii();
-    says_enough.then(|| spelled(text))
+    let words_so_far = text.chars().filter(is_word_letter).count();
+    let is_readable =
+        has_letter && length <= MAX_TEXT && words_so_far * 5 >= length * 4 && text.is_ascii();
+    is_readable.then(|| split_words(text))
 }
 
-/// A text in small letters. Words are split where a name in mixed case would be, and nowhere else: `kB` is one word.
-fn spelled(text: &str) -> String {
+/// Splits a text into lower-case words as a name in mixed case would be, and nowhere else: `kB` is
+/// one word.
+fn split_words(text: &str) -> String {
     let letters: Vec<char> = text.chars().collect();
-    let is_small = |place: usize| letters.get(place).is_some_and(char::is_ascii_lowercase);
+    let is_small = |index: usize| letters.get(index).is_some_and(char::is_ascii_lowercase);
     let mut spelled = String::new();
-    for (place, letter) in letters.iter().enumerate() {
+    for (index, letter) in letters.iter().enumerate() {
         let begins_word = letter.is_ascii_uppercase()
-            && is_small(place + 1)
-            && place.checked_sub(1).is_some_and(is_small);
+            && is_small(index + 1)
+            && index.checked_sub(1).is_some_and(is_small);
         let is_gap = !letter.is_ascii_alphanumeric();
         if (begins_word || is_gap) && !spelled.ends_with('_') {
             spelled.push('_');
@@ -364,20 +373,20 @@ fn spelled(text: &str) -> String {
     spelled.trim_matches('_').to_owned()
 }
 
-/// Words that promise another one.
-const OPEN: [&str; 24] = [
+/// Words that cannot end a phrase.
+const UNFINISHED_ENDINGS: [&str; 24] = [
     "a", "an", "and", "are", "as", "at", "be", "but", "by", "for", "from", "has", "in", "is",
     "must", "not", "of", "on", "or", "than", "the", "to", "was", "with",
 ];
 
-/// The first words of an exception's message, if it begins with some.
-fn message_words(graph: &Graph, arguments: &[NodeId]) -> Option<String> {
-    const MOST: usize = 5;
+/// Returns the first words of an exception's message, if it begins with plain words.
+fn message_words(graph: &ValueGraph, arguments: &[NodeId]) -> Option<String> {
+    const MAX_WORDS: usize = 5;
     let Value::Text(text) = graph.value(*arguments.first()?) else {
         return None;
     };
     let mut words: Vec<String> = Vec::new();
-    for word in text.split(' ').take(MOST) {
+    for word in text.split(' ').take(MAX_WORDS) {
         let bare = word.trim_end_matches(|letter| ":;,.!?".contains(letter));
         if bare.is_empty() || !bare.chars().all(|letter| letter.is_ascii_alphabetic()) {
             break;
@@ -389,14 +398,14 @@ fn message_words(graph: &Graph, arguments: &[NodeId]) -> Option<String> {
     }
     while words
         .last()
-        .is_some_and(|word| OPEN.contains(&word.as_str()))
+        .is_some_and(|word| UNFINISHED_ENDINGS.contains(&word.as_str()))
     {
         words.pop();
     }
     (words.len() > 1).then(|| words.join("_"))
 }
 
-/// What kind of value it is, where that may tell it from others.
+/// Returns a word for the type of a value, where that is specific.
 pub(super) fn type_word(value: &Value) -> Option<String> {
     let word = match value {
         Value::Integer(_) | Value::LargeInteger(_) => "number",
@@ -439,7 +448,7 @@ mod tests {
             "Jun 05 2007",
             "HTTPError",
         ];
-        let spelled = texts.map(spelled);
+        let spelled = texts.map(split_words);
         let read = [
             "kb",
             "last_name",

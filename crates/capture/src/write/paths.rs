@@ -1,40 +1,43 @@
-//! Paths of the machine on which a program was watched become paths below the test's own folder.
+//! Rewrites paths of the recording machine to paths below the test's own folder.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::code::Code;
+use super::code::PythonCode;
 use super::literal;
-use crate::recording::{Call, External};
+use crate::recording::{Call, Interaction};
 use crate::value::Value;
 
-/// What the test's own folder is called.
+/// The variable that holds the test's own folder.
 pub(crate) const FOLDER: &str = "tmp_path";
 
-/// How the paths of one call are rewritten.
+/// A rewriter for the paths of one call.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Paths {
-    /// The folder that holds all files that the call named by absolute paths.
+pub(crate) struct PathRewriter {
+    /// The folder that contains all files that the call named by absolute paths.
     base: Option<String>,
     /// The variables that hold paths.
     names: BTreeMap<String, String>,
 }
 
-impl Paths {
-    /// `temporary` are folders of which a call may know without using a file there.
-    pub(crate) fn of(call: &Call, temporary: &BTreeSet<String>) -> Paths {
+impl PathRewriter {
+    /// Finds the common folder of a call's files. `temporary` are folders that a call may mention
+    /// without using a file there.
+    pub(crate) fn of(call: &Call, temporary: &BTreeSet<String>) -> PathRewriter {
         let mut base: Option<Vec<&str>> = None;
         for event in &call.events {
-            let words = match &event.external {
-                External::File { path, .. } => absolute(path),
-                External::WorkingFolder { before, .. } => absolute(before),
+            let components = match &event.external {
+                Interaction::File { path, .. } => path_components(path),
+                Interaction::WorkingFolder { before, .. } => path_components(before),
                 _ => None,
             };
-            let Some(words) = words else {
+            let Some(components) = components else {
                 continue;
             };
             let folder = match &event.external {
-                External::WorkingFolder { .. } => &words[..],
-                _ => words.split_last().map_or(&[][..], |(_, folder)| folder),
+                Interaction::WorkingFolder { .. } => &components[..],
+                _ => components
+                    .split_last()
+                    .map_or(&[][..], |(_, folder)| folder),
             };
             base = Some(match base {
                 None => folder.to_vec(),
@@ -45,23 +48,23 @@ impl Paths {
                 }
             });
         }
-        let base = base.map(|words| format!("/{}", words.join("/")));
-        Paths {
-            base: base.or_else(|| mentioned(call, temporary)),
+        let base = base.map(|components| format!("/{}", components.join("/")));
+        PathRewriter {
+            base: base.or_else(|| find_mentioned(call, temporary)),
             names: BTreeMap::new(),
         }
     }
 
-    /// From now on a path is said by a variable.
+    /// Makes the rewriter refer to a path by a variable.
     pub(crate) fn name(&mut self, path: &str, name: &str) {
         self.names.insert(path.to_owned(), name.to_owned());
     }
 
-    /// A text that names something in the folder, as an expression; nothing if it does not.
-    pub(crate) fn text(&self, text: &str) -> Option<Code> {
+    /// Writes a text that mentions the folder as an expression; `None` if it does not mention it.
+    pub(crate) fn text(&self, text: &str) -> Option<PythonCode> {
         let base = self.base.as_deref().filter(|base| base.len() > 1)?;
         if let Some(path) = self.path(text) {
-            return Some(Code::call("str", vec![path]));
+            return Some(PythonCode::call("str", vec![path]));
         }
         let pieces: Vec<&str> = text.split(base).collect();
         // `/data/inner` is not in `/data/in`.
@@ -71,20 +74,20 @@ impl Paths {
         }
         let pieces: Vec<String> = pieces.into_iter().map(literal::in_formatted).collect();
         let filled = format!("{{{FOLDER}}}");
-        Some(Code::Text(format!("f\"{}\"", pieces.join(&filled))))
+        Some(PythonCode::Text(format!("f\"{}\"", pieces.join(&filled))))
     }
 
-    /// A path object.
-    pub(crate) fn path(&self, path: &str) -> Option<Code> {
+    /// Writes a path object.
+    pub(crate) fn path(&self, path: &str) -> Option<PythonCode> {
         match self.names.get(path) {
             // A relative path stays what it is: the test works in its folder.
-            Some(name) if path.starts_with('/') => Some(Code::text(name)),
-            _ => self.inside(path).map(path_code),
+            Some(name) if path.starts_with('/') => Some(PythonCode::text(name)),
+            _ => self.relative(path).map(path_code),
         }
     }
 
-    /// What a whole path is inside of the folder.
-    fn inside<'a>(&self, path: &'a str) -> Option<&'a str> {
+    /// Returns a path relative to the folder.
+    fn relative<'a>(&self, path: &'a str) -> Option<&'a str> {
         let rest = path.strip_prefix(self.base.as_deref()?)?;
         if rest.is_empty() {
             return Some(rest);
@@ -93,31 +96,32 @@ impl Paths {
         (!rest.contains('\n')).then_some(rest)
     }
 
-    /// Whether a file is in a folder below the test's own.
-    pub(crate) fn is_deep(&self, path: &str) -> bool {
-        let inside = self.inside(path).unwrap_or(path);
+    /// Returns true if a file is in a subfolder of the test's own folder.
+    pub(crate) fn is_in_subfolder(&self, path: &str) -> bool {
+        let inside = self.relative(path).unwrap_or(path);
         inside.trim_matches('/').contains('/')
     }
 
-    /// Where a file that the call used is in the test: absolute ones below the folder, relative ones in it.
-    pub(crate) fn file(&self, path: &str) -> Code {
+    /// Writes the path of a file in the test: absolute ones below the folder, relative ones in it.
+    pub(crate) fn file(&self, path: &str) -> PythonCode {
         match (self.names.get(path), self.path(path)) {
-            (Some(name), _) => Code::text(name),
+            (Some(name), _) => PythonCode::text(name),
             (None, Some(code)) => code,
             (None, None) => path_code(path.trim_start_matches('/')),
         }
     }
 }
 
-fn path_code(inside: &str) -> Code {
+/// Writes the path of a file in the test's own folder.
+fn path_code(inside: &str) -> PythonCode {
     if inside.is_empty() || inside == "." {
-        return Code::text(FOLDER);
+        return PythonCode::text(FOLDER);
     }
-    Code::Text(format!("{FOLDER} / {}", literal::quoted(inside)))
+    PythonCode::Text(format!("{FOLDER} / {}", literal::quoted(inside)))
 }
 
-/// The first of some folders that a value of the call has in it.
-fn mentioned(call: &Call, folders: &BTreeSet<String>) -> Option<String> {
+/// Returns the first of some folders that a value of the call mentions.
+fn find_mentioned(call: &Call, folders: &BTreeSet<String>) -> Option<String> {
     let texts = || {
         call.values
             .iter()
@@ -130,25 +134,25 @@ fn mentioned(call: &Call, folders: &BTreeSet<String>) -> Option<String> {
     folders.iter().find(is_mentioned).cloned()
 }
 
-/// The folders for temporary files in which a call used any. What is in them is different each time, also where a program
-/// only remembers it.
+/// Returns the temporary folders in which a call used files. Their names differ in each run, also
+/// where a program only remembers them.
 pub(super) fn temporary_folders(call: &Call) -> impl Iterator<Item = String> {
     call.events
         .iter()
         .filter_map(|event| match &event.external {
-            External::File { path, .. } => temporary_folder(path),
+            Interaction::File { path, .. } => temporary_folder(path),
             _ => None,
         })
 }
 
-/// The folder of a path that is right below where temporary files go.
+/// Returns the top folder of a path below the system's folder for temporary files.
 fn temporary_folder(path: &str) -> Option<String> {
     let root = ["/tmp/", "/var/tmp/"]
         .into_iter()
         .find(|root| path.starts_with(root));
     let start = match root {
         Some(root) => root.len(),
-        // As macOS has it.
+        // The layout of macOS.
         None if path.starts_with("/var/folders/") => path.find("/T/")? + "/T/".len(),
         None => return None,
     };
@@ -156,9 +160,10 @@ fn temporary_folder(path: &str) -> Option<String> {
     path.get(..end).map(str::to_owned)
 }
 
-fn absolute(path: &str) -> Option<Vec<&str>> {
-    let words = path.strip_prefix('/')?.split('/');
-    Some(words.filter(|word| !word.is_empty()).collect())
+/// Splits an absolute path into its components.
+fn path_components(path: &str) -> Option<Vec<&str>> {
+    let components = path.strip_prefix('/')?.split('/');
+    Some(components.filter(|word| !word.is_empty()).collect())
 }
 
 #[cfg(test)]
@@ -167,7 +172,7 @@ mod tests {
 
     #[test]
     fn paths_move_below_the_folder() {
-        let paths = Paths {
+        let paths = PathRewriter {
             base: Some("/data/in".to_owned()),
             names: BTreeMap::new(),
         };

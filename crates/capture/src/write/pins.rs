@@ -1,68 +1,73 @@
-//! What is kept in modules and classes: set before the call, put back after it.
+//! Setup of module and class variables: set before the call, restored after it.
 
-use super::build::{Builder, Missing};
-use super::code::Code;
+use super::build::{BuildError, ValueBuilder};
+use super::code::PythonCode;
 use super::literal;
 use super::name;
-use super::plan::Setup;
-use crate::effects::Effect;
+use super::plan::SetupStep;
+use crate::effects::CallEffect;
 use crate::inspect::DefinitionKind;
-use crate::recording::{Argument, Place, PlaceState, Unit};
+use crate::recording::{BoundArgument, CodeUnit, ProgramVariable, VariableState};
 use crate::value::{NodeId, Value};
 use testwright_source::tree::ParameterKind;
 
-/// Globals and class attributes get the values that they had, unless a fresh import gives these anyway.
-pub(super) fn pin_places(builder: &mut Builder<'_>) -> Result<(), Missing> {
+/// Sets globals and class attributes to the values that they had, unless a fresh import gives them
+/// anyway.
+pub(super) fn pin_variables(builder: &mut ValueBuilder<'_>) -> Result<(), BuildError> {
     let call = builder.call;
     let effects = call.effects();
-    for state in &call.places {
-        let changes = changes(builder, state, &effects);
+    for state in &call.variables {
+        let changes = is_changed_by_call(builder, state, &effects);
         let is_import = [state.before, state.after]
             .into_iter()
-            .any(|held| call.is_import(&state.place, held));
+            .any(|held| call.is_import(&state.variable, held));
         if is_import || (state.is_as_imported && !changes) {
             continue;
         }
-        let stand = builder.stand();
-        let (owner, name) = match owner(builder, &state.place) {
+        let checkpoint = builder.checkpoint();
+        let (owner, name) = match owner(builder, &state.variable) {
             Ok(Some(owner)) => owner,
             Ok(None) if changes => {
                 let what = "a variable of an enclosing function, or a default, that is changed";
-                return Err(Missing(what.to_owned()));
+                return Err(BuildError(what.to_owned()));
             }
             Err(missing) if changes => return Err(missing),
             Ok(None) | Err(_) => continue,
         };
         match state.before {
-            None => builder.setup.push(Setup::PinAbsent { owner, name }),
-            Some(before) if is_command(&state.place) => {
+            None => builder.setup.push(SetupStep::PinAbsent { owner, name }),
+            Some(before) if is_command(&state.variable) => {
                 let value = command(builder, before)?;
-                builder.setup.push(Setup::pin(owner, name, value));
+                builder.setup.push(SetupStep::pin(owner, name, value));
             }
             Some(before) => match builder.value(before, &name) {
-                Ok(value) => builder.setup.push(Setup::Pin {
-                    is_made_later: is_made_later(builder, &state.place),
+                Ok(value) => builder.setup.push(SetupStep::Pin {
+                    is_created_later: is_created_later(builder, &state.variable),
                     owner,
                     name,
                     value,
                 }),
-                // Perhaps it is not needed; running the test tells. Neither is then what its owner was to be imported for, and
-                // that may be a class that nobody can import.
-                Err(_) if !changes => builder.restore(stand),
-                Err(missing) => return Err(Missing(format!("{name} is {}", missing.0))),
+                // The test may not need it; running the test decides. Its owner may be a class that
+                // cannot be imported, so the import for it is undone as well.
+                Err(_) if !changes => builder.restore(checkpoint),
+                Err(missing) => return Err(BuildError(format!("{name} is {}", missing.0))),
             },
         }
     }
     Ok(())
 }
 
-/// Default values that the call changes are the same objects in each call, so they are put back.
-pub(super) fn pin_defaults(builder: &mut Builder<'_>, unit: &Unit) -> Result<(), Missing> {
+/// Restores the defaults of parameters that the call changes. They are the same objects in each
+/// call.
+pub(super) fn pin_defaults(
+    builder: &mut ValueBuilder<'_>,
+    unit: &CodeUnit,
+) -> Result<(), BuildError> {
     let call = builder.call;
-    let is_changed = |argument: &Argument| {
+    let is_changed = |argument: &BoundArgument| {
         let graph = &call.values;
         let after = argument.after.unwrap_or(argument.before);
-        argument.is_default && !graph.is_alike(argument.before, graph, after)
+        argument.is_default && !graph.is_isomorphic(argument.before, graph, after)
     };
     if !call.arguments.iter().any(is_changed) {
         return Ok(());
@@ -73,7 +78,7 @@ pub(super) fn pin_defaults(builder: &mut Builder<'_>, unit: &Unit) -> Result<(),
         .module_at(std::path::Path::new(&unit.file));
     let definition = module.and_then(|module| module.definition(&unit.qualified_name));
     let Some(DefinitionKind::Function(function)) = definition.map(|found| &found.kind) else {
-        return Err(Missing("a default that is changed".to_owned()));
+        return Err(BuildError("a default that is changed".to_owned()));
     };
     let mut values = Vec::new();
     for parameter in &function.signature.parameters {
@@ -88,20 +93,21 @@ pub(super) fn pin_defaults(builder: &mut Builder<'_>, unit: &Unit) -> Result<(),
             }
             Some(given) if is_positional && parameter.default.is_none() && !given.is_default => {}
             Some(given) if !is_positional && !is_changed(given) => {}
-            _ => return Err(Missing("a default that is changed".to_owned())),
+            _ => return Err(BuildError("a default that is changed".to_owned())),
         }
     }
     let owner = builder.reference(&name::importable(unit, call))?;
     let name = "__defaults__".to_owned();
-    let value = Code::tuple(values);
-    builder.setup.push(Setup::pin(owner, name, value));
+    let value = PythonCode::tuple(values);
+    builder.setup.push(SetupStep::pin(owner, name, value));
     Ok(())
 }
 
-/// Whether a variable is there only since some function made it.
-fn is_made_later(builder: &Builder<'_>, place: &Place) -> bool {
-    match place {
-        Place::Global { module, name } => {
+/// Returns true if the module does not bind a variable at import, so that a function must have
+/// created it.
+fn is_created_later(builder: &ValueBuilder<'_>, variable: &ProgramVariable) -> bool {
+    match variable {
+        ProgramVariable::Global { module, name } => {
             let module = builder.scope.module_name(module);
             !builder.knowledge.binds(module, name)
         }
@@ -109,52 +115,62 @@ fn is_made_later(builder: &Builder<'_>, place: &Place) -> bool {
     }
 }
 
-/// Whether a place holds the words of the command that ran the program.
-fn is_command(place: &Place) -> bool {
-    matches!(place, Place::Global { module, name } if module == "sys" && name == "argv")
+/// Returns true if a variable is `sys.argv`.
+fn is_command(variable: &ProgramVariable) -> bool {
+    matches!(variable, ProgramVariable::Global { module, name } if module == "sys" && name == "argv")
 }
 
-/// The words of the command. Where the program is depends on the machine.
-fn command(builder: &mut Builder<'_>, node: NodeId) -> Result<Code, Missing> {
+/// Writes the list of command line words. The program's folder depends on the machine, so only its
+/// file name is kept.
+fn command(builder: &mut ValueBuilder<'_>, node: NodeId) -> Result<PythonCode, BuildError> {
     let graph = &builder.call.values;
     let Value::List(words) = graph.value(node) else {
         return builder.value(node, "argv");
     };
     let mut items = Vec::new();
-    for (place, word) in words.iter().enumerate() {
+    for (index, word) in words.iter().enumerate() {
         items.push(match graph.value(*word) {
-            Value::Text(program) if place == 0 => {
+            Value::Text(program) if index == 0 => {
                 literal::text(program.rsplit('/').next().unwrap_or(program))
             }
             _ => builder.value(*word, "")?,
         });
     }
-    Ok(Code::list(items))
+    Ok(PythonCode::list(items))
 }
 
-/// Whether a call changes what a place holds, or anything inside of it.
-fn changes(builder: &Builder<'_>, state: &PlaceState, effects: &[Effect]) -> bool {
+/// Returns true if a call rebinds a variable or changes anything inside of its value.
+fn is_changed_by_call(
+    builder: &ValueBuilder<'_>,
+    state: &VariableState,
+    effects: &[CallEffect],
+) -> bool {
     let graph = &builder.call.values;
     match (state.before, state.after) {
         (Some(before), Some(after)) => {
             let rebound = effects.iter().any(
-                |effect| matches!(effect, Effect::Rebound { place, .. } if *place == state.place),
+                |effect| matches!(effect, CallEffect::Rebound { variable, .. } if *variable == state.variable),
             );
-            rebound || !graph.is_alike(before, graph, after)
+            rebound || !graph.is_isomorphic(before, graph, after)
         }
         (None, None) => false,
         _ => true,
     }
 }
 
-/// The module or class that a place belongs to, and the name of the place in it.
+/// Returns the module or class that owns a variable, and the variable's name in it; `None` for
+/// variables of functions.
 pub(super) fn owner(
-    builder: &mut Builder<'_>,
-    place: &Place,
-) -> Result<Option<(Code, String)>, Missing> {
-    Ok(match place {
-        Place::Global { module, name } => Some((builder.scope.module(module), name.clone())),
-        Place::ClassAttribute { class, name } => Some((builder.reference(class)?, name.clone())),
-        Place::Cell { .. } | Place::Default { .. } => None,
+    builder: &mut ValueBuilder<'_>,
+    variable: &ProgramVariable,
+) -> Result<Option<(PythonCode, String)>, BuildError> {
+    Ok(match variable {
+        ProgramVariable::Global { module, name } => {
+            Some((builder.scope.module(module), name.clone()))
+        }
+        ProgramVariable::ClassAttribute { class, name } => {
+            Some((builder.reference(class)?, name.clone()))
+        }
+        ProgramVariable::Cell { .. } | ProgramVariable::Default { .. } => None,
     })
 }

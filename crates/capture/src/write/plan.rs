@@ -1,168 +1,181 @@
-//! A test before it is Python: what to set up, what to call, what to check. Styles turn it into lines.
+//! Tests as data, before they are Python: the setup, the call and the assertions. A style renders
+//! them.
 
-use super::code::Code;
+use super::code::PythonCode;
 
-/// One test.
+/// A planned test.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Plan {
-    /// In order: what has to be so before the call.
-    pub(crate) setup: Vec<Setup>,
-    /// What is called.
+pub(crate) struct TestPlan {
+    /// The setup statements, in order.
+    pub(crate) setup: Vec<SetupStep>,
+    /// The call.
     pub(crate) exercise: Exercise,
-    /// What has to be so afterwards.
-    pub(crate) checks: Vec<Check>,
-    /// What was printed: standard output, standard error.
+    /// The assertions about the state afterwards.
+    pub(crate) checks: Vec<Assertion>,
+    /// The expected standard output and standard error.
     pub(crate) output: Option<(String, String)>,
-    /// What was logged.
-    pub(crate) logged: Vec<Logged>,
+    /// The expected log messages.
+    pub(crate) logged: Vec<LogMessage>,
 }
 
-impl Plan {
-    /// Whether anything comes of running it but that nothing is raised.
+impl TestPlan {
+    /// Returns true if the test can fail in another way than by an exception.
     pub(crate) fn checks_something(&self) -> bool {
-        let tells = self.output.is_some() || !self.logged.is_empty();
-        tells || !self.checks.is_empty() || self.exercise.checks_something()
+        let has_output = self.output.is_some() || !self.logged.is_empty();
+        has_output || !self.checks.is_empty() || self.exercise.checks_something()
     }
 }
 
-/// Something that was logged.
+/// A log message.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Logged {
+pub(crate) struct LogMessage {
+    /// The name of the logger.
     pub(crate) logger: String,
+    /// The number of the level.
     pub(crate) level: i64,
+    /// The formatted message.
     pub(crate) message: String,
 }
 
-/// Something that is prepared.
+/// A step of the setup phase.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Setup {
-    /// `target = code`.
-    Assign { target: String, code: Code },
-    /// A function of the test's own, line by line.
+pub(crate) enum SetupStep {
+    /// An assignment: `target = code`.
+    Assign { target: String, code: PythonCode },
+    /// The definition of a function, line by line.
     Definition(Vec<String>),
-    /// A call whose value is not needed.
-    Do(Code),
-    /// An attribute of a module or class for the time of the test.
+    /// An expression whose value is not needed.
+    Do(PythonCode),
+    /// A value for an attribute of a module or class, for the time of the test.
     Pin {
-        owner: Code,
+        owner: PythonCode,
         name: String,
-        value: Code,
-        /// Whether it may not be there, because the program made it only as it ran.
-        is_made_later: bool,
+        value: PythonCode,
+        /// True if the attribute may not exist, because the program creates it as it runs.
+        is_created_later: bool,
     },
-    /// An attribute that is not there for the time of the test.
-    PinAbsent { owner: Code, name: String },
-    /// An environment variable for the time of the test.
+    /// The absence of an attribute for the time of the test.
+    PinAbsent { owner: PythonCode, name: String },
+    /// A value for an environment variable, or its absence, for the time of the test.
     Environment {
         name: String,
-        value: Option<Code>,
-        /// Whether it is absent now and the call sets it.
+        value: Option<PythonCode>,
+        /// True if the variable is absent at first and the call sets it.
         is_set_later: bool,
     },
-    /// Work in the test's own folder.
+    /// A change to the test's own folder.
     EnterFolder,
 }
 
-impl Setup {
-    /// An attribute that is always there, for the time of the test.
-    pub(crate) fn pin(owner: Code, name: String, value: Code) -> Setup {
-        Setup::Pin {
+impl SetupStep {
+    /// Creates a step that sets an attribute that always exists.
+    pub(crate) fn pin(owner: PythonCode, name: String, value: PythonCode) -> SetupStep {
+        SetupStep::Pin {
             owner,
             name,
             value,
-            is_made_later: false,
+            is_created_later: false,
         }
     }
 }
 
-/// What is called.
+/// The exercise phase of a test.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Exercise {
-    /// An expression, whose value is checked or not.
-    Value(Code),
+    /// An expression, whose value may be checked.
+    Value(PythonCode),
     /// A statement.
-    Statement(Code),
-    /// An expression that raises; the checks can use what was caught.
-    Raises { call: Code, class: Code },
+    Statement(PythonCode),
+    /// An expression that raises; assertions can refer to the caught exception.
+    Raises { call: PythonCode, class: PythonCode },
     /// A generator that is resumed step by step.
-    Steps(Code, Vec<StepCheck>),
-    /// An asynchronous generator that is used up.
-    Collected(Code, Code),
+    Steps(PythonCode, Vec<StepCheck>),
+    /// An asynchronous generator that is exhausted, and the list of its items.
+    Collected(PythonCode, PythonCode),
 }
 
 impl Default for Exercise {
     fn default() -> Exercise {
-        Exercise::Value(Code::text("None"))
+        Exercise::Value(PythonCode::text("None"))
     }
 }
 
 impl Exercise {
-    /// Whether making the call checks something already.
+    /// Returns true if making the call checks something already.
     pub(crate) fn checks_something(&self) -> bool {
         !matches!(self, Exercise::Value(_) | Exercise::Statement(_))
     }
 }
 
-/// One resumption of a generator and what comes of it.
+/// One resumption of a generator, with its expected outcome.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum StepCheck {
-    /// It gives a value.
-    Gives(Code, How, Code),
-    /// It ends, with a value unless that is `None`.
-    Ends(Code, Option<Code>),
-    /// It raises.
-    Raises(Code, Code),
-    /// Nothing is checked.
-    Runs(Code),
+    /// It yields a value.
+    Gives(PythonCode, ComparisonKind, PythonCode),
+    /// It returns, with a value unless that is `None`.
+    Ends(PythonCode, Option<PythonCode>),
+    /// It raises an exception.
+    Raises(PythonCode, PythonCode),
+    /// Its outcome is not checked.
+    Runs(PythonCode),
 }
 
-/// Something that is checked.
+/// An assertion.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Check {
-    pub(crate) actual: Actual,
-    pub(crate) how: How,
-    pub(crate) expected: Code,
+pub(crate) struct Assertion {
+    /// The value that is checked.
+    pub(crate) actual: ActualValue,
+    /// The comparison.
+    pub(crate) comparison: ComparisonKind,
+    /// The expected value; empty for comparisons without one.
+    pub(crate) expected: PythonCode,
 }
 
-/// What is looked at.
+/// The value that an assertion checks.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Actual {
-    /// The value of the call.
+pub(crate) enum ActualValue {
+    /// The result of the call.
     Result,
-    /// Something made of the value of the call: what stands before and behind it.
+    /// An expression around the result: the code before and behind it.
     OfResult(String, String),
-    /// An attribute of the exception that was caught.
+    /// An attribute of the caught exception.
     Caught(String),
-    /// Anything else.
-    Code(Code),
+    /// Any other expression.
+    Code(PythonCode),
 }
 
-/// How two things are compared.
+/// A way to compare two values. The names of the variants are part of test ids (see
+/// `TestSkeleton`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum How {
-    /// `==`
+pub(crate) enum ComparisonKind {
+    /// Equality: `==`.
     Equal,
-    /// `is`
+    /// Identity: `is`.
     Is,
-    /// By type and attributes, with the helper.
+    /// Equality of type and attributes, by the helper.
     Same,
-    /// `isinstance`
+    /// Membership in a class: `isinstance`.
     Instance,
-    /// The actual is true; nothing is expected.
+    /// The actual value is true; there is no expected one.
     True,
-    /// The actual is false; nothing is expected.
+    /// The actual value is false; there is no expected one.
     False,
-    /// The expected is not in the actual.
+    /// The expected value is not in the actual one.
     NotIn,
-    /// The actual checks by itself; nothing is expected.
+    /// The actual expression checks by itself; there is no expected one.
     Holds,
 }
 
-impl Check {
-    pub(crate) fn new(actual: Actual, how: How, expected: Code) -> Check {
-        Check {
+impl Assertion {
+    /// Creates an assertion.
+    pub(crate) fn new(
+        actual: ActualValue,
+        comparison: ComparisonKind,
+        expected: PythonCode,
+    ) -> Assertion {
+        Assertion {
             actual,
-            how,
+            comparison,
             expected,
         }
     }

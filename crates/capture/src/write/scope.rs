@@ -1,12 +1,12 @@
-//! Which names a test uses, and what has to be imported for them.
+//! The names in a test, and the imports that they need.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::code::Code;
-use crate::suite::Import;
-use crate::value::Reference;
+use super::code::PythonCode;
+use crate::suite::TestImport;
+use crate::value::ImportPath;
 
-/// Names that a test's variables must not hide.
+/// Builtins, which the variables of a test must not hide.
 const BUILTINS: [&str; 74] = [
     "abs",
     "all",
@@ -84,7 +84,7 @@ const BUILTINS: [&str; 74] = [
     "aiter",
 ];
 
-/// Names that tests give to other things.
+/// Names that tests use for other purposes.
 const RESERVED: [&str; 11] = [
     "self",
     "result",
@@ -101,66 +101,69 @@ const RESERVED: [&str; 11] = [
 
 /// The names of one test.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Scope {
-    /// What each imported name is.
-    imports: BTreeMap<String, Import>,
+pub(crate) struct ImportScope {
+    /// The imports, by name.
+    imports: BTreeMap<String, TestImport>,
     /// The test's own variables.
     variables: BTreeSet<String>,
-    /// Names that modules need which other things got first.
-    wanted: BTreeSet<String>,
-    /// Names that are kept free for modules.
-    kept: BTreeSet<String>,
-    /// What modules are called that ran as the program itself.
+    /// Names of modules that were needed but taken.
+    missing_names: BTreeSet<String>,
+    /// Names that are reserved for modules.
+    reserved: BTreeSet<String>,
+    /// The importable names of modules that ran as the main program.
     aliases: BTreeMap<String, String>,
-    /// Whether everything is said with its module: `shop.Cart`.
+    /// True if every name is written with its module: `shop.Cart`.
     by_module: bool,
-    /// From which module something is better imported than from the one that defines it.
+    /// Modules from which a name is better imported than from the one that defines it.
     homes: BTreeMap<(String, String), String>,
 }
 
-impl Scope {
-    /// A scope in which the module `__main__` is imported by another name.
-    pub(crate) fn new(aliases: BTreeMap<String, String>) -> Scope {
-        Scope {
+impl ImportScope {
+    /// Creates a scope in which the module `__main__` is imported by another name.
+    pub(crate) fn new(aliases: BTreeMap<String, String>) -> ImportScope {
+        ImportScope {
             aliases,
-            ..Scope::default()
+            ..ImportScope::default()
         }
     }
 
-    /// A scope in which names stay free that modules turned out to need; nothing if none did.
+    /// Creates a scope that reserves the names that modules turned out to need; `None` if no name
+    /// was taken.
     ///
-    /// Which modules a test needs is known only when it is written, and by then a variable may be called like one.
-    pub(crate) fn again(&self, aliases: BTreeMap<String, String>) -> Option<Scope> {
-        let kept = || self.kept.union(&self.wanted).cloned().collect();
-        (!self.wanted.is_empty()).then(|| Scope {
+    /// The modules that a test needs are known only when it is written. By then a variable may have
+    /// the name of one.
+    pub(crate) fn retry(&self, aliases: BTreeMap<String, String>) -> Option<ImportScope> {
+        let reserved = || self.reserved.union(&self.missing_names).cloned().collect();
+        (!self.missing_names.is_empty()).then(|| ImportScope {
             aliases,
-            kept: kept(),
-            ..Scope::default()
+            reserved: reserved(),
+            ..ImportScope::default()
         })
     }
 
-    /// A scope in which everything is said with its module, preferably one of `homes`: where a name of a module is also found.
+    /// Creates a scope in which every name is written with its module. `homes` are preferred
+    /// modules for some names.
     pub(crate) fn by_module(
         aliases: BTreeMap<String, String>,
         homes: BTreeMap<(String, String), String>,
-    ) -> Scope {
-        Scope {
+    ) -> ImportScope {
+        ImportScope {
             aliases,
             by_module: true,
             homes,
-            ..Scope::default()
+            ..ImportScope::default()
         }
     }
 
-    /// The name by which a module is imported.
+    /// Returns the name by which a module is imported.
     pub(crate) fn module_name<'a>(&'a self, module: &'a str) -> &'a str {
         self.aliases.get(module).map_or(module, String::as_str)
     }
 
-    /// Something that can be imported, by the shortest name that means nothing else.
-    pub(crate) fn reference(&mut self, reference: &Reference) -> Code {
+    /// Refers to something importable by the shortest name that is not taken.
+    pub(crate) fn reference(&mut self, reference: &ImportPath) -> PythonCode {
         if reference.module == "builtins" && !reference.path.is_empty() {
-            return Code::text(&reference.path);
+            return PythonCode::text(&reference.path);
         }
         let module = self.module_name(&reference.module).to_owned();
         if reference.path.is_empty() {
@@ -169,49 +172,49 @@ impl Scope {
         let first = reference.path.split('.').next().unwrap_or(&reference.path);
         let home = self.homes.get(&(module.clone(), first.to_owned()));
         let module = home.cloned().unwrap_or(module);
-        // What comes with Python is known by its full name: `datetime.date`, not `date`.
-        let import = Import::from(&module, first);
-        let is_own = import.section == crate::suite::Section::Own;
-        // pytest would take it for a test of this file.
+        // Names of the standard library are known with their module: `datetime.date`, not `date`.
+        let import = TestImport::from(&module, first);
+        let is_own = import.section == crate::suite::ImportSection::Own;
+        // pytest would collect it as a test of this file.
         let is_like_test = first.to_lowercase().starts_with("test");
-        if is_own && !is_like_test && !self.by_module && self.takes(&import) {
-            return Code::text(&reference.path);
+        if is_own && !is_like_test && !self.by_module && self.add_import(&import) {
+            return PythonCode::text(&reference.path);
         }
-        let Code::Text(module) = self.module(&module) else {
-            return Code::text(&reference.path);
+        let PythonCode::Text(module) = self.module(&module) else {
+            return PythonCode::text(&reference.path);
         };
-        Code::text(format!("{module}.{}", reference.path))
+        PythonCode::text(format!("{module}.{}", reference.path))
     }
 
-    /// A module itself.
-    pub(crate) fn module(&mut self, module: &str) -> Code {
+    /// Refers to a module.
+    pub(crate) fn module(&mut self, module: &str) -> PythonCode {
         let module = self.module_name(module).to_owned();
-        let import = Import::module(&module);
-        if !self.takes(&import) {
-            self.wanted.insert(import.bound().to_owned());
+        let import = TestImport::module(&module);
+        if !self.add_import(&import) {
+            self.missing_names.insert(import.bound_name().to_owned());
         }
-        Code::text(module)
+        PythonCode::text(module)
     }
 
-    /// A name from a module that must be imported as it is, such as a helper.
-    pub(crate) fn from(&mut self, module: &str, name: &str) -> Code {
-        self.takes(&Import::from(module, name));
-        Code::text(name)
+    /// Refers to a name that must be imported from its module as it is, such as a helper.
+    pub(crate) fn from(&mut self, module: &str, name: &str) -> PythonCode {
+        self.add_import(&TestImport::from(module, name));
+        PythonCode::text(name)
     }
 
-    /// Adds an import, unless its name means something else already.
-    fn takes(&mut self, import: &Import) -> bool {
-        let bound = import.bound();
-        // Several modules of one package bind the same name and mean the same.
+    /// Adds an import, unless its name is taken. Returns true if the name refers to it now.
+    fn add_import(&mut self, import: &TestImport) -> bool {
+        let bound = import.bound_name();
+        // Several modules of one package bind the same name.
         let key = match &import.name {
             Some(name) => name.clone(),
             None => import.module.clone(),
         };
-        let is_kept = import.name.is_some() && self.kept.contains(bound);
+        let is_kept = import.name.is_some() && self.reserved.contains(bound);
         let free = !is_kept
             && !self.variables.contains(bound)
             && self.imports.values().all(|known| {
-                known.bound() != bound
+                known.bound_name() != bound
                     || known == import
                     || (known.name.is_none() && import.name.is_none())
             });
@@ -221,7 +224,7 @@ impl Scope {
         free
     }
 
-    /// A new variable, called like `wanted` if that is possible.
+    /// Adds a variable called `wanted`, with a number if that is taken.
     pub(crate) fn variable(&mut self, wanted: &str) -> String {
         let wanted = identifier(wanted);
         let mut name = wanted.clone();
@@ -234,33 +237,38 @@ impl Scope {
         name
     }
 
+    /// Returns true if nothing in the test has a name.
     fn is_free(&self, name: &str) -> bool {
-        let imported = self.imports.values().any(|import| import.bound() == name);
+        let imported = self
+            .imports
+            .values()
+            .any(|import| import.bound_name() == name);
         !imported
             && !self.variables.contains(name)
-            && !self.kept.contains(name)
+            && !self.reserved.contains(name)
             && !BUILTINS.contains(&name)
             && !RESERVED.contains(&name)
             && !testwright_source::is_keyword(name)
     }
 
-    /// The imports of another scope that began as this one. Its variables are nothing to this one.
-    pub(crate) fn take_imports(&mut self, other: Scope) {
+    /// Takes over the imports of another scope that started as a copy of this one. Its variables
+    /// are dropped.
+    pub(crate) fn take_imports(&mut self, other: ImportScope) {
         self.imports = other.imports;
     }
 
-    /// Everything that the test needs.
-    pub(crate) fn imports(&self) -> Vec<Import> {
+    /// Returns all imports that the test needs.
+    pub(crate) fn imports(&self) -> Vec<TestImport> {
         self.imports.values().cloned().collect()
     }
 }
 
-/// Whether a name is one of Python's own functions and types.
+/// Returns true if a name is a builtin function or type.
 pub(crate) fn is_builtin(name: &str) -> bool {
     BUILTINS.contains(&name)
 }
 
-/// A word that can be a name: snake case, no underscore in front.
+/// Turns a text into a valid variable name: snake case, without underscores in front.
 fn identifier(text: &str) -> String {
     let name = snake_case(text);
     let name = name.trim_matches('_');
@@ -270,7 +278,7 @@ fn identifier(text: &str) -> String {
     name.to_owned()
 }
 
-/// `ShoppingCart` as `shopping_cart`.
+/// Converts `ShoppingCart` to `shopping_cart`.
 pub(crate) fn snake_case(text: &str) -> String {
     let mut name = String::new();
     let mut after_small = false;
@@ -283,7 +291,7 @@ pub(crate) fn snake_case(text: &str) -> String {
             after_small = false;
             continue;
         }
-        // The last capital of several begins the next word, if it goes on.
+        // The last of several capitals begins the next word, if a small letter follows.
         let begins_word = after_small || letters.peek().is_some_and(|next| next.is_lowercase());
         if letter.is_uppercase() && begins_word && !name.is_empty() && !name.ends_with('_') {
             name.push('_');
@@ -294,7 +302,7 @@ pub(crate) fn snake_case(text: &str) -> String {
     name
 }
 
-/// `swap_first` as `SwapFirst`.
+/// Converts `swap_first` to `SwapFirst`.
 pub(crate) fn camel_case(text: &str) -> String {
     let words = text.split(|letter: char| !letter.is_alphanumeric());
     words
@@ -314,17 +322,17 @@ mod tests {
 
     #[test]
     fn names_mean_one_thing_each() {
-        let mut scope = Scope::default();
-        let code = |scope: &mut Scope, module: &str, path: &str| {
-            scope.reference(&Reference::new(module, path)).flat()
+        let mut scope = ImportScope::default();
+        let code = |scope: &mut ImportScope, module: &str, path: &str| {
+            scope.reference(&ImportPath::new(module, path)).flat()
         };
         assert_eq!(code(&mut scope, "shop", "Cart.total"), "Cart.total");
         assert_eq!(code(&mut scope, "zoo", "Cart"), "zoo.Cart");
         assert_eq!(code(&mut scope, "datetime", "date"), "datetime.date");
         assert_eq!(code(&mut scope, "builtins", "len"), "len");
         assert_eq!(code(&mut scope, "shop", "testing"), "shop.testing");
-        let texts: Vec<String> = scope.imports().iter().map(Import::text).collect();
-        assert!(scope.again(BTreeMap::new()).is_none());
+        let texts: Vec<String> = scope.imports().iter().map(TestImport::text).collect();
+        assert!(scope.retry(BTreeMap::new()).is_none());
         assert_eq!(
             texts,
             [
@@ -338,8 +346,8 @@ mod tests {
 
     #[test]
     fn variables_hide_nothing() {
-        let mut scope = Scope::default();
-        scope.reference(&Reference::new("shop", "total"));
+        let mut scope = ImportScope::default();
+        scope.reference(&ImportPath::new("shop", "total"));
         let wanted = ["items", "items", "list", "_private", "total", "class", "2"];
         let names: Vec<String> = wanted.iter().map(|name| scope.variable(name)).collect();
         assert_eq!(
@@ -360,17 +368,17 @@ mod tests {
     }
 
     #[test]
-    fn a_module_gets_the_name_that_it_needs_when_everything_is_said_again() {
-        let mut scope = Scope::default();
+    fn a_module_gets_the_name_that_it_needs_on_retry() {
+        let mut scope = ImportScope::default();
         assert_eq!(scope.variable("decimal"), "decimal");
-        let _ = scope.reference(&Reference::new("shop", "shop"));
+        let _ = scope.reference(&ImportPath::new("shop", "shop"));
         let _ = scope.module("decimal");
         let _ = scope.module("shop.carts");
-        let mut scope = scope.again(BTreeMap::new()).expect("names were wanted");
+        let mut scope = scope.retry(BTreeMap::new()).expect("names were wanted");
         assert_eq!(scope.variable("decimal"), "decimal_2");
-        let function = scope.reference(&Reference::new("shop", "shop"));
+        let function = scope.reference(&ImportPath::new("shop", "shop"));
         assert_eq!(function.flat(), "shop.shop");
         let _ = (scope.module("decimal"), scope.module("shop.carts"));
-        assert!(scope.again(BTreeMap::new()).is_none());
+        assert!(scope.retry(BTreeMap::new()).is_none());
     }
 }

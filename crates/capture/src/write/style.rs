@@ -1,58 +1,67 @@
-//! A plan as the lines of a pytest or unittest test.
+//! Renders plans as the lines of pytest or unittest tests.
 
-use super::code::{Code, WIDTH};
+use super::code::{PythonCode, WIDTH};
 use super::literal;
 use super::paths::FOLDER;
-use super::plan::{Actual, Check, Exercise, How, Logged, Plan, Setup, StepCheck};
-use super::scope::Scope;
+use super::plan::{
+    ActualValue, Assertion, ComparisonKind, Exercise, LogMessage, SetupStep, StepCheck, TestPlan,
+};
+use super::scope::ImportScope;
 
-/// How tests are written.
+/// The test framework that tests are written for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Style {
+pub enum TestFramework {
     /// For pytest: bare assertions and fixtures.
     Pytest,
     /// For unittest, which comes with Python.
     Unittest,
 }
 
-impl Style {
-    /// What a class of tests inherits from.
+impl TestFramework {
+    /// Returns the base class of test classes.
     #[must_use]
     pub fn base(self) -> Option<&'static str> {
         match self {
-            Style::Pytest => None,
-            Style::Unittest => Some("unittest.TestCase"),
+            TestFramework::Pytest => None,
+            TestFramework::Unittest => Some("unittest.TestCase"),
         }
     }
 }
 
-/// A test is inside of a class, so its lines have this much less room.
+/// The indentation of a test inside of its class, which reduces the room for its lines.
 const CLASS: usize = 4;
 
-/// Values that a test is run with, one row after the other.
-pub(super) struct Table {
+/// The values of a test that runs once for each row.
+pub(super) struct ValueTable {
+    /// The names of the columns.
     pub(super) names: Vec<String>,
-    pub(super) rows: Vec<Code>,
+    /// The rows: a tuple each, or a single value.
+    pub(super) rows: Vec<PythonCode>,
 }
 
-/// The lines of a test.
-pub(super) fn lines(style: Style, name: &str, plan: &Plan, scope: &mut Scope) -> Vec<String> {
-    let (fixtures, body) = body(style, plan, scope);
-    headed(name, fixtures, &body)
-}
-
-/// The lines of a test that is run for each row of a table.
-pub(super) fn table_lines(
-    style: Style,
+/// Renders a test.
+pub(super) fn render_test(
+    style: TestFramework,
     name: &str,
-    plan: &Plan,
-    table: &Table,
-    scope: &mut Scope,
+    plan: &TestPlan,
+    scope: &mut ImportScope,
 ) -> Vec<String> {
-    let (fixtures, body) = body(style, plan, scope);
-    let rows = Code::list(table.rows.clone());
+    let (fixtures, body) = render_body(style, plan, scope);
+    with_header(name, fixtures, &body)
+}
+
+/// Renders a test that runs for each row of a table.
+pub(super) fn render_table_test(
+    style: TestFramework,
+    name: &str,
+    plan: &TestPlan,
+    table: &ValueTable,
+    scope: &mut ImportScope,
+) -> Vec<String> {
+    let (fixtures, body) = render_body(style, plan, scope);
+    let rows = PythonCode::list(table.rows.clone());
     let names = table.names.join(", ");
-    let broken = |code: &Code, before: &str, indent: usize| -> Vec<String> {
+    let break_lines = |code: &PythonCode, before: &str, indent: usize| -> Vec<String> {
         let lines = code.lines(before, "", indent);
         let dedented = lines
             .iter()
@@ -60,66 +69,75 @@ pub(super) fn table_lines(
         dedented.map(str::to_owned).collect()
     };
     match style {
-        Style::Pytest => {
+        TestFramework::Pytest => {
             let pytest = scope.module("pytest").flat();
-            let items = vec![Code::Text(literal::quoted(&names)), rows];
-            let decorator = Code::call(&format!("@{pytest}.mark.parametrize"), items);
-            let mut lines = broken(&decorator, "", CLASS);
+            let items = vec![PythonCode::Text(literal::quoted(&names)), rows];
+            let decorator = PythonCode::call(&format!("@{pytest}.mark.parametrize"), items);
+            let mut lines = break_lines(&decorator, "", CLASS);
             let parameters = table.names.iter().map(String::as_str).chain(fixtures);
-            lines.extend(headed(name, parameters.collect(), &body));
+            lines.extend(with_header(name, parameters.collect(), &body));
             lines
         }
-        Style::Unittest => {
-            // Not in a `subTest`: who runs such tests with pytest may never hear of what fails in one.
-            let mut inner = broken(&rows, "cases = ", CLASS + 4);
+        TestFramework::Unittest => {
+            // Not as a `subTest`: pytest may not report failures in one.
+            let mut inner = break_lines(&rows, "cases = ", CLASS + 4);
             inner.push(format!("for {names} in cases:"));
-            inner.extend(body.iter().map(|line| indented(line)));
-            headed(name, fixtures, &inner)
+            inner.extend(body.iter().map(|line| indent(line)));
+            with_header(name, fixtures, &inner)
         }
     }
 }
 
-fn headed(name: &str, parameters: Vec<&str>, body: &[String]) -> Vec<String> {
+/// Puts the `def` line of a test above its body.
+fn with_header(name: &str, parameters: Vec<&str>, body: &[String]) -> Vec<String> {
     let parameters: Vec<&str> = std::iter::once("self").chain(parameters).collect();
     let mut lines = vec![format!("def {name}({}):", parameters.join(", "))];
-    lines.extend(body.iter().map(|line| indented(line)));
+    lines.extend(body.iter().map(|line| indent(line)));
     lines
 }
 
-/// The fixtures that a test needs, and the lines of its body.
-fn body(style: Style, plan: &Plan, scope: &mut Scope) -> (Vec<&'static str>, Vec<String>) {
-    let mut page = Page {
+/// Renders the body of a test. Returns the fixtures that it needs, and its lines.
+fn render_body(
+    style: TestFramework,
+    plan: &TestPlan,
+    scope: &mut ImportScope,
+) -> (Vec<&'static str>, Vec<String>) {
+    let mut test = TestBody {
         style,
         scope,
         lines: Vec::new(),
         fixtures: Vec::new(),
     };
-    page.setup(plan);
-    let is_apart = page.lines.last().is_none_or(String::is_empty);
+    test.setup(plan);
+    let is_apart = test.lines.last().is_none_or(String::is_empty);
     if !is_apart {
-        page.lines.push(String::new());
+        test.lines.push(String::new());
     }
-    page.exercise_and_verify(plan);
-    let Page {
+    test.exercise_and_verify(plan);
+    let TestBody {
         fixtures,
         lines: body,
         scope,
         ..
-    } = page;
-    if style == Style::Unittest {
+    } = test;
+    if style == TestFramework::Unittest {
         scope.module("unittest");
     }
     (fixtures, body)
 }
 
-/// What makes a test be skipped, and says why.
-pub(super) fn skip(style: Style, reason: &str, scope: &mut Scope) -> Vec<String> {
+/// Renders the decorator that skips a test, with the reason.
+pub(super) fn skip_decorator(
+    style: TestFramework,
+    reason: &str,
+    scope: &mut ImportScope,
+) -> Vec<String> {
     let (decorator, keyword) = match style {
-        Style::Pytest => (
+        TestFramework::Pytest => (
             format!("{}.mark.skip", scope.module("pytest").flat()),
             "reason=",
         ),
-        Style::Unittest => (format!("{}.skip", scope.module("unittest").flat()), ""),
+        TestFramework::Unittest => (format!("{}.skip", scope.module("unittest").flat()), ""),
     };
     let reason = literal::text(&format!("TODO: {reason}"));
     if reason.fits(CLASS + decorator.len() + keyword.len() + 3) {
@@ -127,7 +145,7 @@ pub(super) fn skip(style: Style, reason: &str, scope: &mut Scope) -> Vec<String>
     }
     let mut lines = vec![format!("@{decorator}(")];
     match &reason {
-        Code::Pieces(pieces) => {
+        PythonCode::Pieces(pieces) => {
             for (index, piece) in pieces.iter().enumerate() {
                 let keyword = if index == 0 { keyword } else { "" };
                 lines.push(format!("    {keyword}{piece}"));
@@ -139,7 +157,8 @@ pub(super) fn skip(style: Style, reason: &str, scope: &mut Scope) -> Vec<String>
     lines
 }
 
-fn indented(line: &str) -> String {
+/// Indents a line by one level.
+fn indent(line: &str) -> String {
     if line.is_empty() {
         String::new()
     } else {
@@ -147,23 +166,29 @@ fn indented(line: &str) -> String {
     }
 }
 
-struct Page<'s> {
-    style: Style,
-    scope: &'s mut Scope,
-    /// Not indented.
+/// The body of a test while it is rendered.
+struct TestBody<'s> {
+    /// The test framework.
+    style: TestFramework,
+    /// The names of the test.
+    scope: &'s mut ImportScope,
+    /// The lines, not indented.
     lines: Vec<String>,
+    /// The fixtures of pytest that it needs.
     fixtures: Vec<&'static str>,
 }
 
-impl Page<'_> {
+impl TestBody<'_> {
+    /// Adds a fixture.
     fn fixture(&mut self, name: &'static str) {
         if !self.fixtures.contains(&name) {
             self.fixtures.push(name);
         }
     }
 
-    /// Adds an expression between two texts, broken where it does not fit into a method's body.
-    fn push(&mut self, before: &str, code: &Code, behind: &str) {
+    /// Adds an expression between two texts, broken into lines where it does not fit into a
+    /// method's body.
+    fn push(&mut self, before: &str, code: &PythonCode, behind: &str) {
         let lines = code.lines(before, behind, CLASS + 4);
         let dedented = lines
             .iter()
@@ -171,15 +196,17 @@ impl Page<'_> {
         self.lines.extend(dedented);
     }
 
+    /// Adds a line.
     fn push_text(&mut self, line: impl Into<String>) {
         self.lines.push(line.into());
     }
 
-    fn setup(&mut self, plan: &Plan) {
+    /// Renders the setup phase.
+    fn setup(&mut self, plan: &TestPlan) {
         if uses_folder(plan) {
             match self.style {
-                Style::Pytest => self.fixture(FOLDER),
-                Style::Unittest => {
+                TestFramework::Pytest => self.fixture(FOLDER),
+                TestFramework::Unittest => {
                     self.scope.module("pathlib");
                     self.scope.module("tempfile");
                     self.push_text("folder = tempfile.TemporaryDirectory()");
@@ -191,71 +218,76 @@ impl Page<'_> {
         for step in &plan.setup {
             self.step(step);
         }
-        // What is less than a warning is kept only if that is asked for.
-        let least = plan.logged.iter().map(|one| one.level).min();
-        if let (Some(least), Style::Pytest) = (least.filter(|least| *least < 30), self.style) {
+        // By default, pytest records only warnings and above.
+        let lowest_level = plan.logged.iter().map(|one| one.level).min();
+        if let (Some(lowest_level), TestFramework::Pytest) = (
+            lowest_level.filter(|lowest_level| *lowest_level < 30),
+            self.style,
+        ) {
             self.fixture("caplog");
-            let level = level_name(least, self.scope);
+            let level = level_name(lowest_level, self.scope);
             self.push_text(format!("caplog.set_level({level})"));
         }
     }
 
-    fn step(&mut self, step: &Setup) {
+    /// Renders a step of the setup phase.
+    fn step(&mut self, step: &SetupStep) {
         match step {
-            Setup::Assign { target, code } => self.push(&format!("{target} = "), code, ""),
-            Setup::Definition(lines) => {
+            SetupStep::Assign { target, code } => self.push(&format!("{target} = "), code, ""),
+            SetupStep::Definition(lines) => {
                 if self.lines.last().is_some_and(|line| !line.is_empty()) {
                     self.push_text("");
                 }
                 self.lines.extend(lines.iter().cloned());
                 self.push_text("");
             }
-            Setup::Do(code) => self.push("", code, ""),
-            Setup::Pin {
+            SetupStep::Do(code) => self.push("", code, ""),
+            SetupStep::Pin {
                 owner,
                 name,
                 value,
-                is_made_later,
-            } => self.pin(owner, name, value, *is_made_later),
-            Setup::PinAbsent { owner, name } => {
-                // Setting it first is what makes it be put back to being absent.
+                is_created_later,
+            } => self.pin(owner, name, value, *is_created_later),
+            SetupStep::PinAbsent { owner, name } => {
+                // Setting the attribute first makes pytest delete it again afterwards.
                 let owner = owner.flat();
                 match self.style {
-                    Style::Pytest => {
+                    TestFramework::Pytest => {
                         self.fixture("monkeypatch");
                         self.push_text(format!(
                             "monkeypatch.setattr({owner}, \"{name}\", None, raising=False)"
                         ));
                         self.push_text(format!("monkeypatch.delattr({owner}, \"{name}\")"));
                     }
-                    Style::Unittest => {
+                    TestFramework::Unittest => {
                         let patch =
                             format!("mock.patch.object({owner}, \"{name}\", None, create=True)");
-                        self.patcher(&Code::Text(patch));
+                        self.start_patch(&PythonCode::Text(patch));
                         self.push_text(format!("del {owner}.{name}"));
                     }
                 }
             }
-            Setup::Environment {
+            SetupStep::Environment {
                 name,
                 value,
                 is_set_later,
             } => {
-                if *is_set_later && self.style == Style::Pytest {
-                    // pytest puts back only what it has changed itself, so there must be something to delete.
-                    self.environment(name, Some(&Code::text("\"\"")));
+                if *is_set_later && self.style == TestFramework::Pytest {
+                    // pytest restores only what it has changed itself, so there must be something
+                    // to delete.
+                    self.environment(name, Some(&PythonCode::text("\"\"")));
                     let name = literal::quoted(name);
                     self.push_text(format!("monkeypatch.delenv({name})"));
                 } else {
                     self.environment(name, value.as_ref());
                 }
             }
-            Setup::EnterFolder => match self.style {
-                Style::Pytest => {
+            SetupStep::EnterFolder => match self.style {
+                TestFramework::Pytest => {
                     self.fixture("monkeypatch");
                     self.push_text(format!("monkeypatch.chdir({FOLDER})"));
                 }
-                Style::Unittest => {
+                TestFramework::Unittest => {
                     self.scope.module("os");
                     self.push_text("self.addCleanup(os.chdir, os.getcwd())");
                     self.push_text(format!("os.chdir({FOLDER})"));
@@ -264,76 +296,82 @@ impl Page<'_> {
         }
     }
 
-    fn pin(&mut self, owner: &Code, name: &str, value: &Code, is_made_later: bool) {
+    /// Sets an attribute for the time of the test.
+    fn pin(&mut self, owner: &PythonCode, name: &str, value: &PythonCode, is_created_later: bool) {
         let mut arguments = vec![
             owner.clone(),
-            Code::Text(format!("\"{name}\"")),
+            PythonCode::Text(format!("\"{name}\"")),
             value.clone(),
         ];
-        if is_made_later {
+        if is_created_later {
             arguments.push(match self.style {
-                Style::Pytest => Code::keyword("raising", Code::text("False")),
-                Style::Unittest => Code::keyword("create", Code::text("True")),
+                TestFramework::Pytest => PythonCode::keyword("raising", PythonCode::text("False")),
+                TestFramework::Unittest => PythonCode::keyword("create", PythonCode::text("True")),
             });
         }
         match self.style {
-            Style::Pytest => {
+            TestFramework::Pytest => {
                 self.fixture("monkeypatch");
-                self.push("", &Code::call("monkeypatch.setattr", arguments), "");
+                self.push("", &PythonCode::call("monkeypatch.setattr", arguments), "");
             }
-            Style::Unittest => self.patcher(&Code::call("mock.patch.object", arguments)),
+            TestFramework::Unittest => {
+                self.start_patch(&PythonCode::call("mock.patch.object", arguments))
+            }
         }
     }
 
-    fn patcher(&mut self, patch: &Code) {
+    /// Starts a patch of `unittest.mock`, and registers its end.
+    fn start_patch(&mut self, patch: &PythonCode) {
         self.scope.from("unittest", "mock");
         self.push("patcher = ", patch, "");
         self.push_text("patcher.start()");
         self.push_text("self.addCleanup(patcher.stop)");
     }
 
-    fn environment(&mut self, name: &str, value: Option<&Code>) {
+    /// Sets or deletes an environment variable for the time of the test.
+    fn environment(&mut self, name: &str, value: Option<&PythonCode>) {
         let name = literal::quoted(name);
         match (self.style, value) {
-            (Style::Pytest, Some(value)) => {
+            (TestFramework::Pytest, Some(value)) => {
                 self.fixture("monkeypatch");
-                let arguments = vec![Code::Text(name), value.clone()];
-                self.push("", &Code::call("monkeypatch.setenv", arguments), "");
+                let arguments = vec![PythonCode::Text(name), value.clone()];
+                self.push("", &PythonCode::call("monkeypatch.setenv", arguments), "");
             }
-            (Style::Pytest, None) => {
+            (TestFramework::Pytest, None) => {
                 self.fixture("monkeypatch");
                 self.push_text(format!("monkeypatch.delenv({name}, raising=False)"));
             }
-            (Style::Unittest, Some(value)) => {
+            (TestFramework::Unittest, Some(value)) => {
                 self.scope.module("os");
-                let entry = Code::pair(Code::Text(name), ": ", value.clone());
-                let entries = Code::group("{", vec![entry], "}");
-                let arguments = vec![Code::text("os.environ"), entries];
-                self.patcher(&Code::call("mock.patch.dict", arguments));
+                let entry = PythonCode::pair(PythonCode::Text(name), ": ", value.clone());
+                let entries = PythonCode::group("{", vec![entry], "}");
+                let arguments = vec![PythonCode::text("os.environ"), entries];
+                self.start_patch(&PythonCode::call("mock.patch.dict", arguments));
             }
-            (Style::Unittest, None) => {
+            (TestFramework::Unittest, None) => {
                 self.scope.module("os");
-                self.patcher(&Code::text("mock.patch.dict(os.environ)"));
+                self.start_patch(&PythonCode::text("mock.patch.dict(os.environ)"));
                 self.push_text(format!("os.environ.pop({name}, None)"));
             }
         }
     }
 
-    fn exercise_and_verify(&mut self, plan: &Plan) {
+    /// Renders the exercise and verify phases.
+    fn exercise_and_verify(&mut self, plan: &TestPlan) {
         match &plan.exercise {
             Exercise::Value(call) => self.value(call, plan),
             Exercise::Statement(code) => {
-                self.around_output(plan, |page| page.push("", code, ""));
-                self.apart(plan);
+                self.around_output(plan, |test| test.push("", code, ""));
+                self.separate_checks(plan);
                 self.verify(plan, &plan.checks);
             }
             Exercise::Raises { call, class } => self.raises(call, class, plan),
             Exercise::Steps(call, steps) => {
                 self.push("generator = ", call, "");
                 self.push_text("");
-                self.around_output(plan, |page| {
+                self.around_output(plan, |test| {
                     for step in steps {
-                        page.generator_step(step);
+                        test.generator_step(step);
                     }
                 });
                 self.verify(plan, &plan.checks);
@@ -345,71 +383,78 @@ impl Page<'_> {
                     call.flat()
                 ));
                 self.push_text("");
-                let actual = Code::text("asyncio.run(collected())");
-                self.compare(&actual, How::Equal, expected);
+                let actual = PythonCode::text("asyncio.run(collected())");
+                self.compare(&actual, ComparisonKind::Equal, expected);
                 self.verify(plan, &plan.checks);
             }
         }
     }
 
-    /// In one line if the value is looked at once and all fits, else with a name for it.
-    fn value(&mut self, call: &Code, plan: &Plan) {
-        let about_result: Vec<&Check> = plan
+    /// Renders a call and its assertions: on one line if the result is used once and everything
+    /// fits, otherwise with a variable.
+    fn value(&mut self, call: &PythonCode, plan: &TestPlan) {
+        let about_result: Vec<&Assertion> = plan
             .checks
             .iter()
-            .filter(|check| matches!(check.actual, Actual::Result | Actual::OfResult(..)))
+            .filter(|check| {
+                matches!(
+                    check.actual,
+                    ActualValue::Result | ActualValue::OfResult(..)
+                )
+            })
             .collect();
         if about_result.is_empty() {
-            self.around_output(plan, |page| page.push("", call, ""));
-            self.apart(plan);
+            self.around_output(plan, |test| test.push("", call, ""));
+            self.separate_checks(plan);
             self.verify(plan, &plan.checks);
             return;
         }
-        let splits_output =
-            self.style == Style::Unittest && (plan.output.is_some() || !plan.logged.is_empty());
+        let splits_output = self.style == TestFramework::Unittest
+            && (plan.output.is_some() || !plan.logged.is_empty());
         if let ([only], Some(first)) = (about_result.as_slice(), plan.checks.first())
             && *only == first
             && !splits_output
         {
             let actual = match &only.actual {
-                Actual::OfResult(before, behind) => {
-                    Code::Text(format!("{before}{}{behind}", call.flat()))
+                ActualValue::OfResult(before, behind) => {
+                    PythonCode::Text(format!("{before}{}{behind}", call.flat()))
                 }
                 _ => call.clone(),
             };
-            if self.fits(&actual, only.how, &only.expected) {
-                self.compare(&actual, only.how, &only.expected);
+            if self.fits(&actual, only.comparison, &only.expected) {
+                self.compare(&actual, only.comparison, &only.expected);
                 self.verify(plan, plan.checks.get(1..).unwrap_or_default());
                 return;
             }
         }
-        self.around_output(plan, |page| page.push("result = ", call, ""));
+        self.around_output(plan, |test| test.push("result = ", call, ""));
         self.push_text("");
         self.verify(plan, &plan.checks);
     }
 
-    /// A blank line before what is checked, if anything is.
-    fn apart(&mut self, plan: &Plan) {
+    /// Adds a blank line before the assertions, if there are any.
+    fn separate_checks(&mut self, plan: &TestPlan) {
         if !plan.checks.is_empty() || plan.output.is_some() || !plan.logged.is_empty() {
             self.push_text("");
         }
     }
 
-    fn raises(&mut self, call: &Code, class: &Code, plan: &Plan) {
+    /// Renders a call that raises.
+    fn raises(&mut self, call: &PythonCode, class: &PythonCode, plan: &TestPlan) {
         let needs_caught = !plan.checks.is_empty();
         let caught = if needs_caught { " as caught" } else { "" };
         let raises = match self.style {
-            Style::Pytest => format!("{}.raises", self.scope.module("pytest").flat()),
-            Style::Unittest => "self.assertRaises".to_owned(),
+            TestFramework::Pytest => format!("{}.raises", self.scope.module("pytest").flat()),
+            TestFramework::Unittest => "self.assertRaises".to_owned(),
         };
         let class = class.flat();
-        self.around_output(plan, |page| {
-            page.push_text(format!("with {raises}({class}){caught}:"));
+        self.around_output(plan, |test| {
+            test.push_text(format!("with {raises}({class}){caught}:"));
             let lines = call.lines("", "", CLASS + 8);
             let dedented = lines
                 .iter()
                 .map(|line| line.get(CLASS + 4..).unwrap_or_default().to_owned());
-            page.lines.extend(dedented);
+            test.lines.extend(dedented);
         });
         if needs_caught {
             self.push_text("");
@@ -417,24 +462,31 @@ impl Page<'_> {
         self.verify(plan, &plan.checks);
     }
 
+    /// Renders one step of a generator.
     fn generator_step(&mut self, step: &StepCheck) {
         let caught_value = match self.style {
-            Style::Pytest => "caught.value.value",
-            Style::Unittest => "caught.exception.value",
+            TestFramework::Pytest => "caught.value.value",
+            TestFramework::Unittest => "caught.exception.value",
         };
         let raises = match self.style {
-            Style::Pytest => "pytest.raises",
-            Style::Unittest => "self.assertRaises",
+            TestFramework::Pytest => "pytest.raises",
+            TestFramework::Unittest => "self.assertRaises",
         };
         match step {
-            StepCheck::Gives(resumed, how, expected) => self.compare(resumed, *how, expected),
+            StepCheck::Gives(resumed, comparison, expected) => {
+                self.compare(resumed, *comparison, expected)
+            }
             StepCheck::Ends(resumed, value) => {
                 self.needs_pytest();
                 let caught = if value.is_some() { " as caught" } else { "" };
                 self.push_text(format!("with {raises}(StopIteration){caught}:"));
                 self.push_text(format!("    {}", resumed.flat()));
                 if let Some(value) = value {
-                    self.compare(&Code::text(caught_value), How::Equal, value);
+                    self.compare(
+                        &PythonCode::text(caught_value),
+                        ComparisonKind::Equal,
+                        value,
+                    );
                 }
             }
             StepCheck::Raises(resumed, class) => {
@@ -446,19 +498,20 @@ impl Page<'_> {
         }
     }
 
+    /// Imports pytest, if the test is for it.
     fn needs_pytest(&mut self) {
-        if self.style == Style::Pytest {
+        if self.style == TestFramework::Pytest {
             self.scope.module("pytest");
         }
     }
 
-    /// unittest catches what is printed only if it is told to, around the call.
-    fn around_output(&mut self, plan: &Plan, write: impl FnOnce(&mut Self)) {
+    /// Renders code inside of the context managers by which unittest captures output and logs.
+    fn around_output(&mut self, plan: &TestPlan, write: impl FnOnce(&mut Self)) {
         let mut managers = Vec::new();
         let redirected = |name: &str, target: &str| {
             format!("contextlib.redirect_{name}(io.StringIO()) as {target}")
         };
-        if let (Some((out, err)), Style::Unittest) = (&plan.output, self.style) {
+        if let (Some((out, err)), TestFramework::Unittest) = (&plan.output, self.style) {
             self.scope.module("contextlib");
             self.scope.module("io");
             if !out.is_empty() {
@@ -468,9 +521,9 @@ impl Page<'_> {
                 managers.push(redirected("stderr", "err"));
             }
         }
-        let least = plan.logged.iter().map(|one| one.level).min();
-        if let (Some(least), Style::Unittest) = (least, self.style) {
-            let level = level_name(least, self.scope);
+        let lowest_level = plan.logged.iter().map(|one| one.level).min();
+        if let (Some(lowest_level), TestFramework::Unittest) = (lowest_level, self.style) {
+            let level = level_name(lowest_level, self.scope);
             managers.push(format!("self.assertLogs(level={level}) as logged"));
         }
         for (depth, manager) in managers.iter().enumerate() {
@@ -486,19 +539,22 @@ impl Page<'_> {
         }
     }
 
-    fn verify(&mut self, plan: &Plan, checks: &[Check]) {
+    /// Renders assertions, then those about output and logs.
+    fn verify(&mut self, plan: &TestPlan, checks: &[Assertion]) {
         let caught = match self.style {
-            Style::Pytest => "caught.value",
-            Style::Unittest => "caught.exception",
+            TestFramework::Pytest => "caught.value",
+            TestFramework::Unittest => "caught.exception",
         };
         for check in checks {
             let actual = match &check.actual {
-                Actual::Result => Code::text("result"),
-                Actual::OfResult(before, behind) => Code::Text(format!("{before}result{behind}")),
-                Actual::Caught(name) => Code::Text(format!("{caught}.{name}")),
-                Actual::Code(code) => code.clone(),
+                ActualValue::Result => PythonCode::text("result"),
+                ActualValue::OfResult(before, behind) => {
+                    PythonCode::Text(format!("{before}result{behind}"))
+                }
+                ActualValue::Caught(name) => PythonCode::Text(format!("{caught}.{name}")),
+                ActualValue::Code(code) => code.clone(),
             };
-            self.compare(&actual, check.how, &check.expected);
+            self.compare(&actual, check.comparison, &check.expected);
         }
         if let Some((out, err)) = &plan.output {
             self.output(out, err);
@@ -506,37 +562,38 @@ impl Page<'_> {
         self.logged(&plan.logged);
     }
 
-    /// What was logged, as pytest and unittest tell it.
-    fn logged(&mut self, logged: &[Logged]) {
+    /// Renders the assertion about log messages.
+    fn logged(&mut self, logged: &[LogMessage]) {
         if logged.is_empty() {
             return;
         }
-        let entry = |one: &Logged, level: String| {
-            Code::tuple(vec![
+        let entry = |one: &LogMessage, level: String| {
+            PythonCode::tuple(vec![
                 literal::text(&one.logger),
-                Code::Text(level),
+                PythonCode::Text(level),
                 literal::text(&one.message),
             ])
         };
-        let entries: Vec<Code> = logged
+        let entries: Vec<PythonCode> = logged
             .iter()
             .map(|one| entry(one, level_name(one.level, self.scope)))
             .collect();
         let actual = match self.style {
-            Style::Pytest => {
+            TestFramework::Pytest => {
                 self.fixture("caplog");
-                Code::text("caplog.record_tuples")
+                PythonCode::text("caplog.record_tuples")
             }
-            Style::Unittest => {
-                Code::text("[(one.name, one.levelno, one.getMessage()) for one in logged.records]")
-            }
+            TestFramework::Unittest => PythonCode::text(
+                "[(one.name, one.levelno, one.getMessage()) for one in logged.records]",
+            ),
         };
-        self.compare(&actual, How::Equal, &Code::list(entries));
+        self.compare(&actual, ComparisonKind::Equal, &PythonCode::list(entries));
     }
 
+    /// Renders the assertions about printed output.
     fn output(&mut self, out: &str, err: &str) {
         match self.style {
-            Style::Pytest => {
+            TestFramework::Pytest => {
                 self.fixture("capsys");
                 let names = match (out.is_empty(), err.is_empty()) {
                     (false, false) => "out, err = capsys.readouterr()",
@@ -545,62 +602,71 @@ impl Page<'_> {
                 };
                 self.push_text(names);
             }
-            Style::Unittest => {}
+            TestFramework::Unittest => {}
         }
         let actual = |name: &str| match self.style {
-            Style::Pytest => Code::text(name),
-            Style::Unittest => Code::Text(format!("{name}.getvalue()")),
+            TestFramework::Pytest => PythonCode::text(name),
+            TestFramework::Unittest => PythonCode::Text(format!("{name}.getvalue()")),
         };
         let (out_code, err_code) = (actual("out"), actual("err"));
         if !out.is_empty() {
-            self.compare(&out_code, How::Equal, &literal::text(out));
+            self.compare(&out_code, ComparisonKind::Equal, &literal::text(out));
         }
         if !err.is_empty() {
-            self.compare(&err_code, How::Equal, &literal::text(err));
+            self.compare(&err_code, ComparisonKind::Equal, &literal::text(err));
         }
     }
 
-    /// The comparison as the code around the two sides: before, between and behind.
-    fn sides(&self, how: How) -> (&'static str, &'static str, &'static str) {
-        match (self.style, how) {
-            (_, How::Same) => ("assert_same(", ", ", ")"),
-            (_, How::Holds) => ("", "", ""),
-            (Style::Pytest, How::Equal) => ("assert ", " == ", ""),
-            (Style::Pytest, How::Is) => ("assert ", " is ", ""),
-            (Style::Pytest, How::Instance) => ("assert isinstance(", ", ", ")"),
-            (Style::Pytest, How::True) => ("assert ", "", ""),
-            (Style::Pytest, How::False) => ("assert not ", "", ""),
-            (Style::Pytest, How::NotIn) => ("assert ", " not in ", ""),
-            (Style::Unittest, How::Equal) => ("self.assertEqual(", ", ", ")"),
-            (Style::Unittest, How::Is) => ("self.assertIs(", ", ", ")"),
-            (Style::Unittest, How::Instance) => ("self.assertIsInstance(", ", ", ")"),
-            (Style::Unittest, How::True) => ("self.assertTrue(", "", ")"),
-            (Style::Unittest, How::False) => ("self.assertFalse(", "", ")"),
-            (Style::Unittest, How::NotIn) => ("self.assertNotIn(", ", ", ")"),
+    /// Returns the code around the two sides of a comparison: before, between and behind.
+    fn sides(&self, comparison: ComparisonKind) -> (&'static str, &'static str, &'static str) {
+        match (self.style, comparison) {
+            (_, ComparisonKind::Same) => ("assert_same(", ", ", ")"),
+            (_, ComparisonKind::Holds) => ("", "", ""),
+            (TestFramework::Pytest, ComparisonKind::Equal) => ("assert ", " == ", ""),
+            (TestFramework::Pytest, ComparisonKind::Is) => ("assert ", " is ", ""),
+            (TestFramework::Pytest, ComparisonKind::Instance) => ("assert isinstance(", ", ", ")"),
+            (TestFramework::Pytest, ComparisonKind::True) => ("assert ", "", ""),
+            (TestFramework::Pytest, ComparisonKind::False) => ("assert not ", "", ""),
+            (TestFramework::Pytest, ComparisonKind::NotIn) => ("assert ", " not in ", ""),
+            (TestFramework::Unittest, ComparisonKind::Equal) => ("self.assertEqual(", ", ", ")"),
+            (TestFramework::Unittest, ComparisonKind::Is) => ("self.assertIs(", ", ", ")"),
+            (TestFramework::Unittest, ComparisonKind::Instance) => {
+                ("self.assertIsInstance(", ", ", ")")
+            }
+            (TestFramework::Unittest, ComparisonKind::True) => ("self.assertTrue(", "", ")"),
+            (TestFramework::Unittest, ComparisonKind::False) => ("self.assertFalse(", "", ")"),
+            (TestFramework::Unittest, ComparisonKind::NotIn) => ("self.assertNotIn(", ", ", ")"),
         }
     }
 
-    fn fits(&self, actual: &Code, how: How, expected: &Code) -> bool {
-        let (before, between, behind) = self.sides(how);
+    /// Returns true if an assertion fits on one line.
+    fn fits(&self, actual: &PythonCode, comparison: ComparisonKind, expected: &PythonCode) -> bool {
+        let (before, between, behind) = self.sides(comparison);
         let around = CLASS + 4 + before.len() + between.len() + behind.len();
-        let is_broken = matches!(expected, Code::Pieces(pieces) if pieces.len() > 1);
+        let is_broken = matches!(expected, PythonCode::Pieces(pieces) if pieces.len() > 1);
         let width = actual.flat().chars().count() + expected.flat().chars().count();
         !is_broken && around + width <= WIDTH
     }
 
-    fn compare(&mut self, actual: &Code, how: How, expected: &Code) {
-        let (before, between, behind) = self.sides(how);
-        let (first, second) = match how {
-            How::NotIn => (expected, actual),
+    /// Renders an assertion.
+    fn compare(&mut self, actual: &PythonCode, comparison: ComparisonKind, expected: &PythonCode) {
+        let (before, between, behind) = self.sides(comparison);
+        let (first, second) = match comparison {
+            ComparisonKind::NotIn => (expected, actual),
             _ => (actual, expected),
         };
-        if self.fits(actual, how, expected) || matches!(how, How::True | How::False | How::Holds) {
+        if self.fits(actual, comparison, expected)
+            || matches!(
+                comparison,
+                ComparisonKind::True | ComparisonKind::False | ComparisonKind::Holds
+            )
+        {
             let line = format!("{before}{}{between}{}{behind}", first.flat(), second.flat());
             self.push_text(line);
         } else if let Some(call) = before.strip_suffix('(') {
             self.push(
                 "",
-                &Code::call(call, vec![first.clone(), second.clone()]),
+                &PythonCode::call(call, vec![first.clone(), second.clone()]),
                 "",
             );
         } else {
@@ -610,8 +676,8 @@ impl Page<'_> {
     }
 }
 
-/// A level by its name, if it has one.
-fn level_name(level: i64, scope: &mut Scope) -> String {
+/// Returns the name of a log level, if it has one.
+fn level_name(level: i64, scope: &mut ImportScope) -> String {
     let name = match level {
         10 => "DEBUG",
         20 => "INFO",
@@ -623,15 +689,15 @@ fn level_name(level: i64, scope: &mut Scope) -> String {
     format!("{}.{name}", scope.module("logging").flat())
 }
 
-/// Whether a plan needs a folder of its own.
-fn uses_folder(plan: &Plan) -> bool {
-    let mentions = |code: &Code| code.flat().contains(FOLDER);
+/// Returns true if a plan uses a temporary folder.
+fn uses_folder(plan: &TestPlan) -> bool {
+    let mentions = |code: &PythonCode| code.flat().contains(FOLDER);
     let in_setup = plan.setup.iter().any(|step| match step {
-        Setup::Assign { code, .. } | Setup::Do(code) => mentions(code),
-        Setup::Pin { value, .. } => mentions(value),
-        Setup::Environment { value, .. } => value.as_ref().is_some_and(mentions),
-        Setup::PinAbsent { .. } | Setup::Definition(_) => false,
-        Setup::EnterFolder => true,
+        SetupStep::Assign { code, .. } | SetupStep::Do(code) => mentions(code),
+        SetupStep::Pin { value, .. } => mentions(value),
+        SetupStep::Environment { value, .. } => value.as_ref().is_some_and(mentions),
+        SetupStep::PinAbsent { .. } | SetupStep::Definition(_) => false,
+        SetupStep::EnterFolder => true,
     });
     let in_exercise = match &plan.exercise {
         Exercise::Value(code)
@@ -642,7 +708,7 @@ fn uses_folder(plan: &Plan) -> bool {
     };
     let in_checks = plan.checks.iter().any(|check| {
         let actual = match &check.actual {
-            Actual::Code(code) => mentions(code),
+            ActualValue::Code(code) => mentions(code),
             _ => false,
         };
         actual || mentions(&check.expected)

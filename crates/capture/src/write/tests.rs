@@ -1,4 +1,4 @@
-//! Recordings in, tests out: the shapes that generated code has.
+//! Tests written from recordings, compared as text.
 
 mod imported;
 mod packages;
@@ -8,27 +8,28 @@ use std::path::Path;
 use expect_test::{Expect, expect};
 
 use super::*;
-use crate::Node;
-use crate::inspect::{Chosen, Project};
+use crate::ValueNode;
+use crate::inspect::{FileFilter, PythonProject};
 use crate::recording::{
-    Answer, Execution, External, FileState, Outcome, Place, Source, Step, StepAction, StepOutcome,
-    UnitId, UnitKind,
+    CallOutcome, ExternalReply, ExternalSource, FileState, GeneratorStep, Interaction, ProgramRun,
+    ProgramVariable, StepAction, StepOutcome, UnitId, UnitKind,
 };
-use crate::toys::Made;
+use crate::toys::CallBuilder;
 use crate::value::{
-    Exception, Float, Function, NodeId, Object, ObjectId, ObjectKind, Reference, Value,
+    ExactFloat, Exception, ImportPath, InstanceValue, LocalFunction, NodeId, ObjectId, ObjectKind,
+    Value,
 };
 
 const ZOO: &str =
     "import random\nfrom time import time\ncalls_made = 0\nclass Singleton:\n    instance = None\n";
 
-fn written(made: &[&Made], style: Style, form: Form) -> Written {
+fn written(made: &[&CallBuilder], style: TestFramework, form: TestForm) -> WrittenTest {
     let folder = tempfile::tempdir().expect("a folder");
     std::fs::write(folder.path().join("zoo.py"), ZOO).expect("a file");
-    let project = Project::read(folder.path(), &Chosen::default());
+    let project = PythonProject::read(folder.path(), &FileFilter::default());
     let knowledge = Knowledge::new(&project);
     let mut recording = Recording {
-        executions: vec![Execution::default()],
+        executions: vec![ProgramRun::default()],
         ..Recording::default()
     };
     for (number, made) in (0..).zip(made) {
@@ -37,31 +38,39 @@ fn written(made: &[&Made], style: Style, form: Form) -> Written {
         call.unit = UnitId(number);
         recording.calls.push(call);
     }
-    let writer = Writer::new(&recording, &knowledge, style);
+    let writer = TestWriter::new(&recording, &knowledge, style);
     writer
         .write(&recording.calls[0], form, &[])
         .expect("a unit")
 }
 
-fn lines(written: &Written) -> String {
+fn lines(written: &WrittenTest) -> String {
     let mut imports = written.test.imports.clone();
     imports.sort();
-    let mut text: Vec<String> = imports.iter().map(crate::suite::Import::text).collect();
+    let mut text: Vec<String> = imports.iter().map(crate::suite::TestImport::text).collect();
     text.push(format!("# {} {:?}", written.class, written.completeness));
     text.extend(written.test.lines.iter().cloned());
     text.join("\n") + "\n"
 }
 
-fn check(made: &Made, expected: Expect) {
-    expected.assert_eq(&lines(&written(&[made], Style::Pytest, Form::ALL[0])));
+fn check(made: &CallBuilder, expected: Expect) {
+    expected.assert_eq(&lines(&written(
+        &[made],
+        TestFramework::Pytest,
+        TestForm::ALL[0],
+    )));
 }
 
-fn check_unittest(made: &Made, expected: Expect) {
-    expected.assert_eq(&lines(&written(&[made], Style::Unittest, Form::ALL[0])));
+fn check_unittest(made: &CallBuilder, expected: Expect) {
+    expected.assert_eq(&lines(&written(
+        &[made],
+        TestFramework::Unittest,
+        TestForm::ALL[0],
+    )));
 }
 
-fn global(name: &str) -> Place {
-    Place::Global {
+fn global(name: &str) -> ProgramVariable {
+    ProgramVariable::Global {
         module: "zoo".to_owned(),
         name: name.to_owned(),
     }
@@ -69,7 +78,7 @@ fn global(name: &str) -> Place {
 
 #[test]
 fn an_argument_that_is_changed_and_returned() {
-    let mut made = Made::of("swap_first");
+    let mut made = CallBuilder::of("swap_first");
     let before = made.list(1, &[1, 2, 7, 9]);
     let after = made.list(1, &[9, 2, 7, 1]);
     let made = made.argument("items", before, after).returns(after);
@@ -89,10 +98,10 @@ fn an_argument_that_is_changed_and_returned() {
 
 #[test]
 fn a_global_is_pinned_and_checked() {
-    let mut made = Made::of("count_call");
+    let mut made = CallBuilder::of("count_call");
     let (zero, one) = (made.number(0), made.number(1));
     let made = made
-        .place(global("calls_made"), Some(zero), Some(one))
+        .variable(global("calls_made"), Some(zero), Some(one))
         .returns(one);
     check(
         &made,
@@ -128,15 +137,15 @@ fn a_global_is_pinned_and_checked() {
 
 #[test]
 fn a_singleton_is_what_was_returned() {
-    let mut made = Made::of("Singleton.__init__");
+    let mut made = CallBuilder::of("Singleton.__init__");
     let none = made.plain(Value::None);
     let before = made.object(7, "Singleton", &[]);
     let number = made.number(3);
     let after = made.object(7, "Singleton", &[("number", number)]);
-    let class = Reference::new("zoo", "Singleton");
+    let class = ImportPath::new("zoo", "Singleton");
     let name = "instance".to_owned();
-    let made = made.on("Singleton", before, after).place(
-        Place::ClassAttribute { class, name },
+    let made = made.on("Singleton", before, after).variable(
+        ProgramVariable::ClassAttribute { class, name },
         Some(none),
         Some(after),
     );
@@ -158,12 +167,12 @@ fn a_singleton_is_what_was_returned() {
 
 #[test]
 fn a_variable_that_was_absent() {
-    let mut made = Made::of("set_mode");
+    let mut made = CallBuilder::of("set_mode");
     let mode = made.text("fast");
     let made = made
         .argument("mode", mode, mode)
         .returns(mode)
-        .event(External::Environment {
+        .event(Interaction::Environment {
             name: "ZOO_MODE".to_owned(),
             before: None,
             after: Some("fast".to_owned()),
@@ -204,10 +213,10 @@ fn a_variable_that_was_absent() {
 
 #[test]
 fn a_file_with_earlier_content() {
-    let mut made = Made::of("append_line");
+    let mut made = CallBuilder::of("append_line");
     let path = made.text("/data/in/log.txt");
     let path = made.plain(Value::Made {
-        callee: Reference::new("pathlib", "PosixPath"),
+        callee: ImportPath::new("pathlib", "PosixPath"),
         arguments: vec![path],
         keywords: vec![],
     });
@@ -216,7 +225,7 @@ fn a_file_with_earlier_content() {
         .argument("path", path, path)
         .argument("line", line, line)
         .returns(length)
-        .event(External::File {
+        .event(Interaction::File {
             path: "/data/in/log.txt".to_owned(),
             before: FileState::File(b"one\n".to_vec()),
             after: FileState::File(b"one\ntwo\n".to_vec()),
@@ -257,20 +266,20 @@ fn a_file_with_earlier_content() {
 
 #[test]
 fn keyboard_and_terminal() {
-    let mut made = Made::of("ask_name");
+    let mut made = CallBuilder::of("ask_name");
     let name = made.text("ANN");
     let made = made
         .returns(name)
-        .event(External::Input {
+        .event(Interaction::Input {
             function: "builtins.input".to_owned(),
             prompt: Some("Name? ".to_owned()),
             text: Some("ann\n".to_owned()),
         })
-        .event(External::Output {
+        .event(Interaction::Output {
             is_error: false,
             text: "Hello, ann\n".to_owned(),
         })
-        .event(External::Output {
+        .event(Interaction::Output {
             is_error: true,
             text: "warned\n".to_owned(),
         });
@@ -318,22 +327,22 @@ fn keyboard_and_terminal() {
 
 #[test]
 fn answers_from_outside_are_patched_where_the_unit_looks_them_up() {
-    let mut made = Made::of("stamp");
-    let quarter = made.plain(Value::Float(Float(0.25)));
+    let mut made = CallBuilder::of("stamp");
+    let quarter = made.plain(Value::Float(ExactFloat(0.25)));
     let (first, second) = (made.number(10), made.number(11));
     let result = made.plain(Value::Tuple(vec![quarter, second]));
-    let called = |source, function: &str, answer| External::Called {
+    let called = |source, function: &str, answer| Interaction::Called {
         source,
         function: function.to_owned(),
         arguments: vec![],
         keywords: vec![],
-        answer: Answer::Returned(answer),
+        answer: ExternalReply::Returned(answer),
     };
     let made = made
         .returns(result)
-        .event(called(Source::Random, "random.random", quarter))
-        .event(called(Source::Clock, "time.time", first))
-        .event(called(Source::Clock, "time.time", second));
+        .event(called(ExternalSource::Random, "random.random", quarter))
+        .event(called(ExternalSource::Clock, "time.time", first))
+        .event(called(ExternalSource::Clock, "time.time", second));
     check(
         &made,
         expect![[r#"
@@ -353,11 +362,11 @@ fn answers_from_outside_are_patched_where_the_unit_looks_them_up() {
 
 #[test]
 fn an_exception_with_its_data() {
-    let mut made = Made::of("guess");
+    let mut made = CallBuilder::of("guess");
     let given = made.number(-1);
     let (code, text) = (made.number(7), made.text("negative"));
     let exception = made.plain(Value::Exception(Exception {
-        class: Reference::new("zoo", "AppError"),
+        class: ImportPath::new("zoo", "AppError"),
         is_importable: true,
         arguments: vec![code, text],
         attributes: vec![("code".to_owned(), code)],
@@ -366,7 +375,7 @@ fn an_exception_with_its_data() {
         members: vec![],
     }));
     let mut made = made.argument("number", given, given);
-    made.call.outcome = Outcome::Raised {
+    made.call.outcome = CallOutcome::Raised {
         exception,
         is_own: true,
     };
@@ -404,19 +413,19 @@ fn an_exception_with_its_data() {
 
 #[test]
 fn a_generator_driven_by_hand() {
-    let mut made = Made::of("countdown");
+    let mut made = CallBuilder::of("countdown");
     made.unit.kind = UnitKind::Generator;
     let (three, one, done) = (made.number(3), made.number(1), made.text("done"));
     made.call.steps = vec![
-        Step {
+        GeneratorStep {
             action: StepAction::Next,
             outcome: StepOutcome::Yielded(three),
         },
-        Step {
+        GeneratorStep {
             action: StepAction::Send(one),
             outcome: StepOutcome::Yielded(one),
         },
-        Step {
+        GeneratorStep {
             action: StepAction::Next,
             outcome: StepOutcome::Returned(done),
         },
@@ -442,10 +451,10 @@ fn a_generator_driven_by_hand() {
 
 #[test]
 fn a_generator_that_is_used_up() {
-    let mut made = Made::of("evens");
+    let mut made = CallBuilder::of("evens");
     made.unit.kind = UnitKind::Generator;
     let (two, four, none) = (made.number(2), made.number(4), made.plain(Value::None));
-    let next = |outcome| Step {
+    let next = |outcome| GeneratorStep {
         action: StepAction::Next,
         outcome,
     };
@@ -468,13 +477,13 @@ fn a_generator_that_is_used_up() {
 
 #[test]
 fn a_ring_of_objects_is_compared_by_attributes() {
-    let mut made = Made::of("ring");
+    let mut made = CallBuilder::of("ring");
     let length = made.number(2);
     let names = [made.text("n0"), made.text("n1")];
     let first = made.object(1, "Plain", &[]);
     let second = made.object(2, "Plain", &[("name", names[1]), ("next", first)]);
-    let object = Object {
-        class: Reference::new("zoo", "Plain"),
+    let object = InstanceValue {
+        class: ImportPath::new("zoo", "Plain"),
         is_importable: true,
         kind: ObjectKind::Plain,
         content: None,
@@ -482,7 +491,7 @@ fn a_ring_of_objects_is_compared_by_attributes() {
     };
     made.call.values.set(
         first,
-        Node {
+        ValueNode {
             value: Value::Object(object),
             object: Some(ObjectId(1)),
         },
@@ -508,10 +517,10 @@ fn a_ring_of_objects_is_compared_by_attributes() {
 
 #[test]
 fn an_argument_that_cannot_be_built_makes_a_stub() {
-    let mut made = Made::of("twice");
+    let mut made = CallBuilder::of("twice");
     let function = made.with_id(
         4,
-        Value::Function(Function {
+        Value::Function(LocalFunction {
             module: "drive_zoo".to_owned(),
             qualified_name: "control.<locals>.<lambda>".to_owned(),
             line: 47,
@@ -554,8 +563,8 @@ fn an_argument_that_cannot_be_built_makes_a_stub() {
 }
 
 /// `Cart.__init__(self, owner)`, which leaves an empty cart.
-fn creation(owner: &str) -> Made {
-    let mut made = Made::of("Cart.__init__");
+fn creation(owner: &str) -> CallBuilder {
+    let mut made = CallBuilder::of("Cart.__init__");
     let owner = made.text(owner);
     let before = made.object(50, "Cart", &[]);
     let items = made.list(51, &[]);
@@ -564,8 +573,8 @@ fn creation(owner: &str) -> Made {
         .argument("owner", owner, owner)
 }
 
-fn adding() -> Made {
-    let mut made = Made::of("Cart.add");
+fn adding() -> CallBuilder {
+    let mut made = CallBuilder::of("Cart.add");
     let (owner, item) = (made.text("ann"), made.number(5));
     let items = made.list(2, &[]);
     let before = made.object(1, "Cart", &[("owner", owner), ("items", items)]);
@@ -578,8 +587,8 @@ fn adding() -> Made {
 fn an_object_is_made_by_its_constructor_if_that_leads_to_its_state() {
     let text = lines(&written(
         &[&adding(), &creation("bob"), &creation("ann")],
-        Style::Pytest,
-        Form::ALL[0],
+        TestFramework::Pytest,
+        TestForm::ALL[0],
     ));
     expect![[r#"
         from zoo import Cart
@@ -612,8 +621,8 @@ fn an_object_is_made_by_its_state_if_no_constructor_is_known() {
     );
     let text = lines(&written(
         &[&adding(), &creation("ann")],
-        Style::Pytest,
-        Form::ALL[1],
+        TestFramework::Pytest,
+        TestForm::ALL[1],
     ));
     assert!(text.contains("rebuilt(Cart"), "{text}");
 }
@@ -637,7 +646,7 @@ fn a_new_object_is_checked_attribute_by_attribute() {
 #[test]
 fn a_call_with_nothing_to_check_is_counted_as_smoke() {
     check(
-        &Made::of("touch"),
+        &CallBuilder::of("touch"),
         expect![[r#"
         from zoo import touch
         # TestTouch Smoke
@@ -649,11 +658,11 @@ fn a_call_with_nothing_to_check_is_counted_as_smoke() {
 
 #[test]
 fn a_result_that_cannot_be_built_is_checked_by_its_type() {
-    let mut made = Made::of("connect");
+    let mut made = CallBuilder::of("connect");
     let lock = made.with_id(
         3,
         Value::Unknown {
-            class: Reference::new("zoo", "Handle"),
+            class: ImportPath::new("zoo", "Handle"),
             reason: "it is a handle".to_owned(),
         },
     );
@@ -671,7 +680,7 @@ fn a_result_that_cannot_be_built_is_checked_by_its_type() {
 
 #[test]
 fn addresses_are_masked() {
-    let mut made = Made::of("describe");
+    let mut made = CallBuilder::of("describe");
     let text = made.text("<zoo.Cart object at 0x7f0011223344>");
     check(
         &made.returns(text),
@@ -687,13 +696,13 @@ fn addresses_are_masked() {
 
 #[test]
 fn shared_and_cyclic_arguments_keep_their_shape() {
-    let mut made = Made::of("walk");
+    let mut made = CallBuilder::of("walk");
     let inner = made.list(2, &[1]);
     let outer = made.with_id(1, Value::List(vec![inner, inner]));
     let own = made.with_id(3, Value::List(vec![]));
     made.call.values.set(
         own,
-        Node {
+        ValueNode {
             value: Value::List(vec![inner, own]),
             object: Some(ObjectId(3)),
         },
@@ -719,33 +728,37 @@ fn shared_and_cyclic_arguments_keep_their_shape() {
 }
 
 #[test]
-fn the_same_input_has_the_same_id_whatever_comes_of_it() {
+fn equal_inputs_have_equal_ids_whatever_the_outcome() {
     let make = |given: i64, result: i64| {
-        let mut made = Made::of("double");
+        let mut made = CallBuilder::of("double");
         let (given, result) = (made.number(given), made.number(result));
         made.argument("number", given, given).returns(result)
     };
-    let id = |made: &Made| written(&[made], Style::Pytest, Form::ALL[0]).test.id;
+    let id = |made: &CallBuilder| {
+        written(&[made], TestFramework::Pytest, TestForm::ALL[0])
+            .test
+            .id
+    };
     assert_eq!(id(&make(1, 2)), id(&make(1, 3)));
     assert_ne!(id(&make(1, 2)), id(&make(2, 2)));
 }
 
 #[test]
 fn paths_of_the_machine_make_a_stub() {
-    let mut made = Made::of("where");
+    let mut made = CallBuilder::of("where");
     let folder = tempfile::tempdir().expect("a folder");
     let text = made.text(&folder.path().join("x").to_string_lossy());
     let made = made.returns(text);
-    let project = Project::read(folder.path(), &Chosen::default());
+    let project = PythonProject::read(folder.path(), &FileFilter::default());
     let knowledge = Knowledge::new(&project);
     let recording = Recording {
-        executions: vec![Execution::default()],
+        executions: vec![ProgramRun::default()],
         units: vec![made.unit.clone()],
         calls: vec![made.call.clone()],
     };
-    let writer = Writer::new(&recording, &knowledge, Style::Pytest);
+    let writer = TestWriter::new(&recording, &knowledge, TestFramework::Pytest);
     let written = writer
-        .write(&recording.calls[0], Form::ALL[0], &[])
+        .write(&recording.calls[0], TestForm::ALL[0], &[])
         .expect("a test");
     assert!(matches!(written.completeness, Completeness::Stub(_)));
     assert_eq!(Path::new(&made.unit.file), Path::new("zoo.py"));

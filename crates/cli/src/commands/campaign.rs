@@ -1,4 +1,4 @@
-//! `testwright campaign`: what earlier campaigns found and reached.
+//! `testwright campaign`: shows, exports and prunes earlier campaigns.
 
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -8,8 +8,8 @@ use testwright_core::Error;
 use testwright_report::Timestamp;
 
 use crate::console::Console;
-use crate::project::Project;
-use crate::{ExitStatus, Trouble};
+use crate::project::ProjectFolder;
+use crate::{CommandError, ExitStatus};
 
 mod export;
 mod json;
@@ -21,7 +21,7 @@ mod show;
 ///
 /// A project's campaigns are kept in one file, `.testwright/store.db`, in the nearest folder at or above
 /// the current one that has it: how far each came, what it reached, what it found, and what became of
-/// that. The file is an SQLite database. It may come from somebody else: nothing in it is ever run.
+/// that. The file is an SQLite database. Nothing in it is ever run, so a file from a stranger does no harm.
 #[derive(clap::Args)]
 #[command(
     verbatim_doc_comment,
@@ -35,32 +35,34 @@ Examples:
   testwright campaign export 3           the failing tests of campaign 3 as files
   testwright campaign prune --keep 20    drop all but the last twenty"
 )]
-pub(crate) struct Campaign {
+pub(crate) struct CampaignCommand {
     #[command(subcommand)]
-    what: What,
+    subcommand: CampaignSubcommand,
 }
 
+/// The subcommands of `testwright campaign`.
 #[derive(clap::Subcommand)]
-enum What {
-    List(list::List),
-    Show(show::Show),
-    Export(export::Export),
-    Prune(prune::Prune),
+enum CampaignSubcommand {
+    List(list::CampaignListCommand),
+    Show(show::CampaignShowCommand),
+    Export(export::CampaignExportCommand),
+    Prune(prune::CampaignPruneCommand),
 }
 
-impl Campaign {
-    pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, Trouble> {
-        match self.what {
-            What::List(list) => list.run(console)?,
-            What::Show(show) => show.run(console)?,
-            What::Export(export) => export.run(console)?,
-            What::Prune(prune) => prune.run(console)?,
+impl CampaignCommand {
+    /// Runs the subcommand.
+    pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, CommandError> {
+        match self.subcommand {
+            CampaignSubcommand::List(list) => list.run(console)?,
+            CampaignSubcommand::Show(show) => show.run(console)?,
+            CampaignSubcommand::Export(export) => export.run(console)?,
+            CampaignSubcommand::Prune(prune) => prune.run(console)?,
         }
         Ok(ExitStatus::NothingFound)
     }
 }
 
-/// Which store is meant.
+/// The `--store` option.
 #[derive(clap::Args)]
 struct StoreArgument {
     /// Another store [default: .testwright/store.db, here or in the nearest folder above]
@@ -69,7 +71,8 @@ struct StoreArgument {
 }
 
 impl StoreArgument {
-    /// Opens the store, if there is something in it.
+    /// Opens the store. Returns `None` if there is none yet; fails if `--store` names a missing
+    /// file.
     fn open(&self) -> Result<Option<Store>, Error> {
         let path = self.path()?;
         let store = Store::open_existing(&path)?;
@@ -81,41 +84,42 @@ impl StoreArgument {
         Ok(store)
     }
 
+    /// Returns the path of the store.
     fn path(&self) -> Result<PathBuf, Error> {
         match &self.store {
             Some(path) => Ok(path.clone()),
-            None => Ok(Project::here()?.store().to_owned()),
+            None => Ok(ProjectFolder::here()?.store().to_owned()),
         }
     }
 
-    /// Says that there is nothing yet.
-    fn say_empty(&self, console: &mut Console<'_>) -> Result<(), Error> {
+    /// Prints that there are no campaigns yet.
+    fn print_empty(&self, console: &mut Console<'_>) -> Result<(), Error> {
         let path = self.path()?;
-        console.say(format_args!("No campaigns yet in `{}`.", path.display()));
+        console.out(format_args!("No campaigns yet in `{}`.", path.display()));
         Ok(())
     }
 }
 
-/// What a harness is called in the store.
-fn name_of(harness: &Path) -> Result<String, Error> {
-    Project::here()?.name_of(harness)
+/// Returns the name of a harness in the store.
+fn stored_name(harness: &Path) -> Result<String, Error> {
+    ProjectFolder::here()?.name_of(harness)
 }
 
-/// The campaign of that number, or the latest one; `None` if there is none at all.
-fn chosen(store: &Store, number: Option<u32>) -> Result<Option<CampaignRecord>, Error> {
+/// Returns the campaign of the given number, or the latest one; `None` if there is none at all.
+fn find_campaign(store: &Store, number: Option<u32>) -> Result<Option<CampaignRecord>, Error> {
     match number {
         Some(number) => store.campaign(CampaignId::of(number)).map(Some),
         None => Ok(store.campaigns()?.pop()),
     }
 }
 
-/// A time in seconds, as reports have it.
-fn seconds(time: SystemTime) -> u64 {
+/// Converts a time to seconds since 1970; 0 for earlier times.
+fn unix_seconds(time: SystemTime) -> u64 {
     let since = time.duration_since(UNIX_EPOCH);
     since.map_or(0, |since| since.as_secs())
 }
 
-/// A time as people read it, in universal time.
-fn date(time: SystemTime) -> String {
-    Timestamp(seconds(time)).date_and_time()
+/// Formats a time for people, in universal time.
+fn format_date(time: SystemTime) -> String {
+    Timestamp(unix_seconds(time)).date_and_time()
 }

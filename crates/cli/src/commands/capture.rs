@@ -1,4 +1,7 @@
-//! `testwright capture`: a program is watched while it runs.
+//! `testwright capture`: run a program and record its calls.
+//!
+//! The program runs in a child process. A bootstrap module on its `PYTHONPATH` starts the recorder,
+//! which reads its settings from the variable `TESTWRIGHT_CAPTURE`.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -12,9 +15,9 @@ use testwright_capture::store;
 use testwright_core::Error;
 
 use crate::console::Console;
-use crate::{ExitStatus, Trouble, quantity};
+use crate::{CommandError, ExitStatus, quantity};
 
-/// Where recordings are kept, seen from the folder of a project.
+/// Folder of recordings, relative to the folder of a project.
 pub(super) const STORE: &str = ".testwright/capture";
 
 /// Run a program and record what its functions are called with, return and change
@@ -35,7 +38,7 @@ Examples:
 
 Exit status: that of the program; 2 could not do what was asked."
 )]
-pub(crate) struct Capture {
+pub(crate) struct CaptureCommand {
     /// A module or package to record, with everything in it; repeatable [default: the code below this folder]
     #[arg(long, value_name = "NAME")]
     scope: Vec<String>,
@@ -54,8 +57,9 @@ pub(crate) struct Capture {
     words: Vec<OsString>,
 }
 
-impl Capture {
-    pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, Trouble> {
+impl CaptureCommand {
+    /// Runs the command.
+    pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, CommandError> {
         let folder = std::env::current_dir()
             .map_err(|error| Error::new(format!("cannot tell the current folder: {error}")))?;
         let store = folder.join(STORE);
@@ -64,14 +68,14 @@ impl Capture {
             let message = format!("cannot make the folder `{}`: {reason}", store.display());
             Error::new(message).with_help("record in a folder that you may write to")
         })?;
-        let name = name_of_run();
-        let words = self.with_interpreter();
-        let command: Vec<String> = words
+        let name = recording_name();
+        let args = self.with_interpreter();
+        let command: Vec<String> = args
             .iter()
             .map(|word| word.to_string_lossy().into_owned())
             .collect();
         let python_path = std::env::var_os("PYTHONPATH");
-        let wish = json!({
+        let request = json!({
             "store": store,
             "name": name,
             "modules": self.scope,
@@ -79,48 +83,50 @@ impl Capture {
             "command": command,
             "python_path": python_path.as_ref().map(|path| path.to_string_lossy()),
         });
-        let watched = testwright_python::attach(testwright_python::recorder::bootstrap)
+        let bootstrap = testwright_python::attach(testwright_python::recorder::bootstrap_folder)
             .ok_or_else(|| {
                 Error::new("cannot find the files of this installation of Testwright")
             })?;
         let paths =
-            std::iter::once(watched).chain(python_path.iter().flat_map(std::env::split_paths));
+            std::iter::once(bootstrap).chain(python_path.iter().flat_map(std::env::split_paths));
         let paths = std::env::join_paths(paths)
             .map_err(|error| Error::new(format!("cannot extend PYTHONPATH: {error}")))?;
-        // Ctrl-C is for the program; this command ends when it does.
+        // Ctrl-C is handled by the program; this command ends when the program does.
         let _ = signal_hook::flag::register(
             signal_hook::consts::SIGINT,
             Arc::new(AtomicBool::new(false)),
         );
-        let ended = Command::new(&words[0])
-            .args(&words[1..])
+        let ended = Command::new(&args[0])
+            .args(&args[1..])
             .env("PYTHONPATH", paths)
-            .env("TESTWRIGHT_CAPTURE", wish.to_string())
+            .env("TESTWRIGHT_CAPTURE", request.to_string())
             .status()
             .map_err(|error| {
                 Error::new(format!("cannot run `{}`: {error}", command[0]))
                     .with_help("name the program as you would without this command: `testwright capture -- python app.py`")
             })?;
-        self.tell(console, &store, &name, &command)?;
-        Ok(ExitStatus::OfProgram(status(ended)))
+        self.report(console, &store, &name, &command)?;
+        Ok(ExitStatus::Program(exit_code(ended)))
     }
 
-    /// The words of the command. A script or `-m` without an interpreter is run by the one that runs this command.
+    /// Returns the program and its arguments. A script or `-m` without an interpreter is run by the
+    /// interpreter of this command.
     fn with_interpreter(&self) -> Vec<OsString> {
         let first = self.words.first().map(|word| word.to_string_lossy());
-        let is_program = first.is_some_and(|word| word == "-m" || word.ends_with(".py"));
-        let interpreter = is_program.then(|| super::generate::executable(None).into_os_string());
+        let needs_interpreter = first.is_some_and(|word| word == "-m" || word.ends_with(".py"));
+        let interpreter =
+            needs_interpreter.then(|| super::generate::executable(None).into_os_string());
         interpreter.into_iter().chain(self.words.clone()).collect()
     }
 
-    /// Says what was recorded, and removes earlier recordings of the same command.
-    fn tell(
+    /// Prints what was recorded, and removes earlier recordings of the same command.
+    fn report(
         &self,
         console: &mut Console<'_>,
         store: &Path,
         name: &str,
         command: &[String],
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), CommandError> {
         let problem = store.join(format!("{name}.problem"));
         if let Ok(reason) = std::fs::read_to_string(&problem) {
             let _ = std::fs::remove_file(&problem);
@@ -134,18 +140,18 @@ impl Capture {
         let mut calls = 0;
         let mut is_new = false;
         for (number, path) in loaded.files.iter().enumerate() {
-            let of_this_run = path
+            let is_this_run = path
                 .file_name()
                 .is_some_and(|file| file.to_string_lossy().starts_with(name));
             let execution = &loaded.recording.executions[number];
-            if of_this_run {
+            if is_this_run {
                 is_new = true;
                 calls += (loaded.recording.calls.iter())
                     .filter(|call| call.execution as usize == number)
                     .count();
-                for trouble in &execution.troubles {
+                for problem in &execution.problems {
                     console.warning(
-                        &format!("the recording may lack something: {trouble}"),
+                        &format!("the recording may lack something: {problem}"),
                         None,
                     );
                 }
@@ -157,36 +163,37 @@ impl Capture {
             let message = "nothing was recorded: the program is no Python program, or runs isolated from its environment";
             console.warning(message, Some("name a Python program, without `-I` or `-E`"));
         } else if calls == 0 && !self.quiet {
-            let looked_at = match self.scope.as_slice() {
+            let scope = match self.scope.as_slice() {
                 [] => "the code below this folder".to_owned(),
                 names => format!("`{}`", names.join("`, `")),
             };
-            let message = format!("nothing was recorded: no function of {looked_at} was called");
+            let message = format!("nothing was recorded: no function of {scope} was called");
             let help = "only functions written in Python are recorded, not compiled ones; `--scope NAME` records a module from elsewhere";
             console.warning(&message, Some(help));
         } else if !self.quiet {
             let words = format!("recorded {}", quantity::of(calls as u64, "call"));
-            console.tell(format!("{words}; `testwright show` tells which"));
+            console.err(format!("{words}; `testwright show` tells which"));
         }
         Ok(())
     }
 }
 
-/// Names sort by time, and no two processes have the same at the same time.
-fn name_of_run() -> String {
+/// Returns a name for the recording. Names sort by time, and are unique among running processes.
+fn recording_name() -> String {
     let now = SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .unwrap_or_default();
     format!("{}-{}", now.as_millis(), std::process::id())
 }
 
-fn status(ended: std::process::ExitStatus) -> u8 {
+/// Returns the exit status of the program; 128 plus the signal if it was killed.
+fn exit_code(ended: std::process::ExitStatus) -> u8 {
     use std::os::unix::process::ExitStatusExt;
     let code = ended.code().or_else(|| Some(128 + ended.signal()?));
     code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1)
 }
 
-/// Where the recordings of the current folder are.
+/// Returns the folder of recordings in the current folder.
 pub(super) fn store_folder() -> PathBuf {
     PathBuf::from(STORE)
 }

@@ -1,21 +1,21 @@
-//! `testwright changes`: what a change of the program has altered, as generated tests see it.
+//! `testwright changes`: changes of behaviour that generated tests notice.
 
 use std::fs;
 use std::path::PathBuf;
 
-use testwright_capture::inspect::{Chosen, Project};
-use testwright_capture::merge::{Marked, marked};
-use testwright_capture::validate::{Python, Verdict};
+use testwright_capture::inspect::{FileFilter, PythonProject};
+use testwright_capture::merge::{MarkedTest, find_marked_tests};
+use testwright_capture::validate::{PythonRunner, TestVerdict};
 use testwright_core::Error;
 
-use super::generate::{executable, import_path, usual_style};
+use super::generate::{default_style, executable, import_path};
 use crate::console::Console;
-use crate::{ExitStatus, Trouble, quantity};
+use crate::{CommandError, ExitStatus, quantity};
 
 /// Run the generated tests and tell what the program does otherwise than when it was recorded
 ///
 /// Each generated test that fails is a change of behaviour. If it was meant, record the program again and accept
-/// it by `testwright generate --force`; if it was not, it is a bug; if nobody cares, delete the test.
+/// it by `testwright generate --force`; if it was not, it is a bug; if it does not matter, delete the test.
 #[derive(clap::Args)]
 #[command(
     verbatim_doc_comment,
@@ -26,22 +26,23 @@ Examples:
 
 Exit status: 0 no change, 1 something has changed, 2 could not do what was asked."
 )]
-pub(crate) struct Changes {
+pub(crate) struct ChangesCommand {
     /// The interpreter that runs the tests [default: the one that runs this command]
     #[arg(long, value_name = "PROGRAM")]
     python: Option<PathBuf>,
 }
 
-impl Changes {
-    pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, Trouble> {
+impl ChangesCommand {
+    /// Runs the command.
+    pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, CommandError> {
         let root = std::env::current_dir()
             .and_then(fs::canonicalize)
             .map_err(|error| Error::new(format!("cannot tell the current folder: {error}")))?;
-        let project = Project::read(&root, &Chosen::default());
+        let project = PythonProject::read(&root, &FileFilter::default());
         let files = generated_tests(&project)?;
         let executable = executable(self.python.as_ref());
-        let runner = Python {
-            style: usual_style(&executable)?,
+        let runner = PythonRunner {
+            style: default_style(&executable)?,
             executable,
             path: import_path(&root, &[]),
             modules: Vec::new(),
@@ -58,10 +59,10 @@ impl Changes {
                 let key = format!("{path}::{}", test.name.replace('.', "::"));
                 let verdict = verdicts.get(&key).or_else(|| verdicts.get(path));
                 match verdict {
-                    Some(Verdict::Failed(message)) => {
+                    Some(TestVerdict::Failed(message)) => {
                         changed += 1;
-                        console.say(format!("{path}: {}", test.name));
-                        console.say(format!("  {message}"));
+                        console.out(format!("{path}: {}", test.name));
+                        console.out(format!("  {message}"));
                     }
                     Some(_) => same += 1,
                     None => {}
@@ -70,22 +71,25 @@ impl Changes {
         }
         let total = quantity::of(same + changed, "generated test");
         if changed == 0 {
-            console.say(format!("nothing has changed: {total}"));
+            console.out(format!("nothing has changed: {total}"));
             return Ok(ExitStatus::NothingFound);
         }
-        console.say(format!("{changed} of {total} found a change"));
-        console.tell("if it was meant: record again, then `testwright generate --force`");
+        console.out(format!("{changed} of {total} found a change"));
+        console.err("if it was meant: record again, then `testwright generate --force`");
         Ok(ExitStatus::FailureFound)
     }
 }
 
-/// The files that have generated tests, by their paths from the project's folder.
-pub(super) fn generated_tests(project: &Project) -> Result<Vec<(String, Vec<Marked>)>, Error> {
+/// Returns the files with generated tests, by their paths relative to the project. Fails if there
+/// are none.
+pub(super) fn generated_tests(
+    project: &PythonProject,
+) -> Result<Vec<(String, Vec<MarkedTest>)>, Error> {
     let mut files = Vec::new();
     for module in &project.modules {
         let bytes = fs::read(project.root.join(&module.path)).unwrap_or_default();
-        // What is not Python has been broken by somebody, who will see it anyway.
-        let found = marked(&bytes).unwrap_or_default();
+        // A file that is not valid Python is skipped: its author will notice that anyway.
+        let found = find_marked_tests(&bytes).unwrap_or_default();
         if !found.is_empty() {
             files.push((module.path.to_string_lossy().into_owned(), found));
         }

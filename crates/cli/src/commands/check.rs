@@ -1,14 +1,14 @@
-//! `testwright check`: is the harness in order?
+//! `testwright check`: problems of harnesses, without running anything.
 
 use std::path::{Path, PathBuf};
 
 use testwright_lang::{Diagnostic, Harness};
 
-use crate::console::{Console, Look};
+use crate::console::{Console, TextStyle};
 use crate::files::TextFile;
-use crate::load::{has_errors, tell_problems};
-use crate::render::tally;
-use crate::{ExitStatus, Trouble, quantity, report};
+use crate::load::{has_errors, print_problems};
+use crate::render::count_text;
+use crate::{CommandError, ExitStatus, quantity, report};
 
 /// Tell whether harnesses are in order, with all problems of all files
 ///
@@ -21,14 +21,15 @@ Examples:
   testwright check stack.tstl
   testwright check harnesses/*.tstl"
 )]
-pub(crate) struct Check {
+pub(crate) struct CheckCommand {
     /// The harnesses
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
 }
 
-impl Check {
-    pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, Trouble> {
+impl CheckCommand {
+    /// Runs the command.
+    pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, CommandError> {
         let mut status = ExitStatus::NothingFound;
         for path in &self.files {
             let is_usable = match TextFile::read(path) {
@@ -39,40 +40,52 @@ impl Check {
                 }
             };
             if !is_usable {
-                status = ExitStatus::CouldNot;
+                status = ExitStatus::Error;
             }
         }
         Ok(status)
     }
 }
 
-/// Checks one harness and tells about it; true if it can be used.
+/// Checks one harness and prints its problems. Returns true if it can be used.
 fn check(console: &mut Console<'_>, file: &TextFile) -> bool {
     let (harness, mut problems) = testwright_lang::parse(&file.text);
     let complete = !has_errors(&problems);
-    problems.extend(ask_python(&file.path, &harness, &file.text, complete));
+    problems.extend(check_with_python(
+        &file.path, &harness, &file.text, complete,
+    ));
     problems.sort_by_key(|problem| problem.range.start);
-    tell_problems(console, file, &problems);
+    print_problems(console, file, &problems);
     if has_errors(&problems) {
         return false;
     }
     let verdict = if problems.is_empty() {
-        console.paint(Look::Good, "no problems")
+        console.paint(TextStyle::Success, "no problems")
     } else {
-        tally(&problems)
+        count_text(&problems)
     };
-    console.say(format_args!("{}: {}, {verdict}", file.name, size(&harness)));
+    console.out(format_args!(
+        "{}: {}, {verdict}",
+        file.name,
+        size_text(&harness)
+    ));
     true
 }
 
-fn ask_python(path: &Path, harness: &Harness, text: &str, complete: bool) -> Vec<Diagnostic> {
+/// Returns the problems that only the Python compiler finds.
+fn check_with_python(
+    path: &Path,
+    harness: &Harness,
+    text: &str,
+    complete: bool,
+) -> Vec<Diagnostic> {
     testwright_python::attach(|interpreter| {
         testwright_python::check(interpreter, path, text, harness, complete)
     })
 }
 
-/// `134 actions from 8 lines, 2 properties`.
-fn size(harness: &Harness) -> String {
+/// Formats the size of a harness: `134 actions from 8 lines, 2 properties`.
+fn size_text(harness: &Harness) -> String {
     format!(
         "{}, {}",
         report::actions_from_lines(harness),

@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use crate::compiled::{Compiled, Settings};
+use crate::compiled::{CompiledModule, CompiledSettings};
 use crate::console::Console;
-use crate::{ExitStatus, Trouble};
+use crate::{CommandError, ExitStatus};
 
 /// Write a Python module with the harness as a class, for scripts written for TSTL
 ///
@@ -18,7 +18,7 @@ Examples:
   testwright compile stack.tstl                   writes sut.py
   testwright compile stack.tstl -o stack_sut.py"
 )]
-pub(crate) struct Compile {
+pub(crate) struct CompileCommand {
     /// The harness
     harness: PathBuf,
 
@@ -43,16 +43,17 @@ pub(crate) struct Compile {
     replay: bool,
 }
 
-impl Compile {
-    pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, Trouble> {
-        let compiled = Compiled {
+impl CompileCommand {
+    /// Runs the command.
+    pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, CommandError> {
+        let compiled = CompiledModule {
             harness: self.harness,
             class: self.class,
-            settings: Settings {
+            settings: CompiledSettings {
                 coverage: !self.no_coverage,
                 reset_modules: !self.no_reset,
                 replay: self.replay,
-                ..Settings::default()
+                ..CompiledSettings::default()
             },
         };
         compiled.write(console, &self.output)?;

@@ -1,20 +1,20 @@
-//! `testwright conform`: does a model allow what a log says?
+//! `testwright conform`: compares a log with a model.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
 use testwright_core::Error;
-use testwright_core::product::{Label, Trouble as ModelTrouble};
-use testwright_model::conform::{Follower, RefusedIn, Why, explain};
+use testwright_core::product::{ModelError, StepLabel};
+use testwright_model::conform::{RejectionReason, StateRejection, StateTracker, explain};
 use testwright_model::{Filter, step_text};
 use testwright_python::Models;
 
 use super::STEP_TIMEOUT;
-use crate::console::{Console, Look};
+use crate::console::{Console, TextStyle};
 use crate::files::TextFile;
-use crate::guard::{Note, guarded};
-use crate::models::log::{self, Entry};
-use crate::{ExitStatus, Trouble, duration, models, quantity};
+use crate::guard::{ProgressNote, run_guarded};
+use crate::models::log::{self, LogEntry};
+use crate::{CommandError, ExitStatus, duration, models, quantity};
 
 /// Tell whether a model allows what a log says, and if not, which step first and why
 ///
@@ -31,7 +31,7 @@ Examples:
 
 Exit status: 0 the model allows it, 1 it does not, 2 could not do what was asked."
 )]
-pub(crate) struct Conform {
+pub(crate) struct ConformCommand {
     /// Models, scenarios and configurations, and the log last
     #[arg(value_name = "MODEL... LOG", required = true)]
     words: Vec<String>,
@@ -45,11 +45,12 @@ pub(crate) struct Conform {
     step_timeout: Duration,
 }
 
-/// How many alternatives are shown.
-const MOST_SHOWN: usize = 8;
+/// Maximum number of alternatives that are printed.
+const MAX_SHOWN: usize = 8;
 
-impl Conform {
-    pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, Trouble> {
+impl ConformCommand {
+    /// Runs the command.
+    pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, CommandError> {
         let Some((log, names)) = self
             .words
             .split_last()
@@ -61,11 +62,11 @@ impl Conform {
         };
         let file = TextFile::read(&PathBuf::from(log))?;
         let entries = log::read(console, &file)?;
-        // The code of a model may end its process, or not come back.
-        guarded(
+        // The code of a model may end its process, or hang.
+        run_guarded(
             console,
             Some(self.step_timeout),
-            models::tell_end,
+            models::report_crash,
             |console, note| {
                 models::with_models(console, names, &Filter::default(), |console, models| {
                     self.follow(console, models, &file, &entries, note)
@@ -74,16 +75,18 @@ impl Conform {
         )
     }
 
+    /// Follows the log through the states of the model, and prints the first step that is not
+    /// allowed.
     fn follow(
         &self,
         console: &mut Console<'_>,
         models: &mut Models<'_>,
         file: &TextFile,
-        entries: &[Entry],
-        note: &Note,
-    ) -> Result<ExitStatus, Trouble> {
-        let follower = Follower::new(&mut models.product);
-        let mut follower = follower.map_err(|trouble| models::tell(console, &trouble))?;
+        entries: &[LogEntry],
+        note: &ProgressNote,
+    ) -> Result<ExitStatus, CommandError> {
+        let follower = StateTracker::new(&mut models.product);
+        let mut follower = follower.map_err(|error| models::model_error(console, &error))?;
         let [mut steps, mut runs] = [0u64, 1u64];
         for entry in entries {
             let Some(step) = &entry.step else {
@@ -91,15 +94,15 @@ impl Conform {
                     return Ok(ExitStatus::FailureFound);
                 }
                 let begun = follower.restart(&mut models.product);
-                begun.map_err(|trouble| models::tell(console, &trouble))?;
+                begun.map_err(|error| models::model_error(console, &error))?;
                 runs += 1;
                 continue;
             };
             note.write(&format!("{}:{}: {}\n", file.name, entry.line, entry.text));
             let happened = step.happened(models);
-            let happened = happened.map_err(|trouble| models::tell(console, &trouble))?;
+            let happened = happened.map_err(|error| models::model_error(console, &error))?;
             let followed = follower.follow(&mut models.product, &happened);
-            match followed.map_err(|trouble| tell_at(console, file, entry, &trouble))? {
+            match followed.map_err(|error| report_at(console, file, entry, &error))? {
                 Ok(_) => steps += 1,
                 Err(refused) => {
                     let title = format!(
@@ -108,36 +111,36 @@ impl Conform {
                         entry.line,
                         quantity::of(steps, "step")
                     );
-                    let title = console.paint(Look::Bad, title);
-                    console.say(title);
-                    console.say(format_args!("    {}", entry.text));
+                    let title = console.paint(TextStyle::Failure, title);
+                    console.out(title);
+                    console.out(format_args!("    {}", entry.text));
                     for state in refused.states.iter().take(3) {
-                        say_refused(console, models, state);
+                        print_refusal(console, models, state);
                     }
                     return Ok(ExitStatus::FailureFound);
                 }
             }
         }
-        note.rest();
+        note.mark_own_work();
         let last = entries.last().map_or(1, |entry| entry.line);
         if !self.may_end(console, models, &follower, file, last) {
             return Ok(ExitStatus::FailureFound);
         }
-        let words = console.paint(Look::Good, "the model allows all of it");
-        console.say(format_args!(
-            "{}, {}: {words}",
+        let verdict = console.paint(TextStyle::Success, "the model allows all of it");
+        console.out(format_args!(
+            "{}, {}: {verdict}",
             quantity::of(runs, "run"),
             quantity::of(steps, "step")
         ));
         Ok(ExitStatus::NothingFound)
     }
 
-    /// Whether a run may end here; if not, that is said.
+    /// Returns true if a run may end here; otherwise prints that it may not.
     fn may_end(
         &self,
         console: &mut Console<'_>,
         models: &Models<'_>,
-        follower: &Follower,
+        follower: &StateTracker,
         file: &TextFile,
         line: usize,
     ) -> bool {
@@ -145,65 +148,69 @@ impl Conform {
             return true;
         }
         let title = format!("{}:{line}: the run ends here, and may not", file.name);
-        let title = console.paint(Look::Bad, title);
-        console.say(title);
+        let title = console.paint(TextStyle::Failure, title);
+        console.out(title);
         for state in follower.states().iter().take(3) {
-            console.say(format_args!("  in the state {}", state_text(models, state)));
+            console.out(format_args!("  in the state {}", state_text(models, state)));
         }
         false
     }
 }
 
-/// Tells why a model does not answer, and which line it was asked about.
-fn tell_at(
+/// Reports an error of a model, with the line of the log that caused it.
+fn report_at(
     console: &mut Console<'_>,
     file: &TextFile,
-    entry: &Entry,
-    trouble: &ModelTrouble,
-) -> Trouble {
-    if !matches!(trouble, ModelTrouble::Interrupted) {
-        console.tell(format_args!("{}:{}: {}", file.name, entry.line, entry.text));
+    entry: &LogEntry,
+    error: &ModelError,
+) -> CommandError {
+    if !matches!(error, ModelError::Interrupted) {
+        console.err(format_args!("{}:{}: {}", file.name, entry.line, entry.text));
     }
-    models::tell(console, trouble)
+    models::model_error(console, error)
 }
 
-fn state_text(models: &Models<'_>, state: &[testwright_core::product::Place]) -> String {
+/// Formats a state of the model.
+fn state_text(models: &Models<'_>, state: &[testwright_core::product::ModelState]) -> String {
     testwright_model::state_text(&models.product, state)
 }
 
-fn say_refused(console: &mut Console<'_>, models: &Models<'_>, refused: &RefusedIn) {
-    let words = models.product.words();
-    console.say(format_args!(
+/// Prints why a step is not allowed in a state, and which steps are.
+fn print_refusal(console: &mut Console<'_>, models: &Models<'_>, refused: &StateRejection) {
+    let interner = models.product.interner();
+    console.out(format_args!(
         "  in the state {}",
         state_text(models, &refused.state)
     ));
-    match &refused.why {
-        Why::Unknown => console.say("  no model knows an action of that name"),
-        Why::By(by) => console.say(format_args!("  {}", explain(&models.product, by))),
-        Why::Results(results) => {
+    match &refused.reason {
+        RejectionReason::Unknown => console.out("  no model knows an action of that name"),
+        RejectionReason::Refused(by) => {
+            console.out(format_args!("  {}", explain(&models.product, by)))
+        }
+        RejectionReason::OtherResults(results) => {
             let each: Vec<&str> = results
                 .iter()
-                .map(|value| words.value_text(*value).plain())
+                .map(|value| interner.value_text(*value).plain())
                 .collect();
-            console.say(format_args!(
+            console.out(format_args!(
                 "  the model says that the result is {}",
                 each.join(" or ")
             ));
         }
     }
     let shown: Vec<String> = refused
-        .instead
+        .alternatives
         .iter()
-        .take(MOST_SHOWN)
-        .map(|label: &Label| step_text(words, *label))
+        .take(MAX_SHOWN)
+        .map(|label: &StepLabel| step_text(interner, *label))
         .collect();
-    let more = match refused.instead.len().saturating_sub(MOST_SHOWN) {
+    let more = match refused.alternatives.len().saturating_sub(MAX_SHOWN) {
         0 => String::new(),
         more => format!(", and {more} more"),
     };
     if shown.is_empty() {
-        console.say("  nothing is possible there")
+        console.out("  nothing is possible there")
     } else {
-        console.say(format_args!("  possible there: {}{more}", shown.join(", ")))
+        console.out(format_args!("  possible there: {}{more}", shown.join(", ")))
     }
 }

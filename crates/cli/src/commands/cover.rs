@@ -1,14 +1,14 @@
-//! `testwright cover`: which lines and branches a program reaches.
+//! `testwright cover`: lines and branches that a program reaches.
 
 use std::ffi::OsString;
 use std::path::Path;
 
-use testwright_python::{Collector, SourceChoice};
+use testwright_python::{Collector, SourceSelection};
 use testwright_report::Attribution;
 
 use crate::console::Console;
-use crate::coverage::{Reached, ReportWish, Reports};
-use crate::{ExitStatus, Trouble};
+use crate::coverage::{CoverageOutputs, ReportRequest, TestCoverage};
+use crate::{CommandError, ExitStatus};
 
 /// Run a program, and tell which lines and branches it reaches
 ///
@@ -24,7 +24,7 @@ Examples:
   testwright cover --source heapq --source tools/ app.py       these and no others
   testwright cover --coverage-report html --coverage-report lcov:out.info app.py"
 )]
-pub(crate) struct Cover {
+pub(crate) struct CoverCommand {
     /// PROGRAM is a module, not a file
     #[arg(short)]
     module: bool,
@@ -35,7 +35,7 @@ pub(crate) struct Cover {
 
     /// Report as table, html, lcov, cobertura, or data for coverage.py; repeatable
     #[arg(long, value_name = "TYPE[:PATH]")]
-    coverage_report: Vec<ReportWish>,
+    coverage_report: Vec<ReportRequest>,
 
     /// The program and its arguments
     #[arg(
@@ -47,11 +47,12 @@ pub(crate) struct Cover {
     words: Vec<OsString>,
 }
 
-impl Cover {
-    pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, Trouble> {
-        let reports = Reports::prepare(&self.coverage_report)?;
+impl CoverCommand {
+    /// Runs the command.
+    pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, CommandError> {
+        let reports = CoverageOutputs::prepare(&self.coverage_report)?;
         let folder = std::env::current_dir().unwrap_or_default();
-        let choice = SourceChoice {
+        let choice = SourceSelection {
             names: self.source,
             imports: Vec::new(),
             first_on_path: Some(match (self.module, Path::new(&self.words[0]).parent()) {
@@ -67,13 +68,13 @@ impl Cover {
                 console.warning(&message, None);
             }
             let ended = collector.run_program(&self.words, self.module)?;
-            let mut reached = Reached::new(Attribution::First);
+            let mut reached = TestCoverage::new(Attribution::First);
             let name = || self.words[0].to_string_lossy().into_owned();
             reached.note(name, collector.take_new());
             let report = reached.into_report(&collector, &reports);
             // Standard output belongs to the program.
-            reports.write(console, &report, |console, table| console.tell(table))?;
-            Ok(ExitStatus::OfProgram(ended.status))
+            reports.write(console, &report, |console, table| console.err(table))?;
+            Ok(ExitStatus::Program(ended.status))
         })
     }
 }

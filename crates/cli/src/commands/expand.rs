@@ -1,12 +1,12 @@
-//! `testwright expand`: what a harness stands for.
+//! `testwright expand`: the actions that a harness stands for.
 
 use std::path::PathBuf;
 
-use testwright_core::{ActionId, Axis, Catalog, Choice, Piece, Template, TemplateId};
+use testwright_core::{ActionId, Axis, Catalog, ChoiceValues, Template, TemplateId, TemplatePiece};
 use testwright_lang::Harness;
 
 use crate::console::Console;
-use crate::{ExitStatus, Trouble, load, quantity, report};
+use crate::{CommandError, ExitStatus, load, quantity, report};
 
 /// Show the actions that a harness stands for
 ///
@@ -21,17 +21,18 @@ Examples:
   testwright expand stack.tstl --count            how many actions there are
   testwright expand stack.tstl --actions | head   the texts of the first ten actions"
 )]
-pub(crate) struct Expand {
+pub(crate) struct ExpandCommand {
     /// The harness
     file: PathBuf,
 
     #[command(flatten)]
-    form: Form,
+    form: ExpandFormat,
 }
 
+/// Options that choose what is printed; at most one may be given.
 #[derive(clap::Args)]
 #[group(multiple = false)]
-struct Form {
+struct ExpandFormat {
     /// One line per template (this is the default)
     #[arg(long)]
     templates: bool,
@@ -45,48 +46,51 @@ struct Form {
     actions: bool,
 }
 
-impl Expand {
-    pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, Trouble> {
-        let harness = load::harness_to_look_at(console, &self.file)?;
+impl ExpandCommand {
+    /// Runs the command.
+    pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, CommandError> {
+        let harness = load::harness_to_inspect(console, &self.file)?;
         let catalog = &harness.catalog;
         if self.form.count {
-            say_count(console, &harness);
+            print_count(console, &harness);
         } else if self.form.actions {
-            say_actions(console, catalog);
+            print_actions(console, catalog);
         } else {
-            say_templates(console, catalog);
+            print_templates(console, catalog);
         }
         Ok(ExitStatus::NothingFound)
     }
 }
 
-/// The number first and bare, for `cut -d' ' -f1`.
-fn say_count(console: &mut Console<'_>, harness: &Harness) {
+/// Prints the number of actions. The bare number comes first, for `cut -d' ' -f1`.
+fn print_count(console: &mut Console<'_>, harness: &Harness) {
     let actions = harness.catalog.len();
     let noun = if actions == 1 { "action" } else { "actions" };
     let lines = quantity::of(report::action_lines(harness), "line");
-    console.say(format_args!("{actions} {noun} from {lines}"));
+    console.out(format_args!("{actions} {noun} from {lines}"));
 }
 
-fn say_actions(console: &mut Console<'_>, catalog: &Catalog) {
+/// Prints the text of every action, until standard output is closed.
+fn print_actions(console: &mut Console<'_>, catalog: &Catalog) {
     for number in 0..catalog.len() {
         if console.is_closed() {
             break;
         }
-        console.say(catalog.text(ActionId(number)));
+        console.out(catalog.text(ActionId(number)));
     }
 }
 
-fn say_templates(console: &mut Console<'_>, catalog: &Catalog) {
-    console.say("line  actions  template");
+/// Prints every template with its line and its number of actions.
+fn print_templates(console: &mut Console<'_>, catalog: &Catalog) {
+    console.out("line  actions  template");
     for (number, template) in catalog.templates().iter().enumerate() {
         let count = catalog.count(TemplateId(number));
         let text = template_text(catalog, template);
-        console.say(format_args!("{:>4}  {:>7}  {text}", template.line, count));
+        console.out(format_args!("{:>4}  {:>7}  {text}", template.line, count));
     }
 }
 
-/// The text of a template with its holes as they are written in a harness.
+/// Returns the text of a template, with its holes as they are written in a harness.
 fn template_text(catalog: &Catalog, template: &Template) -> String {
     let pieces: String = template
         .pieces
@@ -100,14 +104,16 @@ fn template_text(catalog: &Catalog, template: &Template) -> String {
     pieces.trim().to_owned() + &repeats.collect::<String>()
 }
 
-fn piece_text(catalog: &Catalog, template: &Template, piece: &Piece) -> String {
+/// Returns the text of a piece of a template.
+fn piece_text(catalog: &Catalog, template: &Template, piece: &TemplatePiece) -> String {
     match piece {
-        Piece::Text(text) => text.clone(),
-        Piece::Hole(axis) => hole_text(catalog, &template.axes[*axis]),
-        Piece::Twin(axis) => format!("REF:{}", hole_text(catalog, &template.axes[*axis])),
+        TemplatePiece::Text(text) => text.clone(),
+        TemplatePiece::Hole(axis) => hole_text(catalog, &template.axes[*axis]),
+        TemplatePiece::Twin(axis) => format!("REF:{}", hole_text(catalog, &template.axes[*axis])),
     }
 }
 
+/// Returns the text of a hole.
 fn hole_text(catalog: &Catalog, axis: &Axis) -> String {
     match axis {
         Axis::Slot { pool, .. } => format!("<{}>", catalog.pool(*pool).name),
@@ -116,9 +122,10 @@ fn hole_text(catalog: &Catalog, axis: &Axis) -> String {
     }
 }
 
-/// A choice as it is written; the middle of a long list is left out.
-fn choice_text(choice: &Choice) -> String {
-    const SHOWN: u64 = 6;
+/// Returns the text of a choice. The middle of a long list is left out.
+fn choice_text(choice: &ChoiceValues) -> String {
+    /// Length from which a list is shortened.
+    const MAX_SHOWN: u64 = 6;
     let list = |range: std::ops::Range<u64>| {
         let texts: Vec<String> = range
             .map(|number| choice.text(number).into_owned())
@@ -126,9 +133,13 @@ fn choice_text(choice: &Choice) -> String {
         texts.join(",")
     };
     match (choice, choice.len()) {
-        (Choice::Texts(_), ..=SHOWN) => format!("<[{}]>", list(0..choice.len())),
-        (Choice::Texts(_), length) => {
-            format!("<[{},…,{}]>", list(0..SHOWN - 2), list(length - 1..length))
+        (ChoiceValues::Texts(_), ..=MAX_SHOWN) => format!("<[{}]>", list(0..choice.len())),
+        (ChoiceValues::Texts(_), length) => {
+            format!(
+                "<[{},…,{}]>",
+                list(0..MAX_SHOWN - 2),
+                list(length - 1..length)
+            )
         }
         (_, 0) => "<[]>".to_owned(),
         (_, length) => format!("<[{}..{}]>", choice.text(0), choice.text(length - 1)),

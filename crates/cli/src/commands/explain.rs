@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 use clap::ValueEnum;
 use testwright_core::Error;
 use testwright_readable::block::{Document, NORMAL};
-use testwright_readable::drift::drift;
+use testwright_readable::drift::drifted_blocks;
 use testwright_readable::explain::{Limits, Options, difference};
 use testwright_readable::render::{self, render};
 
 use crate::console::Console;
-use crate::explaining::{explained, parted, vocabulary};
-use crate::files::{Place, TextFile};
-use crate::{ExitStatus, Trouble};
+use crate::explanation::{explain_file, split_name, vocabulary};
+use crate::files::{TextFile, UserPath};
+use crate::{CommandError, ExitStatus};
 
 /// Tell in plain English what models, machines and harnesses say
 ///
@@ -32,14 +32,14 @@ Examples:
 
 Exit status: 0 told, 1 `--check` found a text that no longer matches, 2 could not do what was asked."
 )]
-pub(crate) struct Explain {
+pub(crate) struct ExplainCommand {
     /// Models and harnesses; `FILE::NAME` is one machine of several
     #[arg(required = true, value_name = "FILE")]
     files: Vec<String>,
 
     /// How the text is written; text is the default, Markdown for files
     #[arg(long, value_name = "FORMAT", value_enum)]
-    format: Option<Format>,
+    format: Option<FormatName>,
 
     /// Words for names, and idioms; can be given several times, the first has the first word
     #[arg(long, value_name = "FILE")]
@@ -58,13 +58,13 @@ pub(crate) struct Explain {
     max_outcomes: usize,
 
     #[command(flatten)]
-    instead: Instead,
+    instead: AlternativeOutput,
 }
 
-/// What is wanted instead of the explanation on standard output.
+/// Options that replace the explanation on standard output; at most one may be given.
 #[derive(clap::Args)]
 #[group(multiple = false)]
-struct Instead {
+struct AlternativeOutput {
     /// Only what has changed since this older version
     #[arg(long, value_name = "OLD")]
     diff: Option<String>,
@@ -82,8 +82,9 @@ struct Instead {
     check: Option<PathBuf>,
 }
 
+/// Values of `--format`.
 #[derive(Clone, Copy, ValueEnum)]
-enum Format {
+enum FormatName {
     /// plain text
     Text,
     /// Markdown
@@ -92,8 +93,9 @@ enum Format {
     Html,
 }
 
-impl Explain {
-    pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, Trouble> {
+impl ExplainCommand {
+    /// Runs the command.
+    pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, CommandError> {
         let vocabulary = vocabulary(console, &self.names)?;
         let options = Options {
             vocabulary,
@@ -104,7 +106,7 @@ impl Explain {
             machine: None,
         };
         if let (Some(old), [new]) = (&self.instead.diff, self.files.as_slice()) {
-            return self.tell_difference(console, old, new, &options);
+            return self.print_difference(console, old, new, &options);
         }
         if self.instead.diff.is_some() {
             let help = "name one file, and its older version with `--diff OLD`";
@@ -116,25 +118,26 @@ impl Explain {
         for (number, argument) in self.files.iter().enumerate() {
             let (path, document, unmatched) = self.document(console, argument, &options)?;
             if self.instead.unmatched {
-                console.say(unmatched.trim_end());
+                console.out(unmatched.trim_end());
             } else if let Some(folder) = &self.instead.write {
-                let place = Place::new(&folder.join(self.written_name(&path)))?;
-                place.write(&render(&document, self.written_format()))?;
-                console.say(format_args!("{}: written", place.shown().display()));
+                let file = UserPath::new(&folder.join(self.written_name(&path)))?;
+                file.write(&render(&document, self.written_format()))?;
+                console.out(format_args!("{}: written", file.shown().display()));
             } else if let Some(folder) = &self.instead.check {
                 let found = self.check(console, &path, &document, folder)?;
                 status = status.max(found);
             } else {
                 if number > 0 {
-                    console.say("");
+                    console.out("");
                 }
-                let format = self.format.unwrap_or(Format::Text).meant();
-                console.say(render(&document, format).trim_end());
+                let format = self.format.unwrap_or(FormatName::Text).to_format();
+                console.out(render(&document, format).trim_end());
             }
         }
         Ok(status)
     }
 
+    /// Returns the level of detail: 0 for brief, up to 3.
     fn verbosity(&self) -> u8 {
         if self.brief {
             0
@@ -143,86 +146,93 @@ impl Explain {
         }
     }
 
+    /// Explains the model that an argument names. Returns its path, the explanation, and idioms for
+    /// what has no words of its own.
     fn document(
         &self,
         console: &mut Console<'_>,
         argument: &str,
         options: &Options,
-    ) -> Result<(PathBuf, Document, String), Trouble> {
-        let (path, machine) = parted(argument);
+    ) -> Result<(PathBuf, Document, String), CommandError> {
+        let (path, machine) = split_name(argument);
         let options = Options {
             machine,
             ..options.clone()
         };
-        let told = explained(console, &path, &options)?;
-        let document = told.document.shown_at(self.verbosity());
-        Ok((path, document, told.unmatched()))
+        let explanation = explain_file(console, &path, &options)?;
+        let document = explanation.document.at_verbosity(self.verbosity());
+        Ok((path, document, explanation.unmatched()))
     }
 
-    fn tell_difference(
+    /// Prints what has changed between two versions.
+    fn print_difference(
         &self,
         console: &mut Console<'_>,
         old: &str,
         new: &str,
         options: &Options,
-    ) -> Result<ExitStatus, Trouble> {
+    ) -> Result<ExitStatus, CommandError> {
         let (_, old, _) = self.document(console, old, options)?;
         let (_, new, _) = self.document(console, new, options)?;
-        let told = difference(&old, &new);
-        if told.sections.is_empty() {
-            console.say("Nothing has changed.");
+        let changes = difference(&old, &new);
+        if changes.sections.is_empty() {
+            console.out("Nothing has changed.");
         } else {
-            let format = self.format.unwrap_or(Format::Text).meant();
-            console.say(render(&told, format).trim_end());
+            let format = self.format.unwrap_or(FormatName::Text).to_format();
+            console.out(render(&changes, format).trim_end());
         }
         Ok(ExitStatus::NothingFound)
     }
 
-    fn written_format(&self) -> render::Format {
-        self.format.unwrap_or(Format::Md).meant()
+    /// Returns the format of files.
+    fn written_format(&self) -> render::DocumentFormat {
+        self.format.unwrap_or(FormatName::Md).to_format()
     }
 
+    /// Returns the name of the file for an explanation.
     fn written_name(&self, path: &Path) -> String {
         let stem = path.file_stem().unwrap_or_default().to_string_lossy();
         format!("{stem}.explanation.{}", self.written_format().ending())
     }
 
+    /// Compares an explanation with the file that was written earlier.
     fn check(
         &self,
         console: &mut Console<'_>,
         path: &Path,
         document: &Document,
         folder: &Path,
-    ) -> Result<ExitStatus, Trouble> {
+    ) -> Result<ExitStatus, CommandError> {
         let written = folder.join(self.written_name(path));
         if !written.exists() {
             let name = written.display();
-            console.say(format_args!("{name}: not written yet"));
+            console.out(format_args!("{name}: not written yet"));
             return Ok(ExitStatus::FailureFound);
         }
         let file = TextFile::read(&written)?;
         let format = self.written_format();
-        let drifted = drift(&file.text, &render(document, format), format);
+        let drifted = drifted_blocks(&file.text, &render(document, format), format);
         for block in &drifted {
             let name = &file.name;
-            console.say(format_args!(
+            console.out(format_args!(
                 "{name}: {block}: the text no longer matches the model"
             ));
         }
         if drifted.is_empty() {
-            console.say(format_args!("{}: as the model says", file.name));
+            console.out(format_args!("{}: as the model says", file.name));
             return Ok(ExitStatus::NothingFound);
         }
         Ok(ExitStatus::FailureFound)
     }
 }
 
-impl Format {
-    fn meant(self) -> render::Format {
+impl FormatName {
+    /// Converts to the format of the renderer.
+    fn to_format(self) -> render::DocumentFormat {
         match self {
-            Format::Text => render::Format::Text,
-            Format::Md => render::Format::Markdown,
-            Format::Html => render::Format::Html,
+            FormatName::Text => render::DocumentFormat::Text,
+            FormatName::Md => render::DocumentFormat::Markdown,
+            FormatName::Html => render::DocumentFormat::Html,
         }
     }
 }

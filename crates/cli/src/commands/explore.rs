@@ -1,41 +1,46 @@
 //! `testwright explore`: visit every state once.
+//!
+//! A harness is explored here: [`watcher`] enforces the limits, [`findings`] saves tests,
+//! [`verdict`] and [`json`] report. Models have states of another kind and are explored in
+//! [`models`].
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use clap::ValueEnum;
-use testwright_core::explore::temporal::{Answer, Parsed};
+use testwright_core::explore::temporal::{FormulaVerdict, ParsedFormula};
 use testwright_core::explore::{
-    Choice, Explorer, Failures, GoingBack, Order as SearchOrder, Plan, Reach, Reason,
+    BacktrackChoice, Backtracking, ExploreOptions, ExploredExtent, Explorer, FailurePolicy,
+    SearchOrder, StopReason,
 };
-use testwright_core::{Error, Failure, Likeness, System, Test};
-use testwright_python::{Output, PythonSystem};
+use testwright_core::{Equivalence, Error, Failure, System, Test};
+use testwright_python::{OutputMode, PythonSystem};
 
 use super::SystemArguments;
-use super::run::at_least_one;
+use super::run::parse_at_least_one;
 use crate::console::Console;
 use crate::files::OutputFolder;
-use crate::guard::{guarded, tell_crash};
+use crate::guard::{report_crash, run_guarded};
 use crate::pictures::PictureArguments;
 use crate::source::is_model;
-use crate::{ExitStatus, Trouble, duration, load, report, size};
+use crate::{CommandError, ExitStatus, duration, load, report, size};
 
 mod findings;
+mod formula_result;
 mod graph_file;
-mod guide;
 mod helpers;
+mod interrupt_report;
 mod json;
-mod judged;
-mod last_words;
 mod model_report;
 mod models;
-mod questions;
+mod queries;
 mod verdict;
+mod watcher;
 
-use findings::{Desk, Kept};
-use guide::{Guide, Stop};
-use last_words::LastWords;
-use questions::Questions;
+use findings::{FindingsWriter, SavedFindings};
+use interrupt_report::InterruptReport;
+use queries::Queries;
+use watcher::{EarlyStop, ExplorationMonitor};
 
 /// Visit every state that a harness can reach, each once
 ///
@@ -63,7 +68,7 @@ Examples:
 Exit status: 0 nothing is wrong (also if a goal is not reached, which the text and `--json` tell),
 1 a failure was found or the formula is violated, 2 could not do what was asked."
 )]
-pub(crate) struct Explore {
+pub(crate) struct ExploreCommand {
     /// The harness, or a model
     #[arg(value_name = "HARNESS|MODEL")]
     harness: PathBuf,
@@ -90,10 +95,10 @@ pub(crate) struct Explore {
 
     /// Which states to visit first [default: breadth, or deepening with --small-scope, or best with --heuristic]
     #[arg(long, value_name = "ORDER", value_enum)]
-    order: Option<Order>,
+    order: Option<OrderName>,
 
     /// How many steps a test may have [default: any number]
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = at_least_one::<u32>)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = parse_at_least_one::<u32>)]
     depth: Option<u32>,
 
     /// Try all tests of up to N steps, each for itself, without matching states
@@ -101,7 +106,7 @@ pub(crate) struct Explore {
         long,
         value_name = "N",
         allow_negative_numbers = true,
-        value_parser = at_least_one::<u32>,
+        value_parser = parse_at_least_one::<u32>,
         conflicts_with = "depth"
     )]
     small_scope: Option<u32>,
@@ -131,7 +136,7 @@ pub(crate) struct Explore {
     without: Option<String>,
 
     /// How many states to remember before it stops [default: any number]
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = at_least_one::<u64>)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = parse_at_least_one::<u64>)]
     most_states: Option<u64>,
 
     /// How much memory to take for remembering states, such as 500MB [default: any amount]
@@ -144,7 +149,7 @@ pub(crate) struct Explore {
 
     /// How to get back to an earlier state [default: copy, unless a trial shows that it does not work]
     #[arg(long, value_name = "HOW", value_enum)]
-    going_back: Option<Back>,
+    going_back: Option<BacktrackName>,
 
     /// Go on after a failure, and collect one test for each kind
     #[arg(long)]
@@ -166,8 +171,9 @@ pub(crate) struct Explore {
     system: SystemArguments,
 }
 
+/// Values of `--order`.
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
-enum Order {
+enum OrderName {
     /// those that take fewer steps first: finds shortest tests
     Breadth,
     /// onwards from the newest: needs little memory
@@ -178,42 +184,53 @@ enum Order {
     Best,
 }
 
+/// Values of `--going-back`.
 #[derive(Clone, Copy, ValueEnum)]
-enum Back {
+enum BacktrackName {
     /// keep copies of what the slots hold
     Copy,
     /// start anew and take the same actions
     Replay,
 }
 
-/// What an exploration came to.
-struct Outcome {
+/// Result of an exploration.
+struct ExplorationOutcome {
+    /// Number of states visited.
     states: u64,
+    /// Number of transitions taken.
     transitions: u64,
+    /// Number of steps executed, including those to return to earlier states.
     steps: u64,
+    /// Length of the longest test.
     depth: usize,
-    reach: Reach,
+    /// Part of the system that was covered.
+    reach: ExploredExtent,
+    /// One test for each distinct failure.
     failures: Vec<(Test, Failure)>,
+    /// Number of transitions that fail, including repeated failures.
     failing: u64,
+    /// Number of states in which no action is enabled.
     deadlocked: u64,
-    /// A test that leads to a state in which nothing can be done.
+    /// A test that leads to such a state.
     deadlock: Option<Test>,
+    /// A test that leads to the goal.
     goal: Option<Test>,
-    /// What became of the formula.
-    answer: Option<Answer>,
-    going_back: Choice,
-    /// Why the person's own limits ended it.
-    stop: Option<Stop>,
+    /// Verdict on the formula.
+    answer: Option<FormulaVerdict>,
+    /// Way of returning to earlier states, with the reason for it.
+    going_back: BacktrackChoice,
+    /// Limit of the user that ended the exploration.
+    stop: Option<EarlyStop>,
     time: Duration,
 }
 
-/// Tells that the code under test has ended the process.
-fn crashed(
+/// Reports that the code under test ended the process.
+fn handle_crash(
     console: &mut Console<'_>,
     note: &str,
     failure: &Failure,
-) -> Result<ExitStatus, Trouble> {
-    tell_crash(console, note, failure)?;
+) -> Result<ExitStatus, CommandError> {
+    report_crash(console, note, failure)?;
     Err(Error::new(
         "the code under test ended the process, so nothing is known of the other states",
     )
@@ -221,29 +238,30 @@ fn crashed(
     .into())
 }
 
-impl Explore {
-    pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, Trouble> {
+impl ExploreCommand {
+    /// Runs the command.
+    pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, CommandError> {
         if is_model(&self.harness) {
             return self.run_models(console);
         }
-        self.refuse_nonsense()?;
+        self.validate_args()?;
         let folder = self.folder();
-        let findings = OutputFolder::of_findings(&folder)?;
-        let answers = OutputFolder::of_answers(&folder)?;
-        let options = self.system.options(Output::Drop);
-        let formula = questions::formula(console, self.formula.as_deref())?;
+        let findings = OutputFolder::for_failures(&folder)?;
+        let answers = OutputFolder::for_answers(&folder)?;
+        let options = self.system.options(OutputMode::Drop);
+        let formula = queries::parse_formula(console, self.formula.as_deref())?;
         let (file, harness) = load::harness(console, &self.harness)?;
-        guarded(console, None, crashed, |console, note| {
+        run_guarded(console, None, handle_crash, |console, note| {
             load::with_system(console, &file, harness, &options, |console, system| {
                 note.write("While states were visited");
-                let desk = Desk::new(&self, findings, answers);
-                self.explore(console, system, formula, desk)
+                let writer = FindingsWriter::new(&self, findings, answers);
+                self.explore(console, system, formula, writer)
             })
         })
     }
 
-    /// What cannot be meant.
-    fn refuse_nonsense(&self) -> Result<(), Error> {
+    /// Fails if options contradict each other, or are meant for models.
+    fn validate_args(&self) -> Result<(), Error> {
         let refuse = |message: &str, help: &str| Err(Error::new(message).with_help(help));
         let for_models = self.pictures.is_given()
             || self.max.is_some()
@@ -256,7 +274,7 @@ impl Explore {
                 "a harness is explored alone, with `--depth N`, `--most-states N` or `--without REGEX`",
             );
         }
-        let is_best = self.order() == Order::Best;
+        let is_best = self.order() == OrderName::Best;
         if self.heuristic.is_some() && !is_best {
             return refuse(
                 "`--heuristic` is for `--order best`",
@@ -269,7 +287,7 @@ impl Explore {
                 "say so with `--heuristic EXPR`: smaller is better",
             );
         }
-        if self.formula.is_some() && self.order.is_some_and(|order| order != Order::Breadth) {
+        if self.formula.is_some() && self.order.is_some_and(|order| order != OrderName::Breadth) {
             return refuse("formulas are judged breadth first", "leave `--order` out");
         }
         let limited = self.depth.is_some() || self.small_scope.is_some() || self.time.is_some();
@@ -282,6 +300,7 @@ impl Explore {
         Ok(())
     }
 
+    /// Returns the folder for tests that are found.
     fn folder(&self) -> PathBuf {
         let name = self.harness.file_stem().unwrap_or_default();
         self.out
@@ -289,158 +308,167 @@ impl Explore {
             .unwrap_or_else(|| PathBuf::from("testwright-out").join(name))
     }
 
-    fn order(&self) -> Order {
+    /// Returns the order, or the default that fits the other options.
+    fn order(&self) -> OrderName {
         match self.order {
             Some(order) => order,
-            None if self.heuristic.is_some() => Order::Best,
-            None if self.formula.is_some() => Order::Breadth,
-            // Hardly slower than depth first, and what it finds is shortest.
-            None if self.small_scope.is_some() => Order::Deepening,
-            None => Order::Breadth,
+            None if self.heuristic.is_some() => OrderName::Best,
+            None if self.formula.is_some() => OrderName::Breadth,
+            // Hardly slower than depth first, and it finds shortest tests.
+            None if self.small_scope.is_some() => OrderName::Deepening,
+            None => OrderName::Breadth,
         }
     }
 
-    /// Whether the tests that are found are shortest ones.
+    /// Returns true if no shorter tests exist than those that are found.
     fn finds_shortest(&self) -> bool {
-        matches!(self.order(), Order::Breadth | Order::Deepening)
+        matches!(self.order(), OrderName::Breadth | OrderName::Deepening)
     }
 
-    fn plan(&self) -> Plan {
-        let is_for_answer = self.goal.is_some() || self.formula.is_some();
-        Plan {
+    /// Converts the arguments to options of the exploration.
+    fn plan(&self) -> ExploreOptions {
+        let has_query = self.goal.is_some() || self.formula.is_some();
+        ExploreOptions {
             order: match self.order() {
-                Order::Breadth => SearchOrder::BreadthFirst,
-                Order::Depth => SearchOrder::DepthFirst,
-                Order::Deepening => SearchOrder::IterativeDeepening,
-                Order::Best => SearchOrder::BestFirst,
+                OrderName::Breadth => SearchOrder::BreadthFirst,
+                OrderName::Depth => SearchOrder::DepthFirst,
+                OrderName::Deepening => SearchOrder::IterativeDeepening,
+                OrderName::Best => SearchOrder::BestFirst,
             },
             matching: if self.no_matching || self.small_scope.is_some() {
                 None
             } else if self.symmetry {
-                Some(Likeness::UpToRenaming)
+                Some(Equivalence::UpToRenaming)
             } else {
-                Some(Likeness::Equal)
+                Some(Equivalence::Equal)
             },
             depth: self.depth.or(self.small_scope).map(|steps| steps as usize),
             check: !self.system.no_check,
-            // Who looks for something else does not want to be kept from it.
-            failures: if self.all || is_for_answer {
-                Failures::Distinct
+            // A failure must not end the search for a goal, or the check of a formula.
+            failures: if self.all || has_query {
+                FailurePolicy::Distinct
             } else {
-                Failures::First
+                FailurePolicy::First
             },
             stop_at_goal: self.goal.is_some(),
-            most_states: self
+            max_states: self
                 .most_states
                 .map(|most| usize::try_from(most).unwrap_or(usize::MAX)),
-            most_bytes: self.memory,
-            ..Plan::default()
+            max_bytes: self.memory,
+            ..ExploreOptions::default()
         }
     }
 
+    /// Explores, prints and saves the findings, and returns the exit status.
     fn explore<'py>(
         &self,
         console: &mut Console<'_>,
         system: &mut PythonSystem<'py>,
-        formula: Option<Parsed>,
-        mut desk: Desk<'_>,
-    ) -> Result<ExitStatus, Trouble> {
-        let questions = Questions::compile(self, console, system, formula.as_ref())?;
-        console.keep_quiet(self.json);
+        formula: Option<ParsedFormula>,
+        mut writer: FindingsWriter<'_>,
+    ) -> Result<ExitStatus, CommandError> {
+        let queries = Queries::compile(self, console, system, formula.as_ref())?;
+        console.set_quiet(self.json);
         // The trial takes steps already, and may get stuck in one.
-        let last_words = LastWords::prepare(system.actions(), self.json);
-        let going_back = match self.choose_way_back(system) {
-            Err(Trouble::Interrupted) if self.json => {
-                console.keep_quiet(false);
-                console.say(last_words.report().to_json());
-                return Err(Trouble::Interrupted);
+        let interrupt_report = InterruptReport::install(system.actions(), self.json);
+        let going_back = match self.choose_backtracking(system) {
+            Err(CommandError::Interrupted) if self.json => {
+                console.set_quiet(false);
+                console.out(interrupt_report.report().to_json());
+                return Err(CommandError::Interrupted);
             }
             choice => choice?,
         };
-        self.say_plan(console, system, &going_back);
-        let outcome = self.outcome(
+        self.print_plan(console, system, &going_back);
+        let outcome = self.run_exploration(
             console,
             system,
-            &questions,
+            &queries,
             formula.as_ref(),
-            (&mut desk, last_words),
+            (&mut writer, interrupt_report),
             going_back,
         );
-        testwright_python::never_mind();
+        testwright_python::clear_interrupt();
         console.clear_status();
-        let (outcome, trouble) = outcome.map_err(|error| self.advise(error))?;
-        let kept = desk.take_in(console, system, &questions, &outcome);
-        verdict::say(console, self, &questions, &outcome, &kept);
-        console.keep_quiet(false);
+        let (outcome, error) = outcome.map_err(|error| self.with_advice(error))?;
+        let saved = writer.save_all(console, system, &queries, &outcome);
+        verdict::print(console, self, &queries, &outcome, &saved);
+        console.set_quiet(false);
         if self.json {
-            let report = json::Report::new(self, &questions, &outcome, &kept, system);
-            console.say(report.to_json());
+            let report = json::ExplorationReport::new(self, &queries, &outcome, &saved, system);
+            console.out(report.to_json());
         }
-        match trouble {
-            Some(error) => Err(self.advise(error).into()),
-            None => Ok(status(&outcome, &kept)),
+        match error {
+            Some(error) => Err(self.with_advice(error).into()),
+            None => Ok(exit_status(&outcome, &saved)),
         }
     }
 
-    /// Tries how to get back to a state, unless the person says how.
-    fn choose_way_back(&self, system: &mut PythonSystem<'_>) -> Result<Choice, Trouble> {
+    /// Chooses how to return to an earlier state: as requested, or by a trial.
+    fn choose_backtracking(
+        &self,
+        system: &mut PythonSystem<'_>,
+    ) -> Result<BacktrackChoice, CommandError> {
         let by = match self.going_back {
-            Some(Back::Copy) => GoingBack::ByCopy,
-            Some(Back::Replay) => GoingBack::ByReplay,
+            Some(BacktrackName::Copy) => Backtracking::BySnapshot,
+            Some(BacktrackName::Replay) => Backtracking::ByReplay,
             None => {
-                let mut explorer = Explorer::of(system).with_copies().with_fingerprints();
+                let mut explorer = Explorer::of(system).with_snapshots().with_fingerprints();
                 let choice = explorer.probe();
-                return if testwright_python::interrupted() {
-                    Err(Trouble::Interrupted)
+                return if testwright_python::is_interrupted() {
+                    Err(CommandError::Interrupted)
                 } else {
                     Ok(choice?)
                 };
             }
         };
-        let why = "as you wished".to_owned();
-        Ok(Choice { by, why })
+        let reason = "as requested".to_owned();
+        Ok(BacktrackChoice { method: by, reason })
     }
 
-    /// Explores. If the system cannot go on, what was found until then comes with the reason.
-    fn outcome<'py>(
+    /// Runs the exploration. If the system fails to go on, returns the partial outcome with the
+    /// error.
+    fn run_exploration<'py>(
         &self,
         console: &mut Console<'_>,
         system: &mut PythonSystem<'py>,
-        questions: &Questions<'py>,
-        formula: Option<&Parsed>,
-        (desk, last_words): (&mut Desk<'_>, LastWords),
-        going_back: Choice,
-    ) -> Result<(Outcome, Option<Error>), Error> {
-        let plan = Plan {
-            going_back: Some(going_back.by),
+        queries: &Queries<'py>,
+        formula: Option<&ParsedFormula>,
+        (writer, interrupt_report): (&mut FindingsWriter<'_>, InterruptReport),
+        going_back: BacktrackChoice,
+    ) -> Result<(ExplorationOutcome, Option<Error>), Error> {
+        let plan = ExploreOptions {
+            backtracking: Some(going_back.method),
             ..self.plan()
         };
-        let mut guide = Guide::new(self, console, questions, desk, last_words);
+        let mut monitor = ExplorationMonitor::new(self, console, queries, writer, interrupt_report);
         let started = Instant::now();
-        let mut explorer = Explorer::of(system).with_copies().with_fingerprints();
+        let mut explorer = Explorer::of(system).with_snapshots().with_fingerprints();
         let explored = match formula {
             Some(parsed) => explorer
-                .judge(&parsed.formula, &plan, &mut guide)
-                .map(|judgement| (judgement.exploration, Some(judgement.answer))),
+                .judge(&parsed.formula, &plan, &mut monitor)
+                .map(|judgement| (judgement.exploration, Some(judgement.verdict))),
             None => explorer
-                .explore(&plan, &mut guide)
+                .explore(&plan, &mut monitor)
                 .map(|exploration| (exploration, None)),
         };
         let time = started.elapsed();
-        let asked_to_stop = testwright_python::interrupted();
-        let stop = guide.stop.or(asked_to_stop.then_some(Stop::Interrupted));
-        let trouble = guide.trouble.take();
+        let asked_to_stop = testwright_python::is_interrupted();
+        let stop = monitor
+            .stop
+            .or(asked_to_stop.then_some(EarlyStop::Interrupted));
+        let error = monitor.error.take();
         match explored {
             Ok((found, answer)) => {
-                let outcome = Outcome {
+                let outcome = ExplorationOutcome {
                     states: found.states,
                     transitions: found.transitions,
                     steps: found.steps,
                     depth: found.depth,
-                    reach: found.reach,
+                    reach: found.extent,
                     failures: found.failures,
-                    failing: found.failing,
-                    deadlocked: found.deadlocked,
+                    failing: found.failure_count,
+                    deadlocked: found.deadlock_count,
                     deadlock: found.deadlocks.into_iter().next(),
                     goal: found.goals.into_iter().next(),
                     answer,
@@ -448,24 +476,27 @@ impl Explore {
                     stop,
                     time,
                 };
-                Ok((outcome, trouble))
+                Ok((outcome, error))
             }
-            Err(error) if guide.failures.is_empty() && !asked_to_stop => Err(error),
+            Err(error) if monitor.failures.is_empty() && !asked_to_stop => Err(error),
             Err(error) => {
-                let progress = guide.progress;
+                let progress = monitor.progress;
                 let because = if asked_to_stop {
-                    Reason::Interrupted
+                    StopReason::Interrupted
                 } else {
-                    Reason::Stopped
+                    StopReason::Stopped
                 };
-                let outcome = Outcome {
+                let outcome = ExplorationOutcome {
                     states: progress.states,
                     transitions: progress.transitions,
                     steps: progress.steps,
                     depth: progress.depth,
-                    reach: Reach::Partial { because, length: 0 },
-                    failing: guide.failures.len() as u64,
-                    failures: guide.failures,
+                    reach: ExploredExtent::Partial {
+                        reason: because,
+                        length: 0,
+                    },
+                    failing: monitor.failures.len() as u64,
+                    failures: monitor.failures,
                     deadlocked: 0,
                     deadlock: None,
                     goal: None,
@@ -474,14 +505,14 @@ impl Explore {
                     stop,
                     time,
                 };
-                // Ctrl-C may have struck where the system was being set up; that is no trouble of its own.
+                // Ctrl-C during a reset of the system looks like an error, but is an interrupt.
                 Ok((outcome, Some(error).filter(|_| !asked_to_stop)))
             }
         }
     }
 
-    /// What a person at the command line can do about it.
-    fn advise(&self, error: Error) -> Error {
+    /// Adds the advice to use `--small-scope` if states cannot be told apart.
+    fn with_advice(&self, error: Error) -> Error {
         if !error.message.starts_with("states cannot be told apart") {
             return error;
         }
@@ -491,36 +522,45 @@ impl Explore {
         ))
     }
 
-    fn say_plan(&self, console: &mut Console<'_>, system: &PythonSystem<'_>, back: &Choice) {
+    /// Prints what is going to be explored, and how.
+    fn print_plan(
+        &self,
+        console: &mut Console<'_>,
+        system: &PythonSystem<'_>,
+        back: &BacktrackChoice,
+    ) {
         let order = match self.order() {
-            Order::Breadth => "breadth first",
-            Order::Depth => "depth first",
-            Order::Deepening => "one step deeper each time",
-            Order::Best => "best first",
+            OrderName::Breadth => "breadth first",
+            OrderName::Depth => "depth first",
+            OrderName::Deepening => "one step deeper each time",
+            OrderName::Best => "best first",
         };
         let scope = match (self.small_scope, self.depth) {
-            (Some(steps), _) => format!("all tests up to {}", verdict::steps(steps as usize)),
-            (_, Some(steps)) => format!("all states within {}", verdict::steps(steps as usize)),
+            (Some(steps), _) => format!("all tests up to {}", verdict::steps_text(steps as usize)),
+            (_, Some(steps)) => {
+                format!("all states within {}", verdict::steps_text(steps as usize))
+            }
             _ => "all states".to_owned(),
         };
-        console.say(format_args!(
+        console.out(format_args!(
             "{}: {}; {scope}, {order}",
             self.harness.display(),
             report::actions_from_lines(system.harness()),
         ));
-        let by = match back.by {
-            GoingBack::ByCopy => "copy",
-            GoingBack::ByReplay => "replay",
+        let by = match back.method {
+            Backtracking::BySnapshot => "copy",
+            Backtracking::ByReplay => "replay",
         };
-        console.say(format_args!("Going back by {by}: {}", back.why));
+        console.out(format_args!("Going back by {by}: {}", back.reason));
         console.flush();
     }
 }
 
-fn status(outcome: &Outcome, kept: &Kept) -> ExitStatus {
-    let violated = matches!(outcome.answer, Some(Answer::Violated(_)));
-    if kept.unwritten {
-        ExitStatus::CouldNot
+/// Returns the exit status for an outcome.
+fn exit_status(outcome: &ExplorationOutcome, saved: &SavedFindings) -> ExitStatus {
+    let violated = matches!(outcome.answer, Some(FormulaVerdict::Violated(_)));
+    if saved.has_unwritten {
+        ExitStatus::Error
     } else if violated || !outcome.failures.is_empty() {
         ExitStatus::FailureFound
     } else {

@@ -1,4 +1,8 @@
-//! `testwright feature`: properties as features that people read and runners run.
+//! `testwright feature`: properties as Gherkin features that people read and runners run.
+//!
+//! A Python process runs the properties ([`runner`]), [`example_finder`] chooses a few small
+//! examples, and [`output`] writes the features. Saved tests and test suites become features, too
+//! ([`saved`]).
 
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
@@ -6,34 +10,36 @@ use std::time::Duration;
 
 use clap::ValueEnum;
 use testwright_core::Error;
-use testwright_readable::counterexample::{self, Machine, Style, Trace};
+use testwright_readable::counterexample::{self, CounterexampleStyle, MachineTrace, StateMachine};
 use testwright_readable::explain::Actor;
 use testwright_readable::gherkin;
 use testwright_readable::idiom::Vocabulary;
-use testwright_readable::phrase::Speaker;
-use testwright_readable::property::{Layout, Property, Subject, Values};
-use testwright_readable::steps::{self, Runner};
+use testwright_readable::phrase::Phraser;
+use testwright_readable::property::{
+    ExampleLayout, PropertyFunction, PropertyModule, ValuePlacement,
+};
+use testwright_readable::steps::{self, FeatureRunner};
 
-use super::run::{at_least_one, seed};
+use super::run::{parse_at_least_one, parse_seed};
 use super::{StepperArgument, SystemArguments};
-use crate::belonging::HarnessArgument;
 use crate::console::Console;
-use crate::files::{Place, TextFile};
-use crate::{ExitStatus, Trouble, duration, explaining};
+use crate::files::{TextFile, UserPath};
+use crate::test_source::HarnessArgument;
+use crate::{CommandError, ExitStatus, duration, explanation};
 
-mod company;
-mod examples;
-mod module;
+mod example_finder;
+mod module_location;
 mod output;
+mod run_setup;
+mod runner;
 mod saved;
-mod wire;
-mod worker;
+mod values;
 
-pub(super) use company::company;
-use examples::{Budget, Examples};
-use module::ModulePlace;
-use output::{Output, Sheets};
-use worker::Worker;
+use example_finder::{ExampleBudget, ExampleFinder};
+use module_location::ModuleLocation;
+use output::{FeatureFolder, FeatureOutput};
+pub(super) use run_setup::model_run_setup;
+use runner::PropertyRunner;
 
 /// Write properties as features: what must hold in English, with examples that run
 ///
@@ -60,7 +66,7 @@ Examples:
 Exit status: 0 all properties hold, 1 one does not, 2 could not do what was asked, or an example's steps
 do not agree with its property."
 )]
-pub(crate) struct Feature {
+pub(crate) struct FeatureCommand {
     /// Modules, or with `::NAME` one of their functions; or saved tests
     #[arg(required = true, value_name = "FILE[::NAME]")]
     properties: Vec<String>,
@@ -106,15 +112,15 @@ pub(crate) struct Feature {
     names: Vec<PathBuf>,
 
     /// How many cases to try for each property
-    #[arg(long, value_name = "N", default_value = "100", allow_negative_numbers = true, value_parser = at_least_one::<u32>)]
+    #[arg(long, value_name = "N", default_value = "100", allow_negative_numbers = true, value_parser = parse_at_least_one::<u32>)]
     tries: u32,
 
     /// How many examples a property gets at most
-    #[arg(long, value_name = "N", default_value = "5", allow_negative_numbers = true, value_parser = at_least_one::<u32>)]
+    #[arg(long, value_name = "N", default_value = "5", allow_negative_numbers = true, value_parser = parse_at_least_one::<u32>)]
     max: u32,
 
     /// Same seed, same examples
-    #[arg(long, value_name = "N", default_value = "0", allow_negative_numbers = true, value_parser = seed)]
+    #[arg(long, value_name = "N", default_value = "0", allow_negative_numbers = true, value_parser = parse_seed)]
     seed: u64,
 
     /// How long a property may be run in all
@@ -139,6 +145,7 @@ pub(crate) struct Feature {
     system: SystemArguments,
 }
 
+/// Values of `--steps`: runners of features.
 #[derive(Clone, Copy, ValueEnum)]
 pub(super) enum RunnerName {
     /// steps/NAME_steps.py and environment.py
@@ -147,6 +154,7 @@ pub(super) enum RunnerName {
     PytestBdd,
 }
 
+/// Values of `--document`.
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
 enum DocumentName {
     /// NAME.md
@@ -155,6 +163,7 @@ enum DocumentName {
     Html,
 }
 
+/// Values of `--values`.
 #[derive(Clone, Copy, ValueEnum)]
 enum ValuesName {
     /// in `Given`; elsewhere there are names
@@ -163,6 +172,7 @@ enum ValuesName {
     Inline,
 }
 
+/// Values of `--layout`.
 #[derive(Clone, Copy, ValueEnum)]
 enum LayoutName {
     /// a scenario for each
@@ -173,6 +183,7 @@ enum LayoutName {
     Auto,
 }
 
+/// Values of `--style`.
 #[derive(Clone, Copy, ValueEnum)]
 enum StyleName {
     /// as it should be: the scenario fails until the bug is repaired
@@ -181,47 +192,52 @@ enum StyleName {
     Observed,
 }
 
-/// A module and which of its functions are meant.
-struct Wanted {
+/// A file named on the command line, with the functions named in it.
+struct RequestedModule {
+    /// Path of the file.
     path: PathBuf,
+    /// Names after `::`; all functions if empty.
     names: Vec<String>,
 }
 
-impl Feature {
-    pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, Trouble> {
-        let vocabulary = explaining::vocabulary(console, &self.names)?;
+impl FeatureCommand {
+    /// Runs the command.
+    pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, CommandError> {
+        let vocabulary = explanation::vocabulary(console, &self.names)?;
         let mut status = ExitStatus::NothingFound;
         let mut written = Vec::new();
-        for wanted in wanted(&self.properties)? {
-            let is_test = wanted
+        for requested in parse_requests(&self.properties)? {
+            let is_test = requested
                 .path
                 .extension()
                 .is_some_and(|ending| ending == "test");
-            let one = if is_test {
-                self.saved_test(console, &wanted.path, &vocabulary, &mut written)?
+            let module_status = if is_test {
+                self.saved_test(console, &requested.path, &vocabulary, &mut written)?
             } else {
-                self.module(console, &wanted, &vocabulary, &mut written)?
+                self.write_module(console, &requested, &vocabulary, &mut written)?
             };
-            status = status.max(one);
+            status = status.max(module_status);
         }
         if let (Some(RunnerName::PytestBdd), false) = (self.steps, written.is_empty()) {
-            console.say("");
-            console.say("pytest knows the tags when pytest.ini has:");
-            console.say("");
-            console.say(steps::pytest_ini(&written).trim_end());
+            console.out("");
+            console.out("pytest knows the tags when pytest.ini has:");
+            console.out("");
+            console.out(steps::pytest_ini(&written).trim_end());
         }
         Ok(status)
     }
 
-    fn module(
+    /// Writes the features of one Python module: a failed state machine, a test suite, or
+    /// properties.
+    fn write_module(
         &self,
         console: &mut Console<'_>,
-        wanted: &Wanted,
+        requested: &RequestedModule,
         vocabulary: &Vocabulary,
         written: &mut Vec<gherkin::Feature>,
-    ) -> Result<ExitStatus, Trouble> {
-        let file = TextFile::read(&wanted.path)?;
-        if wanted
+    ) -> Result<ExitStatus, CommandError> {
+        let file = TextFile::read(&requested.path)?;
+        if requested
             .path
             .extension()
             .is_some_and(|ending| ending == "tstl")
@@ -238,92 +254,92 @@ impl Feature {
             .with_help(help)
             .into());
         }
-        let subject = Subject::read(&file.name, &file.text)
-            .map_err(|problems| explaining::not_python(console, &file, problems))?;
-        let speaker = Speaker::new(vocabulary);
-        let place = ModulePlace::of(&wanted.path)?;
-        let folder = Place::new(
+        let module = PropertyModule::parse(&file.name, &file.text)
+            .map_err(|problems| explanation::print_syntax_errors(console, &file, problems))?;
+        let phraser = Phraser::new(vocabulary);
+        let location = ModuleLocation::locate(&requested.path)?;
+        let folder = UserPath::new(
             self.out
                 .as_deref()
-                .unwrap_or_else(|| module::folder_of(&wanted.path)),
+                .unwrap_or_else(|| module_location::folder_of(&requested.path)),
         )?;
-        let output = Output {
+        let output = FeatureOutput {
             feature: self,
-            subject: &subject,
-            sheets: Sheets {
+            module: &module,
+            folder: FeatureFolder {
                 feature: self,
                 folder: &folder,
-                named: RefCell::default(),
+                listed: RefCell::default(),
             },
-            place: &place,
-            speaker: &speaker,
+            location: &location,
+            phraser: &phraser,
         };
-        if let Some((machine, trace)) = self.failed_machine(&subject, wanted)? {
-            output.machine(console, &machine, &trace, written)?;
+        if let Some((machine, trace)) = self.failed_machine(&module, requested)? {
+            output.write_machine(console, &machine, &trace, written)?;
             return Ok(ExitStatus::FailureFound);
         }
-        let actor = self.actor(&subject, &place);
-        if wanted.names.is_empty()
-            && let Some(suite) = subject.suite(&speaker, &actor)
+        let actor = self.actor(&module, &location);
+        if requested.names.is_empty()
+            && let Some(suite) = module.suite(&phraser, &actor)
         {
-            output.suite(console, suite, &actor, written)?;
+            output.write_suite(console, suite, &actor, written)?;
             return Ok(ExitStatus::NothingFound);
         }
-        let properties = chosen(&subject, wanted)?;
-        let given = self.given(&properties)?;
-        let budget = Budget {
+        let properties = select_properties(&module, requested)?;
+        let given = self.given_cases(&properties)?;
+        let budget = ExampleBudget {
             tries: self.tries,
-            most: self.max as usize,
+            max_examples: self.max as usize,
             seed: self.seed,
             time: self.time,
         };
-        let mut worker = Worker::start(&place, budget.time)?;
-        let mut examined = Vec::new();
+        let mut runner = PropertyRunner::start(&location, budget.time)?;
+        let mut results = Vec::new();
         for property in &properties {
             console.status(|| format!("{}: running", property.path()));
-            let examples = Examples::new(&subject, property, &place, budget, &speaker);
-            examined.push(examples.examine(&mut worker, given.as_deref())?);
+            let examples = ExampleFinder::new(&module, property, &location, budget, &phraser);
+            results.push(examples.examine(&mut runner, given.as_deref())?);
             console.clear_status();
         }
         let mut status = ExitStatus::NothingFound;
-        for (property, examined) in properties.iter().zip(&examined) {
-            status = status.max(output.say(console, property, examined));
+        for (property, result) in properties.iter().zip(&results) {
+            status = status.max(output.print_result(console, property, result));
         }
-        output.write(console, &properties, &examined, written)?;
+        output.write(console, &properties, &results, written)?;
         Ok(status)
     }
 
-    /// Who does the steps of a suite.
-    fn actor(&self, subject: &Subject, place: &ModulePlace) -> Actor {
+    /// Returns what performs the steps of a suite.
+    fn actor(&self, module: &PropertyModule, location: &ModuleLocation) -> Actor {
         match (self.stepper.name(), self.harness.is_given()) {
             (Some(_), true) => Actor::Compared,
             (Some(_), false) => Actor::Stepper,
             (None, true) => Actor::Models,
             (None, false) => Actor::Suite(
-                place
-                    .home(Path::new("."), subject.store())
+                location
+                    .step_module(Path::new("."), module.store_name())
                     .alias()
                     .to_owned(),
             ),
         }
     }
 
-    /// The state machine that is asked for, with the run that Hypothesis printed.
+    /// Returns the requested state machine, with the failed run in the output of Hypothesis.
     fn failed_machine(
         &self,
-        subject: &Subject,
-        wanted: &Wanted,
-    ) -> Result<Option<(Machine, Trace)>, Error> {
+        module: &PropertyModule,
+        requested: &RequestedModule,
+    ) -> Result<Option<(StateMachine, MachineTrace)>, Error> {
         let Some(path) = &self.case_from else {
             return Ok(None);
         };
         let printed = TextFile::read(path)?;
-        let name = match wanted.names.as_slice() {
-            [] => counterexample::machine_in(&printed.text),
+        let name = match requested.names.as_slice() {
+            [] => counterexample::machine_name(&printed.text),
             [name] => Some(name.as_str()),
             _ => None,
         };
-        let Some(machine) = name.and_then(|name| subject.machine(name)) else {
+        let Some(machine) = name.and_then(|name| module.machine(name)) else {
             return Ok(None);
         };
         let trace = machine.trace(&printed.text).ok_or_else(|| {
@@ -336,11 +352,11 @@ impl Feature {
         Ok(Some((machine, trace)))
     }
 
-    /// Values that were given for the one property that is asked for.
-    fn given(
+    /// Returns the values given by `--case` or `--case-from`, which need exactly one property.
+    fn given_cases(
         &self,
-        properties: &[Property],
-    ) -> Result<Option<Vec<testwright_readable::sample::Case>>, Error> {
+        properties: &[PropertyFunction],
+    ) -> Result<Option<Vec<testwright_readable::sample::SampleCase>>, Error> {
         let from = match &self.case_from {
             Some(path) => Some(TextFile::read(path)?),
             None => None,
@@ -354,29 +370,31 @@ impl Feature {
         };
         let mut cases = Vec::new();
         for text in &self.case {
-            let arguments = counterexample::given(text).map_err(|why| {
+            let arguments = counterexample::parse_values(text).map_err(|why| {
                 Error::new(format!("`{text}` cannot be understood")).with_help(why)
             })?;
-            cases.push(module::fitting(property, arguments)?);
+            cases.push(module_location::match_arguments(property, arguments)?);
         }
         if let Some(file) = &from {
-            let (_, arguments) = counterexample::reported(&file.text, &[&property.function.name])
-                .ok_or_else(|| {
-                Error::new(format!(
-                    "`{}` has no failing case of `{}`",
-                    file.name, property.function.name
-                ))
-                .with_help("it is to contain what Hypothesis prints about it")
-            })?;
-            cases.push(module::fitting(property, arguments)?);
+            let (_, arguments) =
+                counterexample::find_reported_values(&file.text, &[&property.function.name])
+                    .ok_or_else(|| {
+                        Error::new(format!(
+                            "`{}` has no failing case of `{}`",
+                            file.name, property.function.name
+                        ))
+                        .with_help("it is to contain what Hypothesis prints about it")
+                    })?;
+            cases.push(module_location::match_arguments(property, arguments)?);
         }
         Ok(Some(cases))
     }
 }
 
-/// Modules in the order in which they are first named.
-fn wanted(texts: &[String]) -> Result<Vec<Wanted>, Error> {
-    let mut all: Vec<Wanted> = Vec::new();
+/// Parses `FILE` and `FILE::NAME` arguments, grouped by file in the order in which files are first
+/// named.
+fn parse_requests(texts: &[String]) -> Result<Vec<RequestedModule>, Error> {
+    let mut all: Vec<RequestedModule> = Vec::new();
     for text in texts {
         let (path, name) = match text.split_once("::") {
             Some((path, name)) => (path, Some(name.to_owned())),
@@ -387,9 +405,9 @@ fn wanted(texts: &[String]) -> Result<Vec<Wanted>, Error> {
                 .with_help("write FILE or FILE::NAME, as in `test_lists.py::test_delete`"));
         }
         let path = PathBuf::from(path);
-        match all.iter_mut().find(|wanted| wanted.path == path) {
-            Some(wanted) => wanted.names.extend(name),
-            None => all.push(Wanted {
+        match all.iter_mut().find(|requested| requested.path == path) {
+            Some(requested) => requested.names.extend(name),
+            None => all.push(RequestedModule {
                 path,
                 names: name.into_iter().collect(),
             }),
@@ -398,12 +416,16 @@ fn wanted(texts: &[String]) -> Result<Vec<Wanted>, Error> {
     Ok(all)
 }
 
-fn chosen(subject: &Subject, wanted: &Wanted) -> Result<Vec<Property>, Error> {
-    let all = subject.properties();
-    if wanted.names.is_empty() {
+/// Returns the requested properties of a module, or all of them.
+fn select_properties(
+    module: &PropertyModule,
+    requested: &RequestedModule,
+) -> Result<Vec<PropertyFunction>, Error> {
+    let all = module.properties();
+    if requested.names.is_empty() {
         return if all.is_empty() {
             Err(
-                Error::new(format!("`{}` has no properties", wanted.path.display())).with_help(
+                Error::new(format!("`{}` has no properties", requested.path.display())).with_help(
                     "a property has `@given(…)` of Hypothesis, or a name that starts with `prop_`; \
                  any other function can be named, as in `FILE::NAME`",
                 ),
@@ -413,14 +435,14 @@ fn chosen(subject: &Subject, wanted: &Wanted) -> Result<Vec<Property>, Error> {
         };
     }
     let find = |name: &String| {
-        subject.property(name).ok_or_else(|| {
+        module.property(name).ok_or_else(|| {
             let known: Vec<String> = all
                 .iter()
                 .map(|property| format!("`{}`", property.path()))
                 .collect();
             let error = Error::new(format!(
                 "`{}` has no function `{name}`",
-                wanted.path.display()
+                requested.path.display()
             ));
             if known.is_empty() {
                 error
@@ -429,42 +451,42 @@ fn chosen(subject: &Subject, wanted: &Wanted) -> Result<Vec<Property>, Error> {
             }
         })
     };
-    wanted.names.iter().map(find).collect()
+    requested.names.iter().map(find).collect()
 }
 
-impl From<RunnerName> for Runner {
-    fn from(name: RunnerName) -> Runner {
+impl From<RunnerName> for FeatureRunner {
+    fn from(name: RunnerName) -> FeatureRunner {
         match name {
-            RunnerName::Behave => Runner::Behave,
-            RunnerName::PytestBdd => Runner::PytestBdd,
+            RunnerName::Behave => FeatureRunner::Behave,
+            RunnerName::PytestBdd => FeatureRunner::PytestBdd,
         }
     }
 }
 
-impl From<ValuesName> for Values {
-    fn from(name: ValuesName) -> Values {
+impl From<ValuesName> for ValuePlacement {
+    fn from(name: ValuesName) -> ValuePlacement {
         match name {
-            ValuesName::Named => Values::Named,
-            ValuesName::Inline => Values::Inline,
+            ValuesName::Named => ValuePlacement::Named,
+            ValuesName::Inline => ValuePlacement::Inline,
         }
     }
 }
 
-impl From<LayoutName> for Layout {
-    fn from(name: LayoutName) -> Layout {
+impl From<LayoutName> for ExampleLayout {
+    fn from(name: LayoutName) -> ExampleLayout {
         match name {
-            LayoutName::Scenarios => Layout::Scenarios,
-            LayoutName::Outline => Layout::Outline,
-            LayoutName::Auto => Layout::Auto,
+            LayoutName::Scenarios => ExampleLayout::Scenarios,
+            LayoutName::Outline => ExampleLayout::Outline,
+            LayoutName::Auto => ExampleLayout::Auto,
         }
     }
 }
 
-impl From<StyleName> for Style {
-    fn from(name: StyleName) -> Style {
+impl From<StyleName> for CounterexampleStyle {
+    fn from(name: StyleName) -> CounterexampleStyle {
         match name {
-            StyleName::Expected => Style::Expected,
-            StyleName::Observed => Style::Observed,
+            StyleName::Expected => CounterexampleStyle::Expected,
+            StyleName::Observed => CounterexampleStyle::Observed,
         }
     }
 }

@@ -1,4 +1,4 @@
-//! `testwright generalize`: what else a failing test could be.
+//! `testwright generalize`: other tests that fail in the same way.
 
 use std::path::PathBuf;
 use std::time::Instant;
@@ -8,18 +8,18 @@ use testwright_core::shrink::{
     GeneralizeOptions, ReduceError, ReduceOptions, SameFailure, Shrinker, Speed,
 };
 use testwright_core::{Error, Step, Test};
-use testwright_python::Output;
+use testwright_python::OutputMode;
 
 use super::SystemArguments;
 use super::replay::UntilInterrupted;
-use crate::belonging::HarnessArgument;
 use crate::console::Console;
 use crate::files::TextFile;
-use crate::pulse::Pulse;
-use crate::subject::Subject;
-use crate::{ExitStatus, Trouble, duration, quantity, report};
+use crate::target::Target;
+use crate::test_source::HarnessArgument;
+use crate::throttle::Throttle;
+use crate::{CommandError, ExitStatus, duration, quantity, report};
 
-/// Show what else could stand in a failing test, and still it would fail
+/// Show which other values make a failing test fail too
 ///
 /// Tells of each step which other actions could take its place, where a fresh value would do, which steps
 /// can trade places, and which can be in any order. What was tried is told as a fact, what was concluded
@@ -34,7 +34,7 @@ Examples:
 
 Exit status: 1 the test fails (as it should), 2 could not do what was asked."
 )]
-pub(crate) struct Generalize {
+pub(crate) struct GeneralizeCommand {
     /// The test, which must fail
     test: PathBuf,
 
@@ -53,12 +53,13 @@ pub(crate) struct Generalize {
     system: SystemArguments,
 }
 
-impl Generalize {
-    pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, Trouble> {
-        let source = self.harness.of(std::slice::from_ref(&self.test))?;
-        let options = self.system.options_for(&source, Output::Drop)?;
+impl GeneralizeCommand {
+    /// Runs the command.
+    pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, CommandError> {
+        let source = self.harness.source_of(std::slice::from_ref(&self.test))?;
+        let options = self.system.options_for(&source, OutputMode::Drop)?;
         let saved = TextFile::read(&self.test)?;
-        let work = |console: &mut Console<'_>, system: &mut dyn Subject, test: Test| {
+        let work = |console: &mut Console<'_>, system: &mut dyn Target, test: Test| {
             self.generalize(console, system, &test)
         };
         source
@@ -66,12 +67,13 @@ impl Generalize {
             .with_test(console, saved, &options, &self.system, work)
     }
 
+    /// Generalises a failing test, and prints the result.
     fn generalize(
         &self,
         console: &mut Console<'_>,
-        system: &mut dyn Subject,
+        system: &mut dyn Target,
         test: &Test,
-    ) -> Result<ExitStatus, Trouble> {
+    ) -> Result<ExitStatus, CommandError> {
         let check = !self.system.no_check;
         let trace = replay(
             system,
@@ -80,7 +82,7 @@ impl Generalize {
             &mut UntilInterrupted,
         )?;
         if trace.interrupted {
-            return Err(Trouble::Interrupted);
+            return Err(CommandError::Interrupted);
         }
         let Some(failure) = trace.failure().cloned() else {
             let message = format!("the test `{}` does not fail", self.test.display());
@@ -88,13 +90,13 @@ impl Generalize {
             return Err(error.into());
         };
         let started = Instant::now();
-        let mut pulse = Pulse::new();
+        let mut throttle = Throttle::new();
         let mut proceed = || {
-            let Some(now) = pulse.beat() else {
+            let Some(now) = throttle.poll() else {
                 return true;
             };
             console.status(|| format!("generalising, {}", duration::show(now - started)));
-            !testwright_python::interrupted()
+            !testwright_python::is_interrupted()
         };
         let mut goal = SameFailure(failure.clone());
         let options = ReduceOptions {
@@ -119,13 +121,13 @@ impl Generalize {
             ReduceError::Error(error) => error,
             error => Error::new(format!("`{}`: {error}", self.test.display())),
         })?;
-        let text = found.show(&|step| match step {
+        let text = found.render(&|step| match step {
             Step::Act(action) => catalog.text(action),
             Step::Restart => String::from("<<RESTART>>"),
         });
-        console.say(text.trim_end());
-        report::say_failure(console, &failure, 0);
-        console.tell(format_args!(
+        console.out(text.trim_end());
+        report::print_failure(console, &failure, 0);
+        console.err(format_args!(
             "{} in {}",
             quantity::of(runs, "run"),
             duration::show(started.elapsed())

@@ -1,4 +1,4 @@
-//! `testwright generate`: unit tests from what was recorded.
+//! `testwright generate`: unit tests from recorded calls.
 
 mod files;
 mod report;
@@ -8,19 +8,19 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use clap::ValueEnum;
-use testwright_capture::generate::{Generated, Options, generate};
-use testwright_capture::inspect::{Chosen, Module, Project};
-use testwright_capture::plain_clock::by_plain_clock;
-use testwright_capture::validate::Python;
-use testwright_capture::write::Style;
-use testwright_capture::{Execution, Recording, store};
+use testwright_capture::canonical_clock::with_canonical_clock;
+use testwright_capture::generate::{GeneratedTests, Options, generate};
+use testwright_capture::inspect::{FileFilter, ProjectModule, PythonProject};
+use testwright_capture::validate::PythonRunner;
+use testwright_capture::write::TestFramework;
+use testwright_capture::{ProgramRun, Recording, store};
 use testwright_core::Error;
 
 use super::capture::store_folder;
 use crate::console::Console;
-use crate::{ExitStatus, Trouble};
-use files::Written;
-pub(super) use files::unwritten;
+use crate::{CommandError, ExitStatus};
+use files::PlannedFiles;
+pub(super) use files::write_error;
 
 /// Write unit tests from recorded calls
 ///
@@ -40,14 +40,14 @@ Examples:
 
 Exit status: 0 done, 1 a file had to be left alone, 2 could not do what was asked."
 )]
-pub(crate) struct Generate {
+pub(crate) struct GenerateCommand {
     /// Modules to write tests for, by dotted name or path [default: all that were recorded]
     #[arg(value_name = "MODULE")]
     modules: Vec<String>,
 
     /// How tests are written [default: pytest if the interpreter has it]
     #[arg(long, value_name = "STYLE", value_enum)]
-    style: Option<ChosenStyle>,
+    style: Option<StyleChoice>,
 
     /// The folder for tests [default: the project's own, or `tests`]
     #[arg(long, value_name = "FOLDER")]
@@ -57,7 +57,7 @@ pub(crate) struct Generate {
     #[arg(long)]
     diff: bool,
 
-    /// Write tests again that are there already, unless somebody has changed them
+    /// Write existing tests again, unless they were edited by hand
     #[arg(long)]
     force: bool,
 
@@ -70,23 +70,26 @@ pub(crate) struct Generate {
     json: bool,
 }
 
+/// Values of `--style`.
 #[derive(Clone, Copy, ValueEnum)]
-enum ChosenStyle {
+enum StyleChoice {
     /// functions with bare assertions, and pytest's fixtures
     Pytest,
     /// classes of unittest, which comes with Python
     Unittest,
 }
 
-impl Generate {
-    pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, Trouble> {
+impl GenerateCommand {
+    /// Runs the command.
+    pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, CommandError> {
         let root = std::env::current_dir()
             .and_then(std::fs::canonicalize)
             .map_err(|error| Error::new(format!("cannot tell the current folder: {error}")))?;
-        let recording = by_plain_clock(recording(console)?);
-        let mut project = Project::read(&root, &Chosen::default());
+        let recording = with_canonical_clock(load_recording(console)?);
+        let mut project = PythonProject::read(&root, &FileFilter::default());
         let units = recording.units.iter();
-        project.add_elsewhere(units.map(|unit| (unit.module.as_str(), Path::new(&unit.file))));
+        project
+            .add_external_packages(units.map(|unit| (unit.module.as_str(), Path::new(&unit.file))));
         for module in &project.modules {
             if let Some(problem) = &module.problem {
                 let path = module.path.display();
@@ -103,8 +106,8 @@ impl Generate {
             .map(|module| module.name.clone())
             .collect();
         let executable = executable(self.python.as_ref());
-        let style = self.style(&executable)?;
-        let runner = Python {
+        let style = self.choose_style(&executable)?;
+        let runner = PythonRunner {
             executable,
             style,
             path: import_path(&root, &recording.executions),
@@ -119,7 +122,7 @@ impl Generate {
         let options = Options {
             modules,
             style,
-            present: present(&project)?,
+            present: existing_tests(&project)?,
         };
         let generated = generate(&recording, &project, &options, &runner)
             .map_err(|error| Error::new(format!("the tests cannot be run: {}", error.0)))?;
@@ -127,15 +130,16 @@ impl Generate {
         self.finish(console, &project, style, &generated)
     }
 
+    /// Merges the tests into the test files, writes or shows them, and prints the report.
     fn finish(
         &self,
         console: &mut Console<'_>,
-        project: &Project,
-        style: Style,
-        generated: &Generated,
-    ) -> Result<ExitStatus, Trouble> {
+        project: &PythonProject,
+        style: TestFramework,
+        generated: &GeneratedTests,
+    ) -> Result<ExitStatus, CommandError> {
         let folder = self.out.as_deref();
-        let written = files::merged(project, generated, folder, self.force)?;
+        let written = files::plan(project, generated, folder, self.force)?;
         for (path, reason) in &written.refused {
             let message = format!("`{path}` is left alone: {reason}");
             console.warning(
@@ -145,15 +149,15 @@ impl Generate {
         }
         if self.diff {
             for change in &written.changes {
-                console.say(files::diff(project, change).trim_end());
+                console.out(files::diff(project, change).trim_end());
             }
         } else {
             files::write(&written)?;
         }
         if self.json {
-            console.say(report::json(generated, &written));
+            console.out(report::json(generated, &written));
         } else {
-            self.tell(console, style, generated, &written);
+            self.print_report(console, style, generated, &written);
         }
         Ok(if written.refused.is_empty() {
             ExitStatus::NothingFound
@@ -162,60 +166,65 @@ impl Generate {
         })
     }
 
-    fn tell(
+    /// Prints the report, and how to run the tests.
+    fn print_report(
         &self,
         console: &mut Console<'_>,
-        style: Style,
-        generated: &Generated,
-        written: &Written,
+        style: TestFramework,
+        generated: &GeneratedTests,
+        written: &PlannedFiles,
     ) {
         for line in report::lines(generated, written, self.diff) {
-            console.say(line);
+            console.out(line);
         }
         if let Some(folder) = written.folder().filter(|_| !self.diff) {
             let folder = folder.display();
-            console.say(match style {
-                Style::Pytest => format!("run them with: python -m pytest {folder}"),
-                Style::Unittest => format!("run them with: python -m unittest discover {folder}"),
+            console.out(match style {
+                TestFramework::Pytest => format!("run them with: python -m pytest {folder}"),
+                TestFramework::Unittest => {
+                    format!("run them with: python -m unittest discover {folder}")
+                }
             });
         }
     }
 
-    fn style(&self, executable: &Path) -> Result<Style, Error> {
-        let usual = usual_style(executable)?;
+    /// Returns the style of the tests. Fails if pytest is requested but not installed.
+    fn choose_style(&self, executable: &Path) -> Result<TestFramework, Error> {
+        let default = default_style(executable)?;
         match self.style {
-            Some(ChosenStyle::Pytest) if usual != Style::Pytest => {
+            Some(StyleChoice::Pytest) if default != TestFramework::Pytest => {
                 let error = Error::new(format!("`{}` has no pytest", executable.display()));
                 Err(error.with_help("install it there, or use `--style unittest`"))
             }
-            Some(ChosenStyle::Pytest) => Ok(Style::Pytest),
-            Some(ChosenStyle::Unittest) => Ok(Style::Unittest),
-            None => Ok(usual),
+            Some(StyleChoice::Pytest) => Ok(TestFramework::Pytest),
+            Some(StyleChoice::Unittest) => Ok(TestFramework::Unittest),
+            None => Ok(default),
         }
     }
 }
 
-/// The ids of all tests that the project has from earlier, or had: what somebody deleted stays deleted.
-fn present(project: &Project) -> Result<BTreeSet<String>, Error> {
+/// Returns the ids of all tests generated earlier, including deleted ones: they must not be written
+/// again.
+fn existing_tests(project: &PythonProject) -> Result<BTreeSet<String>, Error> {
     let files = super::changes::generated_tests(project).unwrap_or_default();
     let tests = files.into_iter().flat_map(|(_, tests)| tests);
     let mut ids: BTreeSet<String> = tests.map(|test| test.id).collect();
-    ids.extend(files::ledger(project)?.all().cloned());
+    ids.extend(files::read_ledger(project)?.all().cloned());
     Ok(ids)
 }
 
-/// The modules that are meant, by their dotted names or their paths.
+/// Finds modules by their dotted names or their paths.
 pub(super) fn named_modules<'a>(
-    project: &'a Project,
-    wanted: &[String],
-) -> Result<Vec<&'a Module>, Error> {
+    project: &'a PythonProject,
+    names: &[String],
+) -> Result<Vec<&'a ProjectModule>, Error> {
     let mut modules = Vec::new();
-    for wanted in wanted {
+    for name in names {
         let found = project
-            .module_named(wanted)
-            .or_else(|| project.module_at(Path::new(wanted)));
+            .module_named(name)
+            .or_else(|| project.module_at(Path::new(name)));
         let Some(found) = found else {
-            let error = Error::new(format!("this project has no module `{wanted}`"));
+            let error = Error::new(format!("this project has no module `{name}`"));
             return Err(error.with_help(
                 "name it as an import does (`shop.cart`), or by its path (`shop/cart.py`)",
             ));
@@ -225,15 +234,15 @@ pub(super) fn named_modules<'a>(
     Ok(modules)
 }
 
-/// The interpreter that was asked for, else the one that runs this command.
+/// Returns the chosen interpreter, or the one that runs this command.
 pub(super) fn executable(chosen: Option<&PathBuf>) -> PathBuf {
-    let own = || testwright_python::attach(testwright_python::executable);
-    let found = chosen.cloned().or_else(own);
+    let current = || testwright_python::attach(testwright_python::executable);
+    let found = chosen.cloned().or_else(current);
     found.unwrap_or_else(|| PathBuf::from("python3"))
 }
 
-/// What an interpreter can run: pytest if it has it.
-pub(super) fn usual_style(executable: &Path) -> Result<Style, Error> {
+/// Returns the style that an interpreter can run: pytest if it is installed.
+pub(super) fn default_style(executable: &Path) -> Result<TestFramework, Error> {
     let has_pytest = Command::new(executable)
         .args(["-c", "import pytest"])
         .stdin(Stdio::null())
@@ -246,14 +255,14 @@ pub(super) fn usual_style(executable: &Path) -> Result<Style, Error> {
         })?
         .success();
     Ok(if has_pytest {
-        Style::Pytest
+        TestFramework::Pytest
     } else {
-        Style::Unittest
+        TestFramework::Unittest
     })
 }
 
-/// What was recorded in the current folder.
-fn recording(console: &mut Console<'_>) -> Result<Recording, Error> {
+/// Loads the recordings of the current folder. Fails if there are none.
+fn load_recording(console: &mut Console<'_>) -> Result<Recording, Error> {
     let folder = store_folder();
     let loaded = store::load(&folder)
         .map_err(|error| Error::new(format!("cannot read `{}`: {error}", folder.display())))?;
@@ -268,15 +277,16 @@ fn recording(console: &mut Console<'_>) -> Result<Recording, Error> {
     Ok(loaded.recording)
 }
 
-/// Where tests look for modules: in the project, and where the recorded program looked in it.
-pub(super) fn import_path(root: &Path, executions: &[Execution]) -> Vec<PathBuf> {
+/// Returns the import path for tests: the project, its `src` folder, and folders of the project on
+/// the path of the recorded program.
+pub(super) fn import_path(root: &Path, executions: &[ProgramRun]) -> Vec<PathBuf> {
     let mut path = vec![root.to_owned()];
     let recorded = executions
         .iter()
         .flat_map(|execution| &execution.path)
         .map(|folder| root.join(folder));
-    let usual = std::iter::once(root.join("src"));
-    for folder in usual.chain(recorded) {
+    let default = std::iter::once(root.join("src"));
+    for folder in default.chain(recorded) {
         if folder.is_dir() && folder.starts_with(root) && !path.contains(&folder) {
             path.push(folder);
         }

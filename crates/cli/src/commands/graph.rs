@@ -1,14 +1,14 @@
-//! `testwright graph`: a machine, what models can do, or the path of a test, as a picture.
+//! `testwright graph`: a machine, the states of models, or the path of a test, as a picture.
 
 use testwright_core::Error;
-use testwright_model::{Filter, Limits, explore};
-use testwright_python::Machine;
+use testwright_model::{Filter, GraphLimits, explore};
+use testwright_python::FsmDrawing;
 
 use super::SystemArguments;
-use crate::belonging::HarnessArgument;
 use crate::console::Console;
 use crate::pictures::{self, PictureArguments};
-use crate::{ExitStatus, Trouble, models};
+use crate::test_source::HarnessArgument;
+use crate::{CommandError, ExitStatus, models};
 
 mod path;
 
@@ -29,7 +29,7 @@ Examples:
 
 Exit status: 0 drawn, 2 could not do what was asked."
 )]
-pub(crate) struct Graph {
+pub(crate) struct GraphCommand {
     /// An FSM module, or models to explore, or a saved test
     #[arg(value_name = "MODEL|TEST", required = true)]
     models: Vec<String>,
@@ -52,8 +52,9 @@ pub(crate) struct Graph {
     system: SystemArguments,
 }
 
-impl Graph {
-    pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, Trouble> {
+impl GraphCommand {
+    /// Runs the command.
+    pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, CommandError> {
         if !self.pictures.is_given() {
             let error = Error::new("there is no file to draw to")
                 .with_help("add `--svg FILE`, `--html FILE` or `--dot FILE`");
@@ -65,19 +66,19 @@ impl Graph {
                 _ => Err(Error::new("a test is drawn alone").into()),
             };
         }
-        let pictures = self.pictures.places()?;
+        let pictures = self.pictures.files()?;
         let title = pictures::title(&self.models);
         if let [only] = self.models.as_slice() {
             let machine =
-                testwright_python::attach(|interpreter| Machine::load_if(interpreter, only));
-            if let Some(machine) = machine.map_err(|trouble| models::tell(console, &trouble))? {
-                pictures.write(console, &pictures::of_machine(&machine, &title))?;
+                testwright_python::attach(|interpreter| FsmDrawing::load_if_fsm(interpreter, only));
+            if let Some(machine) = machine.map_err(|error| models::model_error(console, &error))? {
+                pictures.write(console, &pictures::machine_graph(&machine, &title))?;
                 return Ok(ExitStatus::NothingFound);
             }
         }
-        let limits = Limits {
+        let limits = GraphLimits {
             transitions: Some(self.max),
-            ..Limits::default()
+            ..GraphLimits::default()
         };
         models::with_models(
             console,
@@ -85,13 +86,13 @@ impl Graph {
             &Filter::default(),
             |console, models| {
                 let explored = explore(&mut models.product, &limits, &mut |_| {
-                    !testwright_python::asked_to_stop()
+                    !testwright_python::is_stop_requested()
                 });
                 testwright_python::flush();
-                if let Some(trouble) = &explored.trouble {
-                    return Err(models::tell(console, trouble));
+                if let Some(error) = &explored.error {
+                    return Err(models::model_error(console, error));
                 }
-                let drawn = pictures::of_exploration(&models.product, &explored.graph, &title);
+                let drawn = pictures::exploration_graph(&models.product, &explored.graph, &title);
                 pictures.write(console, &drawn)?;
                 Ok(ExitStatus::NothingFound)
             },

@@ -1,17 +1,17 @@
 //! `testwright harness`: a first harness, drafted from signatures and recorded calls.
 
-mod subject;
+mod target;
 
 use std::path::{Path, PathBuf};
 
 use testwright_capture::draft::{Draft, draft};
-use testwright_capture::merge::{Change, Transaction};
+use testwright_capture::merge::{FileChange, Transaction};
 use testwright_core::Error;
 
-use super::generate::unwritten;
+use super::generate::write_error;
 use crate::console::Console;
-use crate::{ExitStatus, Trouble, quantity};
-use subject::Subject;
+use crate::{CommandError, ExitStatus, quantity};
+use target::DraftTarget;
 
 /// Draft a harness for a module from its signatures, its type hints and recorded calls
 ///
@@ -31,7 +31,7 @@ Examples:
 
 Exit status: 0 drafted, 2 could not do what was asked."
 )]
-pub(crate) struct Harness {
+pub(crate) struct HarnessCommand {
     /// Modules to draft for, by dotted name or path, and recordings to use, by path [default: what was recorded here]
     #[arg(value_name = "MODULE|RECORDING")]
     words: Vec<String>,
@@ -45,12 +45,13 @@ pub(crate) struct Harness {
     force: bool,
 }
 
-impl Harness {
-    pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, Trouble> {
-        let subject = Subject::of(&self.words, console)?;
+impl HarnessCommand {
+    /// Runs the command.
+    pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, CommandError> {
+        let target = DraftTarget::resolve(&self.words, console)?;
         let path = match &self.out {
             Some(path) => path.clone(),
-            None => subject.usual_file(),
+            None => target.default_file(),
         };
         let file = path
             .file_name()
@@ -59,19 +60,14 @@ impl Harness {
             let error = Error::new(format!("`{}` is not the name of a file", path.display()));
             error.with_help("name the harness: `--out first.tstl`")
         })?;
-        let drafted = draft(
-            &subject.recording,
-            &subject.project,
-            &subject.modules,
-            &file,
-        );
+        let drafted = draft(&target.recording, &target.project, &target.modules, &file);
         if drafted.summary.actions + drafted.summary.left_out == 0 {
-            let names = subject.modules.join("`, `");
+            let names = target.modules.join("`, `");
             let error = Error::new(format!("`{names}` has no public functions or classes"));
             return Err(error.with_help("name a module that has some").into());
         }
         self.write(&path, &drafted)?;
-        tell(console, &path, &drafted);
+        print_summary(console, &path, &drafted);
         let left_over = test_path(&path, drafted.tests.len() + 1);
         if left_over.exists() {
             let message = format!("`{}` is from an earlier draft", left_over.display());
@@ -99,17 +95,17 @@ impl Harness {
                 return Err(error
                     .with_help("replace it with `--force`, or choose another name with `--out`"));
             }
-            transaction.changes.push(Change {
+            transaction.changes.push(FileChange {
                 path,
                 before,
                 after: text.clone().into_bytes(),
             });
         }
-        transaction.commit().map_err(unwritten)
+        transaction.commit().map_err(write_error)
     }
 }
 
-/// The file of the numberth test beside a harness.
+/// Returns the path of a saved test beside the harness, by its number.
 fn test_path(harness: &Path, number: usize) -> PathBuf {
     let stem = harness
         .file_stem()
@@ -120,7 +116,8 @@ fn test_path(harness: &Path, number: usize) -> PathBuf {
     ))
 }
 
-fn tell(console: &mut Console<'_>, path: &Path, drafted: &Draft) {
+/// Prints what was drafted, and how to try it.
+fn print_summary(console: &mut Console<'_>, path: &Path, drafted: &Draft) {
     let summary = &drafted.summary;
     let count = |number: usize, noun: &str| quantity::of(number as u64, noun);
     let mut line = format!(
@@ -134,16 +131,16 @@ fn tell(console: &mut Console<'_>, path: &Path, drafted: &Draft) {
             summary.left_out
         ));
     }
-    console.say(line);
+    console.out(line);
     match summary.calls {
-        0 => console.say("nothing was recorded of it: `testwright capture -- python PROGRAM` first would make it better"),
-        _ => console.say(format!(
+        0 => console.out("nothing was recorded of it: `testwright capture -- python PROGRAM` first would make it better"),
+        _ => console.out(format!(
             "{} recorded, {} told again in {}, {} not",
             count(summary.calls, "call"),
-            summary.told,
+            summary.replayed_calls,
             count(drafted.tests.len(), "saved test"),
-            summary.untold
+            summary.skipped_calls
         )),
     }
-    console.say(format!("try it: testwright run {}", path.display()));
+    console.out(format!("try it: testwright run {}", path.display()));
 }

@@ -1,24 +1,26 @@
-//! `testwright localize`: where in the code is the fault?
+//! `testwright localize`: branches that are suspected to contain the fault.
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use clap::ValueEnum;
 use serde::Serialize;
-use testwright_core::analyse::localize::{Formula, Spectrum, Suspect};
-use testwright_core::generate::{Found, Made, Progress, Search, SearchWatcher, search};
+use testwright_core::analyse::localize::{Spectrum, Suspect, SuspicionFormula};
+use testwright_core::generate::{
+    FailingTest, GeneratedTest, SearchOptions, SearchProgress, SearchWatcher, search,
+};
 use testwright_core::replay::{ReplayOptions, replay};
 use testwright_core::{Error, TargetId, Test};
-use testwright_python::{Measured, Options, Output};
+use testwright_python::{MeasuredCode, Options, OutputMode};
 
 use super::SystemArguments;
-use super::run::{at_least_one, draw_seed, seed};
-use crate::belonging::HarnessArgument;
-use crate::console::{Console, Look};
-use crate::coverage::FromFirstStep;
-use crate::load::{self, Suite};
-use crate::subject::{Reachable, Subject};
-use crate::{ExitStatus, Trouble, quantity};
+use super::run::{draw_seed, parse_at_least_one, parse_seed};
+use crate::console::{Console, TextStyle};
+use crate::coverage::FirstStepWatcher;
+use crate::load::{self, SavedSuite};
+use crate::target::{Target, TargetDescription};
+use crate::test_source::HarnessArgument;
+use crate::{CommandError, ExitStatus, quantity};
 
 /// Tell which branches of the code are reached by failing tests, and not by passing ones
 ///
@@ -38,7 +40,7 @@ Examples:
 
 Exit status: 1 a test fails, and the suspects are shown, 2 could not do what was asked."
 )]
-pub(crate) struct Localize {
+pub(crate) struct LocalizeCommand {
     /// Tests, and folders with tests; at least one must fail
     #[arg(required = true, value_name = "TEST|FOLDER")]
     tests: Vec<PathBuf>,
@@ -56,16 +58,16 @@ pub(crate) struct Localize {
         value_name = "N",
         default_value = "10",
         allow_negative_numbers = true,
-        value_parser = at_least_one::<u32>
+        value_parser = parse_at_least_one::<u32>
     )]
     top: u32,
 
     /// How many passing tests to make [default: none if a given test passes, else 100]
-    #[arg(long = "tests", value_name = "N", allow_negative_numbers = true, value_parser = number)]
+    #[arg(long = "tests", value_name = "N", allow_negative_numbers = true, value_parser = parse_number)]
     made: Option<u64>,
 
     /// Same seed, same made tests; without it one is drawn and shown
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = seed)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = parse_seed)]
     seed: Option<u64>,
 
     /// How many steps a made test may have
@@ -74,7 +76,7 @@ pub(crate) struct Localize {
         value_name = "N",
         default_value = "100",
         allow_negative_numbers = true,
-        value_parser = at_least_one::<u32>
+        value_parser = parse_at_least_one::<u32>
     )]
     length: u32,
 
@@ -86,6 +88,7 @@ pub(crate) struct Localize {
     system: SystemArguments,
 }
 
+/// Values of `--formula`.
 #[derive(Clone, Copy, Serialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 enum FormulaName {
@@ -99,57 +102,61 @@ enum FormulaName {
     Op2,
 }
 
-impl From<FormulaName> for Formula {
-    fn from(name: FormulaName) -> Formula {
+impl From<FormulaName> for SuspicionFormula {
+    fn from(name: FormulaName) -> SuspicionFormula {
         match name {
-            FormulaName::Ochiai => Formula::Ochiai,
-            FormulaName::Tarantula => Formula::Tarantula,
-            FormulaName::Dstar => Formula::DStar,
-            FormulaName::Op2 => Formula::Op2,
+            FormulaName::Ochiai => SuspicionFormula::Ochiai,
+            FormulaName::Tarantula => SuspicionFormula::Tarantula,
+            FormulaName::Dstar => SuspicionFormula::DStar,
+            FormulaName::Op2 => SuspicionFormula::Op2,
         }
     }
 }
 
-impl Localize {
-    const USUAL_TESTS: u64 = 100;
+impl LocalizeCommand {
+    /// Number of tests to make if none of the given ones passes.
+    const DEFAULT_TESTS: u64 = 100;
 
-    pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, Trouble> {
+    /// Runs the command.
+    pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, CommandError> {
         let files = load::test_files(&self.tests)?;
         let root = std::env::current_dir().unwrap_or_default();
-        let source = self.harness.of(&self.tests)?;
+        let source = self.harness.source_of(&self.tests)?;
         let options = Options {
-            measured: Measured::Modules,
-            ..self.system.options_for(&source, Output::Drop)?
+            measured: MeasuredCode::Modules,
+            ..self.system.options_for(&source, OutputMode::Drop)?
         };
         let ready = source.read(console)?;
-        ready.with_subject(console, &options, &self.system, |console, system| {
-            let suite = Suite::read(console, system, files)?;
-            let mut evidence = Evidence::default();
+        ready.with_target(console, &options, &self.system, |console, system| {
+            let suite = SavedSuite::read(console, system, files)?;
+            let mut evidence = CoverageEvidence::default();
             let given = suite.tests.iter().map(|(_, test)| test);
-            self.look_at(console, system, given, &mut evidence)?;
+            self.replay_all(console, system, given, &mut evidence)?;
             if evidence.failing == 0 {
                 return Err(no_fault().into());
             }
-            let usual = match evidence.passing {
-                0 => Localize::USUAL_TESTS,
+            let default = match evidence.passing {
+                0 => LocalizeCommand::DEFAULT_TESTS,
                 _ => 0,
             };
             let seed = self.seed.unwrap_or_else(draw_seed);
-            let made = self.make(system, self.made.unwrap_or(usual), seed)?;
-            self.look_at(console, system, made.iter(), &mut evidence)?;
+            let made = self.make_tests(system, self.made.unwrap_or(default), seed)?;
+            self.replay_all(console, system, made.iter(), &mut evidence)?;
             console.clear_status();
 
             let mut suspects = evidence.spectrum.rank(self.formula.into());
             if suspects.is_empty() {
                 let message = "the failing tests reach no code that is measured";
-                return Err(Error::new(message).with_help(system.help_to_reach()).into());
+                return Err(Error::new(message).with_help(system.coverage_help()).into());
             }
             let all = suspects.len();
             suspects.truncate(self.top as usize);
             let targets: Vec<TargetId> = suspects.iter().map(|suspect| suspect.target).collect();
-            let lines = suspects.iter().zip(system.reachable(&targets, &root));
-            let lines = lines.map(|(suspect, place)| Line::new(suspect, place));
-            let report = Report {
+            let lines = suspects
+                .iter()
+                .zip(system.describe_targets(&targets, &root));
+            let lines = lines.map(|(suspect, location)| SuspectLine::new(suspect, location));
+            let report = LocalizeReport {
                 formula: self.formula,
                 failing: evidence.failing,
                 passing: evidence.passing,
@@ -161,35 +168,35 @@ impl Localize {
                 unit: system.unit(),
             };
             if self.json {
-                console.say(report.to_json())
+                console.out(report.to_json())
             } else {
-                report.say(console)
+                report.print(console)
             }
             Ok(ExitStatus::FailureFound)
         })
     }
 
-    /// Replays tests and notes what they reach.
-    fn look_at<'t>(
+    /// Replays tests, and records which targets they reach.
+    fn replay_all<'t>(
         &self,
         console: &mut Console<'_>,
-        system: &mut dyn Subject,
+        system: &mut dyn Target,
         tests: impl ExactSizeIterator<Item = &'t Test>,
-        evidence: &mut Evidence,
-    ) -> Result<(), Trouble> {
+        evidence: &mut CoverageEvidence,
+    ) -> Result<(), CommandError> {
         let options = ReplayOptions {
             check: !self.system.no_check,
         };
         let all = quantity::of(tests.len() as u64, "test");
         for (number, test) in tests.enumerate() {
             console.status(|| format!("{} of {all}", quantity::grouped(number as u64)));
-            let mut watcher = FromFirstStep::default();
+            let mut watcher = FirstStepWatcher::default();
             let trace = replay(system, test, &options, &mut watcher)?;
-            if let Some(error) = watcher.trouble {
+            if let Some(error) = watcher.error {
                 return Err(error.into());
             }
             if trace.interrupted {
-                return Err(Trouble::Interrupted);
+                return Err(CommandError::Interrupted);
             }
             if !watcher.begun {
                 continue;
@@ -205,52 +212,61 @@ impl Localize {
         Ok(())
     }
 
-    /// Makes random tests that pass: of those that fail all but the last step.
-    fn make(&self, system: &mut dyn Subject, number: u64, seed: u64) -> Result<Vec<Test>, Trouble> {
-        let plan = Search {
+    /// Makes random tests that pass: of a failing one, all but its last step.
+    fn make_tests(
+        &self,
+        system: &mut dyn Target,
+        number: u64,
+        seed: u64,
+    ) -> Result<Vec<Test>, CommandError> {
+        let plan = SearchOptions {
             seed,
             tests: Some(number),
             length: self.length as usize,
             check: !self.system.no_check,
         };
-        let mut collection = Collection::default();
-        search(system, &plan, &mut collection)?;
-        if testwright_python::interrupted() {
-            Err(Trouble::Interrupted)
+        let mut passing = PassingTests::default();
+        search(system, &plan, &mut passing)?;
+        if testwright_python::is_interrupted() {
+            Err(CommandError::Interrupted)
         } else {
-            Ok(collection.0)
+            Ok(passing.0)
         }
     }
 }
 
+/// Returns the error for tests that all pass.
 fn no_fault() -> Error {
     Error::new("none of the tests fails, so there is no fault to look for")
         .with_help("`testwright run` finds and saves tests that fail")
 }
 
-fn number(text: &str) -> Result<u64, String> {
+/// Parses a whole number.
+fn parse_number(text: &str) -> Result<u64, String> {
     text.parse()
         .map_err(|_| "must be a whole number from 0".to_owned())
 }
 
-/// Who reached what.
+/// Coverage of failing and passing tests.
 #[derive(Default)]
-struct Evidence {
+struct CoverageEvidence {
+    /// For each target, how many failing and passing tests reach it.
     spectrum: Spectrum,
     failing: u64,
     passing: u64,
 }
 
-/// Keeps what passes of the tests of a search.
+/// Watcher that collects the passing part of each test of a search.
 #[derive(Default)]
-struct Collection(Vec<Test>);
+struct PassingTests(Vec<Test>);
 
-impl<S: ?Sized> SearchWatcher<S> for Collection {
-    fn proceed(&mut self, _: &Progress) -> bool {
-        !testwright_python::interrupted()
+impl<S: ?Sized> SearchWatcher<S> for PassingTests {
+    fn proceed(&mut self, _: &SearchProgress) -> bool {
+        !testwright_python::is_interrupted()
     }
 
-    fn made(&mut self, _: &S, made: Made<'_>) -> ControlFlow<()> {
+    /// Keeps the steps before the failing one.
+    fn test_generated(&mut self, _: &S, made: GeneratedTest<'_>) -> ControlFlow<()> {
         let passing = match (made.failure, made.steps.split_last()) {
             (Some(_), Some((_, before))) => before,
             _ => made.steps,
@@ -261,65 +277,76 @@ impl<S: ?Sized> SearchWatcher<S> for Collection {
         ControlFlow::Continue(())
     }
 
-    fn found(&mut self, _: &mut S, _: Found) -> ControlFlow<()> {
+    /// Goes on after failures.
+    fn failure_found(&mut self, _: &mut S, _: FailingTest) -> ControlFlow<()> {
         ControlFlow::Continue(())
     }
 }
 
-/// The result, also for scripts. The names in here are a promise.
+/// The result. Field names are the keys of the JSON output and must not change.
 #[derive(Serialize)]
-struct Report {
+struct LocalizeReport {
     formula: FormulaName,
     failing: u64,
     passing: u64,
-    /// Of those that pass: how many were made, and from which seed.
+    /// Number of passing tests that were made at random.
     made: usize,
+    /// Seed of the tests that were made.
     #[serde(skip_serializing_if = "Option::is_none")]
     seed: Option<u64>,
+    /// Tests that the harness does not understand any more.
     broken: Vec<String>,
-    /// How many branches failing tests reach.
+    /// Number of branches that failing tests reach.
     reached: usize,
-    suspects: Vec<Line>,
-    /// What the suspects are.
+    suspects: Vec<SuspectLine>,
+    /// Noun for the suspects: `branch` or `transition`.
     #[serde(skip)]
     unit: &'static str,
 }
 
+/// A suspicious branch.
 #[derive(Serialize)]
-struct Line {
+struct SuspectLine {
     rank: usize,
+    /// Number of suspects with the same score.
     ties: usize,
-    /// `null` in JSON if it is infinite.
+    /// Suspicion; infinity is `null` in JSON.
     score: f64,
     file: String,
+    /// Line from which the branch leads.
     from: Option<u32>,
+    /// Line to which the branch leads.
     to: Option<u32>,
     failing: u64,
     passing: u64,
+    /// Source text of the line.
     source: String,
+    /// Location for people.
     #[serde(skip)]
     place: String,
 }
 
-impl Line {
-    fn new(suspect: &Suspect, place: Reachable) -> Line {
-        Line {
+impl SuspectLine {
+    /// Combines a suspect with its location.
+    fn new(suspect: &Suspect, location: TargetDescription) -> SuspectLine {
+        SuspectLine {
             rank: suspect.rank,
             ties: suspect.ties,
             score: suspect.score,
-            file: place.file,
-            from: place.from,
-            to: place.to,
+            file: location.file,
+            from: location.from,
+            to: location.to,
             failing: suspect.counts.failing,
             passing: suspect.counts.passing,
-            source: place.source,
-            place: place.place,
+            source: location.source,
+            place: location.location,
         }
     }
 }
 
-impl Report {
-    fn say(&self, console: &mut Console<'_>) {
+impl LocalizeReport {
+    /// Prints the suspects as a table.
+    fn print(&self, console: &mut Console<'_>) {
         let seed = match self.seed {
             Some(seed) => format!(
                 " ({} made with seed {seed})",
@@ -327,7 +354,7 @@ impl Report {
             ),
             None => String::new(),
         };
-        console.say(format_args!(
+        console.out(format_args!(
             "{}, {}{seed}; {} in failing ones, the most suspicious first:",
             quantity::of(self.failing, "failing test"),
             quantity::of(self.passing, "passing test"),
@@ -336,8 +363,8 @@ impl Report {
         let lengths = self.suspects.iter().map(|line| line.place.chars().count());
         let width = lengths.max().unwrap_or(0);
         let heading = format!("rank   score  failing  passing  {:width$}  source", "place");
-        let heading = console.paint(Look::Quiet, heading);
-        console.say(heading);
+        let heading = console.paint(TextStyle::Dim, heading);
+        console.out(heading);
         for line in &self.suspects {
             let score = if line.score.is_finite() {
                 format!("{:.3}", line.score)
@@ -348,7 +375,7 @@ impl Report {
                 "{:>4}  {score:>6}  {:>7}  {:>7}  {:width$}  {}",
                 line.rank, line.failing, line.passing, line.place, line.source
             );
-            console.say(text.trim_end());
+            console.out(text.trim_end());
         }
         let last = self.suspects.last();
         let more = last.map_or(0, |last| {
@@ -356,10 +383,11 @@ impl Report {
         });
         if more > 0 {
             let branches = quantity::of(more as u64, &format!("more {}", self.unit));
-            console.say(format_args!("and {branches} with the score of the last"));
+            console.out(format_args!("and {branches} with the score of the last"));
         }
     }
 
+    /// Formats the report as one JSON object.
     fn to_json(&self) -> String {
         serde_json::to_string_pretty(self).expect("numbers and strings are always JSON")
     }

@@ -1,17 +1,17 @@
-//! `testwright markov`: what follows what in given tests.
+//! `testwright markov`: learn which lines of a harness follow which.
 
 use std::path::{Path, PathBuf};
 
 use testwright_core::generate::MarkovModel;
-use testwright_core::{Classes, Error};
-use testwright_python::Output;
+use testwright_core::{ActionClasses, Error};
+use testwright_python::OutputMode;
 
 use super::SystemArguments;
-use crate::belonging::HarnessArgument;
 use crate::console::Console;
 use crate::files::Destination;
-use crate::load::{self, Suite};
-use crate::{ExitStatus, Trouble, quantity};
+use crate::load::{self, SavedSuite};
+use crate::test_source::HarnessArgument;
+use crate::{CommandError, ExitStatus, quantity};
 
 /// Learn from tests which lines of the harness follow which
 ///
@@ -28,7 +28,7 @@ Examples:
 
 Exit status: 0 the model is written, 2 could not do what was asked."
 )]
-pub(crate) struct Markov {
+pub(crate) struct MarkovCommand {
     /// Tests, and folders with tests
     #[arg(required = true, value_name = "TEST|FOLDER")]
     tests: Vec<PathBuf>,
@@ -42,7 +42,7 @@ pub(crate) struct Markov {
         value_name = "N",
         default_value = "2",
         allow_negative_numbers = true,
-        value_parser = order
+        value_parser = parse_order
     )]
     order: u16,
 
@@ -54,10 +54,11 @@ pub(crate) struct Markov {
     system: SystemArguments,
 }
 
-impl Markov {
-    pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, Trouble> {
+impl MarkovCommand {
+    /// Runs the command.
+    pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, CommandError> {
         let files = load::test_files(&self.tests)?;
-        let source = self.harness.of(&self.tests)?;
+        let source = self.harness.source_of(&self.tests)?;
         let own = source.files();
         let destination = {
             let tests = files.iter().map(|file| (&*file.path, "one of the tests"));
@@ -65,48 +66,50 @@ impl Markov {
             to_keep.extend(own.iter().map(|file| (&**file, "the harness")));
             Destination::prepare(&self.output, &to_keep)?
         };
-        let options = self.system.options_for(&source, Output::Drop)?;
+        let options = self.system.options_for(&source, OutputMode::Drop)?;
         let ready = source.read(console)?;
-        ready.with_subject(console, &options, &self.system, |console, system| {
-            let suite = Suite::read(console, system, files)?;
+        ready.with_target(console, &options, &self.system, |console, system| {
+            let suite = SavedSuite::read(console, system, files)?;
             let tests = suite.tests.iter().map(|(_, test)| test);
             let catalog = system.actions();
-            let classes = Classes::new(catalog);
+            let classes = ActionClasses::new(catalog);
             let model = MarkovModel::learn(catalog, &classes, self.order.into(), tests.clone());
             if model.runs() == 0 {
-                let message = format!("no test is longer than {}", self.steps());
+                let message = format!("no test is longer than {}", self.order_text());
                 let help = "a smaller `--order` needs less";
                 return Err(Error::new(message).with_help(help).into());
             }
             let text = model.write(&classes);
-            let story = format!(
+            let summary = format!(
                 "Learned from {}, {}: what follows {} of {}",
                 quantity::of(tests.len() as u64, "test"),
                 quantity::of(tests.map(|test| test.len() as u64).sum(), "step"),
                 quantity::of(model.runs() as u64, "run"),
-                self.steps(),
+                self.order_text(),
             );
             match destination.file() {
-                Some(place) => {
-                    place.write(&text)?;
-                    console.say(story);
-                    console.say(format_args!("Written to {}", place.shown().display()));
+                Some(file) => {
+                    file.write(&text)?;
+                    console.out(summary);
+                    console.out(format_args!("Written to {}", file.shown().display()));
                 }
                 None => {
-                    console.tell(story);
-                    console.say(text.trim_end());
+                    console.err(summary);
+                    console.out(text.trim_end());
                 }
             }
             Ok(ExitStatus::NothingFound)
         })
     }
 
-    fn steps(&self) -> String {
+    /// Formats the order: `2 steps`.
+    fn order_text(&self) -> String {
         quantity::of(self.order.into(), "step")
     }
 }
 
-fn order(text: &str) -> Result<u16, String> {
+/// Parses the value of `--order`.
+fn parse_order(text: &str) -> Result<u16, String> {
     text.parse()
         .map_err(|_| format!("must be a whole number from 0 to {}", u16::MAX))
 }

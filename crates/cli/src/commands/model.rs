@@ -1,17 +1,17 @@
-//! `testwright model`: testing with models.
+//! `testwright model`: checking models and testing with them.
 
 use clap::Subcommand;
 use testwright_model::Filter;
 
 use crate::console::Console;
-use crate::{ExitStatus, Trouble};
+use crate::{CommandError, ExitStatus};
 
 mod check;
-mod covering;
-mod failing;
-mod last_run;
+mod crash_note;
+mod explained_runs;
+mod failing_runs;
 mod lint;
-mod telling;
+mod planned_runs;
 mod test;
 
 /// Test with models: model programs, finite state machines, lists of runs
@@ -20,29 +20,31 @@ mod test;
 /// together. `testwright explore MODEL...` visits all their states.
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
-pub(crate) struct Model {
+pub(crate) struct ModelCommand {
     #[command(subcommand)]
-    command: Command,
+    command: ModelSubcommand,
 }
 
+/// The subcommands of `testwright model`.
 #[derive(Subcommand)]
-enum Command {
-    Check(check::Check),
-    Lint(lint::Lint),
-    Test(test::Test),
+enum ModelSubcommand {
+    Check(check::ModelCheckCommand),
+    Lint(lint::ModelLintCommand),
+    Test(test::ModelTestCommand),
 }
 
-impl Model {
-    pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, Trouble> {
+impl ModelCommand {
+    /// Runs the subcommand.
+    pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, CommandError> {
         match self.command {
-            Command::Check(check) => check.run(console),
-            Command::Lint(lint) => lint.run(console),
-            Command::Test(test) => test.run(console),
+            ModelSubcommand::Check(check) => check.run(console),
+            ModelSubcommand::Lint(lint) => lint.run(console),
+            ModelSubcommand::Test(test) => test.run(console),
         }
     }
 }
 
-/// Models, and which of their actions to speak of.
+/// Models, and a choice of their actions.
 #[derive(clap::Args)]
 struct ModelArguments {
     /// Models, scenarios, suites and configurations: names of modules, or files
@@ -59,6 +61,7 @@ struct ModelArguments {
 }
 
 impl ModelArguments {
+    /// Returns the filter for actions.
     fn filter(&self) -> Filter {
         Filter {
             include: self.action.clone(),

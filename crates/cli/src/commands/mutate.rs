@@ -1,4 +1,4 @@
-//! `testwright mutate`: what the tests would notice.
+//! `testwright mutate`: small changes of the program that the tests should notice.
 
 mod report;
 
@@ -7,22 +7,24 @@ use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
-use testwright_capture::inspect::{Chosen, Module, Project};
+use testwright_capture::inspect::{FileFilter, ProjectModule, PythonProject};
 use testwright_capture::mutate::mutants;
-use testwright_capture::mutate::run::{File, Measured, MutantId, Setting, Verdict, measure, run};
-use testwright_capture::write::{HELPERS_MODULE, Style};
+use testwright_capture::mutate::run::{
+    MutantId, MutantVerdict, MutatedFile, MutationSetup, TestMeasurements, measure, run,
+};
+use testwright_capture::write::{HELPERS_MODULE, TestFramework};
 use testwright_core::{Error, Random};
 
 use super::changes::generated_tests;
-use super::generate::{executable, import_path, named_modules, usual_style};
+use super::generate::{default_style, executable, import_path, named_modules};
 use super::run::interrupt::Interrupt;
 use crate::console::Console;
-use crate::files::{Place, TextFile};
-use crate::{ExitStatus, Trouble, quantity};
-use report::Report;
+use crate::files::{TextFile, UserPath};
+use crate::{CommandError, ExitStatus, quantity};
+use report::MutationReport;
 
-/// More mutants than this are not run unless somebody asks for them.
-const MOST: usize = 1000;
+/// Maximum number of mutants without `--sample`.
+const MAX_MUTANTS: usize = 1000;
 
 /// Change the program a little, again and again, and see which changes the tests notice
 ///
@@ -42,7 +44,7 @@ Examples:
 Exit status: 0 all were noticed, 1 some survived, 2 could not do what was asked, or the tests fail
 without any mutant."
 )]
-pub(crate) struct Mutate {
+pub(crate) struct MutateCommand {
     /// Modules to change, by dotted name or path [default: all that the tests reach]
     #[arg(value_name = "MODULE")]
     modules: Vec<String>,
@@ -76,17 +78,18 @@ pub(crate) struct Mutate {
     json: Option<PathBuf>,
 }
 
-impl Mutate {
-    pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, Trouble> {
+impl MutateCommand {
+    /// Runs the command.
+    pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, CommandError> {
         let interrupt = Interrupt::listen();
-        let is_stopped = &*interrupt.is_wanted;
+        let is_stopped = &*interrupt.is_requested;
         let root = std::env::current_dir()
             .and_then(fs::canonicalize)
             .map_err(|error| Error::new(format!("cannot tell the current folder: {error}")))?;
-        let project = Project::read(&root, &Chosen::default());
+        let project = PythonProject::read(&root, &FileFilter::default());
         let modules = self.modules(console, &project)?;
         let setting = self.setting(&project)?;
-        let files = files(&project, &modules)?;
+        let files = read_files(&project, &modules)?;
         console.status(|| "running the tests without any mutant …".to_owned());
         let measured = measure(&setting, &files, is_stopped, |tests| {
             console.status(|| {
@@ -96,9 +99,9 @@ impl Mutate {
                 )
             });
         })
-        .map_err(|error| self.explained(&setting, &error.0))?
-        .ok_or(Trouble::Interrupted)?;
-        let chosen = self.chosen(&files, &measured);
+        .map_err(|error| self.with_advice(&setting, &error.0))?
+        .ok_or(CommandError::Interrupted)?;
+        let chosen = self.choose(&files, &measured);
         let jobs = self.jobs.map_or_else(
             || std::thread::available_parallelism().map_or(1, NonZero::get),
             NonZero::get,
@@ -113,16 +116,16 @@ impl Mutate {
             is_stopped,
             |_, verdict| {
                 done += 1;
-                survivors += usize::from(*verdict == Verdict::Survived);
+                survivors += usize::from(*verdict == MutantVerdict::Survived);
                 let total = chosen.len();
                 console.status(|| format!("{done} of {total} mutants, {survivors} survived …"));
             },
         )
         .map_err(|error| Error::new(format!("the tests cannot be run: {}", error.0)))?;
         if is_stopped.load(Ordering::Relaxed) {
-            return Err(Trouble::Interrupted);
+            return Err(CommandError::Interrupted);
         }
-        let report = Report {
+        let report = MutationReport {
             modules: &modules,
             files: &files,
             measured: &measured,
@@ -134,11 +137,12 @@ impl Mutate {
         self.finish(console, &report)
     }
 
+    /// Prints or writes the report, and returns the exit status.
     fn finish(
         &self,
         console: &mut Console<'_>,
-        report: &Report<'_>,
-    ) -> Result<ExitStatus, Trouble> {
+        report: &MutationReport<'_>,
+    ) -> Result<ExitStatus, CommandError> {
         if report.verdicts.is_empty() {
             let error = Error::new("no test reaches anything that could be changed");
             let help = "`--tests` names other tests, `--all-lines` counts what no test reaches";
@@ -146,12 +150,12 @@ impl Mutate {
         }
         let is_alone = self.json.as_deref() == Some(Path::new("-"));
         if is_alone {
-            console.say(report.json());
+            console.out(report.json());
         } else {
-            report.tell(console, self.sample.is_some());
+            report.print(console, self.sample.is_some());
         }
         if let Some(path) = self.json.as_deref().filter(|_| !is_alone) {
-            Place::new(path)?.write(&(report.json() + "\n"))?;
+            UserPath::new(path)?.write(&(report.json() + "\n"))?;
         }
         Ok(match report.survivors().next() {
             None => ExitStatus::NothingFound,
@@ -159,12 +163,13 @@ impl Mutate {
         })
     }
 
-    /// The modules that are to be changed.
+    /// Returns the modules to mutate. Unreadable ones are left out with a warning, or are an error
+    /// if they were named.
     fn modules<'a>(
         &self,
         console: &mut Console<'_>,
-        project: &'a Project,
-    ) -> Result<Vec<&'a Module>, Trouble> {
+        project: &'a PythonProject,
+    ) -> Result<Vec<&'a ProjectModule>, CommandError> {
         let named = named_modules(project, &self.modules)?;
         if let Some(broken) = named.iter().find(|module| module.problem.is_some()) {
             let problem = broken.problem.as_ref();
@@ -177,10 +182,10 @@ impl Mutate {
         if !named.is_empty() {
             return Ok(named);
         }
-        let (good, broken): (Vec<&Module>, Vec<&Module>) = project
+        let (good, broken): (Vec<&ProjectModule>, Vec<&ProjectModule>) = project
             .modules
             .iter()
-            .filter(|module| !module.is_test && !is_of_tests(module))
+            .filter(|module| !module.is_test && !is_test_helper(module))
             .partition(|module| module.problem.is_none());
         for module in broken {
             let problem = module.problem.as_ref();
@@ -194,7 +199,8 @@ impl Mutate {
         Ok(good)
     }
 
-    fn setting(&self, project: &Project) -> Result<Setting, Error> {
+    /// Returns the tests to run, and how to run them.
+    fn setting(&self, project: &PythonProject) -> Result<MutationSetup, Error> {
         let python = executable(self.python.as_ref());
         let root = project.root.clone();
         let (tests, wanted, start) = match &self.tests {
@@ -209,11 +215,11 @@ impl Mutate {
                 let paths = files.iter().map(|(path, _)| root.join(path));
                 (paths.collect(), Some(wanted), None)
             }
-            // Tests that people write may count on being where the project is.
+            // Tests written by hand may rely on running in the folder of the project.
             Some(path) => (test_files(project, path)?, None, Some(root.clone())),
         };
-        Ok(Setting {
-            style: usual_style(&python)?,
+        Ok(MutationSetup {
+            style: default_style(&python)?,
             python,
             path: import_path(&root, &[]),
             root,
@@ -223,23 +229,23 @@ impl Mutate {
         })
     }
 
-    /// Why the tests do not run, and what to do.
-    fn explained(&self, setting: &Setting, reason: &str) -> Error {
+    /// Converts the reason why the tests do not run to an error with advice.
+    fn with_advice(&self, setting: &MutationSetup, reason: &str) -> Error {
         let error = Error::new(reason.to_owned());
         match setting.style {
-            Style::Unittest => error.with_help(format!(
+            TestFramework::Unittest => error.with_help(format!(
                 "`{}` has no pytest; if the tests are written for it, install it there or name another interpreter with `--python`",
                 setting.python.display()
             )),
-            Style::Pytest if self.tests.is_some() => error.with_help(
+            TestFramework::Pytest if self.tests.is_some() => error.with_help(
                 "mutants are told from the program by tests that pass; tests may neither write outside of temporary folders nor start processes, and plugins of pytest are left out",
             ),
-            Style::Pytest => error.with_help("`testwright changes` tells what has changed since the tests were written"),
+            TestFramework::Pytest => error.with_help("`testwright changes` tells what has changed since the tests were written"),
         }
     }
 
-    /// The mutants to try, in the order of their places.
-    fn chosen(&self, files: &[File], measured: &Measured) -> Vec<MutantId> {
+    /// Chooses the mutants to try, in the order of the code.
+    fn choose(&self, files: &[MutatedFile], measured: &TestMeasurements) -> Vec<MutantId> {
         let mut ids: Vec<MutantId> = Vec::new();
         for (number, file) in files.iter().enumerate() {
             for (mutant, found) in file.mutants.iter().enumerate() {
@@ -248,29 +254,29 @@ impl Mutate {
                 }
             }
         }
-        let most = self.sample.map_or(MOST, NonZero::get);
-        if ids.len() > most {
+        let limit = self.sample.map_or(MAX_MUTANTS, NonZero::get);
+        if ids.len() > limit {
             let mut random = Random::new(self.seed);
-            for place in 0..most {
-                let rest = (ids.len() - place) as u64;
-                let other = place + usize::try_from(random.below(rest)).unwrap_or(0);
-                ids.swap(place, other);
+            for index in 0..limit {
+                let rest = (ids.len() - index) as u64;
+                let other = index + usize::try_from(random.below(rest)).unwrap_or(0);
+                ids.swap(index, other);
             }
-            ids.truncate(most);
+            ids.truncate(limit);
             ids.sort_unstable();
         }
         ids
     }
 }
 
-/// What tests are helped by is no part of the program.
-fn is_of_tests(module: &Module) -> bool {
+/// Returns true for modules that only help tests, and so are not mutated.
+fn is_test_helper(module: &ProjectModule) -> bool {
     let stem = module.path.file_stem().and_then(|stem| stem.to_str());
     stem.is_some_and(|stem| stem == HELPERS_MODULE || stem == "conftest")
 }
 
-/// The test files that a path means.
-fn test_files(project: &Project, path: &Path) -> Result<Vec<PathBuf>, Error> {
+/// Returns the test files at a path.
+fn test_files(project: &PythonProject, path: &Path) -> Result<Vec<PathBuf>, Error> {
     let shown = path.display();
     let absolute = fs::canonicalize(path)
         .map_err(|error| Error::new(format!("cannot find the tests in `{shown}`: {error}")))?;
@@ -292,13 +298,17 @@ fn test_files(project: &Project, path: &Path) -> Result<Vec<PathBuf>, Error> {
     }
 }
 
-fn files(project: &Project, modules: &[&Module]) -> Result<Vec<File>, Error> {
+/// Reads the modules and finds their mutants.
+fn read_files(
+    project: &PythonProject,
+    modules: &[&ProjectModule],
+) -> Result<Vec<MutatedFile>, Error> {
     let mut files = Vec::new();
     for module in modules {
         let path = project.root.join(&module.path);
         let text = TextFile::read(&path)?.text;
-        files.push(File {
-            // A file that has been broken just now has none.
+        files.push(MutatedFile {
+            // A file that became unreadable just now has no mutants.
             mutants: mutants(&text).unwrap_or_default(),
             path,
             text,

@@ -1,14 +1,14 @@
-//! `testwright normalize`: the simplest test of its kind.
+//! `testwright normalize`: rewrite a failing test into the simplest of its kind.
 
 use std::path::PathBuf;
 
 use testwright_core::shrink::Speed;
 
 use super::SystemArguments;
-use super::reduce::Reduce;
-use crate::belonging::HarnessArgument;
+use super::reduce::ReduceCommand;
 use crate::console::Console;
-use crate::{ExitStatus, Trouble};
+use crate::test_source::HarnessArgument;
+use crate::{CommandError, ExitStatus};
 
 /// Rewrite a failing test into the simplest of its kind
 ///
@@ -26,7 +26,7 @@ Examples:
 
 Exit status: 1 the normalised test fails (as it should), 2 could not do what was asked."
 )]
-pub(crate) struct Normalize {
+pub(crate) struct NormalizeCommand {
     /// The test, which must fail
     test: PathBuf,
 
@@ -49,14 +49,15 @@ pub(crate) struct Normalize {
     system: SystemArguments,
 }
 
-impl Normalize {
-    pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, Trouble> {
+impl NormalizeCommand {
+    /// Runs the command: a reduction with another goal.
+    pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, CommandError> {
         let speed = if self.thorough {
             Speed::Thorough
         } else {
             Speed::Fast
         };
-        let Normalize {
+        let NormalizeCommand {
             test,
             harness,
             output,
@@ -64,6 +65,6 @@ impl Normalize {
             system,
             ..
         } = self;
-        Reduce::normalizing(test, harness, output, json, speed, system).run(console)
+        ReduceCommand::normalizing(test, harness, output, json, speed, system).run(console)
     }
 }

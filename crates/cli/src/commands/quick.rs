@@ -4,23 +4,25 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use testwright_core::analyse::quick::{Quick as Quickener, QuickTest, minimal_suite};
-use testwright_core::generate::{Found, Made, Progress, Search, SearchWatcher, search};
+use testwright_core::analyse::quick::{QuickReducer as Quickener, QuickTest, minimal_suite};
+use testwright_core::generate::{
+    FailingTest, GeneratedTest, SearchOptions, SearchProgress, SearchWatcher, search,
+};
 use testwright_core::replay::{ReplayOptions, replay};
 use testwright_core::shrink::{ReduceError, ReduceOptions};
 use testwright_core::{Coverage, Error, Failure, TargetId, Test, saved};
-use testwright_python::{Measured, Options, Output};
+use testwright_python::{MeasuredCode, Options, OutputMode};
 
 use super::SystemArguments;
 use super::replay::UntilInterrupted;
-use super::run::{at_least_one, draw_seed, seed};
-use crate::console::{Console, Look};
+use super::run::{draw_seed, parse_at_least_one, parse_seed};
+use crate::console::{Console, TextStyle};
 use crate::files::{OutputFolder, TextFile};
-use crate::load::{self, Suite};
-use crate::pulse::Pulse;
-use crate::source::Source;
-use crate::subject::Subject;
-use crate::{ExitStatus, Trouble, duration, quantity, report};
+use crate::load::{self, SavedSuite};
+use crate::source::SystemSource;
+use crate::target::Target;
+use crate::throttle::Throttle;
+use crate::{CommandError, ExitStatus, duration, quantity, report};
 
 /// Write a few short tests that together reach what many long ones reach
 ///
@@ -45,7 +47,7 @@ Examples:
 
 Exit status: 0 the suite is written and passes, 1 a test of it fails, 2 could not do what was asked."
 )]
-pub(crate) struct Quick {
+pub(crate) struct QuickCommand {
     /// The harness, or models to compose
     #[arg(required = true, value_name = "HARNESS|MODEL")]
     harness: Vec<PathBuf>,
@@ -60,7 +62,7 @@ pub(crate) struct Quick {
     from: Vec<PathBuf>,
 
     /// Same seed, same tests; without it one is drawn and shown
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = seed)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = parse_seed)]
     seed: Option<u64>,
 
     /// How long to make tests: 30s, 2m, 1h, 1.5s [default: 10s, or no limit with --tests]
@@ -68,7 +70,7 @@ pub(crate) struct Quick {
     time: Option<Duration>,
 
     /// How many tests to make [default: as many as the time allows]
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = at_least_one::<u64>)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = parse_at_least_one::<u64>)]
     tests: Option<u64>,
 
     /// How many steps a test may have
@@ -77,7 +79,7 @@ pub(crate) struct Quick {
         value_name = "N",
         default_value = "100",
         allow_negative_numbers = true,
-        value_parser = at_least_one::<u32>
+        value_parser = parse_at_least_one::<u32>
     )]
     length: u32,
 
@@ -89,32 +91,34 @@ pub(crate) struct Quick {
     system: SystemArguments,
 }
 
-/// How many tests and steps there were.
+/// Number of tests and of their steps.
 #[derive(Clone, Copy, Default)]
-struct Size {
+struct SuiteSize {
     tests: u64,
     steps: u64,
 }
 
 /// The tests to begin with.
-struct Originals {
-    /// Those that reach what no other does, at least.
+struct OriginalTests {
+    /// At least the tests that reach something that no other test reaches.
     tests: Vec<Test>,
-    /// How many there were in all.
-    size: Size,
-    /// Where they come from, for the notes.
+    /// Number of all tests, including those that were not kept.
+    size: SuiteSize,
+    /// Note about their origin: name and text.
     origin: (String, String),
 }
 
-impl Quick {
-    const USUAL_TIME: Duration = Duration::from_secs(10);
-    /// More runs than this make a test shorter only by little.
+impl QuickCommand {
+    /// Time limit for making tests if no limit is given.
+    const DEFAULT_TIME: Duration = Duration::from_secs(10);
+    /// Maximum number of runs to reduce a test for a branch; more shorten it only a little.
     const RUNS_PER_BRANCH: u64 = 2_000;
-    /// How many branches a note names.
-    const MOST_NAMED: usize = 8;
+    /// Maximum number of branches named in a note.
+    const MAX_NAMED: usize = 8;
 
-    pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, Trouble> {
-        let mut folder = OutputFolder::of_quick_tests(&self.folder()?)?;
+    /// Runs the command.
+    pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, CommandError> {
+        let mut folder = OutputFolder::for_quick_tests(&self.folder()?)?;
         let root = std::env::current_dir().unwrap_or_default();
         let files = if self.from.is_empty() {
             Vec::new()
@@ -123,83 +127,86 @@ impl Quick {
         };
         let source = self.source()?;
         let options = Options {
-            measured: Measured::Modules,
-            ..self.system.options_for(&source, Output::Drop)?
+            measured: MeasuredCode::Modules,
+            ..self.system.options_for(&source, OutputMode::Drop)?
         };
         let ready = source.read(console)?;
-        ready.with_subject(console, &options, &self.system, |console, system| {
+        ready.with_target(console, &options, &self.system, |console, system| {
             system.reset()?;
             let loaded = system.all_touched();
             let originals = if files.is_empty() {
-                self.make(console, system)?
+                self.make_tests(console, system)?
             } else {
-                given(console, system, files)?
+                read_tests(console, system, files)?
             };
-            let (measured, chosen) = self.choose(console, system, &originals.tests, loaded)?;
+            let (measured, chosen) =
+                self.choose_suite(console, system, &originals.tests, loaded)?;
             let before = union(&measured);
             if before.is_empty() {
                 let message = "the tests reach nothing that loading the modules does not reach";
-                return Err(Error::new(message).with_help(system.help_to_reach()).into());
+                return Err(Error::new(message).with_help(system.coverage_help()).into());
             }
             let suite = self.verify(system, chosen)?;
             self.write(system, &root, &originals.origin, &suite, &mut folder)?;
             let after = union(suite.iter().map(|(quick, _)| quick));
             let unit = system.unit();
-            Ok(self.say_result(console, originals.size, unit, &before, &suite, &after))
+            Ok(self.print_result(console, originals.size, unit, &before, &suite, &after))
         })
     }
 
-    fn source(&self) -> Result<Source, Error> {
-        Source::of(&self.harness)
+    /// Returns the harness or the models.
+    fn source(&self) -> Result<SystemSource, Error> {
+        SystemSource::from_names(&self.harness)
     }
 
+    /// Returns the folder for the suite.
     fn folder(&self) -> Result<PathBuf, Error> {
         let mut name = self.source()?.stem().into_os_string();
         name.push("-quick");
-        let usual = PathBuf::from("testwright-out").join(name);
-        Ok(self.out.clone().unwrap_or(usual))
+        let default = PathBuf::from("testwright-out").join(name);
+        Ok(self.out.clone().unwrap_or(default))
     }
 
-    /// Makes random tests and keeps those that reach something for the first time.
-    fn make(
+    /// Makes random tests, and keeps those that reach something for the first time.
+    fn make_tests(
         &self,
         console: &mut Console<'_>,
-        system: &mut dyn Subject,
-    ) -> Result<Originals, Trouble> {
-        let plan = Search {
+        system: &mut dyn Target,
+    ) -> Result<OriginalTests, CommandError> {
+        let plan = SearchOptions {
             seed: self.seed.unwrap_or_else(draw_seed),
             tests: self.tests,
             length: self.length as usize,
             check: !self.system.no_check,
         };
-        let usual = self.tests.is_none().then_some(Quick::USUAL_TIME);
+        let default = self.tests.is_none().then_some(QuickCommand::DEFAULT_TIME);
         system.take_new();
-        let mut collection = Collection {
+        let mut collector = NewCoverageTests {
             console,
             tests: Vec::new(),
             new: 0,
-            size: Size::default(),
+            size: SuiteSize::default(),
             started: Instant::now(),
-            time: self.time.or(usual),
-            pulse: Pulse::new(),
+            time: self.time.or(default),
+            throttle: Throttle::new(),
         };
-        let searched = search(system, &plan, &mut collection);
-        let Collection {
+        let searched = search(system, &plan, &mut collector);
+        let NewCoverageTests {
             console,
             tests,
             new,
             size,
             ..
-        } = collection;
+        } = collector;
         console.clear_status();
         match searched {
-            Err(error) if !testwright_python::interrupted() => return Err(error.into()),
-            _ if tests.is_empty() && testwright_python::interrupted() => {
-                return Err(Trouble::Interrupted);
+            Err(error) if !testwright_python::is_interrupted() => return Err(error.into()),
+            _ if tests.is_empty() && testwright_python::is_interrupted() => {
+                return Err(CommandError::Interrupted);
             }
             _ => {}
         }
-        console.say(format_args!(
+        console.out(format_args!(
             "{}: {} of up to {} made (seed {}), {} of them reached something new",
             self.source()?.shown(),
             quantity::of(size.tests, "test"),
@@ -208,54 +215,56 @@ impl Quick {
             quantity::grouped(new),
         ));
         console.flush();
-        Ok(Originals {
+        Ok(OriginalTests {
             tests,
             size,
             origin: note("seed", plan.seed),
         })
     }
 
-    /// All tests as they were, and a few short ones that reach the same.
-    fn choose(
+    /// Measures the tests, and reduces them to a few short ones that reach the same. Returns both.
+    fn choose_suite(
         &self,
         console: &mut Console<'_>,
-        system: &mut dyn Subject,
+        system: &mut dyn Target,
         tests: &[Test],
         loaded: Coverage,
-    ) -> Result<(Vec<QuickTest>, Vec<QuickTest>), Trouble> {
+    ) -> Result<(Vec<QuickTest>, Vec<QuickTest>), CommandError> {
         let started = Instant::now();
-        let mut pulse = Pulse::new();
+        let mut throttle = Throttle::new();
         let mut proceed = || {
-            if let Some(now) = pulse.beat() {
+            if let Some(now) = throttle.poll() {
                 let time = now - started;
                 console.status(|| format!("reducing tests, {}", duration::show(time)));
             }
-            !testwright_python::interrupted()
+            !testwright_python::is_interrupted()
         };
-        // Whoever stopped the search wants to have what was found: tests as they were, which can be measured still.
-        let was_interrupted = testwright_python::interrupted();
-        let mut go_on = || true;
+        // If the search was interrupted, the tests are still measured, but not reduced.
+        let was_interrupted = testwright_python::is_interrupted();
+        let mut always = || true;
         let mut quick = Quickener {
             options: ReduceOptions {
                 check: !self.system.no_check,
                 ..ReduceOptions::default()
             },
-            budget: Quick::RUNS_PER_BRANCH,
+            budget: QuickCommand::RUNS_PER_BRANCH,
             loaded,
             proceed: if was_interrupted {
-                &mut go_on
+                &mut always
             } else {
                 &mut proceed
             },
         };
-        let measured = quick.measured(system, tests)?;
+        let measured = quick.measure_all(system, tests)?;
         if measured.len() < tests.len() {
-            return Err(Trouble::Interrupted);
+            return Err(CommandError::Interrupted);
         }
         let candidates: Vec<QuickTest> = if was_interrupted {
             measured.clone()
         } else {
-            let found = quick.per_target(system, &measured).map_err(explain)?;
+            let found = quick
+                .per_target(system, &measured)
+                .map_err(reduction_error)?;
             found.into_iter().map(|(_, quick)| quick).collect()
         };
         console.clear_status();
@@ -264,21 +273,21 @@ impl Quick {
         Ok((measured, suite.collect()))
     }
 
-    /// Runs the suite as `regress` will, to see which of it fails.
+    /// Runs the suite as `regress` will, to see which of its tests fail.
     fn verify(
         &self,
-        system: &mut dyn Subject,
+        system: &mut dyn Target,
         suite: Vec<QuickTest>,
-    ) -> Result<Vec<(QuickTest, Option<Failure>)>, Trouble> {
+    ) -> Result<Vec<(QuickTest, Option<Failure>)>, CommandError> {
         let options = ReplayOptions {
             check: !self.system.no_check,
         };
         let mut verified = Vec::new();
         for mut quick in suite {
-            system.begin_anew()?;
+            system.reset_touched()?;
             let trace = replay(system, &quick.test, &options, &mut UntilInterrupted)?;
             if !trace.interrupted {
-                // It can be less than before only if chance has a part in it.
+                // A test can reach less than before only if the system is not deterministic.
                 let lost = quick.touches.difference(&system.touched());
                 quick.touches = quick.touches.difference(&lost);
             }
@@ -287,10 +296,10 @@ impl Quick {
         Ok(verified)
     }
 
-    /// Writes the suite, each test with a note of what it reaches that those before do not.
+    /// Writes the suite. A note in each test names what it reaches and earlier tests do not.
     fn write(
         &self,
-        system: &dyn Subject,
+        system: &dyn Target,
         root: &Path,
         origin: &(String, String),
         suite: &[(QuickTest, Option<Failure>)],
@@ -300,9 +309,9 @@ impl Quick {
         for (number, (quick, failure)) in (1..).zip(suite) {
             let new = quick.touches.difference(&known);
             known.merge(&new);
-            let named: Vec<TargetId> = new.iter().take(Quick::MOST_NAMED).collect();
-            let named = system.reachable(&named, root).into_iter();
-            let mut branches: Vec<String> = named.map(|one| one.place).collect();
+            let named: Vec<TargetId> = new.iter().take(QuickCommand::MAX_NAMED).collect();
+            let named = system.describe_targets(&named, root).into_iter();
+            let mut branches: Vec<String> = named.map(|one| one.location).collect();
             if new.len() > branches.len() {
                 branches.push(format!("and {} more", new.len() - branches.len()));
             }
@@ -319,17 +328,18 @@ impl Quick {
         Ok(())
     }
 
-    fn say_result(
+    /// Prints the sizes before and after, failing tests and lost branches.
+    fn print_result(
         &self,
         console: &mut Console<'_>,
-        size: Size,
+        size: SuiteSize,
         unit: &str,
         before: &Coverage,
         suite: &[(QuickTest, Option<Failure>)],
         after: &Coverage,
     ) -> ExitStatus {
         let steps = suite.iter().map(|(quick, _)| quick.test.len() as u64).sum();
-        let suite_size = Size {
+        let suite_size = SuiteSize {
             tests: suite.len() as u64,
             steps,
         };
@@ -340,13 +350,13 @@ impl Quick {
             "          Tests       Steps  {}{rest}",
             first.to_uppercase()
         );
-        console.say(heading);
+        console.out(heading);
         let lost = before.difference(after).len();
         for (name, size, reached) in [
             ("before", size, before.len()),
             ("after", suite_size, before.len() - lost),
         ] {
-            console.say(format_args!(
+            console.out(format_args!(
                 "{name:6}  {:>7}  {:>10}  {:>width$}",
                 quantity::grouped(size.tests),
                 quantity::grouped(size.steps),
@@ -356,7 +366,7 @@ impl Quick {
         let more = after.difference(before).len();
         if more > 0 {
             let branches = quantity::of(more as u64, &format!("more {unit}"));
-            console.say(format_args!("Steps in another order reach {branches}"));
+            console.out(format_args!("Steps in another order reach {branches}"));
         }
         let folder = self.folder().unwrap_or_default();
         let mut status = ExitStatus::NothingFound;
@@ -364,54 +374,60 @@ impl Quick {
             let Some(failure) = failure else { continue };
             status = ExitStatus::FailureFound;
             let file = folder.join(format!("quick-{number}.test"));
-            let words = console.paint(Look::Bad, "fails");
-            console.say(format_args!("{}: {words}", file.display()));
-            report::say_failure(console, failure, 4);
+            let verdict = console.paint(TextStyle::Failure, "fails");
+            console.out(format_args!("{}: {verdict}", file.display()));
+            report::print_failure(console, failure, 4);
         }
-        let how = if testwright_python::interrupted() {
+        let interrupted_note = if testwright_python::is_interrupted() {
             "; interrupted, so it may not be the shortest"
         } else {
             ""
         };
-        console.say(format_args!("Written to {}{how}", folder.display()));
+        console.out(format_args!(
+            "Written to {}{interrupted_note}",
+            folder.display()
+        ));
         if lost > 0 {
             let branches = quantity::of(lost as u64, unit);
             console.warning(
                 &format!("not reached again: {branches} that the tests did reach"),
                 Some("the system depends on something besides the test: time, chance, files, an earlier test"),
             );
-            return ExitStatus::CouldNot;
+            return ExitStatus::Error;
         }
         status
     }
 }
 
-fn given(
+/// Reads the tests given by `--from`.
+fn read_tests(
     console: &mut Console<'_>,
-    system: &mut dyn Subject,
+    system: &mut dyn Target,
     files: Vec<TextFile>,
-) -> Result<Originals, Trouble> {
-    let suite = Suite::read(console, system, files)?;
+) -> Result<OriginalTests, CommandError> {
+    let suite = SavedSuite::read(console, system, files)?;
     let tests: Vec<Test> = suite.tests.into_iter().map(|(_, test)| test).collect();
-    let size = Size {
+    let size = SuiteSize {
         tests: tests.len() as u64,
         steps: tests.iter().map(|test| test.len() as u64).sum(),
     };
     let origin = note("made-from", quantity::of(size.tests, "test"));
-    Ok(Originals {
+    Ok(OriginalTests {
         tests,
         size,
         origin,
     })
 }
 
-fn explain(error: ReduceError) -> Error {
+/// Converts an error of the reduction.
+fn reduction_error(error: ReduceError) -> Error {
     match error {
         ReduceError::Error(error) => error,
         not_reproduced => Error::new(format!("a test cannot be reduced: {not_reproduced}")),
     }
 }
 
+/// Returns everything that some of the tests reach.
 fn union<'a>(tests: impl IntoIterator<Item = &'a QuickTest>) -> Coverage {
     let mut all = Coverage::default();
     for test in tests {
@@ -420,25 +436,29 @@ fn union<'a>(tests: impl IntoIterator<Item = &'a QuickTest>) -> Coverage {
     all
 }
 
+/// Returns a note for a saved test.
 fn note(name: &str, text: impl ToString) -> (String, String) {
     (name.to_owned(), text.to_string())
 }
 
-/// Looks after a search for tests that reach something new.
-struct Collection<'s, 'c> {
+/// Watcher that collects the tests of a search that reach something new.
+struct NewCoverageTests<'s, 'c> {
     console: &'s mut Console<'c>,
+    /// Tests that reached something new.
     tests: Vec<Test>,
-    /// How many reached something new.
+    /// Number of tests that reached something new.
     new: u64,
-    size: Size,
+    /// Size of all tests made so far.
+    size: SuiteSize,
     started: Instant,
+    /// Time limit.
     time: Option<Duration>,
-    pulse: Pulse,
+    throttle: Throttle,
 }
 
-impl<'s> SearchWatcher<dyn Subject + 's> for Collection<'_, '_> {
-    fn proceed(&mut self, progress: &Progress) -> bool {
-        let Some(now) = self.pulse.beat() else {
+impl<'s> SearchWatcher<dyn Target + 's> for NewCoverageTests<'_, '_> {
+    fn proceed(&mut self, progress: &SearchProgress) -> bool {
+        let Some(now) = self.throttle.poll() else {
             return true;
         };
         let (time, new) = (now - self.started, self.new);
@@ -447,16 +467,21 @@ impl<'s> SearchWatcher<dyn Subject + 's> for Collection<'_, '_> {
             let time = duration::show(time);
             format!("{made} made, {new} of them reached something new, {time}")
         });
-        !testwright_python::interrupted() && self.time.is_none_or(|limit| time < limit)
+        !testwright_python::is_interrupted() && self.time.is_none_or(|limit| time < limit)
     }
 
-    fn made(&mut self, system: &(dyn Subject + 's), made: Made<'_>) -> ControlFlow<()> {
+    /// Keeps the test if it reached something new.
+    fn test_generated(
+        &mut self,
+        system: &(dyn Target + 's),
+        made: GeneratedTest<'_>,
+    ) -> ControlFlow<()> {
         self.size.tests += 1;
         self.size.steps += made.steps.len() as u64;
-        if !system.news().is_empty() {
+        if !system.take_new_targets().is_empty() {
             self.new += 1;
             self.tests.push(Test::of_steps(made.steps.to_vec()));
-            // What it reached before it failed is better shown by a test that passes.
+            // A passing test is preferred for the branches that it reached before it failed.
             if let (Some(_), Some((_, before @ [_, ..]))) = (made.failure, made.steps.split_last())
             {
                 self.tests.push(Test::of_steps(before.to_vec()));
@@ -465,7 +490,8 @@ impl<'s> SearchWatcher<dyn Subject + 's> for Collection<'_, '_> {
         ControlFlow::Continue(())
     }
 
-    fn found(&mut self, _: &mut (dyn Subject + 's), _: Found) -> ControlFlow<()> {
+    /// Ignores failures: only coverage counts here.
+    fn failure_found(&mut self, _: &mut (dyn Target + 's), _: FailingTest) -> ControlFlow<()> {
         ControlFlow::Continue(())
     }
 }

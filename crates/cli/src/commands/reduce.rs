@@ -1,22 +1,22 @@
-//! `testwright reduce`: shorten a saved test.
+//! `testwright reduce`: reduce a saved test to a minimal one.
 
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use testwright_core::replay::{ReplayOptions, replay};
-use testwright_core::shrink::{Method, ReduceError, ReduceOptions, Speed};
+use testwright_core::shrink::{ReduceError, ReduceMethod, ReduceOptions, Speed};
 use testwright_core::{Catalog, Error, Failure, Test, saved};
-use testwright_python::Output;
+use testwright_python::OutputMode;
 
 use super::replay::UntilInterrupted;
 use super::{StepperArgument, SystemArguments};
-use crate::belonging::HarnessArgument;
 use crate::console::Console;
 use crate::files::{Destination, TextFile};
-use crate::reducing::{self, Aim, Reduced};
-use crate::source::Source;
-use crate::subject::Subject;
-use crate::{ExitStatus, Trouble, report};
+use crate::reduction::{self, ReducedTest, ReductionGoal};
+use crate::source::SystemSource;
+use crate::target::Target;
+use crate::test_source::HarnessArgument;
+use crate::{CommandError, ExitStatus, report};
 
 /// Shorten a failing test to the steps that matter
 ///
@@ -33,7 +33,7 @@ Examples:
 
 Exit status: 1 the reduced test fails (as it should), 2 could not do what was asked."
 )]
-pub(crate) struct Reduce {
+pub(crate) struct ReduceCommand {
     /// The test, which must fail
     test: PathBuf,
 
@@ -56,9 +56,9 @@ pub(crate) struct Reduce {
     #[arg(long)]
     json: bool,
 
-    /// `normalize` does more.
-    #[arg(skip = Aim::Short)]
-    aim: Aim,
+    /// Goal of the reduction; `normalize` sets another one.
+    #[arg(skip = ReductionGoal::Short)]
+    aim: ReductionGoal,
 
     #[command(flatten)]
     stepper: StepperArgument,
@@ -67,8 +67,8 @@ pub(crate) struct Reduce {
     system: SystemArguments,
 }
 
-impl Reduce {
-    /// The same for a test that is to be normalised.
+impl ReduceCommand {
+    /// Returns the command that `normalize` runs.
     pub(super) fn normalizing(
         test: PathBuf,
         harness: HarnessArgument,
@@ -76,79 +76,81 @@ impl Reduce {
         json: bool,
         speed: Speed,
         system: SystemArguments,
-    ) -> Reduce {
-        Reduce {
-            output: Some(output.unwrap_or_else(|| beside(&test, "normal"))),
+    ) -> ReduceCommand {
+        ReduceCommand {
+            output: Some(output.unwrap_or_else(|| sibling_path(&test, "normal"))),
             test,
             harness,
             ddmin: false,
             keep_last: false,
             json,
-            aim: Aim::Normal(speed),
+            aim: ReductionGoal::Normal(speed),
             stepper: StepperArgument::default(),
             system,
         }
     }
 
-    pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, Trouble> {
-        let source = self.harness.of(std::slice::from_ref(&self.test))?;
-        let options = self.system.options_for(&source, Output::Drop)?;
+    /// Runs the command.
+    pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, CommandError> {
+        let source = self.harness.source_of(std::slice::from_ref(&self.test))?;
+        let options = self.system.options_for(&source, OutputMode::Drop)?;
         let options = self
             .stepper
-            .put_into(options, &source, self.system.step_timeout)?;
+            .apply_to(options, &source, self.system.step_timeout)?;
         let destination = self.destination(&source)?;
         let saved = TextFile::read(&self.test)?;
-        let work = |console: &mut Console<'_>, system: &mut dyn Subject, test: Test| {
-            let failure = self.failure(system, &test)?;
+        let work = |console: &mut Console<'_>, system: &mut dyn Target, test: Test| {
+            let failure = self.find_failure(system, &test)?;
             let reduced =
-                reducing::reduce(console, system, &test, &failure, &self.options(), self.aim)
-                    .map_err(|error| self.explain(error))?;
+                reduction::reduce(console, system, &test, &failure, &self.options(), self.aim)
+                    .map_err(|error| self.reduction_error(error))?;
             let text = self.text(&source, system.actions(), &reduced);
             if self.json {
-                let report = Report {
+                let report = ReduceReport {
                     file: destination
                         .file()
-                        .map(|place| place.shown().display().to_string()),
-                    ..Report::new(&reduced, test.len(), system.actions())
+                        .map(|file| file.shown().display().to_string()),
+                    ..ReduceReport::new(&reduced, test.len(), system.actions())
                 };
-                console.say(report.to_json());
+                console.out(report.to_json());
                 destination
                     .file()
-                    .map(|place| place.write(&text))
+                    .map(|file| file.write(&text))
                     .transpose()?;
                 return Ok(ExitStatus::FailureFound);
             }
-            let Some(place) = destination.file() else {
-                console.tell(reduced.story.trim_end_matches(':'));
-                console.say(text.trim_end());
+            let Some(file) = destination.file() else {
+                console.err(reduced.summary.trim_end_matches(':'));
+                console.out(text.trim_end());
                 return Ok(ExitStatus::FailureFound);
             };
-            // Shown first, so that the work is not in vain if the file cannot be written.
-            console.say(reduced.story);
-            console.say("");
-            report::say_test(console, system.actions(), &reduced.test, &reduced.failure);
-            console.say("");
-            place.write(&text)?;
-            console.say(format_args!("Written to {}", place.shown().display()));
+            // Printed first, so that the result is not lost if the file cannot be written.
+            console.out(reduced.summary);
+            console.out("");
+            report::print_test(console, system.actions(), &reduced.test, &reduced.failure);
+            console.out("");
+            file.write(&text)?;
+            console.out(format_args!("Written to {}", file.shown().display()));
             Ok(ExitStatus::FailureFound)
         };
         let ready = source.clone().read(console)?;
         ready.with_test(console, saved, &options, &self.system, work)
     }
 
-    /// The test itself may be replaced, for what is left of it fails in the same way.
-    fn destination(&self, source: &Source) -> Result<Destination, Error> {
+    /// Returns the output file. It may replace the test, but not the harness.
+    fn destination(&self, source: &SystemSource) -> Result<Destination, Error> {
         let path = self
             .output
             .clone()
-            .unwrap_or_else(|| beside(&self.test, "reduced"));
+            .unwrap_or_else(|| sibling_path(&self.test, "reduced"));
         let files = source.files();
-        let to_keep: Vec<(&Path, &str)> =
+        let protected: Vec<(&Path, &str)> =
             files.iter().map(|file| (&**file, "the harness")).collect();
-        Destination::prepare(&path, &to_keep)
+        Destination::prepare(&path, &protected)
     }
 
-    fn text(&self, source: &Source, catalog: &Catalog, reduced: &Reduced) -> String {
+    /// Returns the saved form of the reduced test.
+    fn text(&self, source: &SystemSource, catalog: &Catalog, reduced: &ReducedTest) -> String {
         let Failure { kind, message, .. } = &reduced.failure;
         let mut notes = source.notes();
         notes.extend([
@@ -158,20 +160,21 @@ impl Reduce {
         saved::write(catalog, &reduced.test, &notes)
     }
 
+    /// Returns the options of the reduction.
     fn options(&self) -> ReduceOptions {
         ReduceOptions {
             method: if self.ddmin {
-                Method::Ddmin
+                ReduceMethod::Ddmin
             } else {
-                Method::Greedy
+                ReduceMethod::Greedy
             },
             keep_last: self.keep_last,
             check: !self.system.no_check,
         }
     }
 
-    /// How the test fails now.
-    fn failure(&self, system: &mut dyn Subject, test: &Test) -> Result<Failure, Error> {
+    /// Replays the test, and returns its failure. Fails if there is none.
+    fn find_failure(&self, system: &mut dyn Target, test: &Test) -> Result<Failure, Error> {
         let options = ReplayOptions {
             check: !self.system.no_check,
         };
@@ -190,7 +193,8 @@ impl Reduce {
         })
     }
 
-    fn explain(&self, error: ReduceError) -> Error {
+    /// Converts an error of the reduction.
+    fn reduction_error(&self, error: ReduceError) -> Error {
         match error {
             ReduceError::Error(error) => error,
             not_reproduced => Error::new(format!("`{}` cannot be reduced: {not_reproduced}", self.test.display()))
@@ -199,30 +203,31 @@ impl Reduce {
     }
 }
 
-/// A reduction for scripts. The names in here are a promise.
+/// A reduction for scripts. Field names are the keys of the JSON output and must not change.
 #[derive(Serialize)]
-struct Report {
+struct ReduceReport {
     kind: &'static str,
     message: String,
-    /// Of the reduced test.
+    /// Number of steps of the reduced test.
     steps: usize,
-    /// Of the test as it was.
+    /// Number of steps of the test before.
     full_steps: usize,
-    /// How many tests were run.
+    /// Number of tests that were run.
     runs: u64,
-    /// How many steps were taken in these.
+    /// Number of steps in these tests.
     steps_in_runs: u64,
-    /// False if it was stopped early.
+    /// False if the reduction was stopped early.
     complete: bool,
-    /// The steps of the reduced test, as they stand in the file.
+    /// Steps of the reduced test, as in its file.
     test: Vec<String>,
-    /// Where the test is, unless it was to be shown only.
+    /// Path of the reduced test; `null` if it was only printed.
     file: Option<String>,
 }
 
-impl Report {
-    fn new(reduced: &Reduced, full_steps: usize, catalog: &Catalog) -> Report {
-        Report {
+impl ReduceReport {
+    /// Builds the report.
+    fn new(reduced: &ReducedTest, full_steps: usize, catalog: &Catalog) -> ReduceReport {
+        ReduceReport {
             kind: reduced.failure.kind.name(),
             message: reduced.failure.message.clone(),
             steps: reduced.test.len(),
@@ -235,17 +240,20 @@ impl Report {
         }
     }
 
+    /// Formats the report as one JSON object.
     fn to_json(&self) -> String {
         serde_json::to_string_pretty(self).expect("numbers and strings are always JSON")
     }
 }
 
+/// Returns a note for a saved test.
 fn note(name: &str, text: impl ToString) -> (String, String) {
     (name.to_owned(), text.to_string())
 }
 
-/// `NAME.reduced.test`, say, for `NAME.test` and `NAME.full.test`.
-fn beside(test: &Path, word: &str) -> PathBuf {
+/// Returns the path beside a test with another ending: `NAME.reduced.test` for `NAME.test` or
+/// `NAME.full.test`.
+fn sibling_path(test: &Path, word: &str) -> PathBuf {
     let name = test.file_name().unwrap_or_default().to_string_lossy();
     let stem = name.strip_suffix(".test").unwrap_or(&name);
     let stem = stem.strip_suffix(".full").unwrap_or(stem);

@@ -5,18 +5,18 @@ use std::time::{Duration, Instant};
 
 use testwright_core::Trace;
 use testwright_core::replay::{ReplayOptions, replay};
-use testwright_python::{Options, Output};
+use testwright_python::{Options, OutputMode};
 use testwright_report::Attribution;
-use testwright_report::junit::{TestCase, TestSuite, Verdict, junit};
+use testwright_report::junit::{CaseVerdict, TestCase, TestSuite, junit};
 
 use super::SystemArguments;
 use super::replay::UntilInterrupted;
-use crate::belonging::HarnessArgument;
-use crate::console::{Console, Look};
-use crate::coverage::{CoverageArguments, Reached};
+use crate::console::{Console, TextStyle};
+use crate::coverage::{CoverageArguments, TestCoverage};
 use crate::files::{Destination, TextFile};
-use crate::subject::Subject;
-use crate::{ExitStatus, Trouble, duration, load, quantity, report};
+use crate::target::Target;
+use crate::test_source::HarnessArgument;
+use crate::{CommandError, ExitStatus, duration, load, quantity, report};
 
 /// Replay a suite of saved tests, and report like a test runner
 ///
@@ -33,7 +33,7 @@ Examples:
 
 Exit status: 0 all tests pass, 1 a test fails, 2 a test is broken or what was asked could not be done."
 )]
-pub(crate) struct Regress {
+pub(crate) struct RegressCommand {
     /// Tests, and folders with tests
     #[arg(required = true, value_name = "TEST|FOLDER")]
     tests: Vec<PathBuf>,
@@ -60,8 +60,9 @@ pub(crate) struct Regress {
     system: SystemArguments,
 }
 
-impl Regress {
-    pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, Trouble> {
+impl RegressCommand {
+    /// Runs the command.
+    pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, CommandError> {
         let files = load::test_files(&self.tests)?;
         let results = self
             .junit
@@ -69,38 +70,39 @@ impl Regress {
             .map(|path| Destination::prepare(path, &[]));
         let results = results.transpose()?;
         let reports = self.coverage.prepare()?;
-        let source = self.harness.of(&self.tests)?;
+        let source = self.harness.source_of(&self.tests)?;
         let options = Options {
             measured: self.coverage.measured_for(&source)?,
-            ..self.system.options_for(&source, Output::Drop)?
+            ..self.system.options_for(&source, OutputMode::Drop)?
         };
         let name = source.shown();
         let ready = source.read(console)?;
-        ready.with_subject(console, &options, &self.system, |console, system| {
-            let mut reached = Reached::since_loading(Attribution::Every, system.collector());
+        ready.with_target(console, &options, &self.system, |console, system| {
+            let mut reached = TestCoverage::with_loading(Attribution::Every, system.collector());
             let cases = self.replay_all(console, system, files, &mut reached)?;
-            let status = say_summary(console, &cases);
+            let status = print_summary(console, &cases);
             if let Some(collector) = system.collector() {
                 let report = reached.into_report(collector, &reports);
-                reports.write(console, &report, |console, table| console.say(table))?;
+                reports.write(console, &report, |console, table| console.out(table))?;
             }
             let suite = TestSuite { name, cases };
             match results {
-                Some(Destination::File(place)) => place.write(&junit(&suite))?,
-                Some(Destination::StandardOutput) => console.say(junit(&suite).trim_end()),
+                Some(Destination::File(file)) => file.write(&junit(&suite))?,
+                Some(Destination::StandardOutput) => console.out(junit(&suite).trim_end()),
                 None => {}
             }
             Ok(status)
         })
     }
 
+    /// Replays all tests. A test with unknown steps counts as broken.
     fn replay_all(
         &self,
         console: &mut Console<'_>,
-        system: &mut dyn Subject,
+        system: &mut dyn Target,
         files: Vec<TextFile>,
-        reached: &mut Reached,
-    ) -> Result<Vec<TestCase>, Trouble> {
+        reached: &mut TestCoverage,
+    ) -> Result<Vec<TestCase>, CommandError> {
         let options = ReplayOptions {
             check: !self.system.no_check,
         };
@@ -109,31 +111,31 @@ impl Regress {
             let started = Instant::now();
             let name = file.name.clone();
             if let Some(collector) = system.collector() {
-                collector.begin_anew()?;
+                collector.reset_current()?;
             }
             let verdict = match load::test(console, system, file) {
                 Ok((_, test)) => {
                     let trace = replay(system, &test, &options, &mut UntilInterrupted)?;
                     if trace.interrupted {
-                        return Err(Trouble::Interrupted);
+                        return Err(CommandError::Interrupted);
                     }
-                    self.say_trace(console, &name, &trace);
+                    self.print_trace(console, &name, &trace);
                     verdict(system, &trace)
                 }
-                Err(trouble) => {
-                    if let Trouble::Error(error) = &trouble {
+                Err(load_error) => {
+                    if let CommandError::Error(error) = &load_error {
                         console.error(error);
-                    } else if matches!(trouble, Trouble::Interrupted) {
-                        return Err(trouble);
+                    } else if matches!(load_error, CommandError::Interrupted) {
+                        return Err(load_error);
                     }
                     let message = String::from("the harness does not know all of its steps");
-                    Verdict::Broken { message }
+                    CaseVerdict::Broken { message }
                 }
             };
             if let Some(collector) = system.collector() {
                 reached.note(|| name.clone(), collector.current().iter().collect());
             }
-            let stop = self.stop && verdict != Verdict::Passed;
+            let stop = self.stop && verdict != CaseVerdict::Passed;
             cases.push(TestCase {
                 name,
                 time: started.elapsed(),
@@ -146,17 +148,18 @@ impl Regress {
         Ok(cases)
     }
 
-    fn say_trace(&self, console: &mut Console<'_>, name: &str, trace: &Trace) {
+    /// Prints the result of a test.
+    fn print_trace(&self, console: &mut Console<'_>, name: &str, trace: &Trace) {
         match trace.failure() {
             Some(failure) => {
                 let steps = quantity::of(trace.events.len() as u64, "step");
-                let words = console.paint(Look::Bad, format_args!("fails after {steps}"));
-                console.say(format_args!("{name}: {words}"));
-                report::say_failure(console, failure, 4);
+                let text = console.paint(TextStyle::Failure, format_args!("fails after {steps}"));
+                console.out(format_args!("{name}: {text}"));
+                report::print_failure(console, failure, 4);
             }
             None if self.verbose => {
-                let words = console.paint(Look::Good, "passes");
-                console.say(format_args!("{name}: {words}"));
+                let text = console.paint(TextStyle::Success, "passes");
+                console.out(format_args!("{name}: {text}"));
             }
             None => {}
         }
@@ -164,44 +167,47 @@ impl Regress {
     }
 }
 
-fn verdict(system: &dyn Subject, trace: &Trace) -> Verdict {
+/// Returns the verdict on a test for JUnit.
+fn verdict(system: &dyn Target, trace: &Trace) -> CaseVerdict {
     let Some(failure) = trace.failure() else {
-        return Verdict::Passed;
+        return CaseVerdict::Passed;
     };
-    let mut details = report::events(system.actions(), &trace.events);
+    let mut details = report::event_lines(system.actions(), &trace.events);
     if !failure.details.is_empty() {
         details.push(failure.details.clone());
     }
-    Verdict::Failed {
+    CaseVerdict::Failed {
         kind: failure.kind.name().to_owned(),
         message: failure.message.clone(),
         details: details.join("\n"),
     }
 }
 
-fn say_summary(console: &mut Console<'_>, cases: &[TestCase]) -> ExitStatus {
-    let count = |wanted: fn(&Verdict) -> bool| {
-        let found = cases.iter().filter(|case| wanted(&case.verdict));
+/// Prints the numbers of tests, and returns the exit status.
+fn print_summary(console: &mut Console<'_>, cases: &[TestCase]) -> ExitStatus {
+    let count = |is_counted: fn(&CaseVerdict) -> bool| {
+        let found = cases.iter().filter(|case| is_counted(&case.verdict));
         found.count() as u64
     };
-    let failed = count(|verdict| matches!(verdict, Verdict::Failed { .. }));
-    let broken = count(|verdict| matches!(verdict, Verdict::Broken { .. }));
+    let failed = count(|verdict| matches!(verdict, CaseVerdict::Failed { .. }));
+    let broken = count(|verdict| matches!(verdict, CaseVerdict::Broken { .. }));
     let time: Duration = cases.iter().map(|case| case.time).sum();
-    let words = match (failed, broken) {
-        (0, 0) => console.paint(Look::Good, "all pass"),
-        (0, broken) => console.paint(Look::Bad, format_args!("{broken} broken")),
-        (failed, 0) => console.paint(Look::Bad, format_args!("{failed} failed")),
-        (failed, broken) => {
-            console.paint(Look::Bad, format_args!("{failed} failed, {broken} broken"))
-        }
+    let text = match (failed, broken) {
+        (0, 0) => console.paint(TextStyle::Success, "all pass"),
+        (0, broken) => console.paint(TextStyle::Failure, format_args!("{broken} broken")),
+        (failed, 0) => console.paint(TextStyle::Failure, format_args!("{failed} failed")),
+        (failed, broken) => console.paint(
+            TextStyle::Failure,
+            format_args!("{failed} failed, {broken} broken"),
+        ),
     };
-    console.say(format_args!(
-        "{} in {}: {words}",
+    console.out(format_args!(
+        "{} in {}: {text}",
         quantity::of(cases.len() as u64, "test"),
         duration::show(time)
     ));
     match (failed, broken) {
-        (_, 1..) => ExitStatus::CouldNot,
+        (_, 1..) => ExitStatus::Error,
         (1.., 0) => ExitStatus::FailureFound,
         (0, 0) => ExitStatus::NothingFound,
     }

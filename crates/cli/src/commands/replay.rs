@@ -2,21 +2,21 @@
 
 use std::path::PathBuf;
 
-use testwright_core::replay::{ReplayOptions, Watcher, replay};
-use testwright_core::{ActionId, Error, Event, System, Test, Trace};
-use testwright_python::{Options, Output, SlotValue};
+use testwright_core::replay::{ReplayOptions, ReplayWatcher, replay};
+use testwright_core::{ActionId, Error, System, Test, Trace, TraceEvent};
+use testwright_python::{Options, OutputMode, SlotValue};
 use testwright_report::Attribution;
 
 use super::{StepperArgument, SystemArguments};
-use crate::belonging::HarnessArgument;
-use crate::console::{Console, Look};
-use crate::coverage::{CoverageArguments, Reached, Reports};
-use crate::explaining::Explaining;
+use crate::console::{Console, TextStyle};
+use crate::coverage::{CoverageArguments, CoverageOutputs, TestCoverage};
+use crate::explanation::TestExplainer;
 use crate::files::TextFile;
-use crate::guard::{Note, guarded, tell_crash};
-use crate::source::{Read, Source};
-use crate::subject::Subject;
-use crate::{ExitStatus, Trouble, load, quantity, report};
+use crate::guard::{ProgressNote, report_crash, run_guarded};
+use crate::source::{LoadedSource, SystemSource};
+use crate::target::Target;
+use crate::test_source::HarnessArgument;
+use crate::{CommandError, ExitStatus, load, quantity, report};
 
 /// Run saved tests again, and tell whether they pass
 ///
@@ -33,7 +33,7 @@ Examples:
 
 Exit status: 0 all tests pass, 1 a test fails, 2 could not do what was asked."
 )]
-pub(crate) struct Replay {
+pub(crate) struct ReplayCommand {
     /// The tests
     #[arg(required = true, value_name = "TEST")]
     tests: Vec<PathBuf>,
@@ -63,29 +63,31 @@ pub(crate) struct Replay {
     system: SystemArguments,
 }
 
-impl Replay {
-    pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, Trouble> {
-        let source = self.harness.of(&self.tests)?;
+impl ReplayCommand {
+    /// Runs the command.
+    pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, CommandError> {
+        let source = self.harness.source_of(&self.tests)?;
         let options = self.options(&source)?;
         let is_models = source.is_models();
         let ready = source.read(console)?;
         let read = |_: &mut Console<'_>, path: &PathBuf| Ok(TextFile::read(path)?);
-        let tests = load::all(console, &self.tests, read)?;
+        let tests = load::try_each(console, &self.tests, read)?;
         let reports = self.coverage.prepare()?;
-        let patience = is_models.then_some(self.system.step_timeout);
-        let explaining = self.explain.then(|| Explaining::of(&ready));
-        let telling = (&reports, explaining.as_ref());
-        // The tests may have been saved because they crash.
-        guarded(console, patience, tell_crash, |console, note| {
-            self.replay_all(console, ready, tests, &options, telling, note)
+        let timeout = is_models.then_some(self.system.step_timeout);
+        let explaining = self.explain.then(|| TestExplainer::new(&ready));
+        let output = (&reports, explaining.as_ref());
+        // The tests may crash the process: some were saved for that reason.
+        run_guarded(console, timeout, report_crash, |console, note| {
+            self.replay_all(console, ready, tests, &options, output, note)
         })
     }
 
-    fn options(&self, source: &Source) -> Result<Options, Error> {
+    /// Returns the options for loading the harness or the models.
+    fn options(&self, source: &SystemSource) -> Result<Options, Error> {
         let output = if self.verbose {
-            Output::Capture
+            OutputMode::Capture
         } else {
-            Output::Drop
+            OutputMode::Drop
         };
         let options = Options {
             log_level: self.log,
@@ -93,24 +95,25 @@ impl Replay {
             ..self.system.options_for(source, output)?
         };
         self.stepper
-            .put_into(options, source, self.system.step_timeout)
+            .apply_to(options, source, self.system.step_timeout)
     }
 
+    /// Replays all tests, and reports their coverage.
     fn replay_all(
         &self,
         console: &mut Console<'_>,
-        ready: Read,
+        ready: LoadedSource,
         tests: Vec<TextFile>,
         options: &Options,
-        (reports, explaining): (&Reports, Option<&Explaining>),
-        note: &Note,
-    ) -> Result<ExitStatus, Trouble> {
-        let work = |console: &mut Console<'_>, system: &mut dyn Subject, tests: Vec<_>| {
+        (reports, explaining): (&CoverageOutputs, Option<&TestExplainer>),
+        note: &ProgressNote,
+    ) -> Result<ExitStatus, CommandError> {
+        let work = |console: &mut Console<'_>, system: &mut dyn Target, tests: Vec<_>| {
             let mut status = ExitStatus::NothingFound;
-            let mut reached = Reached::since_loading(Attribution::Every, system.collector());
+            let mut reached = TestCoverage::with_loading(Attribution::Every, system.collector());
             for (file, test) in tests {
                 if let Some(collector) = system.collector() {
-                    collector.begin_anew()?;
+                    collector.reset_current()?;
                 }
                 let replayed = (&file, &test);
                 status = status.max(self.replay(console, system, replayed, explaining, note)?);
@@ -121,28 +124,29 @@ impl Replay {
             }
             if let Some(collector) = system.collector() {
                 let report = reached.into_report(collector, reports);
-                reports.write(console, &report, |console, table| console.say(table))?;
+                reports.write(console, &report, |console, table| console.out(table))?;
             }
             Ok(status)
         };
         ready.with_tests(console, tests, options, note, work)
     }
 
+    /// Replays one test and prints the result.
     fn replay(
         &self,
         console: &mut Console<'_>,
-        system: &mut dyn Subject,
+        system: &mut dyn Target,
         (file, test): (&TextFile, &Test),
-        explaining: Option<&Explaining>,
-        note: &Note,
-    ) -> Result<ExitStatus, Trouble> {
+        explaining: Option<&TestExplainer>,
+        note: &ProgressNote,
+    ) -> Result<ExitStatus, CommandError> {
         let options = ReplayOptions {
             check: !self.system.no_check,
         };
         let trace = if self.verbose {
-            let mut narrator = Narrator {
+            let mut watcher = VerboseWatcher {
                 console,
-                noting: Noting {
+                step_note: StepNote {
                     file,
                     note,
                     steps: 0,
@@ -150,44 +154,45 @@ impl Replay {
                 number: 0,
                 before: Vec::new(),
             };
-            replay(system, test, &options, &mut narrator)?
+            replay(system, test, &options, &mut watcher)?
         } else {
-            let mut noting = Noting {
+            let mut step_note = StepNote {
                 file,
                 note,
                 steps: 0,
             };
-            replay(system, test, &options, &mut noting)?
+            replay(system, test, &options, &mut step_note)?
         };
-        say_log(console, system);
-        let status = say_verdict(console, system, file, test, &trace);
+        print_log(console, system);
+        let status = print_verdict(console, system, file, test, &trace);
         if let (Some(explaining), Some(failure)) = (explaining, trace.failure()) {
-            let until_then = Test::of_steps(
+            let executed = Test::of_steps(
                 test.steps
                     .iter()
                     .take(trace.events.len())
                     .cloned()
                     .collect(),
             );
-            let explained = explaining.explain(system.actions(), &until_then, failure);
+            let explained = explaining.explain(system.actions(), &executed, failure);
             if let Some(explained) = explained {
-                explained.say(console);
+                explained.print(console);
             }
         }
         Ok(status)
     }
 }
 
-/// Says what the `log:` lines of the harness have to say.
-fn say_log(console: &mut Console<'_>, system: &mut dyn Subject) {
+/// Prints the output of the `log:` lines of the harness.
+fn print_log(console: &mut Console<'_>, system: &mut dyn Target) {
     for line in system.take_log() {
-        console.say(format_args!("    {line}"));
+        console.out(format_args!("    {line}"));
     }
 }
 
-fn say_verdict(
+/// Prints whether a test passes, and which steps were skipped.
+fn print_verdict(
     console: &mut Console<'_>,
-    system: &dyn Subject,
+    system: &dyn Target,
     file: &TextFile,
     test: &Test,
     trace: &Trace,
@@ -195,23 +200,26 @@ fn say_verdict(
     let steps = quantity::of(test.len() as u64, "step");
     let (verdict, status) = match trace.failure() {
         Some(_) => {
-            let words = format!("fails at step {} of {}", trace.events.len(), test.len());
-            (console.paint(Look::Bad, words), ExitStatus::FailureFound)
+            let text = format!("fails at step {} of {}", trace.events.len(), test.len());
+            (
+                console.paint(TextStyle::Failure, text),
+                ExitStatus::FailureFound,
+            )
         }
-        None if trace.interrupted => ("interrupted".to_owned(), ExitStatus::CouldNot),
+        None if trace.interrupted => ("interrupted".to_owned(), ExitStatus::Error),
         None => (
-            console.paint(Look::Good, format_args!("passes ({steps})")),
+            console.paint(TextStyle::Success, format_args!("passes ({steps})")),
             ExitStatus::NothingFound,
         ),
     };
-    console.say(format_args!("{}: {verdict}", file.name));
+    console.out(format_args!("{}: {verdict}", file.name));
     if let Some(failure) = trace.failure() {
-        report::say_failure(console, failure, 4);
+        report::print_failure(console, failure, 4);
     }
     for (index, event) in trace.events.iter().enumerate() {
-        if let Event::Skipped(action) = event {
+        if let TraceEvent::Skipped(action) = event {
             let text = system.actions().text(*action);
-            console.say(format_args!(
+            console.out(format_args!(
                 "    step {} skipped, not enabled: {text}",
                 index + 1
             ));
@@ -221,26 +229,28 @@ fn say_verdict(
     status
 }
 
-/// Lets a test run, but not past Ctrl-C.
+/// Watcher that stops a replay on Ctrl-C.
 pub(super) struct UntilInterrupted;
 
-impl<S: ?Sized> Watcher<S> for UntilInterrupted {
+impl<S: ?Sized> ReplayWatcher<S> for UntilInterrupted {
     fn proceed(&mut self) -> bool {
-        !testwright_python::interrupted()
+        !testwright_python::is_interrupted()
     }
 }
 
-/// Notes which step is next, for the case that it is the last.
-struct Noting<'n> {
+/// Watcher that notes the next step for the parent process, in case the step crashes.
+struct StepNote<'n> {
+    /// File of the test.
     file: &'n TextFile,
-    note: &'n Note,
-    /// How many steps are over.
+    /// Memory shared with the parent process.
+    note: &'n ProgressNote,
+    /// Number of steps taken so far.
     steps: usize,
 }
 
-impl<S: System + ?Sized> Watcher<S> for Noting<'_> {
+impl<S: System + ?Sized> ReplayWatcher<S> for StepNote<'_> {
     fn proceed(&mut self) -> bool {
-        !testwright_python::interrupted()
+        !testwright_python::is_interrupted()
     }
 
     fn before(&mut self, system: &mut S, action: ActionId) {
@@ -250,94 +260,101 @@ impl<S: System + ?Sized> Watcher<S> for Noting<'_> {
             .write(&format!("{}: fails at step {step}, {text}", self.file.name));
     }
 
-    fn after(&mut self, _system: &mut S, _event: &Event) {
+    fn after(&mut self, _system: &mut S, _event: &TraceEvent) {
         self.steps += 1;
     }
 }
 
-/// Tells what happens, step by step.
-struct Narrator<'n, 'c> {
+/// Watcher that prints each step and its values.
+struct VerboseWatcher<'n, 'c> {
     console: &'n mut Console<'c>,
-    noting: Noting<'n>,
+    step_note: StepNote<'n>,
+    /// Number of the current step, counted from 1.
     number: usize,
-    /// The values that the step uses, before it.
+    /// Values that the step uses, before it is taken.
     before: Vec<SlotValue>,
 }
 
-impl Narrator<'_, '_> {
-    fn step(&mut self, text: &str) {
+impl VerboseWatcher<'_, '_> {
+    /// Prints the text of a step.
+    fn print_step(&mut self, text: &str) {
         self.number += 1;
-        let line = self
-            .console
-            .paint(Look::Strong, format_args!("step {}: {text}", self.number));
-        self.console.say(line);
+        let line = self.console.paint(
+            TextStyle::Bold,
+            format_args!("step {}: {text}", self.number),
+        );
+        self.console.out(line);
     }
 
-    fn value(&mut self, sign: &str, value: &SlotValue) {
+    /// Prints a value.
+    fn print_value(&mut self, sign: &str, value: &SlotValue) {
         let note = self
             .console
-            .paint(Look::Quiet, format_args!("  ({})", value.type_name));
-        self.console.say(format_args!(
+            .paint(TextStyle::Dim, format_args!("  ({})", value.type_name));
+        self.console.out(format_args!(
             "    {sign} {} = {}{note}",
             value.name, value.text
         ));
     }
 
-    /// Values that the step gave or changed.
-    fn changes(&mut self, system: &dyn Subject, action: ActionId) {
-        for value in system.shown(action) {
+    /// Prints the values that the step created or changed.
+    fn print_changes(&mut self, system: &dyn Target, action: ActionId) {
+        for value in system.slot_values(action) {
             if !self.before.contains(&value) {
-                self.value("→", &value);
+                self.print_value("→", &value);
             }
         }
     }
 
-    fn printed(&mut self, system: &mut dyn Subject) {
+    /// Prints the output of the system.
+    fn print_output(&mut self, system: &mut dyn Target) {
         for line in system.take_output().lines() {
-            self.console.say(format_args!("    | {line}"));
+            self.console.out(format_args!("    | {line}"));
         }
     }
 }
 
-impl<'s> Watcher<dyn Subject + 's> for Narrator<'_, '_> {
+impl<'s> ReplayWatcher<dyn Target + 's> for VerboseWatcher<'_, '_> {
     fn proceed(&mut self) -> bool {
-        !testwright_python::interrupted()
+        !testwright_python::is_interrupted()
     }
 
-    fn before(&mut self, system: &mut (dyn Subject + 's), action: ActionId) {
-        self.noting.before(system, action);
-        self.step(&system.actions().text(action));
+    fn before(&mut self, system: &mut (dyn Target + 's), action: ActionId) {
+        self.step_note.before(system, action);
+        self.print_step(&system.actions().text(action));
         if let Some(reference) = system.reference_text(action) {
-            self.console.say(format_args!("    reference: {reference}"));
+            self.console.out(format_args!("    reference: {reference}"));
         }
-        self.before = system.shown(action);
-        // That a slot is empty goes without saying.
+        self.before = system.slot_values(action);
+        // Empty slots are not printed.
         for value in self
             .before
             .clone()
             .iter()
             .filter(|value| value.text != "None")
         {
-            self.value(" ", value);
+            self.print_value(" ", value);
         }
         self.console.flush();
     }
 
-    fn after(&mut self, system: &mut (dyn Subject + 's), event: &Event) {
-        self.noting.after(system, event);
+    fn after(&mut self, system: &mut (dyn Target + 's), event: &TraceEvent) {
+        self.step_note.after(system, event);
         match event {
-            Event::Restarted => self.step("<<RESTART>>"),
-            Event::Skipped(action) => {
-                self.step(&format!("{}  (skipped)", system.actions().text(*action)))
+            TraceEvent::Restarted => self.print_step("<<RESTART>>"),
+            TraceEvent::Skipped(action) => {
+                self.print_step(&format!("{}  (skipped)", system.actions().text(*action)))
             }
-            Event::Passed(action) | Event::Failed(action, _) => self.changes(system, *action),
-            Event::Expected(action, exception) => {
-                self.changes(system, *action);
+            TraceEvent::Passed(action) | TraceEvent::Failed(action, _) => {
+                self.print_changes(system, *action)
+            }
+            TraceEvent::Expected(action, exception) => {
+                self.print_changes(system, *action);
                 self.console
-                    .say(format_args!("    raised {exception}, as expected"));
+                    .out(format_args!("    raised {exception}, as expected"));
             }
         }
-        self.printed(system);
-        say_log(self.console, system);
+        self.print_output(system);
+        print_log(self.console, system);
     }
 }

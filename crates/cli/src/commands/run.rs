@@ -1,4 +1,7 @@
 //! `testwright run`: search for failures.
+//!
+//! The search runs in worker processes ([`campaign`]) or, with `--jobs 0`, in this process
+//! ([`in_process`]). Both hand failing tests to a [`FailureWriter`], which writes and prints them.
 
 use std::ffi::OsString;
 use std::hash::{BuildHasher, RandomState};
@@ -6,53 +9,53 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::{Duration, Instant};
 
-use testwright_core::generate::{Progress, Search};
+use testwright_core::generate::{SearchOptions, SearchProgress};
 use testwright_core::shrink::ReduceOptions;
 use testwright_core::{Catalog, Covered, Error, System, Test};
-use testwright_python::{Options, Output, PythonSystem};
+use testwright_python::{Options, OutputMode, PythonSystem};
 use testwright_report::CoverageReport;
 
 use super::{StepperArgument, SystemArguments};
-use crate::console::{Console, Look};
-use crate::coverage::{CoverageArguments, Reached, Reports};
-use crate::explaining::{Explaining, HarnessExplaining};
+use crate::console::{Console, TextStyle};
+use crate::coverage::{CoverageArguments, CoverageOutputs, TestCoverage};
+use crate::explanation::{HarnessExplainer, TestExplainer};
 use crate::files::OutputFolder;
-use crate::project::Project;
-use crate::source::Source;
-use crate::subject::Subject;
-use crate::workers::actions::Actions;
+use crate::project::ProjectFolder;
+use crate::source::SystemSource;
+use crate::target::Target;
+use crate::workers::actions::ActionRegistry;
 use crate::workers::start::Starter;
-use crate::{ExitStatus, Trouble, duration, events, load, quantity, report};
+use crate::{CommandError, ExitStatus, duration, events, load, quantity, report};
 
 mod campaign;
 mod confirm;
-mod finding;
-mod head;
+mod display;
+mod failures;
+mod final_report;
 mod in_process;
 pub(super) mod interrupt;
 mod json;
-mod judging;
-mod keeper;
-mod last_words;
-mod memory;
 mod models;
-mod pace;
 mod progress;
+mod reductions;
 mod resume;
-mod shares;
+mod resume_point;
+mod slowdown;
+mod store_writer;
 mod strategy;
-mod watching;
+mod work_shares;
+mod worker_thread;
 mod workers;
 
-use campaign::Means;
-use finding::{Desk, Finding};
-use in_process::InProcess;
-use json::{FailureReport, Report};
-use last_words::LastWords;
-use memory::Earlier;
-pub(crate) use pace::Pace;
+use campaign::CampaignInputs;
+use failures::{FailureWriter, ReportedFailure};
+use final_report::FinalReport;
+use in_process::InProcessSearch;
+use json::{FailureReport, RunReport};
+pub(crate) use slowdown::SlowdownGuard;
+use store_writer::StoppedCampaign;
 use strategy::StrategyArguments;
-pub(crate) use strategy::{Chosen, probability};
+pub(crate) use strategy::{SelectedStrategy, parse_probability};
 use workers::WorkerArguments;
 
 /// Search for failures with random tests, and reduce what is found
@@ -85,7 +88,7 @@ Examples:
 
 Exit status: 0 nothing found, 1 a failure was found, 2 could not do what was asked."
 )]
-pub(crate) struct Run {
+pub(crate) struct RunCommand {
     /// The harness, or a model
     #[arg(required_unless_present = "resume", value_name = "HARNESS|MODEL")]
     harness: Option<PathBuf>,
@@ -95,7 +98,7 @@ pub(crate) struct Run {
     more: Vec<PathBuf>,
 
     /// Same seed, same tests; without it one is drawn and shown, so that the run can be repeated
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = seed)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = parse_seed)]
     seed: Option<u64>,
 
     /// How long to search: 30s, 2m, 1h, 1.5s [default: 30s, or no limit with --tests or --steps]
@@ -103,11 +106,11 @@ pub(crate) struct Run {
     time: Option<Duration>,
 
     /// How many tests to make [default: as many as the time allows]
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = at_least_one::<u64>)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = parse_at_least_one::<u64>)]
     tests: Option<u64>,
 
     /// How many steps to take in all [default: as many as the time allows]
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = at_least_one::<u64>)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = parse_at_least_one::<u64>)]
     steps: Option<u64>,
 
     /// How many steps to choose for a test [default: 100; `auto` also tries up to eight times as many]
@@ -115,7 +118,7 @@ pub(crate) struct Run {
         long,
         value_name = "N",
         allow_negative_numbers = true,
-        value_parser = at_least_one::<u32>
+        value_parser = parse_at_least_one::<u32>
     )]
     length: Option<u32>,
 
@@ -183,151 +186,168 @@ pub(crate) struct Run {
     system: SystemArguments,
 }
 
-impl Run {
-    const USUAL_TIME: Duration = Duration::from_secs(30);
-    const USUAL_LENGTH: u32 = 100;
+impl RunCommand {
+    /// Time limit if no limit is given at all.
+    const DEFAULT_TIME: Duration = Duration::from_secs(30);
+    /// Number of steps in a test if `--length` is not given.
+    const DEFAULT_LENGTH: u32 = 100;
 
-    /// `words` are what was typed after `testwright run`.
+    /// Runs the command. `args` are the arguments after `testwright run`.
     pub(crate) fn run(
         self,
         console: &mut Console<'_>,
-        words: &[OsString],
-    ) -> Result<ExitStatus, Trouble> {
+        args: &[OsString],
+    ) -> Result<ExitStatus, CommandError> {
         if self.resume {
-            let (run, words, earlier) = resume::earlier(console, &self, words)?;
-            run.start(console, &words, Some(earlier))
+            let (run, args, stopped) = resume::load(console, &self, args)?;
+            run.start(console, &args, Some(stopped))
         } else {
-            self.start(console, words, None)
+            self.start(console, args, None)
         }
     }
 
+    /// Searches, or goes on with a stopped campaign.
+    ///
+    /// Chooses between models and a harness, and between worker processes and this process.
     fn start(
         self,
         console: &mut Console<'_>,
-        words: &[OsString],
-        earlier: Option<Earlier>,
-    ) -> Result<ExitStatus, Trouble> {
+        args: &[OsString],
+        stopped: Option<StoppedCampaign>,
+    ) -> Result<ExitStatus, CommandError> {
         let source = self.source()?;
         self.stepper
-            .put_into(Options::default(), &source, self.system.step_timeout)?;
+            .apply_to(Options::default(), &source, self.system.step_timeout)?;
         if self.json_lines && self.jobs() == 0 {
-            let error = Error::new("only workers tell what happens as it happens")
+            let error = Error::new("`--json-lines` needs worker processes")
                 .with_help("leave `--jobs 0` or `--json-lines` out; `--json` works with both");
             return Err(error.into());
         }
-        if earlier.is_some() && self.jobs() == 0 {
+        if stopped.is_some() && self.jobs() == 0 {
             let error = Error::new("a campaign can only be resumed with workers")
                 .with_help("leave `--jobs 0` out");
             return Err(error.into());
         }
-        if let Source::Models(names) = &source {
-            return models::run(&self, console, names, &source, words, earlier);
+        if let SystemSource::Models(names) = &source {
+            return models::run(&self, console, names, &source, args, stopped);
         }
-        let folder = OutputFolder::of_findings(&self.folder())?;
-        let kept = self.keep_tests.as_deref().map(OutputFolder::of_tests);
-        let kept = kept.transpose()?;
+        let folder = OutputFolder::for_failures(&self.folder())?;
+        let test_folder = self.keep_tests.as_deref().map(OutputFolder::for_tests);
+        let test_folder = test_folder.transpose()?;
         let reports = self.coverage.prepare()?;
         let mut plan = self.plan();
-        if let Some(earlier) = &earlier {
-            plan.seed = earlier.record.begun.seed;
+        if let Some(stopped) = &stopped {
+            plan.seed = stopped.record.settings.seed;
         }
         let (file, harness) = load::harness(console, self.harness())?;
-        let nothing_yet = Report::new(plan.seed, &harness.catalog);
+        let empty_report = RunReport::new(plan.seed, &harness.catalog);
         let explaining = self
             .explain
-            .then(|| Explaining::Harness(HarnessExplaining::new(&file, &harness)));
-        let actions = Actions::all(harness.catalog.clone());
-        let desk = Desk::new(&self, source.clone(), folder, plan, actions, explaining);
-        let ran = match self.jobs() {
+            .then(|| TestExplainer::Harness(HarnessExplainer::new(&file, &harness)));
+        let actions = ActionRegistry::closed(harness.catalog.clone());
+        let writer = FailureWriter::new(&self, source.clone(), folder, plan, actions, explaining);
+        let result = match self.jobs() {
             0 => {
-                let what = report::actions_from_lines(&harness);
+                let action_summary = report::actions_from_lines(&harness);
                 let work = |console: &mut Console<'_>, system: &mut PythonSystem<'_>| {
-                    self.search_here(console, system, &what, desk, kept, &reports)
+                    self.search_in_process(
+                        console,
+                        system,
+                        &action_summary,
+                        writer,
+                        test_folder,
+                        &reports,
+                    )
                 };
                 load::with_system(console, &file, harness, &self.options(), work)
             }
             jobs => {
                 let isolation = self.workers.isolation(jobs, self.show_output);
-                let starter = Starter::new(console, Some(&file), words, isolation)?;
-                let means = Means {
+                let starter = Starter::new(console, Some(&file), args, isolation)?;
+                let inputs = CampaignInputs {
                     source: &source,
                     harness: Some((&file, &harness)),
                     text: &file.text,
                     starter: &starter,
-                    words,
+                    args,
                     jobs,
                 };
-                campaign::run(console, desk, kept, &reports, &means, earlier)
+                campaign::run(console, writer, test_folder, &reports, &inputs, stopped)
             }
         };
-        if self.json && matches!(ran, Err(Trouble::Interrupted)) {
-            console.say(nothing_yet.interrupted().to_json());
+        if self.json && matches!(result, Err(CommandError::Interrupted)) {
+            console.out(empty_report.interrupted().to_json());
         }
-        ran
+        result
     }
 
-    /// The harness or the models.
-    fn source(&self) -> Result<Source, Error> {
+    /// Returns the harness or the models to test.
+    fn source(&self) -> Result<SystemSource, Error> {
         let names = self.harness.iter().chain(&self.more);
-        Source::of(&names.cloned().collect::<Vec<_>>())
+        SystemSource::from_names(&names.cloned().collect::<Vec<_>>())
     }
 
-    /// What it is called in the store of a project. Models with an implementation fail otherwise than without.
-    fn stored_name(&self, project: &Project) -> Result<String, Error> {
+    /// Returns the name that identifies the harness or the models in the store.
+    ///
+    /// The stepper is part of it, because models fail differently with an implementation than
+    /// without.
+    fn stored_name(&self, project: &ProjectFolder) -> Result<String, Error> {
         let name = self.source()?.stored_name(project)?;
         Ok(format!("{name}{}", self.stepper.as_option()))
     }
 
-    /// The models, in a process that is to load them.
+    /// Returns the names of the models, for a worker process that loads them.
     pub(crate) fn model_names(&self) -> Result<Vec<String>, Error> {
         match self.source()? {
-            Source::Models(names) => Ok(names),
-            Source::Harness(_) => Err(Error::new("there are no models to load")),
+            SystemSource::Models(names) => Ok(names),
+            SystemSource::Harness(_) => Err(Error::new("there are no models to load")),
         }
     }
 
-    fn names(&self) -> String {
+    /// Returns the harness or the models as they were typed, separated by blanks.
+    fn joined_names(&self) -> String {
         let names = self.harness.iter().chain(&self.more);
         let names: Vec<String> = names.map(|name| name.display().to_string()).collect();
         names.join(" ")
     }
 
-    /// The harness file.
+    /// Returns the path of the harness file.
     fn harness(&self) -> &Path {
-        // It is only left out to resume, and then the campaign that is resumed has one.
+        // It can be missing only with `--resume`, and then the resumed campaign names it.
         self.harness.as_deref().unwrap_or(Path::new(""))
     }
 
-    /// How many workers there are to be.
+    /// Returns the number of worker processes; 0 means to search in this process.
     fn jobs(&self) -> usize {
         self.workers.jobs.unwrap_or_else(|| {
-            // One worker makes the same tests for the same seed, and nobody wants to read what several print at once.
+            // With one worker, the same seed makes the same tests. The output of several would be mixed up.
             if self.seed.is_some() || self.show_output {
                 1
             } else {
-                WorkerArguments::one_for_each_core()
+                WorkerArguments::default_jobs()
             }
         })
     }
 
-    /// How the harness is brought to life.
+    /// Returns the options for loading the harness or the models.
     pub(crate) fn options(&self) -> Options {
         Options {
             measured: self.strategy.measured(self.coverage.measured()),
-            stepper: self.stepper.patient(self.system.step_timeout),
+            stepper: self.stepper.with_timeout(self.system.step_timeout),
             ..self.system.options(self.output())
         }
     }
 
-    /// The strategy for a system.
-    pub(crate) fn chosen<S: System + Covered>(
+    /// Builds the strategy for a system.
+    pub(crate) fn build_strategy<S: System + Covered>(
         &self,
         console: &mut Console<'_>,
-        system: &mut impl Subject,
-    ) -> Result<Chosen<S>, Trouble> {
-        self.strategy.chosen(console, system, self.length.is_some())
+        system: &mut impl Target,
+    ) -> Result<SelectedStrategy<S>, CommandError> {
+        self.strategy.build(console, system, self.length.is_some())
     }
 
+    /// Returns the options for reducing a failing test.
     pub(crate) fn reduce_options(&self) -> ReduceOptions {
         ReduceOptions {
             check: !self.system.no_check,
@@ -335,14 +355,16 @@ impl Run {
         }
     }
 
-    fn output(&self) -> Output {
+    /// Returns what happens to the output of the system under test.
+    fn output(&self) -> OutputMode {
         if self.show_output {
-            Output::Show
+            OutputMode::Show
         } else {
-            Output::Drop
+            OutputMode::Drop
         }
     }
 
+    /// Returns the folder for failing tests.
     fn folder(&self) -> PathBuf {
         let name = self.harness().file_stem().unwrap_or_default();
         self.out
@@ -350,54 +372,55 @@ impl Run {
             .unwrap_or_else(|| PathBuf::from("testwright-out").join(name))
     }
 
-    /// Searches in this process.
-    fn search_here<S: Subject>(
+    /// Searches in this process, without workers. `action_summary` says how many actions there are.
+    fn search_in_process<S: Target>(
         &self,
         console: &mut Console<'_>,
         system: &mut S,
-        what: &str,
-        desk: Desk<'_>,
-        kept: Option<OutputFolder>,
-        reports: &Reports,
-    ) -> Result<ExitStatus, Trouble> {
-        let strategy = self.chosen(console, system)?;
-        let plan = desk.plan;
-        console.keep_quiet(self.json);
-        self.say_plan(console, what, &plan, 1);
+        action_summary: &str,
+        writer: FailureWriter<'_>,
+        test_folder: Option<OutputFolder>,
+        reports: &CoverageOutputs,
+    ) -> Result<ExitStatus, CommandError> {
+        let strategy = self.build_strategy(console, system)?;
+        let plan = writer.plan;
+        console.set_quiet(self.json);
+        self.print_plan(console, action_summary, &plan, 1);
         let started = Instant::now();
-        let last_words = LastWords::prepare(plan.seed, system.actions(), started, self.json);
-        let mut search = InProcess::new(self, console, desk, kept, started, last_words);
-        search.note_coverage(system, || "loading the harness".to_owned());
-        let nobody_else = None::<fn(&mut S) -> Option<Test>>;
-        let searched = strategy.search(system, &plan, &mut search, nobody_else);
-        testwright_python::never_mind();
+        let final_report = FinalReport::install(plan.seed, system.actions(), started, self.json);
+        let mut search =
+            InProcessSearch::new(self, console, writer, test_folder, started, final_report);
+        search.add_new_coverage(system, || "loading the harness".to_owned());
+        let no_shared_tests = None::<fn(&mut S) -> Option<Test>>;
+        let searched = strategy.search(system, &plan, &mut search, no_shared_tests);
+        testwright_python::clear_interrupt();
         let mut result = search.into_outcome(searched);
         system.flush();
         let coverage = match (system.collector(), result.reached.take()) {
-            (Some(collector), Some(reached)) if self.coverage.is_wanted() => {
+            (Some(collector), Some(reached)) if self.coverage.is_requested() => {
                 Some(reached.into_report(collector, reports))
             }
             _ => None,
         };
-        self.conclude(console, system.actions(), result, coverage, reports)
+        self.report_outcome(console, system.actions(), result, coverage, reports)
     }
 
-    /// Says what a run came to.
-    fn conclude(
+    /// Prints the result of a search, and returns the exit status.
+    fn report_outcome(
         &self,
         console: &mut Console<'_>,
         catalog: &Catalog,
-        result: Outcome,
+        result: RunOutcome,
         coverage: Option<CoverageReport>,
-        reports: &Reports,
-    ) -> Result<ExitStatus, Trouble> {
-        say_summary(console, &result);
+        reports: &CoverageOutputs,
+    ) -> Result<ExitStatus, CommandError> {
+        print_summary(console, &result);
         if let Some(coverage) = &coverage {
-            reports.write(console, coverage, |console, table| console.say(table))?;
+            reports.write(console, coverage, |console, table| console.out(table))?;
         }
-        console.keep_quiet(false);
+        console.set_quiet(false);
         if self.json || self.json_lines {
-            let mut report = Report::new(result.seed, catalog);
+            let mut report = RunReport::new(result.seed, catalog);
             report.coverage = coverage.map(|coverage| coverage.counts().into());
             report.update(&result.progress, result.time, result.interrupted);
             let failures = result.findings.iter();
@@ -405,37 +428,44 @@ impl Run {
                 .map(|finding| FailureReport::new(finding, catalog))
                 .collect();
             if self.json_lines {
-                events::tell(console, result.time, &events::End { report: &report })
+                events::emit(console, result.time, &events::EndEvent { report: &report })
             } else {
-                console.say(report.to_json())
+                console.out(report.to_json())
             }
         }
-        match result.trouble {
-            Some(trouble) => Err(trouble),
-            None if result.unwritten => Ok(ExitStatus::CouldNot),
+        match result.error {
+            Some(error) => Err(error),
+            None if result.has_unwritten => Ok(ExitStatus::Error),
             None if result.findings.is_empty() => Ok(ExitStatus::NothingFound),
             None => Ok(ExitStatus::FailureFound),
         }
     }
 
-    pub(crate) fn plan(&self) -> Search {
-        Search {
+    /// Returns the plan of the search. Without `--seed`, each call draws a new seed.
+    pub(crate) fn plan(&self) -> SearchOptions {
+        SearchOptions {
             seed: self.seed.unwrap_or_else(draw_seed),
             tests: self.tests,
-            length: self.length.unwrap_or(Run::USUAL_LENGTH) as usize,
+            length: self.length.unwrap_or(RunCommand::DEFAULT_LENGTH) as usize,
             check: !self.system.no_check,
         }
     }
 
-    /// How long to search; no limit if only a number of tests or steps is given.
-    fn time(&self) -> Option<Duration> {
+    /// Returns the time limit; `None` if only the number of tests or steps is limited.
+    fn time_limit(&self) -> Option<Duration> {
         let is_limited = self.tests.is_some() || self.steps.is_some();
         self.time
-            .or_else(|| (!is_limited).then_some(Run::USUAL_TIME))
+            .or_else(|| (!is_limited).then_some(RunCommand::DEFAULT_TIME))
     }
 
-    /// `what` there is to do, and how.
-    fn say_plan(&self, console: &mut Console<'_>, what: &str, plan: &Search, jobs: usize) {
+    /// Prints what is going to be searched: actions, seed, limits and workers.
+    fn print_plan(
+        &self,
+        console: &mut Console<'_>,
+        action_summary: &str,
+        plan: &SearchOptions,
+        jobs: usize,
+    ) {
         let tests = match self.tests {
             Some(tests) => quantity::of(tests, "test"),
             None => "tests".to_owned(),
@@ -450,7 +480,7 @@ impl Run {
             Some(steps) => format!(", {} in all", quantity::of(steps, "step")),
             None => String::new(),
         };
-        let time = match self.time() {
+        let time = match self.time_limit() {
             Some(time) => format!(" for {}", duration::show(time)),
             None => String::new(),
         };
@@ -458,78 +488,88 @@ impl Run {
             1 => String::new(),
             jobs => format!(" in {}", quantity::of(jobs as u64, "worker")),
         };
-        console.say(format_args!(
-            "{}: {what}; seed {}, {tests} of {length}{steps}{time}{workers}",
-            self.names(),
+        console.out(format_args!(
+            "{}: {action_summary}; seed {}, {tests} of {length}{steps}{time}{workers}",
+            self.joined_names(),
             plan.seed,
         ));
         console.flush();
     }
 }
 
-/// What a whole run came to.
-struct Outcome {
+/// Result of a whole search.
+struct RunOutcome {
     seed: u64,
-    progress: Progress,
+    /// Totals of the search.
+    progress: SearchProgress,
+    /// True if Ctrl-C ended the search.
     interrupted: bool,
+    /// Search time.
     time: Duration,
-    findings: Vec<Finding>,
-    /// Some finding could not be written, which has been told.
-    unwritten: bool,
-    /// Why the search could not go on.
-    trouble: Option<Trouble>,
-    /// Which test reached what, if that was measured.
-    reached: Option<Reached>,
+    /// Failures, in the order in which they were found.
+    findings: Vec<ReportedFailure>,
+    /// True if a file could not be written, which has been reported.
+    has_unwritten: bool,
+    /// Reason why the search had to end early.
+    error: Option<CommandError>,
+    /// Coverage by test, if it was measured in this process.
+    reached: Option<TestCoverage>,
 }
 
-pub(super) fn seed(text: &str) -> Result<u64, String> {
+/// Parses the value of `--seed`.
+pub(super) fn parse_seed(text: &str) -> Result<u64, String> {
     text.parse()
         .map_err(|_| format!("the seed is a whole number from 0 to {}", u64::MAX))
 }
 
-pub(super) fn at_least_one<N: FromStr + From<u8> + PartialOrd>(text: &str) -> Result<N, String> {
+/// Parses a whole number that must not be 0.
+pub(super) fn parse_at_least_one<N: FromStr + From<u8> + PartialOrd>(
+    text: &str,
+) -> Result<N, String> {
     text.parse()
         .ok()
         .filter(|number| *number >= N::from(1))
         .ok_or_else(|| "must be a whole number from 1".to_owned())
 }
 
-/// A seed that is easy to type again.
+/// Draws a random seed that is short enough to type.
 pub(crate) fn draw_seed() -> u64 {
     RandomState::new().hash_one(std::process::id()) % 1_000_000
 }
 
-fn say_summary(console: &mut Console<'_>, result: &Outcome) {
+/// Prints how much was searched and found.
+fn print_summary(console: &mut Console<'_>, result: &RunOutcome) {
     let progress = &result.progress;
     let found = match result.findings.len() as u64 {
-        0 => console.paint(Look::Good, "no failure found"),
+        0 => console.paint(TextStyle::Success, "no failure found"),
         number => console.paint(
-            Look::Bad,
+            TextStyle::Failure,
             format_args!("{} found", quantity::of(number, "failure")),
         ),
     };
-    let how = if result.interrupted {
+    let prefix = if result.interrupted {
         "Interrupted after"
     } else {
         "Ran"
     };
-    console.say(format_args!(
-        "{how} {}, {} in {} (seed {}): {found}",
+    console.out(format_args!(
+        "{prefix} {}, {} in {} (seed {}): {found}",
         quantity::of(progress.tests, "test"),
         quantity::of(progress.steps, "step"),
         duration::show(result.time),
         result.seed,
     ));
-    say_repeats(console, &result.findings);
+    print_repeats(console, &result.findings);
     if progress.tests == 0 && !result.findings.is_empty() {
-        console.say("  nothing else was searched for; `--keep-going` does so, and `--no-replay` does not look at known failures");
+        console.out("  nothing else was searched for; `--keep-going` does so, and `--no-replay` does not look at known failures");
     }
-    say_deadlocks(console, result);
+    print_deadlocks(console, result);
 }
 
-fn say_repeats(console: &mut Console<'_>, findings: &[Finding]) {
+/// Prints how many tests found each failure that came up more than once.
+fn print_repeats(console: &mut Console<'_>, findings: &[ReportedFailure]) {
     for finding in findings.iter().filter(|finding| finding.times > 1) {
-        console.say(format_args!(
+        console.out(format_args!(
             "  failure {} came up in {}",
             finding.number,
             quantity::of(finding.times, "test")
@@ -537,8 +577,10 @@ fn say_repeats(console: &mut Console<'_>, findings: &[Finding]) {
     }
 }
 
-/// Tests that end early are easily overlooked, and mostly a mistake in the harness.
-fn say_deadlocks(console: &mut Console<'_>, result: &Outcome) {
+/// Prints how many tests ended early.
+///
+/// Such tests are easily overlooked, and mostly come from a mistake in the harness.
+fn print_deadlocks(console: &mut Console<'_>, result: &RunOutcome) {
     let progress = &result.progress;
     if progress.tests > 0 && progress.steps == 0 {
         console.warning(
@@ -546,7 +588,7 @@ fn say_deadlocks(console: &mut Console<'_>, result: &Outcome) {
             Some("at least one action must need no pool value and have no guard that is false"),
         );
     } else if progress.deadlocks > 0 {
-        console.say(format_args!(
+        console.out(format_args!(
             "  {} ended early: no action was enabled any more",
             quantity::of(progress.deadlocks, "test")
         ));

@@ -1,11 +1,11 @@
-//! `testwright show`: what was recorded of a unit.
+//! `testwright show`: recorded calls.
 
-use testwright_capture::{Recording, UnitId, store, told, words};
+use testwright_capture::{Recording, UnitId, describe, export, store};
 use testwright_core::Error;
 
 use super::capture::store_folder;
 use crate::console::Console;
-use crate::{ExitStatus, Trouble, quantity};
+use crate::{CommandError, ExitStatus, quantity};
 
 /// Show recorded calls of a function, method, class or module
 ///
@@ -24,7 +24,7 @@ Examples:
 
 Exit status: 0 shown, 2 there is nothing to show."
 )]
-pub(crate) struct Show {
+pub(crate) struct ShowCommand {
     /// The name of a unit, or the end or the beginning of it
     #[arg(value_name = "UNIT")]
     unit: Option<String>,
@@ -38,8 +38,9 @@ pub(crate) struct Show {
     json: bool,
 }
 
-impl Show {
-    pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, Trouble> {
+impl ShowCommand {
+    /// Runs the command.
+    pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, CommandError> {
         let folder = store_folder();
         let loaded = store::load(&folder)
             .map_err(|error| Error::new(format!("cannot read `{}`: {error}", folder.display())))?;
@@ -52,7 +53,7 @@ impl Show {
             let help = "record a program first: `testwright capture -- python app.py`";
             return Err(error.with_help(help).into());
         }
-        let found = told::named(recording, self.unit.as_deref());
+        let found = export::find_units(recording, self.unit.as_deref());
         if let Some(name) = self.unit.as_ref().filter(|_| found.is_empty()) {
             let error = Error::new(format!("no unit named `{name}` was recorded"));
             return Err(error
@@ -60,50 +61,55 @@ impl Show {
                 .into());
         }
         if self.json {
-            console.say(format!("{:#}", told::units(recording, &found, self.limit)));
+            console.out(format!(
+                "{:#}",
+                export::export_units(recording, &found, self.limit)
+            ));
             return Ok(ExitStatus::NothingFound);
         }
         if self.unit.is_none() {
-            list(console, recording);
+            print_units(console, recording);
             return Ok(ExitStatus::NothingFound);
         }
-        for (place, unit) in found.into_iter().enumerate() {
-            if place > 0 {
-                console.say("");
+        for (index, unit) in found.into_iter().enumerate() {
+            if index > 0 {
+                console.out("");
             }
-            self.show(console, recording, unit);
+            self.print_calls(console, recording, unit);
         }
         Ok(ExitStatus::NothingFound)
     }
 
-    fn show(&self, console: &mut Console<'_>, recording: &Recording, number: UnitId) {
+    /// Prints the recorded calls of a unit.
+    fn print_calls(&self, console: &mut Console<'_>, recording: &Recording, number: UnitId) {
         let Some(unit) = recording.unit(number) else {
             return;
         };
         let kept = recording.calls_of(number).count();
         let calls = quantity::of(unit.calls.max(kept as u64), "call");
-        console.say(format!(
+        console.out(format!(
             "{} ({}:{}), {calls}, {kept} kept",
             unit.name(),
             unit.file,
             unit.line
         ));
         for call in recording.calls_of(number).take(self.limit) {
-            for (place, line) in words::call(unit, call).into_iter().enumerate() {
-                let indent = if place == 0 { "  " } else { "      " };
-                console.say(format!("{indent}{line}"));
+            for (index, line) in describe::describe_call(unit, call).into_iter().enumerate() {
+                let indent = if index == 0 { "  " } else { "      " };
+                console.out(format!("{indent}{line}"));
             }
         }
         if kept > self.limit {
-            console.say(format!("  … {} more", kept - self.limit));
+            console.out(format!("  … {} more", kept - self.limit));
         }
     }
 }
 
-fn list(console: &mut Console<'_>, recording: &Recording) {
+/// Prints all units that were called.
+fn print_units(console: &mut Console<'_>, recording: &Recording) {
     for (number, unit) in (0..).zip(&recording.units) {
         let kept = recording.calls_of(UnitId(number)).count();
         let calls = quantity::of(unit.calls.max(kept as u64), "call");
-        console.say(format!("{}, {calls}, {kept} kept", unit.name()));
+        console.out(format!("{}, {calls}, {kept} kept", unit.name()));
     }
 }

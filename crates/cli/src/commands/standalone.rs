@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 use testwright_core::{Error, Failure};
-use testwright_python::{Output, PythonSystem, Style};
+use testwright_python::{OutputMode, PythonSystem, StandaloneStyle};
 
 use super::SystemArguments;
-use crate::belonging::HarnessArgument;
 use crate::console::Console;
-use crate::files::{Destination, Place};
-use crate::guard::{guarded, tell_crash};
-use crate::{ExitStatus, Trouble, load};
+use crate::files::{Destination, UserPath};
+use crate::guard::{report_crash, run_guarded};
+use crate::test_source::HarnessArgument;
+use crate::{CommandError, ExitStatus, load};
 
 /// Write a test as a Python file that needs neither Testwright nor the harness
 ///
@@ -27,7 +27,7 @@ Examples:
   testwright standalone failure-1.test -o tests/test_pop_on_empty.py
   testwright standalone failure-1.test --style script | python3 -"
 )]
-pub(crate) struct Standalone {
+pub(crate) struct StandaloneCommand {
     /// The test
     test: PathBuf,
 
@@ -36,7 +36,7 @@ pub(crate) struct Standalone {
 
     /// What kind of file
     #[arg(long, value_enum, default_value = "pytest")]
-    style: Kind,
+    style: FileStyle,
 
     /// Where to write it, `-` for standard output [default: -]
     #[arg(long, short, value_name = "FILE")]
@@ -46,8 +46,9 @@ pub(crate) struct Standalone {
     system: SystemArguments,
 }
 
+/// Values of `--style`.
 #[derive(Clone, Copy, ValueEnum)]
-enum Kind {
+enum FileStyle {
     /// a function `test_NAME` with plain asserts
     Pytest,
     /// a `unittest.TestCase`
@@ -56,67 +57,69 @@ enum Kind {
     Script,
 }
 
-impl From<Kind> for Style {
-    fn from(kind: Kind) -> Style {
-        match kind {
-            Kind::Pytest => Style::Pytest,
-            Kind::Unittest => Style::Unittest,
-            Kind::Script => Style::Script,
+impl From<FileStyle> for StandaloneStyle {
+    fn from(style: FileStyle) -> StandaloneStyle {
+        match style {
+            FileStyle::Pytest => StandaloneStyle::Pytest,
+            FileStyle::Unittest => StandaloneStyle::Unittest,
+            FileStyle::Script => StandaloneStyle::Script,
         }
     }
 }
 
-impl Standalone {
-    pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, Trouble> {
-        let options = self.system.options(Output::Drop);
-        let source = self.harness.of(std::slice::from_ref(&self.test))?;
+impl StandaloneCommand {
+    /// Runs the command. If the test ends the process, the file asserts that crash.
+    pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, CommandError> {
+        let options = self.system.options(OutputMode::Drop);
+        let source = self.harness.source_of(std::slice::from_ref(&self.test))?;
         let harness = source.harness(
             "standalone",
             "`testwright model test` writes runs of models as pytest files",
         )?;
         let destination = self.destination(&harness)?;
-        let place = destination.file();
-        let name = test_name(place.map_or(&self.test, Place::shown));
-        let file = place.map(Place::absolute);
-        let say = |console: &mut Console<'_>, text: String| {
-            match place {
-                Some(place) => {
-                    place.write(&text)?;
-                    console.say(format_args!("Written to {}", place.shown().display()));
+        let path = destination.file();
+        let name = test_name(path.map_or(&self.test, UserPath::shown));
+        let file = path.map(UserPath::absolute);
+        let print = |console: &mut Console<'_>, text: String| {
+            match path {
+                Some(path) => {
+                    path.write(&text)?;
+                    console.out(format_args!("Written to {}", path.shown().display()));
                 }
-                None => console.say(text.trim_end()),
+                None => console.out(text.trim_end()),
             }
             Ok(ExitStatus::NothingFound)
         };
-        // The test is run to see what is to be asserted, and may end the process.
-        let fatal = RefCell::new(None);
+        // The test is run to find out what to assert, and may end the process.
+        let crash = RefCell::new(None);
         let ended = |console: &mut Console<'_>, note: &str, failure: &Failure| {
             if note.is_empty() {
-                tell_crash(console, note, failure)?;
+                report_crash(console, note, failure)?;
             } else {
-                fatal.replace(Some(failure.clone()));
+                crash.replace(Some(failure.clone()));
             }
-            Ok(ExitStatus::CouldNot)
+            Ok(ExitStatus::Error)
         };
-        let status = guarded(console, None, ended, |console, note| {
+        let status = run_guarded(console, None, ended, |console, note| {
             let work = |console: &mut Console<'_>, system: &mut PythonSystem<'_>, test| {
                 note.write("while the test ran");
                 let text = system.standalone(&test, self.style.into(), &name, file)?;
-                say(console, text)
+                print(console, text)
             };
             load::with_test(console, &harness, &self.test, &options, work)
         })?;
-        let Some(failure) = fatal.into_inner() else {
+        let Some(failure) = crash.into_inner() else {
             return Ok(status);
         };
         let work = |console: &mut Console<'_>, system: &mut PythonSystem<'_>, test| {
             let style = self.style.into();
             let text = system.standalone_of_crash(&test, &failure, style, &name, file)?;
-            say(console, text)
+            print(console, text)
         };
         load::with_test(console, &harness, &self.test, &options, work)
     }
 
+    /// Returns the output file, which must not be the harness or the test.
     fn destination(&self, harness: &Path) -> Result<Destination, Error> {
         match &self.output {
             None => Ok(Destination::StandardOutput),
@@ -127,12 +130,13 @@ impl Standalone {
     }
 }
 
-/// The name of the test in the file: `failure_1` for `failure-1.test`, and for `test_failure_1.py`.
+/// Returns the name of the test in the file: `failure_1` for `failure-1.test` and for
+/// `test_failure_1.py`.
 fn test_name(file: &Path) -> String {
     let name = file.file_name().unwrap_or_default().to_string_lossy();
     let stem = name.split('.').next().unwrap_or_default();
     let stem = stem.strip_prefix("test_").unwrap_or(stem);
-    let word: String = stem
+    let identifier: String = stem
         .chars()
         .map(|letter| {
             if letter.is_alphanumeric() {
@@ -142,9 +146,9 @@ fn test_name(file: &Path) -> String {
             }
         })
         .collect();
-    if word.is_empty() {
+    if identifier.is_empty() {
         "saved_test".to_owned()
     } else {
-        word
+        identifier
     }
 }

@@ -1,22 +1,22 @@
-//! `testwright triage`: how many bugs are these failures?
+//! `testwright triage`: group failing tests that show the same bug.
 
 use std::path::PathBuf;
 
 use clap::ValueEnum;
 use serde::Serialize;
 use testwright_core::analyse::furthest::{FurthestOptions, furthest_first};
-use testwright_core::analyse::triage::{Group, TriageOptions, triage};
+use testwright_core::analyse::triage::{FailureGroup, TriageOptions, triage};
 use testwright_core::replay::{ReplayOptions, replay};
 use testwright_core::{Catalog, Failure, Test};
-use testwright_python::Output;
+use testwright_python::OutputMode;
 
 use super::SystemArguments;
 use super::replay::UntilInterrupted;
-use crate::belonging::HarnessArgument;
-use crate::console::{Console, Look};
-use crate::load::{self, Suite};
-use crate::subject::Subject;
-use crate::{ExitStatus, Trouble, quantity, report};
+use crate::console::{Console, TextStyle};
+use crate::load::{self, SavedSuite};
+use crate::target::Target;
+use crate::test_source::HarnessArgument;
+use crate::{CommandError, ExitStatus, quantity, report};
 
 /// Put failing tests together that show the same bug
 ///
@@ -36,7 +36,7 @@ Examples:
 
 Exit status: 0 no test fails, 1 a test fails, 2 could not do what was asked."
 )]
-pub(crate) struct Triage {
+pub(crate) struct TriageCommand {
     /// Tests, and folders with tests
     #[arg(required = true, value_name = "TEST|FOLDER")]
     tests: Vec<PathBuf>,
@@ -72,6 +72,7 @@ pub(crate) struct Triage {
     system: SystemArguments,
 }
 
+/// Values of `--ranking`.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Ranking {
     /// the one with the most tests
@@ -80,24 +81,25 @@ enum Ranking {
     Furthest,
 }
 
-impl Triage {
-    pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, Trouble> {
+impl TriageCommand {
+    /// Runs the command.
+    pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, CommandError> {
         let files = load::test_files(&self.tests)?;
-        let source = self.harness.of(&self.tests)?;
-        let options = self.system.options_for(&source, Output::Drop)?;
+        let source = self.harness.source_of(&self.tests)?;
+        let options = self.system.options_for(&source, OutputMode::Drop)?;
         let ready = source.read(console)?;
-        ready.with_subject(console, &options, &self.system, |console, system| {
-            let suite = Suite::read(console, system, files)?;
+        ready.with_target(console, &options, &self.system, |console, system| {
+            let suite = SavedSuite::read(console, system, files)?;
             let sorted = self.sort(system, suite)?;
             let groups = self.groups(system.actions(), &sorted);
             if self.json {
-                let report = Report::new(system.actions(), &sorted, &groups);
-                console.say(report.to_json());
+                let report = TriageReport::new(system.actions(), &sorted, &groups);
+                console.out(report.to_json());
             } else {
                 for (number, group) in (1..).zip(&groups) {
-                    self.say_group(console, system.actions(), &sorted, number, group);
+                    self.print_group(console, system.actions(), &sorted, number, group);
                 }
-                say_summary(console, &sorted, groups.len());
+                print_summary(console, &sorted, groups.len());
             }
             Ok(if sorted.cases.is_empty() {
                 ExitStatus::NothingFound
@@ -107,19 +109,23 @@ impl Triage {
         })
     }
 
-    /// Tells those that fail from the others.
-    fn sort(&self, system: &mut dyn Subject, suite: Suite) -> Result<Sorted, Trouble> {
+    /// Replays the tests, and sorts them by their result.
+    fn sort(
+        &self,
+        system: &mut dyn Target,
+        suite: SavedSuite,
+    ) -> Result<SortedTests, CommandError> {
         let options = ReplayOptions {
             check: !self.system.no_check,
         };
-        let mut sorted = Sorted {
+        let mut sorted = SortedTests {
             broken: suite.broken,
-            ..Sorted::default()
+            ..SortedTests::default()
         };
         for (name, test) in suite.tests {
             let trace = replay(system, &test, &options, &mut UntilInterrupted)?;
             if trace.interrupted {
-                return Err(Trouble::Interrupted);
+                return Err(CommandError::Interrupted);
             }
             match trace.failure() {
                 None => sorted.passing.push(name),
@@ -134,13 +140,15 @@ impl Triage {
         Ok(sorted)
     }
 
+    /// Returns true if `--ignore` leaves out a failure.
     fn is_ignored(&self, failure: &Failure) -> bool {
         self.ignore
             .iter()
             .any(|text| failure.message.contains(text))
     }
 
-    fn groups(&self, catalog: &Catalog, sorted: &Sorted) -> Vec<Group> {
+    /// Groups the failing tests, and ranks the groups.
+    fn groups(&self, catalog: &Catalog, sorted: &SortedTests) -> Vec<FailureGroup> {
         let options = TriageOptions {
             abstract_strings: self.strings,
             action_classes: self.classes,
@@ -158,67 +166,72 @@ impl Triage {
         groups
     }
 
-    fn say_group(
+    /// Prints a group.
+    fn print_group(
         &self,
         console: &mut Console<'_>,
         catalog: &Catalog,
-        sorted: &Sorted,
+        sorted: &SortedTests,
         number: usize,
-        group: &Group,
+        group: &FailureGroup,
     ) {
-        let title = console.paint(Look::Bad, format_args!("Group {number}"));
+        let title = console.paint(TextStyle::Failure, format_args!("Group {number}"));
         let tests = quantity::of(group.members.len() as u64, "test");
         let (test, failure) = &sorted.cases[group.shortest];
-        console.say(format_args!(
+        console.out(format_args!(
             "{title}: {tests}: {}: {}",
-            report::in_words(failure.kind),
+            report::kind_text(failure.kind),
             group.signature.failure
         ));
-        console.say(format_args!("    fails in {}", group.signature.step));
+        console.out(format_args!("    fails in {}", group.signature.step));
         for class in &group.signature.classes {
-            console.say(format_args!("    takes {}", class.trim()));
+            console.out(format_args!("    takes {}", class.trim()));
         }
-        console.say(format_args!(
+        console.out(format_args!(
             "    shortest: {} ({})",
             sorted.names[group.shortest],
             quantity::of(test.len() as u64, "step")
         ));
         if self.verbose {
-            report::say_test(console, catalog, test, failure);
+            report::print_test(console, catalog, test, failure);
             let others = group
                 .members
                 .iter()
                 .filter(|index| **index != group.shortest);
             for index in others {
-                console.say(format_args!("    also: {}", sorted.names[*index]));
+                console.out(format_args!("    also: {}", sorted.names[*index]));
             }
         }
-        console.say("");
+        console.out("");
     }
 }
 
-/// Tests by what came of them.
+/// Tests by their result.
 #[derive(Default)]
-struct Sorted {
-    /// The files of `cases`.
+struct SortedTests {
+    /// Files of `cases`.
     names: Vec<String>,
-    /// Those that fail.
+    /// Failing tests.
     cases: Vec<(Test, Failure)>,
+    /// Files of tests that pass.
     passing: Vec<String>,
+    /// Files of failing tests that `--ignore` leaves out.
     ignored: Vec<String>,
+    /// Files of tests that the harness does not understand any more.
     broken: Vec<String>,
 }
 
-fn say_summary(console: &mut Console<'_>, sorted: &Sorted, groups: usize) {
+/// Prints the numbers of tests.
+fn print_summary(console: &mut Console<'_>, sorted: &SortedTests, groups: usize) {
     let all =
         sorted.names.len() + sorted.passing.len() + sorted.ignored.len() + sorted.broken.len();
-    let mut words = Vec::new();
+    let mut parts = Vec::new();
     if sorted.names.is_empty() {
-        words.push(console.paint(Look::Good, "none to look at"));
+        parts.push(console.paint(TextStyle::Success, "none to look at"));
     } else {
         let groups = quantity::of(groups as u64, "group");
-        let words_for_failing = format!("{} failing in {groups}", sorted.names.len());
-        words.push(console.paint(Look::Bad, words_for_failing));
+        let failing_text = format!("{} failing in {groups}", sorted.names.len());
+        parts.push(console.paint(TextStyle::Failure, failing_text));
     }
     for (names, word) in [
         (&sorted.passing, "passing"),
@@ -226,19 +239,19 @@ fn say_summary(console: &mut Console<'_>, sorted: &Sorted, groups: usize) {
         (&sorted.broken, "broken"),
     ] {
         if !names.is_empty() {
-            words.push(format!("{} {word}", quantity::grouped(names.len() as u64)));
+            parts.push(format!("{} {word}", quantity::grouped(names.len() as u64)));
         }
     }
-    console.say(format_args!(
+    console.out(format_args!(
         "{}: {}",
         quantity::of(all as u64, "test"),
-        words.join(", ")
+        parts.join(", ")
     ));
 }
 
-/// The result for scripts. The names in here are a promise.
+/// The result for scripts. Field names are the keys of the JSON output and must not change.
 #[derive(Serialize)]
-struct Report<'a> {
+struct TriageReport<'a> {
     groups: Vec<GroupReport<'a>>,
     failing: usize,
     passing: &'a [String],
@@ -246,25 +259,37 @@ struct Report<'a> {
     broken: &'a [String],
 }
 
+/// A group of failing tests.
 #[derive(Serialize)]
 struct GroupReport<'a> {
     kind: &'static str,
-    /// The message and the failing step without what varies.
+    /// Message of the failure, without the parts that vary.
     failure: &'a str,
+    /// The failing step, without the parts that vary.
     step: &'a str,
+    /// Classes of actions, if `--classes` is given.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     classes: Vec<&'a str>,
+    /// Number of tests in the group.
     count: usize,
+    /// File of the shortest test.
     shortest: &'a str,
-    /// How the shortest test fails, and its steps.
+    /// Message of the shortest test.
     message: &'a str,
+    /// Steps of the shortest test.
     test: Vec<String>,
+    /// Files of all tests in the group.
     tests: Vec<&'a str>,
 }
 
-impl<'a> Report<'a> {
-    fn new(catalog: &Catalog, sorted: &'a Sorted, groups: &'a [Group]) -> Report<'a> {
-        let group = |group: &'a Group| {
+impl<'a> TriageReport<'a> {
+    /// Builds the report.
+    fn new(
+        catalog: &Catalog,
+        sorted: &'a SortedTests,
+        groups: &'a [FailureGroup],
+    ) -> TriageReport<'a> {
+        let group = |group: &'a FailureGroup| {
             let (test, failure) = &sorted.cases[group.shortest];
             let name = |index: &usize| sorted.names[*index].as_str();
             let classes = group.signature.classes.iter();
@@ -280,7 +305,7 @@ impl<'a> Report<'a> {
                 tests: group.members.iter().map(name).collect(),
             }
         };
-        Report {
+        TriageReport {
             groups: groups.iter().map(group).collect(),
             failing: sorted.cases.len(),
             passing: &sorted.passing,
@@ -289,6 +314,7 @@ impl<'a> Report<'a> {
         }
     }
 
+    /// Formats the report as one JSON object.
     fn to_json(&self) -> String {
         serde_json::to_string_pretty(self).expect("numbers and strings are always JSON")
     }

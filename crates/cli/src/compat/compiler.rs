@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use testwright_python::ReferenceExceptions;
 
-use super::{Calling, Ended, Tool};
-use crate::compiled::{Compiled, Settings};
+use super::{Invocation, Tool, ToolOutcome};
+use crate::compiled::{CompiledModule, CompiledSettings};
 use crate::console::Console;
-use crate::{Trouble, VERSION};
+use crate::{CommandError, VERSION};
 
 /// Write a module for a harness, which the other tools and scripts use
 #[derive(clap::Parser)]
@@ -112,28 +112,33 @@ impl Tool for Compiler {
         ("no_debug", "that is how it is anyway"),
     ];
 
-    fn run(self, console: &mut Console<'_>, calling: &Calling) -> Result<Ended, Trouble> {
+    fn run(
+        self,
+        console: &mut Console<'_>,
+        invocation: &Invocation,
+    ) -> Result<ToolOutcome, CommandError> {
         if self.version {
-            console.say(format_args!("Testwright {VERSION}, called as tstl"));
-            return Ok(Ended::Well);
+            console.out(format_args!("Testwright {VERSION}, called as tstl"));
+            return Ok(ToolOutcome::Passed);
         }
-        let config = calling.config();
-        console.say(format_args!(
+        let config = invocation.config();
+        console.out(format_args!(
             "Generating harness core using config={config}"
         ));
-        let compiled = Compiled {
+        let compiled = CompiledModule {
             settings: self.settings(),
             harness: self.tstl.unwrap_or_default(),
             class: self.classname,
         };
         compiled.write(console, &self.output)?;
-        Ok(Ended::Well)
+        Ok(ToolOutcome::Passed)
     }
 }
 
 impl Compiler {
-    fn settings(&self) -> Settings {
-        Settings {
+    /// Translates the options to settings of the module.
+    fn settings(&self) -> CompiledSettings {
+        CompiledSettings {
             coverage: !self.no_cover,
             reset_modules: !self.no_reload,
             reference_exceptions: if self.force_strong_ref_exception_match {

@@ -1,27 +1,27 @@
-//! `tstl_generalize`: what else could stand in a test.
+//! `tstl_generalize`: shows other values with which a test still fails.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use testwright_core::replay::{ReplayOptions, replay};
 use testwright_core::shrink::{
-    GeneralizeOptions, Goal, ReduceError, ReduceOptions, Shrinker, Speed, Touches,
+    GeneralizeOptions, ReduceError, ReduceOptions, ShrinkGoal, Shrinker, Speed, Touches,
 };
 use testwright_core::{Covered, Error, System, Test};
-use testwright_python::{Measured, Output, PythonSystem};
+use testwright_python::{MeasuredCode, OutputMode, PythonSystem};
 
-use super::goals::{self, Sandbox, What};
+use super::goals::{self, Sandbox, SandboxGoal};
 use super::test_file::TestFile;
-use super::{Calling, Ended, Tool, seconds, words};
-use crate::Trouble;
-use crate::compiled::Compiled;
+use super::{Invocation, Tool, ToolOutcome, seconds, tstl_text};
+use crate::CommandError;
+use crate::compiled::CompiledModule;
 use crate::console::Console;
-use crate::coverage::FromFirstStep;
+use crate::coverage::FirstStepWatcher;
 
 /// Show what else could stand in a failing test
 #[derive(clap::Parser)]
 #[command(name = "tstl_generalize", rename_all = "camelCase")]
-pub(super) struct Generalizer {
+pub(super) struct GeneralizerTool {
     /// The test
     #[arg(value_name = "TEST")]
     infile: PathBuf,
@@ -67,29 +67,33 @@ pub(super) struct Generalizer {
     timeout: Option<Duration>,
 }
 
-impl Tool for Generalizer {
+impl Tool for GeneralizerTool {
     const WITHOUT_EFFECT: &'static [(&'static str, &'static str)] = &[
         (
             "uncaught",
             "a test that covers enough may fail or not, as the original does",
         ),
-        ("verbose", "what is found is shown, and nothing else"),
+        ("verbose", "what is generalized is shown, and nothing else"),
         ("quiet_sandbox", "processes of their own are always quiet"),
     ];
 
-    fn run(self, console: &mut Console<'_>, calling: &Calling) -> Result<Ended, Trouble> {
-        let compiled = Compiled::read(Path::new("sut.py"))?;
+    fn run(
+        self,
+        console: &mut Console<'_>,
+        invocation: &Invocation,
+    ) -> Result<ToolOutcome, CommandError> {
+        let compiled = CompiledModule::read(Path::new("sut.py"))?;
         let file = TestFile::read(&self.infile, false)?;
-        console.say(format_args!(
+        console.out(format_args!(
             "Generalizing using config={}",
-            calling.config()
+            invocation.config()
         ));
-        let measured = Measured::modules_if(self.coverage);
-        let options = compiled.options(Output::Drop, measured);
+        let measured = MeasuredCode::modules_if(self.coverage);
+        let options = compiled.options(OutputMode::Drop, measured);
         compiled.with_system(console, &options, |console, system| {
             let test = file.test(console, system)?;
             let mut goal = self.goal(console, system, &test)?;
-            console.say("GENERALIZING...");
+            console.out("GENERALIZING...");
             let started = Instant::now();
             let options = ReduceOptions {
                 check: !self.no_check,
@@ -98,30 +102,36 @@ impl Tool for Generalizer {
             };
             let fresh = !self.no_fresh;
             let text = generalization(system, &mut *goal, &test, &options, fresh)?;
-            console.say(text.trim_end());
-            let time = words::seconds(started.elapsed());
-            console.say(format_args!("GENERALIZED IN {time} SECONDS"));
-            Ok(Ended::Well)
+            console.out(text.trim_end());
+            let time = tstl_text::seconds(started.elapsed());
+            console.out(format_args!("GENERALIZED IN {time} SECONDS"));
+            Ok(ToolOutcome::Passed)
         })
     }
 }
 
-impl Generalizer {
+impl GeneralizerTool {
+    /// Returns the goal that generalised tests must reach: fail, fail in the same way, or cover the
+    /// same code.
     fn goal<'py>(
         &self,
         console: &mut Console<'_>,
         system: &mut PythonSystem<'py>,
         test: &Test,
-    ) -> Result<Box<dyn Goal<PythonSystem<'py>>>, Trouble> {
+    ) -> Result<Box<dyn ShrinkGoal<PythonSystem<'py>>>, CommandError> {
         let check = !self.no_check;
         if self.sandbox {
-            return Ok(Box::new(Sandbox::new(What::Fail, check, self.timeout)?));
+            return Ok(Box::new(Sandbox::new(
+                SandboxGoal::Fail,
+                check,
+                self.timeout,
+            )?));
         }
         if self.coverage {
-            console.say("EXECUTING TEST TO OBTAIN COVERAGE...");
-            let mut watcher = FromFirstStep::default();
+            console.out("EXECUTING TEST TO OBTAIN COVERAGE...");
+            let mut watcher = FirstStepWatcher::default();
             replay(system, test, &ReplayOptions { check }, &mut watcher)?;
-            return match watcher.trouble {
+            return match watcher.error {
                 Some(error) => Err(error.into()),
                 None => Ok(Box::new(Touches(system.touched()))),
             };
@@ -129,37 +139,37 @@ impl Generalizer {
         if !self.match_exception {
             return Ok(goals::fail(None));
         }
-        console.say("RUNNING TO OBTAIN FAILURE FOR EXCEPTION MATCHING...");
+        console.out("RUNNING TO OBTAIN FAILURE FOR EXCEPTION MATCHING...");
         let trace = replay(system, test, &ReplayOptions { check }, &mut ())?;
         let Some(failure) = trace.failure() else {
             let message = "the test does not fail, so there is no exception to match";
             return Err(Error::new(message).into());
         };
-        words::say_error(console, &system.exception_tuple(&failure.message), failure);
+        tstl_text::print_error(console, &system.exception_tuple(&failure.message), failure);
         Ok(goals::fail(Some(failure)))
     }
 }
 
-/// What else could stand in a test, as text.
+/// Generalises a test and renders the result.
 pub(super) fn generalization<S: System + ?Sized>(
     system: &mut S,
-    goal: &mut dyn Goal<S>,
+    goal: &mut dyn ShrinkGoal<S>,
     test: &Test,
     options: &ReduceOptions,
     fresh: bool,
 ) -> Result<String, Error> {
     let catalog = system.actions().clone();
-    let mut proceed = || !testwright_python::interrupted();
-    let found = Shrinker::new(system, goal, options, &mut proceed).generalize(
+    let mut proceed = || !testwright_python::is_interrupted();
+    let generalized = Shrinker::new(system, goal, options, &mut proceed).generalize(
         test,
         &GeneralizeOptions {
             speed: Speed::Fast,
             fresh,
         },
     );
-    let found = found.map_err(|error| match error {
+    let generalized = generalized.map_err(|error| match error {
         ReduceError::Error(error) => error,
         error => Error::new(format!("the test cannot be generalised: {error}")),
     })?;
-    Ok(found.show(&|step| words::step_text(&catalog, &step)))
+    Ok(generalized.render(&|step| tstl_text::step_text(&catalog, &step)))
 }

@@ -1,4 +1,5 @@
-//! What a test must still do after it was made simpler, besides failing and covering.
+//! Goals of reduction that the core does not have: nondeterminism, failure rates, and runs in other
+//! processes.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -7,59 +8,61 @@ use std::time::Duration;
 
 use testwright_core::analyse::determinism::check_determinism;
 use testwright_core::replay::{ReplayOptions, replay};
-use testwright_core::shrink::{AnyFailure, Basis, Goal, SameFailure};
-use testwright_core::{Error, Event, Failure, Fingerprint, Likeness, System, Test, Trace};
+use testwright_core::shrink::{AnyFailure, Basis, SameFailure, ShrinkGoal};
+use testwright_core::{Equivalence, Error, Failure, Fingerprint, System, Test, Trace, TraceEvent};
 use testwright_python::PythonSystem;
 
 use super::test_file;
-use crate::alone::{self, Ended};
-use crate::files::Place;
+use crate::files::UserPath;
+use crate::subprocess::{self, ProcessEnd};
 
-/// To fail like this, or in any way.
-pub(super) fn fail<S: System + ?Sized>(like: Option<&Failure>) -> Box<dyn Goal<S>> {
+/// Returns the goal to fail like a given failure, or in any way.
+pub(super) fn fail<S: System + ?Sized>(like: Option<&Failure>) -> Box<dyn ShrinkGoal<S>> {
     match like {
         Some(failure) => Box::new(SameFailure(failure.clone())),
         None => Box::new(AnyFailure),
     }
 }
 
-/// To do something else when it is run again.
-pub(super) struct Differs {
-    /// Compare what can be done after each step, too, not only the states at the end.
+/// The goal that a test behaves differently when it is run again.
+pub(super) struct NondeterminismGoal {
+    /// Compare the enabled actions after each step, too, not only the states at the end.
     pub(super) each_step: bool,
+    /// The number of repetitions.
     pub(super) tries: usize,
-    /// Before the first run, and before each other one.
+    /// The delays before the first run, and before each repetition.
     pub(super) delays: [Duration; 2],
+    /// Check properties after each step.
     pub(super) check: bool,
 }
 
-impl Differs {
-    /// Whether two runs of a test differ.
-    pub(super) fn is_seen<S: Fingerprint + ?Sized>(
+impl NondeterminismGoal {
+    /// Returns true if two runs of a test differ.
+    pub(super) fn is_nondeterministic<S: Fingerprint + ?Sized>(
         &self,
         system: &mut S,
         test: &Test,
     ) -> Result<bool, Error> {
         let options = ReplayOptions { check: self.check };
         if self.each_step {
-            let mut proceed = || !testwright_python::interrupted();
+            let mut proceed = || !testwright_python::is_interrupted();
             let difference = check_determinism(system, test, self.tries, &options, &mut proceed)?;
             if difference.is_some() {
                 return Ok(true);
             }
         }
-        let mut run = |delay: Duration| -> Result<(Vec<Event>, Option<u128>), Error> {
+        let mut run = |delay: Duration| -> Result<(Vec<TraceEvent>, Option<u128>), Error> {
             thread::sleep(delay);
             let trace = replay(system, test, &options, &mut ())?;
-            // What cannot be told apart is not compared.
-            let state = system.fingerprint(Likeness::Equal).ok();
+            // States without a fingerprint are not compared.
+            let state = system.fingerprint(Equivalence::Equal).ok();
             Ok((trace.events, state))
         };
         let [first, other] = self.delays;
         let (events, state) = run(first)?;
         for _ in 0..self.tries {
             let (other_events, other_state) = run(other)?;
-            let is_same = |(one, other): (&Event, &Event)| one.is_same_as(other);
+            let is_same = |(one, other): (&TraceEvent, &TraceEvent)| one.is_same_as(other);
             let same_events =
                 events.len() == other_events.len() && events.iter().zip(&other_events).all(is_same);
             if !same_events || state != other_state {
@@ -70,26 +73,31 @@ impl Differs {
     }
 }
 
-impl<S: Fingerprint + ?Sized> Goal<S> for Differs {
+impl<S: Fingerprint + ?Sized> ShrinkGoal<S> for NondeterminismGoal {
     fn basis(&self) -> Basis {
         Basis::Test
     }
 
     fn is_achieved(&mut self, system: &mut S, test: &Test, _: &Trace) -> Result<bool, Error> {
-        self.is_seen(system, test)
+        self.is_nondeterministic(system, test)
     }
 }
 
-/// To fail often enough.
-pub(super) struct FailsOften {
+/// The goal that a test fails with a given probability.
+pub(super) struct FailureRateGoal {
+    /// The failure to look for; `None` for any.
     pub(super) like: Option<Failure>,
+    /// The minimum fraction of runs that fail.
     pub(super) probability: f64,
+    /// The number of runs for one estimate.
     pub(super) samples: usize,
+    /// The number of estimates, which must all reach the probability.
     pub(super) replications: usize,
+    /// Check properties after each step.
     pub(super) check: bool,
 }
 
-impl<S: System + ?Sized> Goal<S> for FailsOften {
+impl<S: System + ?Sized> ShrinkGoal<S> for FailureRateGoal {
     fn basis(&self) -> Basis {
         Basis::Test
     }
@@ -100,11 +108,11 @@ impl<S: System + ?Sized> Goal<S> for FailsOften {
             let mut failed = 0;
             for _ in 0..self.samples {
                 let trace = replay(system, test, &options, &mut ())?;
-                let is_meant = |failure: &Failure| {
+                let is_match = |failure: &Failure| {
                     let like = self.like.as_ref();
                     like.is_none_or(|like| failure.is_same_as(like))
                 };
-                failed += usize::from(trace.failure().is_some_and(is_meant));
+                failed += usize::from(trace.failure().is_some_and(is_match));
             }
             if (failed as f64) < self.probability * self.samples as f64 {
                 return Ok(false);
@@ -116,42 +124,48 @@ impl<S: System + ?Sized> Goal<S> for FailsOften {
 
 /// Runs tests in processes of their own.
 pub(super) struct Sandbox {
-    test: Place,
-    output: Place,
+    /// The temporary file for a test.
+    test: UserPath,
+    /// The temporary file for the output.
+    output: UserPath,
+    /// Check properties after each step.
     check: bool,
-    patience: Option<Duration>,
-    what: What,
+    /// The time limit of a process, if there is one.
+    timeout: Option<Duration>,
+    /// The goal of a test.
+    goal: SandboxGoal,
 }
 
-/// What a test is to do in a process of its own.
+/// The goal of a test in a process of its own.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum What {
-    /// To fail, crash, or take too long.
+pub(super) enum SandboxGoal {
+    /// The test fails, crashes or takes too long.
     Fail,
-    /// To show other values in another process.
+    /// The test shows other values in another process.
     Differ,
 }
 
 impl Sandbox {
+    /// Creates a sandbox. Nothing is written until a test runs.
     pub(super) fn new(
-        what: What,
+        goal: SandboxGoal,
         check: bool,
-        patience: Option<Duration>,
+        timeout: Option<Duration>,
     ) -> Result<Sandbox, Error> {
-        let place = |ending: &str| {
+        let path = |ending: &str| {
             let name = format!("testwright-{}.{ending}", std::process::id());
-            Place::new(&std::env::temp_dir().join(name))
+            UserPath::new(&std::env::temp_dir().join(name))
         };
         Ok(Sandbox {
-            test: place("test")?,
-            output: place("out")?,
+            test: path("test")?,
+            output: path("out")?,
             check,
-            patience,
-            what,
+            timeout,
+            goal,
         })
     }
 
-    /// Whether a test does what it is to do.
+    /// Returns true if a test achieves the goal.
     pub(super) fn is_achieved_by(
         &self,
         system: &PythonSystem<'_>,
@@ -161,31 +175,32 @@ impl Sandbox {
             return Ok(false);
         }
         test_file::save(system, test, &self.test)?;
-        let achieved = match self.what {
-            What::Fail => {
-                let mut words = self.words(system);
-                words.extend((!self.check).then_some(OsStr::new("--no-check")));
-                match alone::run(system, &words, self.patience) {
-                    Some(Ended::Status(status)) => Ok(status != 0),
-                    Some(Ended::Crashed | Ended::Late) => Ok(true),
+        let achieved = match self.goal {
+            SandboxGoal::Fail => {
+                let mut arguments = self.arguments(system);
+                arguments.extend((!self.check).then_some(OsStr::new("--no-check")));
+                match subprocess::run(system, &arguments, self.timeout) {
+                    Some(ProcessEnd::Status(status)) => Ok(status != 0),
+                    Some(ProcessEnd::Crashed | ProcessEnd::TimedOut) => Ok(true),
                     None => Err(Error::new(
                         "the test could not be run in a process of its own",
                     )),
                 }
             }
-            What::Differ => {
-                let one = self.printed(system)?;
-                let other = self.printed(system)?;
+            SandboxGoal::Differ => {
+                let one = self.replay_output(system)?;
+                let other = self.replay_output(system)?;
                 Ok(one != other)
             }
         };
-        // They are in nobody's way.
+        // Errors do not matter: these are temporary files.
         let _ = fs::remove_file(self.test.absolute());
         let _ = fs::remove_file(self.output.absolute());
         achieved
     }
 
-    fn words<'a>(&'a self, system: &'a PythonSystem<'_>) -> Vec<&'a OsStr> {
+    /// Returns the arguments of `testwright` that replay the test.
+    fn arguments<'a>(&'a self, system: &'a PythonSystem<'_>) -> Vec<&'a OsStr> {
         vec![
             OsStr::new("replay"),
             self.test.absolute().as_os_str(),
@@ -194,14 +209,14 @@ impl Sandbox {
         ]
     }
 
-    /// All that a replay shows, without addresses.
-    fn printed(&self, system: &PythonSystem<'_>) -> Result<String, Error> {
+    /// Returns the output of a verbose replay, with a random hash seed.
+    fn replay_output(&self, system: &PythonSystem<'_>) -> Result<String, Error> {
         let path = self.output.absolute();
         let unusable = |error| Error::new(format!("cannot use `{}`: {error}", path.display()));
         let file = File::create(path).map_err(unusable)?;
-        let mut words = self.words(system);
-        words.push(OsStr::new("--verbose"));
-        match alone::run_with_other_hashes(system, &words, file) {
+        let mut arguments = self.arguments(system);
+        arguments.push(OsStr::new("--verbose"));
+        match subprocess::run_with_random_hashes(system, &arguments, file) {
             Some(_) => fs::read_to_string(path).map_err(unusable),
             None => Err(Error::new(
                 "the test could not be run in a process of its own",
@@ -210,7 +225,7 @@ impl Sandbox {
     }
 }
 
-impl<'py> Goal<PythonSystem<'py>> for Sandbox {
+impl<'py> ShrinkGoal<PythonSystem<'py>> for Sandbox {
     fn basis(&self) -> Basis {
         Basis::Test
     }

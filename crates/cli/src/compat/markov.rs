@@ -1,22 +1,22 @@
-//! `tstl_markov`: what follows what in tests.
+//! `tstl_markov`: learns from tests which actions follow which.
 
 use std::path::{Path, PathBuf};
 
 use testwright_core::generate::MarkovModel;
-use testwright_core::{Classes, Error, System, Test};
-use testwright_python::{Measured, Output, PythonSystem};
+use testwright_core::{ActionClasses, Error, System, Test};
+use testwright_python::{MeasuredCode, OutputMode, PythonSystem};
 
 use super::test_file::TestFile;
-use super::{Calling, Ended, Tool};
-use crate::Trouble;
-use crate::compiled::Compiled;
+use super::{Invocation, Tool, ToolOutcome};
+use crate::CommandError;
+use crate::compiled::CompiledModule;
 use crate::console::Console;
 use crate::files::{Destination, TextFile};
 
 /// Learn from tests which actions follow which
 #[derive(clap::Parser)]
 #[command(name = "tstl_markov", rename_all = "camelCase")]
-pub(super) struct Markov {
+pub(super) struct MarkovTool {
     /// Where to write the model
     #[arg(value_name = "OUT")]
     output: PathBuf,
@@ -34,9 +34,9 @@ pub(super) struct Markov {
     not_raw: bool,
 }
 
-impl Tool for Markov {
-    fn run(self, console: &mut Console<'_>, _: &Calling) -> Result<Ended, Trouble> {
-        let compiled = Compiled::read(Path::new("sut.py"))?;
+impl Tool for MarkovTool {
+    fn run(self, console: &mut Console<'_>, _: &Invocation) -> Result<ToolOutcome, CommandError> {
+        let compiled = CompiledModule::read(Path::new("sut.py"))?;
         let tests = self
             .tests
             .iter()
@@ -46,36 +46,36 @@ impl Tool for Markov {
         let destination = Destination::prepare(&self.output, &to_keep)?;
         let files = self.tests.iter().map(|path| TextFile::read(path));
         let files: Vec<TextFile> = files.collect::<Result<_, _>>()?;
-        let options = compiled.options(Output::Drop, Measured::Nothing);
+        let options = compiled.options(OutputMode::Drop, MeasuredCode::Nothing);
         compiled.with_system(console, &options, |console, system| {
             let mut tests = Vec::new();
             for file in files {
                 tests.push(if self.not_raw {
-                    of_classes(system, &file)?
+                    test_of_classes(system, &file)?
                 } else {
                     TestFile::Lines(file).test(console, system)?
                 });
             }
             let catalog = system.actions();
-            let classes = Classes::new(catalog);
+            let classes = ActionClasses::new(catalog);
             let model = MarkovModel::learn(catalog, &classes, self.order.into(), &tests);
             let text = model.write(&classes);
             match destination.file() {
                 Some(place) => {
                     place.write(&text)?;
-                    say(console, &text);
+                    print_model(console, &text);
                 }
-                None => console.say(text.trim_end()),
+                None => console.out(text.trim_end()),
             }
-            Ok(Ended::Well)
+            Ok(ToolOutcome::Passed)
         })
     }
 }
 
-/// A test of any actions of the classes that a file lists. Only the classes count.
-fn of_classes(system: &PythonSystem<'_>, file: &TextFile) -> Result<Test, Error> {
+/// Makes a test with any actions of the classes that a file lists. Only the classes count.
+fn test_of_classes(system: &PythonSystem<'_>, file: &TextFile) -> Result<Test, Error> {
     let catalog = system.actions();
-    let classes = Classes::new(catalog);
+    let classes = ActionClasses::new(catalog);
     let mut actions = Vec::new();
     for (number, line) in (1..).zip(file.text.lines()) {
         let class = classes.find(line).or_else(|| {
@@ -98,22 +98,22 @@ fn of_classes(system: &PythonSystem<'_>, file: &TextFile) -> Result<Test, Error>
     Ok(Test::of(actions))
 }
 
-/// Says the model as TSTL does: the classes before, then what follows and how often.
-fn say(console: &mut Console<'_>, text: &str) {
-    let mut run: Option<Vec<&str>> = None;
+/// Prints the model as TSTL does: the preceding classes, then the next class and its frequency.
+fn print_model(console: &mut Console<'_>, text: &str) {
+    let mut prefix: Option<Vec<&str>> = None;
     for line in text.lines().skip(1) {
-        match (line, &mut run) {
-            ("START CLASS", _) => run = Some(Vec::new()),
+        match (line, &mut prefix) {
+            ("START CLASS", _) => prefix = Some(Vec::new()),
             ("END CLASS", Some(classes)) => {
                 let classes: Vec<String> =
                     classes.iter().map(|class| format!("'{class}'")).collect();
-                console.say(format_args!("PREFIX: ({})", classes.join(", ")));
-                run = None;
+                console.out(format_args!("PREFIX: ({})", classes.join(", ")));
+                prefix = None;
             }
             (class, Some(classes)) => classes.push(class),
             (line, None) => match line.split_once(" %%%% ") {
-                Some((probability, class)) => console.say(format_args!("{class} {probability}")),
-                None => console.say(line),
+                Some((probability, class)) => console.out(format_args!("{class} {probability}")),
+                None => console.out(line),
             },
         }
     }

@@ -1,17 +1,18 @@
-//! The command lines of PyModel. Its tools end with 0 even if runs fail, and with 1 if they could not do their work.
+//! The command lines of PyModel. Its tools end with 0 even if runs fail, and with 1 if they could
+//! not do their work.
 
 use std::path::{Path, PathBuf};
 
 use testwright_core::Error;
-use testwright_core::product::Trouble as ModelTrouble;
-use testwright_model::{Filter, Graph, Limits, explore, fsm_file};
+use testwright_core::product::ModelError;
+use testwright_model::{Filter, GraphLimits, ProductGraph, explore, fsm_file};
 use testwright_python::Models;
 
-use super::{Calling, Ended};
+use super::{Invocation, ToolOutcome};
 use crate::console::Console;
-use crate::files::Place;
-use crate::pulse::Pulse;
-use crate::{Trouble, models};
+use crate::files::UserPath;
+use crate::throttle::Throttle;
+use crate::{CommandError, models};
 
 mod analyzer;
 mod cases;
@@ -23,9 +24,9 @@ pub(super) use cases::{CaseRunner, Comparer};
 pub(super) use graph::{Grapher, Viewer};
 pub(super) use tester::Tester;
 
-/// Which actions to speak of.
+/// The options that include or exclude actions.
 #[derive(clap::Args)]
-struct Actions {
+struct ActionFilterArguments {
     /// Include only this action; can be given several times
     #[arg(short = 'a', long = "action", value_name = "NAME")]
     include: Vec<String>,
@@ -35,15 +36,15 @@ struct Actions {
     exclude: Vec<String>,
 }
 
-/// What to explore, and how far.
+/// The options of an exploration.
 #[derive(clap::Args)]
-struct Exploring {
+struct ExplorationArguments {
     /// Models, scenarios, suites and configurations: names of modules
     #[arg(value_name = "MODULE")]
     models: Vec<String>,
 
     #[command(flatten)]
-    actions: Actions,
+    actions: ActionFilterArguments,
 
     /// How many transitions to record
     #[arg(
@@ -60,17 +61,17 @@ struct Exploring {
     output: Option<String>,
 }
 
-impl Exploring {
-    /// What files are called, without their endings.
+impl ExplorationArguments {
+    /// Returns the name of the output files, without their endings.
     fn base(&self) -> String {
         let usual = || format!("{}FSM", first_name(&self.models));
         self.output.clone().unwrap_or_else(usual)
     }
 
-    /// The command that explores like that.
+    /// Returns the `pma` command line for this exploration.
     fn as_command(&self) -> String {
         let mut words = vec!["pma".to_owned()];
-        let Actions { include, exclude } = &self.actions;
+        let ActionFilterArguments { include, exclude } = &self.actions;
         words.extend(include.iter().map(|name| format!("--action {name}")));
         words.extend(exclude.iter().map(|name| format!("--exclude {name}")));
         words.push(format!("--maxTransitions {}", self.max_transitions));
@@ -79,44 +80,46 @@ impl Exploring {
         words.join(" ")
     }
 
-    /// Explores, writes what is known in any case, and hands it to `work` if nothing is in the way.
+    /// Explores the models and writes the FSM module in any case. Calls `work` with the graph if
+    /// the exploration succeeded.
     fn run(
         &self,
         console: &mut Console<'_>,
-        calling: &Calling,
-        work: impl FnOnce(&mut Console<'_>, &Models<'_>, &Graph) -> Result<(), Trouble>,
-    ) -> Result<Ended, Trouble> {
+        invocation: &Invocation,
+        work: impl FnOnce(&mut Console<'_>, &Models<'_>, &ProductGraph) -> Result<(), CommandError>,
+    ) -> Result<ToolOutcome, CommandError> {
         let base = self.base();
         let read: Vec<&str> = self.models.iter().map(String::as_str).collect();
-        let place = output(&base, &read)?;
-        let limits = Limits {
+        let path = output_path(&base, &read)?;
+        let limits = GraphLimits {
             transitions: Some(self.max_transitions),
-            ..Limits::default()
+            ..GraphLimits::default()
         };
         let filter = self.actions.filter();
         models::with_models(console, &self.models, &filter, |console, models| {
-            keep_imported(&place, &base, models)?;
-            let mut pulse = Pulse::new();
+            refuse_imported(&path, &base, models)?;
+            let mut throttle = Throttle::new();
             let explored = explore(&mut models.product, &limits, &mut |_| {
-                pulse.beat().is_none() || !testwright_python::asked_to_stop()
+                throttle.poll().is_none() || !testwright_python::is_stop_requested()
             });
             testwright_python::flush();
-            let text = fsm_file::write(&models.product, &explored.graph, calling.line());
-            place.write(&text)?;
-            if let Some(trouble) = &explored.trouble {
-                return ended(console, trouble);
+            let text = fsm_file::write(&models.product, &explored.graph, invocation.line());
+            path.write(&text)?;
+            if let Some(error) = &explored.error {
+                return outcome_of_error(console, error);
             }
             if explored.stopped {
-                return Err(Trouble::Interrupted);
+                return Err(CommandError::Interrupted);
             }
-            console.say(fsm_file::summary(&explored.graph));
+            console.out(fsm_file::summary(&explored.graph));
             work(console, models, &explored.graph)?;
-            Ok(Ended::Well)
+            Ok(ToolOutcome::Passed)
         })
     }
 }
 
-impl Actions {
+impl ActionFilterArguments {
+    /// Converts the options to a filter.
     fn filter(&self) -> Filter {
         Filter {
             include: self.include.clone(),
@@ -125,40 +128,44 @@ impl Actions {
     }
 }
 
-/// What comes of trouble. One kind of it was never an error.
-fn ended(console: &mut Console<'_>, trouble: &ModelTrouble) -> Result<Ended, Trouble> {
-    match trouble {
-        ModelTrouble::NoReset { model } => {
-            console.say(format_args!("No Reset function for model program {model}"));
-            Ok(Ended::Well)
+/// Prints an error of models. A missing `Reset` counts as success, as it always did in PyModel.
+fn outcome_of_error(
+    console: &mut Console<'_>,
+    error: &ModelError,
+) -> Result<ToolOutcome, CommandError> {
+    match error {
+        ModelError::NoReset { model } => {
+            console.out(format_args!("No Reset function for model program {model}"));
+            Ok(ToolOutcome::Passed)
         }
-        other => Err(models::tell(console, other)),
+        other => Err(models::model_error(console, other)),
     }
 }
 
-/// Where to write a module. Not over one that was named, for it would be lost.
-fn output(name: &str, read: &[&str]) -> Result<Place, Error> {
-    let place = Place::new(&PathBuf::from(format!("{name}.py")))?;
+/// Returns the path of the module to write, and refuses to overwrite a module that is read.
+fn output_path(name: &str, read: &[&str]) -> Result<UserPath, Error> {
+    let path = UserPath::new(&PathBuf::from(format!("{name}.py")))?;
     for module in read {
         let file = PathBuf::from(format!(
             "{}.py",
             module.strip_suffix(".py").unwrap_or(module)
         ));
-        refuse_if_same(&place, name, &file)?;
+        refuse_if_same(&path, name, &file)?;
     }
-    Ok(place)
+    Ok(path)
 }
 
-/// Nor over one that those that were named have imported.
-fn keep_imported(place: &Place, name: &str, models: &Models<'_>) -> Result<(), Error> {
-    let own = place.absolute().file_name();
+/// Refuses to overwrite a module that the models have imported.
+fn refuse_imported(path: &UserPath, name: &str, models: &Models<'_>) -> Result<(), Error> {
+    let own = path.absolute().file_name();
     let files = models.imported_files().into_iter();
     let mut files = files.filter(|file| file.file_name() == own);
-    files.try_for_each(|file| refuse_if_same(place, name, &file))
+    files.try_for_each(|file| refuse_if_same(path, name, &file))
 }
 
-fn refuse_if_same(place: &Place, name: &str, file: &Path) -> Result<(), Error> {
-    if place.is(file) {
+/// Returns an error if the output would overwrite this file.
+fn refuse_if_same(path: &UserPath, name: &str, file: &Path) -> Result<(), Error> {
+    if path.is_same_file(file) {
         let message = format!("`{name}.py` is among the modules that are used, and would be lost");
         Err(Error::new(message).with_help("choose another name with `-o NAME`"))
     } else {
@@ -166,14 +173,14 @@ fn refuse_if_same(place: &Place, name: &str, file: &Path) -> Result<(), Error> {
     }
 }
 
-/// Without arguments, the tools tell what they can do, and that is no error.
-fn help<T: clap::CommandFactory>(console: &mut Console<'_>) -> Ended {
+/// Prints the help, as the tools do without arguments. That is no error.
+fn print_help<T: clap::CommandFactory>(console: &mut Console<'_>) -> ToolOutcome {
     let help = T::command().render_help().to_string();
-    console.say(help.trim_end());
-    Ended::Well
+    console.out(help.trim_end());
+    ToolOutcome::Passed
 }
 
-/// The name of the first module, as it is used for files. That of one in a package stands for itself.
+/// Returns the name of the first module for output files, without its package.
 fn first_name(names: &[String]) -> String {
     let first = names.first().map_or("", String::as_str);
     let first = first.strip_suffix(".py").unwrap_or(first);

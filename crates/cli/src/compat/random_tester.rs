@@ -3,23 +3,23 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use testwright_core::shrink::{Method, ReduceOptions};
-use testwright_python::{Measured, Options, Output};
+use testwright_core::shrink::{ReduceMethod, ReduceOptions};
+use testwright_python::{MeasuredCode, Options, OutputMode};
 
-use super::{Calling, Ended, Tool, probability, seconds};
-use crate::compiled::Compiled;
+use super::{Invocation, Tool, ToolOutcome, parse_probability, seconds};
+use crate::compiled::CompiledModule;
 use crate::console::Console;
-use crate::{Trouble, load};
+use crate::{CommandError, load};
 
 mod analyses;
 mod failures;
-mod observed;
+mod observed_system;
 mod quick;
 mod session;
 mod strategy;
 mod summary;
 
-use session::{Places, Session};
+use session::{Session, SessionFiles};
 
 /// Search for failures with random tests
 #[derive(clap::Parser)]
@@ -100,7 +100,7 @@ pub(super) struct RandomTester {
     bias_loc: Option<PathBuf>,
 
     /// With which probability to go on from a test that covered something new
-    #[arg(long, short = 'x', value_name = "P", value_parser = probability)]
+    #[arg(long, short = 'x', value_name = "P", value_parser = parse_probability)]
     exploit: Option<f64>,
 
     /// Make such tests shorter first
@@ -108,11 +108,11 @@ pub(super) struct RandomTester {
     reduce_pool: bool,
 
     /// With which probability to change such a test
-    #[arg(long = "Pmutate", value_name = "P", default_value = "0.0", value_parser = probability)]
+    #[arg(long = "Pmutate", value_name = "P", default_value = "0.0", value_parser = parse_probability)]
     p_mutate: f64,
 
     /// With which probability to cross it with another when it is changed
-    #[arg(long = "Pcrossover", value_name = "P", default_value = "0.2", value_parser = probability)]
+    #[arg(long = "Pcrossover", value_name = "P", default_value = "0.2", value_parser = parse_probability)]
     p_crossover: f64,
 
     /// Tell how often each line of the harness was taken, and how long that took
@@ -253,7 +253,7 @@ pub(super) struct RandomTester {
     no_prune_guards: bool,
 
     /// How likely each line of the harness is to be in a test
-    #[arg(long, value_name = "P", default_value = "0.5", value_parser = probability)]
+    #[arg(long, value_name = "P", default_value = "0.5", value_parser = parse_probability)]
     swarm_p: f64,
 
     /// Tell which lines of the harness lead to what is covered
@@ -265,7 +265,7 @@ pub(super) struct RandomTester {
     save_swarm_coverage: Option<PathBuf>,
 
     /// Leave nothing out, but take some lines of the harness with this probability in all
-    #[arg(long, value_name = "P", value_parser = probability)]
+    #[arg(long, value_name = "P", value_parser = parse_probability)]
     high_low_swarm: Option<f64>,
 
     /// How likely each line of the harness is to be in a test, by a file
@@ -293,7 +293,7 @@ pub(super) struct RandomTester {
     equal_probs: bool,
 
     /// The probability of all actions that run no code of the system
-    #[arg(long = "LOCBaseline", value_name = "P", default_value = "0.2", value_parser = probability)]
+    #[arg(long = "LOCBaseline", value_name = "P", default_value = "0.2", value_parser = parse_probability)]
     loc_baseline: f64,
 
     /// Choose lines of the harness by how much code they call
@@ -305,7 +305,7 @@ pub(super) struct RandomTester {
     markov: Option<PathBuf>,
 
     /// With which probability to choose by the model
-    #[arg(long = "markovP", value_name = "P", default_value = "1.0", value_parser = probability)]
+    #[arg(long = "markovP", value_name = "P", default_value = "1.0", value_parser = parse_probability)]
     markov_p: f64,
 
     /// Put pieces of these tests together, a pattern with `*` and `?`
@@ -313,7 +313,7 @@ pub(super) struct RandomTester {
     sequences_from_tests: Option<String>,
 
     /// With which probability a step is of such a piece
-    #[arg(long = "sequenceP", value_name = "P", default_value = "1.0", value_parser = probability)]
+    #[arg(long = "sequenceP", value_name = "P", default_value = "1.0", value_parser = parse_probability)]
     sequence_p: f64,
 
     /// How long pieces are
@@ -453,7 +453,7 @@ pub(super) struct RandomTester {
     gen_depth: Option<usize>,
 
     /// With which probability to take an action again
-    #[arg(long, value_name = "P", value_parser = probability)]
+    #[arg(long, value_name = "P", value_parser = parse_probability)]
     stutter: Option<f64>,
 
     /// Take an action again if it covered something new
@@ -579,23 +579,27 @@ impl Tool for RandomTester {
         ),
     ];
 
-    fn run(self, console: &mut Console<'_>, calling: &Calling) -> Result<Ended, Trouble> {
-        let compiled = Compiled::read(Path::new("sut.py"))?;
-        let places = Places::new(&self)?;
+    fn run(
+        self,
+        console: &mut Console<'_>,
+        invocation: &Invocation,
+    ) -> Result<ToolOutcome, CommandError> {
+        let compiled = CompiledModule::read(Path::new("sut.py"))?;
+        let files = SessionFiles::new(&self)?;
         let seed = match self.seed {
             Some(seed) => seed.cast_unsigned(),
             None => crate::commands::draw_seed(),
         };
-        let config = calling.config_with(&[
+        let config = invocation.config_with(&[
             ("seed", seed.cast_signed().to_string()),
-            ("output", places.output.shown().display().to_string()),
+            ("output", files.output.shown().display().to_string()),
         ]);
-        console.say(format_args!("Random testing using config={config}"));
+        console.out(format_args!("Random testing using config={config}"));
         console.flush();
         let measured = if self.no_cover {
-            Measured::Nothing
+            MeasuredCode::Nothing
         } else {
-            Measured::ModulesIfPossible
+            MeasuredCode::ModulesIfPossible
         };
         let options = Options {
             log_level: self.logging,
@@ -604,34 +608,35 @@ impl Tool for RandomTester {
         let (file, harness) = load::harness(console, &compiled.harness)?;
         load::with_system(console, &file, harness, &options, |console, system| {
             let cover_resets = compiled.settings.cover_resets;
-            Session::new(&self, &places, seed).run(console, system, &file.name, cover_resets)
+            Session::new(&self, &files, seed).run(console, system, &file.name, cover_resets)
         })
     }
 }
 
 impl RandomTester {
-    /// What becomes of what the system prints.
-    fn shown_output(&self) -> Output {
+    /// Returns the destination of the system's output.
+    fn shown_output(&self) -> OutputMode {
         if self.silent_sut {
-            Output::Drop
+            OutputMode::Drop
         } else {
-            Output::Show
+            OutputMode::Show
         }
     }
 
+    /// Returns the options of the reduction.
     fn reduce_options(&self) -> ReduceOptions {
         ReduceOptions {
             method: if self.ddmin {
-                Method::Ddmin
+                ReduceMethod::Ddmin
             } else {
-                Method::Greedy
+                ReduceMethod::Greedy
             },
             keep_last: self.keep_last,
             check: !self.no_check,
         }
     }
 
-    /// Whether it must be known what each test covers by itself.
+    /// Returns true if the coverage of each single test is needed.
     fn measures_each_test(&self) -> bool {
         self.quick_tests
             || self.localize

@@ -1,30 +1,30 @@
-//! `tstl_reduce`: a shorter and simpler test that still fails, or does whatever else it is to do.
+//! `tstl_reduce`: reduces a test that fails, or that reaches another goal.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use testwright_core::analyse::quick::Quick;
+use testwright_core::analyse::quick::QuickReducer;
 use testwright_core::replay::{ReplayOptions, replay};
 use testwright_core::shrink::{
-    Goal, Method, NormalizeOptions, ReduceError, ReduceOptions, SeveralOptions, Shrinker, Speed,
-    alpha_convert,
+    NormalizeOptions, ReduceError, ReduceMethod, ReduceOptions, SeveralOptions, ShrinkGoal,
+    Shrinker, Speed, alpha_convert,
 };
 use testwright_core::{Coverage, System, Test};
-use testwright_python::{Hook, Measured, Output, PythonSystem};
+use testwright_python::{Hook, MeasuredCode, OutputMode, PythonSystem};
 
 use super::test_file::{self, TestFile};
-use super::{Calling, Ended, Tool, probability, seconds, words};
-use crate::Trouble;
-use crate::compiled::Compiled;
+use super::{Invocation, Tool, ToolOutcome, parse_probability, seconds, tstl_text};
+use crate::CommandError;
+use crate::compiled::CompiledModule;
 use crate::console::Console;
-use crate::files::{Place, unwritable};
+use crate::files::{UserPath, unwritable};
 
 mod goal;
 
 /// Make a test shorter and simpler
 #[derive(clap::Parser)]
 #[command(name = "tstl_reduce", rename_all = "camelCase")]
-pub(super) struct Reducer {
+pub(super) struct ReducerTool {
     /// The test
     #[arg(value_name = "IN")]
     infile: PathBuf,
@@ -90,7 +90,7 @@ pub(super) struct Reducer {
     iterate: bool,
 
     /// Preserve that the test fails with this probability
-    #[arg(long, value_name = "P", value_parser = probability)]
+    #[arg(long, value_name = "P", value_parser = parse_probability)]
     probability: Option<f64>,
 
     /// How often to run a test to see with which probability it fails
@@ -178,7 +178,7 @@ pub(super) struct Reducer {
     writeafl: bool,
 }
 
-/// How thorough a speed of TSTL's is.
+/// Translates a speed of TSTL.
 pub(super) fn speed(word: &str) -> Speed {
     match word {
         "SLOW" | "MEDIUM" | "ONEREDUCE" => Speed::Thorough,
@@ -186,7 +186,7 @@ pub(super) fn speed(word: &str) -> Speed {
     }
 }
 
-impl Tool for Reducer {
+impl Tool for ReducerTool {
     const WITHOUT_EFFECT: &'static [(&'static str, &'static str)] = &[
         ("iterate", "two whole runs are compared at once"),
         (
@@ -213,55 +213,65 @@ impl Tool for Reducer {
         ("quiet_sandbox", "processes of their own are always quiet"),
     ];
 
-    fn run(self, console: &mut Console<'_>, calling: &Calling) -> Result<Ended, Trouble> {
-        test_file::refuse_swarm(self.aflswarm)?;
-        let compiled = Compiled::read(Path::new("sut.py"))?;
-        let outputs = Place::new(&self.outfile)?;
+    fn run(
+        self,
+        console: &mut Console<'_>,
+        invocation: &Invocation,
+    ) -> Result<ToolOutcome, CommandError> {
+        test_file::reject_swarm(self.aflswarm)?;
+        let compiled = CompiledModule::read(Path::new("sut.py"))?;
+        let outputs = UserPath::new(&self.outfile)?;
         let file = TestFile::read(&self.infile, self.afl)?;
-        console.say(format_args!("Reducing using config={}", calling.config()));
+        console.out(format_args!(
+            "Reducing using config={}",
+            invocation.config()
+        ));
         let covers = self.coverage || self.cover_more || self.decompose;
-        let measured = Measured::modules_if(covers);
-        let options = compiled.options(Output::Drop, measured);
+        let measured = MeasuredCode::modules_if(covers);
+        let options = compiled.options(OutputMode::Drop, measured);
         compiled.with_system(console, &options, |console, system| {
             let test = file.test(console, system)?;
             system.call_hook(Hook::BeforeReduce);
             let reduced = self.reduce(console, system, &test);
             system.call_hook(Hook::AfterReduce);
             self.write(console, system, &reduced?, &outputs)?;
-            Ok(Ended::Well)
+            Ok(ToolOutcome::Passed)
         })
     }
 }
 
-impl Reducer {
+impl ReducerTool {
+    /// Returns the options of the reduction.
     fn options(&self) -> ReduceOptions {
         ReduceOptions {
             method: if self.ddmin {
-                Method::Ddmin
+                ReduceMethod::Ddmin
             } else {
-                Method::Greedy
+                ReduceMethod::Greedy
             },
             keep_last: self.keep_last,
             check: !self.no_check,
         }
     }
 
+    /// Returns true if there may be several reduced tests.
     fn is_several(&self) -> bool {
         self.multiple || self.decompose
     }
 
+    /// Reduces, orders and normalises a test, as requested.
     fn reduce(
         &self,
         console: &mut Console<'_>,
         system: &mut PythonSystem<'_>,
         test: &Test,
-    ) -> Result<Vec<Test>, Trouble> {
+    ) -> Result<Vec<Test>, CommandError> {
         let mut goal = self.goal(console, system, test)?;
-        console.say(format_args!("STARTING WITH TEST OF LENGTH {}", test.len()));
+        console.out(format_args!("STARTING WITH TEST OF LENGTH {}", test.len()));
         let mut tests = vec![test.clone()];
         if !self.no_reduce {
             let started = Instant::now();
-            console.say("REDUCING...");
+            console.out("REDUCING...");
             console.flush();
             match self.reductions(system, &mut *goal, test) {
                 Ok(found) => tests = found,
@@ -274,21 +284,21 @@ impl Reducer {
                 }
                 Err(ReduceError::Error(error)) => return Err(error.into()),
             }
-            console.say(format_args!(
+            console.out(format_args!(
                 "REDUCED IN {} SECONDS",
-                words::seconds(started.elapsed())
+                tstl_text::seconds(started.elapsed())
             ));
-            self.say_lengths(console, &tests);
+            self.print_lengths(console, &tests);
         }
         if !self.no_alpha {
-            console.say("ALPHA CONVERTING...");
+            console.out("ALPHA CONVERTING...");
             for test in &mut tests {
-                self.put_in_order(system, test)?;
+                self.order_slots(system, test)?;
             }
         }
         if !self.no_normalize {
             let started = Instant::now();
-            console.say("NORMALIZING...");
+            console.out("NORMALIZING...");
             console.flush();
             for test in &mut tests {
                 let mut goal = self.goal(console, system, test)?;
@@ -298,24 +308,25 @@ impl Reducer {
                     Err(ReduceError::Error(error)) => return Err(error.into()),
                 }
             }
-            console.say(format_args!(
+            console.out(format_args!(
                 "NORMALIZED IN {} SECONDS",
-                words::seconds(started.elapsed())
+                tstl_text::seconds(started.elapsed())
             ));
-            self.say_lengths(console, &tests);
+            self.print_lengths(console, &tests);
         }
         Ok(tests)
     }
 
+    /// Returns the reduced tests.
     fn reductions<'py>(
         &self,
         system: &mut PythonSystem<'py>,
-        goal: &mut dyn Goal<PythonSystem<'py>>,
+        goal: &mut dyn ShrinkGoal<PythonSystem<'py>>,
         test: &Test,
     ) -> Result<Vec<Test>, ReduceError> {
-        let mut proceed = || !testwright_python::interrupted();
+        let mut proceed = || !testwright_python::is_interrupted();
         if self.decompose {
-            let mut quick = Quick {
+            let mut quick = QuickReducer {
                 options: self.options(),
                 budget: u64::MAX,
                 loaded: Coverage::default(),
@@ -338,13 +349,14 @@ impl Reducer {
         Ok(found.into_iter().map(|shrunk| shrunk.test).collect())
     }
 
+    /// Returns a normalised test.
     fn normalized<'py>(
         &self,
         system: &mut PythonSystem<'py>,
-        goal: &mut dyn Goal<PythonSystem<'py>>,
+        goal: &mut dyn ShrinkGoal<PythonSystem<'py>>,
         test: &Test,
     ) -> Result<Test, ReduceError> {
-        let mut proceed = || !testwright_python::interrupted();
+        let mut proceed = || !testwright_python::is_interrupted();
         let options = NormalizeOptions {
             speed: speed(&self.speed),
             ..NormalizeOptions::default()
@@ -353,8 +365,12 @@ impl Reducer {
         Ok(shrinker.normalize(test, &options)?.test)
     }
 
-    /// Puts the slots of a test in order, unless that changes what it does.
-    fn put_in_order(&self, system: &mut PythonSystem<'_>, test: &mut Test) -> Result<(), Trouble> {
+    /// Orders the slots of a test, unless that changes its failure.
+    fn order_slots(
+        &self,
+        system: &mut PythonSystem<'_>,
+        test: &mut Test,
+    ) -> Result<(), CommandError> {
         let ordered = alpha_convert(system.actions(), test);
         if ordered == *test {
             return Ok(());
@@ -374,43 +390,45 @@ impl Reducer {
         Ok(())
     }
 
-    fn say_lengths(&self, console: &mut Console<'_>, tests: &[Test]) {
+    /// Prints the lengths of the tests.
+    fn print_lengths(&self, console: &mut Console<'_>, tests: &[Test]) {
         let lengths: Vec<usize> = tests.iter().map(Test::len).collect();
         match (self.is_several(), lengths.as_slice()) {
-            (false, [length]) => console.say(format_args!("NEW LENGTH {length}")),
-            _ => console.say(format_args!("NEW LENGTHS {lengths:?}")),
+            (false, [length]) => console.out(format_args!("NEW LENGTH {length}")),
+            _ => console.out(format_args!("NEW LENGTHS {lengths:?}")),
         }
     }
 
+    /// Writes and prints the tests.
     fn write(
         &self,
         console: &mut Console<'_>,
         system: &PythonSystem<'_>,
         tests: &[Test],
-        output: &Place,
-    ) -> Result<(), Trouble> {
+        output: &UserPath,
+    ) -> Result<(), CommandError> {
         let catalog = system.actions();
         for (number, test) in tests.iter().enumerate() {
-            let (place, shown) = if self.is_several() {
-                console.say(format_args!("TEST #{number}:"));
+            let (path, shown) = if self.is_several() {
+                console.out(format_args!("TEST #{number}:"));
                 let shown = format!("{}.{number}", output.shown().display());
-                let place = output.renamed(|name| format!("{name}.{number}.test"));
-                (place, shown)
+                let path = output.renamed(|name| format!("{name}.{number}.test"));
+                (path, shown)
             } else {
                 (output.clone(), output.shown().display().to_string())
             };
             if self.writeafl {
                 let bytes = test_file::to_bytes(catalog, test);
-                std::fs::write(place.absolute(), bytes)
-                    .map_err(|error| unwritable(place.shown(), &error))?;
+                std::fs::write(path.absolute(), bytes)
+                    .map_err(|error| unwritable(path.shown(), &error))?;
             } else {
-                test_file::save(system, test, &place)?
+                test_file::save(system, test, &path)?
             }
-            words::say_test(console, catalog, test);
-            console.say("");
-            console.say(format_args!("TEST WRITTEN TO {shown}"));
+            tstl_text::print_test(console, catalog, test);
+            console.out("");
+            console.out(format_args!("TEST WRITTEN TO {shown}"));
             if self.is_several() {
-                console.say("");
+                console.out("");
             }
         }
         Ok(())

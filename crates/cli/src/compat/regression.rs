@@ -1,21 +1,21 @@
-//! `tstl_regress`: many saved tests again.
+//! `tstl_regress`: replays many saved tests.
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use testwright_core::replay::{ReplayOptions, Watcher, replay};
-use testwright_core::{ActionId, Error, Event, Failure};
-use testwright_python::{Measured, Output, PythonSystem};
+use testwright_core::replay::{ReplayOptions, ReplayWatcher, replay};
+use testwright_core::{ActionId, Error, Failure, TraceEvent};
+use testwright_python::{MeasuredCode, OutputMode, PythonSystem};
 
-use super::tally::{Names, New, Tally};
+use super::covered_code::{CodeNames, CoveredCode, NewlyCovered};
 use super::test_file::{self, TestFile};
-use super::words::{self, Narration};
-use super::{Calling, Ended, Tool};
-use crate::Trouble;
-use crate::compiled::Compiled;
+use super::tstl_text::{self, StepPrinter};
+use super::{Invocation, Tool, ToolOutcome};
+use crate::CommandError;
+use crate::compiled::CompiledModule;
 use crate::console::Console;
-use crate::coverage::FromFirstStep;
-use crate::files::Place;
+use crate::coverage::FirstStepWatcher;
+use crate::files::UserPath;
 
 /// Run saved tests again, and tell which of them add no coverage
 #[derive(clap::Parser)]
@@ -62,51 +62,56 @@ pub(super) struct Regression {
     aflswarm: bool,
 }
 
-/// What became of the tests.
+/// The names of the tests, by their results.
 #[derive(Default)]
-struct Results {
+struct RegressionResults {
+    /// Tests that failed.
     failed: Vec<String>,
+    /// Tests that the harness does not understand.
     invalid: Vec<String>,
+    /// Tests that covered something new.
     needed: Vec<String>,
+    /// Tests that covered nothing new.
     redundant: Vec<String>,
 }
 
 impl Tool for Regression {
-    fn run(self, console: &mut Console<'_>, _: &Calling) -> Result<Ended, Trouble> {
-        test_file::refuse_swarm(self.aflswarm)?;
-        let compiled = Compiled::read(Path::new("sut.py"))?;
-        let table = Place::new(Path::new("coverage.out"))?;
-        let pages = self.html.as_deref().map(Place::new).transpose()?;
+    fn run(self, console: &mut Console<'_>, _: &Invocation) -> Result<ToolOutcome, CommandError> {
+        test_file::reject_swarm(self.aflswarm)?;
+        let compiled = CompiledModule::read(Path::new("sut.py"))?;
+        let table = UserPath::new(Path::new("coverage.out"))?;
+        let pages = self.html.as_deref().map(UserPath::new).transpose()?;
         let files = self.files()?;
-        let measured = Measured::modules_if(!self.no_cover);
-        let options = compiled.options(Output::Show, measured);
+        let measured = MeasuredCode::modules_if(!self.no_cover);
+        let options = compiled.options(OutputMode::Show, measured);
         compiled.with_system(console, &options, |console, system| {
-            let mut tally = Tally::default();
-            let mut results = Results::default();
-            let stopped = self.run_all(console, system, &files, &mut tally, &mut results)?;
+            let mut covered_code = CoveredCode::default();
+            let mut results = RegressionResults::default();
+            let stopped = self.run_all(console, system, &files, &mut covered_code, &mut results)?;
             if stopped {
-                return Ok(Ended::Failure);
+                return Ok(ToolOutcome::Failure);
             }
             if let Some(collector) = system.coverage() {
-                tally.say_all(console, collector);
-                let percentage = tally.write_table(collector, &table)?;
-                console.say(format_args!("{percentage:?} PERCENT COVERED"));
+                covered_code.print_all(console, collector);
+                let percentage = covered_code.write_table(collector, &table)?;
+                console.out(format_args!("{percentage:?} PERCENT COVERED"));
                 if let Some(folder) = &pages {
-                    tally.write_pages(collector, folder)?;
+                    covered_code.write_pages(collector, folder)?;
                 }
             }
-            results.say(console, files.len());
-            Ok(Ended::Well)
+            results.print(console, files.len());
+            Ok(ToolOutcome::Passed)
         })
     }
 }
 
 impl Regression {
+    /// Reads the tests.
     fn files(&self) -> Result<Vec<TestFile>, Error> {
         let found = if self.glob {
             let patterns = self.tests.iter().map(|path| path.to_string_lossy());
             patterns
-                .flat_map(|pattern| test_file::matching(&pattern))
+                .flat_map(|pattern| test_file::glob(&pattern))
                 .collect()
         } else {
             self.tests.clone()
@@ -115,46 +120,46 @@ impl Regression {
         files.collect()
     }
 
-    /// Whether a failure ended it.
+    /// Runs all tests. Returns true if a failure ended the run early.
     fn run_all(
         &self,
         console: &mut Console<'_>,
         system: &mut PythonSystem<'_>,
         files: &[TestFile],
-        tally: &mut Tally,
-        results: &mut Results,
-    ) -> Result<bool, Trouble> {
+        covered_code: &mut CoveredCode,
+        results: &mut RegressionResults,
+    ) -> Result<bool, CommandError> {
         let started = Instant::now();
         for file in files {
             let name = file.name().to_owned();
-            console.say(format_args!("RUNNING TEST {name}"));
+            console.out(format_args!("RUNNING TEST {name}"));
             let test = match file.test(console, system) {
                 Ok(test) => test,
-                Err(Trouble::Told) => {
-                    console.say("INVALID TEST, SKIPPING...");
+                Err(CommandError::Reported) => {
+                    console.out("INVALID TEST, SKIPPING...");
                     results.invalid.push(name);
                     continue;
                 }
-                Err(trouble) => return Err(trouble),
+                Err(error) => return Err(error),
             };
             let options = ReplayOptions {
                 check: !self.no_check,
             };
-            let mut player = Player {
+            let mut watcher = RegressionWatcher {
                 console,
-                narration: self.verbose.then(|| Narration::new(false)),
-                from_first_step: system.coverage().map(|_| FromFirstStep::default()),
+                step_printer: self.verbose.then(|| StepPrinter::new(false)),
+                first_step: system.coverage().map(|_| FirstStepWatcher::default()),
             };
-            let trace = replay(system, &test, &options, &mut player)?;
-            let trouble = player.from_first_step.and_then(|watcher| watcher.trouble);
-            if let Some(error) = trouble {
+            let trace = replay(system, &test, &options, &mut watcher)?;
+            let error = watcher.first_step.and_then(|watcher| watcher.error);
+            if let Some(error) = error {
                 return Err(error.into());
             }
             if trace.interrupted {
-                return Err(Trouble::Interrupted);
+                return Err(CommandError::Interrupted);
             }
             system.flush();
-            let new = self.measure(console, system, tally);
+            let new = self.measure(console, system, covered_code);
             if let Some(new) = &new {
                 if new.is_empty() {
                     results.redundant.push(name.clone())
@@ -163,23 +168,23 @@ impl Regression {
                 }
             }
             if let Some(failure) = trace.failure() {
-                say_failure(console, system, &name, failure);
+                print_failure(console, system, &name, failure);
                 results.failed.push(name);
                 if !self.keep_going {
                     return Ok(true);
                 }
             }
-            console.say(format_args!(
+            console.out(format_args!(
                 "{} ELAPSED",
-                words::seconds(started.elapsed())
+                tstl_text::seconds(started.elapsed())
             ));
             if let Some(new) = new {
-                let (statements, branches) = (tally.statements(), tally.branches());
-                console.say(format_args!(
+                let (statements, branches) = (covered_code.statements(), covered_code.branches());
+                console.out(format_args!(
                     "STATEMENTS: {statements} BRANCHES: {branches}"
                 ));
                 if !new.is_empty() {
-                    console.say(format_args!(
+                    console.out(format_args!(
                         "NEW STATEMENTS: {} BRANCHES: {}",
                         new.statements.len(),
                         new.branches.len()
@@ -191,100 +196,102 @@ impl Regression {
         Ok(false)
     }
 
-    /// What the last test was the first to cover, if that is measured.
+    /// Records the coverage of the last test, and returns the new part, if coverage is measured.
     fn measure(
         &self,
         console: &mut Console<'_>,
         system: &PythonSystem<'_>,
-        tally: &mut Tally,
-    ) -> Option<New> {
+        covered_code: &mut CoveredCode,
+    ) -> Option<NewlyCovered> {
         let collector = system.coverage()?;
-        let new = tally.add(collector, collector.current().iter());
+        let new = covered_code.add(collector, collector.current().iter());
         if self.running {
-            let names = Names::new(collector);
+            let names = CodeNames::new(collector);
             for branch in &new.branches {
                 let name = names.branch(collector, *branch);
-                console.say(format_args!("New branch: {name}"));
+                console.out(format_args!("New branch: {name}"));
             }
             for statement in &new.statements {
                 let name = names.statement(*statement);
-                console.say(format_args!("New statement: {name}"));
+                console.out(format_args!("New statement: {name}"));
             }
         }
         Some(new)
     }
 }
 
-fn say_failure(
+/// Prints the failure of a test.
+fn print_failure(
     console: &mut Console<'_>,
     system: &PythonSystem<'_>,
     name: &str,
     failure: &Failure,
 ) {
-    console.say(format_args!("TEST {name} FAILED:"));
-    console.say(system.exception_tuple(&failure.message));
-    if words::is_of_check(failure) {
-        console.say(&failure.message);
+    console.out(format_args!("TEST {name} FAILED:"));
+    console.out(system.exception_tuple(&failure.message));
+    if tstl_text::is_check_failure(failure) {
+        console.out(&failure.message);
     }
 }
 
-impl Results {
-    fn say(&self, console: &mut Console<'_>, total: usize) {
+impl RegressionResults {
+    /// Prints the summary.
+    fn print(&self, console: &mut Console<'_>, total: usize) {
         if !self.redundant.is_empty() {
             for name in &self.redundant {
-                console.say(format_args!(
+                console.out(format_args!(
                     "TEST {name} REDUNDANT WITH RESPECT TO COVERAGE"
                 ));
             }
-            console.say("");
-            console.say(format_args!(
+            console.out("");
+            console.out(format_args!(
                 "{} TESTS NEEDED FOR FULL COVERAGE: {}",
                 self.needed.len(),
                 self.needed.join(", ")
             ));
-            console.say("");
+            console.out("");
         }
-        console.say(format_args!("EXECUTED {total} TESTS"));
+        console.out(format_args!("EXECUTED {total} TESTS"));
         if !self.invalid.is_empty() {
-            console.say(format_args!("{} INVALID TESTS:", self.invalid.len()));
-            console.say(self.invalid.join(" "));
+            console.out(format_args!("{} INVALID TESTS:", self.invalid.len()));
+            console.out(self.invalid.join(" "));
         }
         if self.failed.is_empty() {
-            console.say("ALL TESTS SUCCESSFUL");
+            console.out("ALL TESTS SUCCESSFUL");
         } else {
-            console.say(format_args!("{} FAILED TESTS:", self.failed.len()));
-            console.say(self.failed.join(" "));
+            console.out(format_args!("{} FAILED TESTS:", self.failed.len()));
+            console.out(self.failed.join(" "));
         }
     }
 }
 
-/// Measures and shows a test while it runs.
-struct Player<'p, 'c> {
+/// Measures and prints a test while it runs.
+struct RegressionWatcher<'p, 'c> {
     console: &'p mut Console<'c>,
-    narration: Option<Narration>,
-    from_first_step: Option<FromFirstStep>,
+    step_printer: Option<StepPrinter>,
+    first_step: Option<FirstStepWatcher>,
 }
 
-impl<'py> Watcher<PythonSystem<'py>> for Player<'_, '_> {
+impl<'py> ReplayWatcher<PythonSystem<'py>> for RegressionWatcher<'_, '_> {
     fn proceed(&mut self) -> bool {
-        match &mut self.from_first_step {
-            Some(watcher) => Watcher::<PythonSystem<'py>>::proceed(watcher),
-            None => !testwright_python::interrupted(),
+        match &mut self.first_step {
+            Some(watcher) => ReplayWatcher::<PythonSystem<'py>>::proceed(watcher),
+            None => !testwright_python::is_interrupted(),
         }
     }
 
     fn before(&mut self, system: &mut PythonSystem<'py>, action: ActionId) {
-        if let Some(watcher) = &mut self.from_first_step {
+        if let Some(watcher) = &mut self.first_step {
             watcher.before(system, action);
         }
-        if let Some(narration) = &mut self.narration {
-            narration.begin(self.console, system, action);
+        if let Some(step_printer) = &mut self.step_printer {
+            step_printer.begin(self.console, system, action);
         }
     }
 
-    fn after(&mut self, system: &mut PythonSystem<'py>, event: &Event) {
-        if let Some(narration) = &mut self.narration {
-            narration.end(self.console, system, event);
+    fn after(&mut self, system: &mut PythonSystem<'py>, event: &TraceEvent) {
+        if let Some(step_printer) = &mut self.step_printer {
+            step_printer.end(self.console, system, event);
         }
     }
 }

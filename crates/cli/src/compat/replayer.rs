@@ -1,4 +1,4 @@
-//! `tstl_replay`: a saved test again.
+//! `tstl_replay`: replays a saved test.
 
 use std::fs::File;
 use std::io::Write;
@@ -6,18 +6,18 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
-use testwright_core::replay::{ReplayOptions, Watcher, replay};
-use testwright_core::{ActionId, Covered, Error, Event, System, Test};
-use testwright_python::{Measured, Options, Output, PythonSystem};
+use testwright_core::replay::{ReplayOptions, ReplayWatcher, replay};
+use testwright_core::{ActionId, Covered, Error, System, Test, TraceEvent};
+use testwright_python::{MeasuredCode, Options, OutputMode, PythonSystem};
 
-use super::tally::Tally;
+use super::covered_code::CoveredCode;
 use super::test_file::{self, TestFile};
-use super::words::{self, Narration};
-use super::{Calling, Ended, Tool, seconds};
-use crate::Trouble;
-use crate::compiled::Compiled;
+use super::tstl_text::{self, StepPrinter};
+use super::{Invocation, Tool, ToolOutcome, seconds};
+use crate::CommandError;
+use crate::compiled::CompiledModule;
 use crate::console::Console;
-use crate::files::{Place, unwritable};
+use crate::files::{UserPath, unwritable};
 
 /// Run a saved test again
 #[derive(clap::Parser)]
@@ -76,11 +76,11 @@ pub(super) struct Replayer {
     aflswarm: bool,
 }
 
-/// Where files go.
-struct Places {
-    log: Place,
-    table: Place,
-    pages: Option<Place>,
+/// The output files.
+struct ReplayFiles {
+    log: UserPath,
+    table: UserPath,
+    pages: Option<UserPath>,
 }
 
 impl Tool for Replayer {
@@ -89,165 +89,170 @@ impl Tool for Replayer {
         "lines are not shown one by one; --coverage tells which of them run",
     )];
 
-    fn run(self, console: &mut Console<'_>, _: &Calling) -> Result<Ended, Trouble> {
-        test_file::refuse_swarm(self.aflswarm)?;
-        let compiled = Compiled::read(Path::new("sut.py"))?;
-        let places = Places {
-            log: Place::new(Path::new("replay.out"))?,
-            table: Place::new(Path::new("coverage.out"))?,
-            pages: self.html.as_deref().map(Place::new).transpose()?,
+    fn run(self, console: &mut Console<'_>, _: &Invocation) -> Result<ToolOutcome, CommandError> {
+        test_file::reject_swarm(self.aflswarm)?;
+        let compiled = CompiledModule::read(Path::new("sut.py"))?;
+        let files = ReplayFiles {
+            log: UserPath::new(Path::new("replay.out"))?,
+            table: UserPath::new(Path::new("coverage.out"))?,
+            pages: self.html.as_deref().map(UserPath::new).transpose()?,
         };
         let file = TestFile::read(&self.test, self.afl)?;
-        let measured = Measured::modules_if(self.measures());
+        let measured = MeasuredCode::modules_if(self.measures());
         let options = Options {
             log_level: self.logging,
-            ..compiled.options(Output::Show, measured)
+            ..compiled.options(OutputMode::Show, measured)
         };
         compiled.with_system(console, &options, |console, system| {
             let test = file.test(console, system)?;
-            self.replay(console, system, &test, &places)
+            self.replay(console, system, &test, &files)
         })
     }
 }
 
 impl Replayer {
+    /// Returns true if coverage is needed.
     fn measures(&self) -> bool {
         self.coverage || self.internal || self.html.is_some()
     }
 
+    /// Replays the test and writes all reports.
     fn replay(
         &self,
         console: &mut Console<'_>,
         system: &mut PythonSystem<'_>,
         test: &Test,
-        places: &Places,
-    ) -> Result<Ended, Trouble> {
+        files: &ReplayFiles,
+    ) -> Result<ToolOutcome, CommandError> {
         let options = ReplayOptions {
             check: !self.no_check,
         };
-        let unwritten = |error| unwritable(places.log.shown(), &error);
-        let log = File::create(places.log.absolute()).map_err(unwritten)?;
-        let mut player = Player {
+        let unwritten = |error| unwritable(files.log.shown(), &error);
+        let log = File::create(files.log.absolute()).map_err(unwritten)?;
+        let mut watcher = LoggingWatcher {
             tool: self,
             console,
-            narration: Narration::new(self.hide_opaque),
+            step_printer: StepPrinter::new(self.hide_opaque),
             lines: test_file::lines(system, test),
             log,
             index: 0,
-            trouble: None,
+            error: None,
         };
-        let trace = replay(system, test, &options, &mut player)?;
-        let Player {
+        let trace = replay(system, test, &options, &mut watcher)?;
+        let LoggingWatcher {
             console,
             mut log,
-            trouble,
+            error,
             ..
-        } = player;
-        if let Some(error) = trouble {
+        } = watcher;
+        if let Some(error) = error {
             return Err(error.into());
         }
         if trace.interrupted {
-            return Err(Trouble::Interrupted);
+            return Err(CommandError::Interrupted);
         }
         system.flush();
         if let Some(failure) = trace.failure() {
-            let what = if words::is_of_check(failure) {
+            let what = if tstl_text::is_check_failure(failure) {
                 "FAILED PROPERTY"
             } else {
                 "FAILED STEP"
             };
-            console.say(what);
-            console.say(system.exception_tuple(&failure.message));
-            words::say_details(console, failure);
+            console.out(what);
+            console.out(system.exception_tuple(&failure.message));
+            tstl_text::print_details(console, failure);
         } else {
             writeln!(log, "TEST REPLAYED SUCCESSFULLY").map_err(unwritten)?;
         }
-        self.report(console, system, places)?;
+        self.report(console, system, files)?;
         Ok(match trace.failure() {
-            Some(_) => Ended::Failure,
-            None => Ended::Well,
+            Some(_) => ToolOutcome::Failure,
+            None => ToolOutcome::Passed,
         })
     }
 
+    /// Writes and prints coverage, as requested.
     fn report(
         &self,
         console: &mut Console<'_>,
         system: &PythonSystem<'_>,
-        places: &Places,
+        files: &ReplayFiles,
     ) -> Result<(), Error> {
         let Some(collector) = system.coverage() else {
             return Ok(());
         };
-        let mut tally = Tally::default();
-        tally.add(collector, collector.current().iter());
+        let mut covered_code = CoveredCode::default();
+        covered_code.add(collector, collector.current().iter());
         if self.internal {
-            tally.say_all(console, collector);
+            covered_code.print_all(console, collector);
         }
         if self.coverage {
-            let percentage = tally.write_table(collector, &places.table)?;
-            console.say(format_args!("{percentage:?} PERCENT COVERED"));
+            let percentage = covered_code.write_table(collector, &files.table)?;
+            console.out(format_args!("{percentage:?} PERCENT COVERED"));
         }
-        match &places.pages {
-            Some(folder) => tally.write_pages(collector, folder),
+        match &files.pages {
+            Some(folder) => covered_code.write_pages(collector, folder),
             None => Ok(()),
         }
     }
 }
 
-/// Shows a test while it runs, and keeps a log that survives a crash.
-struct Player<'p, 'c> {
+/// Prints a test while it runs, and keeps a log that survives a crash.
+struct LoggingWatcher<'p, 'c> {
     tool: &'p Replayer,
     console: &'p mut Console<'c>,
-    narration: Narration,
-    /// The steps, as they go to the log.
+    step_printer: StepPrinter,
+    /// The steps as they are written to the log.
     lines: Vec<String>,
+    /// The log.
     log: File,
+    /// The number of steps so far.
     index: usize,
-    trouble: Option<Error>,
+    error: Option<Error>,
 }
 
-impl Player<'_, '_> {
-    /// A step begins.
+impl LoggingWatcher<'_, '_> {
+    /// Logs and prints the beginning of a step.
     fn begin(&mut self, text: &str) {
         let line = self.lines.get(self.index).map_or("", String::as_str);
         if let Err(error) = writeln!(self.log, "{line}") {
-            self.trouble = Some(unwritable(Path::new("replay.out"), &error));
+            self.error = Some(unwritable(Path::new("replay.out"), &error));
         }
         if self.tool.verbose {
-            self.console.say(format_args!("STEP #{}:", self.index));
+            self.console.out(format_args!("STEP #{}:", self.index));
         }
         if self.tool.show_actions {
-            self.console.say(text);
+            self.console.out(text);
         }
         self.console.flush();
         self.index += 1;
     }
 }
 
-impl<'py> Watcher<PythonSystem<'py>> for Player<'_, '_> {
+impl<'py> ReplayWatcher<PythonSystem<'py>> for LoggingWatcher<'_, '_> {
     fn proceed(&mut self) -> bool {
-        self.trouble.is_none() && !testwright_python::interrupted()
+        self.error.is_none() && !testwright_python::is_interrupted()
     }
 
     fn before(&mut self, system: &mut PythonSystem<'py>, action: ActionId) {
         if self.index == 0 && system.coverage().is_some() {
-            self.trouble = system.begin_anew().err();
+            self.error = system.reset_touched().err();
         }
         self.begin(&system.actions().text(action));
         if self.tool.verbose {
-            self.narration.begin(self.console, system, action);
+            self.step_printer.begin(self.console, system, action);
         }
     }
 
-    fn after(&mut self, system: &mut PythonSystem<'py>, event: &Event) {
+    fn after(&mut self, system: &mut PythonSystem<'py>, event: &TraceEvent) {
         match event {
-            Event::Restarted => self.begin("<<RESTART>>"),
-            Event::Skipped(action) => self.begin(&system.actions().text(*action)),
-            event if self.tool.verbose => self.narration.end(self.console, system, event),
+            TraceEvent::Restarted => self.begin("<<RESTART>>"),
+            TraceEvent::Skipped(action) => self.begin(&system.actions().text(*action)),
+            event if self.tool.verbose => self.step_printer.end(self.console, system, event),
             _ => {}
         }
         for line in system.take_log() {
-            self.console.say(line);
+            self.console.out(line);
         }
         thread::sleep(self.tool.delay.unwrap_or_default());
     }

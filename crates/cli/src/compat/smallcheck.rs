@@ -1,27 +1,28 @@
-//! `tstl_smallcheck`: all tests up to a length.
+//! `tstl_smallcheck`: runs all tests up to a length.
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use rustc_hash::FxHashMap;
 use testwright_core::explore::{
-    ExploreWatcher, Explorer, Failures, GoingBack, Plan, Progress, StateId, Transition,
+    Backtracking, ExploreOptions, ExploreProgress, ExploreWatcher, Explorer, FailurePolicy,
+    StateId, StateTransition,
 };
 use testwright_core::replay::{ReplayOptions, replay};
-use testwright_core::{ActionId, Covered, Error, Failure, Likeness, Step, System, Test};
-use testwright_python::{Measured, Output, PythonSystem};
+use testwright_core::{ActionId, Covered, Equivalence, Error, Failure, Step, System, Test};
+use testwright_python::{MeasuredCode, OutputMode, PythonSystem};
 
-use super::tally::Tally;
+use super::covered_code::CoveredCode;
 use super::test_file::{self, TestFile};
-use super::{Calling, Ended, Tool, words};
-use crate::Trouble;
-use crate::compiled::Compiled;
+use super::{Invocation, Tool, ToolOutcome, tstl_text};
+use crate::CommandError;
+use crate::compiled::CompiledModule;
 use crate::console::Console;
-use crate::files::Place;
+use crate::files::UserPath;
 
-mod beginning;
+mod started_system;
 
-use beginning::Beginning;
+use started_system::StartedSystem;
 
 /// Try all tests up to a length
 #[derive(clap::Parser)]
@@ -72,11 +73,14 @@ pub(super) struct Smallcheck {
     from_tests: Option<String>,
 }
 
-/// What was found.
+/// The results of the exploration.
 #[derive(Default)]
-struct Findings {
-    tally: Tally,
+struct SmallcheckFindings {
+    /// The code that was covered.
+    covered_code: CoveredCode,
+    /// The tests that covered something new.
     covering: Vec<Test>,
+    /// The tests that failed.
     failing: Vec<(Test, Failure)>,
 }
 
@@ -84,66 +88,74 @@ impl Tool for Smallcheck {
     const WITHOUT_EFFECT: &'static [(&'static str, &'static str)] =
         &[("reverse", "all actions are taken, in whatever order")];
 
-    fn run(self, console: &mut Console<'_>, calling: &Calling) -> Result<Ended, Trouble> {
-        let compiled = Compiled::read(Path::new("sut.py"))?;
+    fn run(
+        self,
+        console: &mut Console<'_>,
+        invocation: &Invocation,
+    ) -> Result<ToolOutcome, CommandError> {
+        let compiled = CompiledModule::read(Path::new("sut.py"))?;
         let usual = || PathBuf::from(format!("smallcheck.{}.test", std::process::id()));
-        let output = Place::new(&self.output.clone().unwrap_or_else(usual))?;
+        let output = UserPath::new(&self.output.clone().unwrap_or_else(usual))?;
         let pattern = self.from_tests.as_deref();
-        let files = pattern.map(test_file::matching).unwrap_or_default();
+        let files = pattern.map(test_file::glob).unwrap_or_default();
         let files = files.iter().map(|path| TestFile::read(path, false));
         let files: Vec<TestFile> = files.collect::<Result<_, _>>()?;
-        let config = calling.config();
-        console.say(format_args!(
+        let config = invocation.config();
+        console.out(format_args!(
             "Running TSTL \"smallcheck\" using config={config}"
         ));
-        let measured = Measured::modules_if(!self.no_cover);
-        let options = compiled.options(Output::Drop, measured);
+        let measured = MeasuredCode::modules_if(!self.no_cover);
+        let options = compiled.options(OutputMode::Drop, measured);
         compiled.with_system(console, &options, |console, system| {
-            let mut findings = Findings::default();
+            let mut findings = SmallcheckFindings::default();
             let started = Instant::now();
-            let going_back = compiled.settings.replay.then_some(GoingBack::ByReplay);
-            let plan = self.plan(going_back);
+            let backtracking = compiled.settings.replay.then_some(Backtracking::ByReplay);
+            let plan = self.plan(backtracking);
             self.explore(console, system, &files, &plan, &mut findings)?;
-            let time = words::seconds(started.elapsed());
-            console.say(format_args!("TOTAL RUNTIME FOR SMALLCHECK: {time}"));
+            let time = tstl_text::seconds(started.elapsed());
+            console.out(format_args!("TOTAL RUNTIME FOR SMALLCHECK: {time}"));
             self.save(console, system, &findings, &output)
         })
     }
 }
 
 impl Smallcheck {
-    fn plan(&self, going_back: Option<GoingBack>) -> Plan {
-        Plan {
-            matching: (self.visited || self.visited_list).then_some(Likeness::Equal),
+    /// Returns the plan of the exploration.
+    fn plan(&self, backtracking: Option<Backtracking>) -> ExploreOptions {
+        ExploreOptions {
+            matching: (self.visited || self.visited_list).then_some(Equivalence::Equal),
             check: !self.no_check,
             failures: if self.multiple {
-                Failures::All
+                FailurePolicy::All
             } else {
-                Failures::First
+                FailurePolicy::First
             },
-            going_back,
-            ..Plan::small_scope(self.depth)
+            backtracking,
+            ..ExploreOptions::small_scope(self.depth)
         }
     }
 
-    /// Goes on from each given test, or from the initial state, and then from what that found.
+    /// Explores from each given test or from the initial state, and then from the tests that this
+    /// found.
     fn explore(
         &self,
         console: &mut Console<'_>,
         system: &mut PythonSystem<'_>,
         files: &[TestFile],
-        plan: &Plan,
-        findings: &mut Findings,
-    ) -> Result<(), Trouble> {
+        plan: &ExploreOptions,
+        findings: &mut SmallcheckFindings,
+    ) -> Result<(), CommandError> {
         let started = Instant::now();
-        let plan = &with_way_back(system, plan)?;
+        let plan = &with_backtracking(system, plan)?;
         if system.coverage().is_some() {
-            // What a reset covers is no test's.
-            system.begin_anew()?;
+            // The coverage of a reset belongs to no test.
+            system.reset_touched()?;
             system.reset()?;
         }
         if let Some(collector) = system.coverage() {
-            findings.tally.add(collector, collector.current().iter());
+            findings
+                .covered_code
+                .add(collector, collector.current().iter());
         }
         let mut starts = Vec::new();
         for file in files {
@@ -151,10 +163,12 @@ impl Smallcheck {
             let options = ReplayOptions {
                 check: !self.no_check,
             };
-            // Replayed, so that what it covers is not new.
+            // Replayed, so that its coverage is not new.
             replay(system, &test, &options, &mut ())?;
             if let Some(collector) = system.coverage() {
-                findings.tally.add(collector, collector.current().iter());
+                findings
+                    .covered_code
+                    .add(collector, collector.current().iter());
             }
             starts.push((Some(file.name()), test));
         }
@@ -163,23 +177,23 @@ impl Smallcheck {
         }
         for (name, start) in &starts {
             if let Some(name) = name {
-                console.say(format_args!("EXPLORING FROM TEST {name}"));
-                words::say_test(console, system.actions(), start);
+                console.out(format_args!("EXPLORING FROM TEST {name}"));
+                tstl_text::print_test(console, system.actions(), start);
             }
             let mut new = self.explore_from(console, system, start, plan, findings)?;
-            let time = words::seconds(started.elapsed());
+            let time = tstl_text::seconds(started.elapsed());
             let depth = self.depth;
-            console.say(format_args!(
+            console.out(format_args!(
                 "FINISHED EXPLORATION TO DEPTH {depth} IN {time} SECONDS"
             ));
             for number in 1..=self.recursive {
                 if new.is_empty() || self.is_over(findings) {
                     break;
                 }
-                console.say(format_args!("STARTING RECURSIVE EXPLORATION RUN #{number}"));
+                console.out(format_args!("STARTING RECURSIVE EXPLORATION RUN #{number}"));
                 for test in std::mem::take(&mut new) {
-                    console.say("EXPLORING FROM COVERING TEST:");
-                    words::say_test(console, system.actions(), &test);
+                    console.out("EXPLORING FROM COVERING TEST:");
+                    tstl_text::print_test(console, system.actions(), &test);
                     new.extend(self.explore_from(console, system, &test, plan, findings)?);
                     if self.is_over(findings) {
                         break;
@@ -190,49 +204,50 @@ impl Smallcheck {
                 break;
             }
         }
-        if testwright_python::interrupted() {
-            testwright_python::never_mind();
-            console.say("INTERRUPTED BY USER");
+        if testwright_python::is_interrupted() {
+            testwright_python::clear_interrupt();
+            console.out("INTERRUPTED BY USER");
         }
         Ok(())
     }
 
-    fn is_over(&self, findings: &Findings) -> bool {
-        testwright_python::interrupted() || (!findings.failing.is_empty() && !self.multiple)
+    /// Returns true if the exploration must end.
+    fn is_over(&self, findings: &SmallcheckFindings) -> bool {
+        testwright_python::is_interrupted() || (!findings.failing.is_empty() && !self.multiple)
     }
 
-    /// The tests that covered something for the first time.
+    /// Explores from the end of a test. Returns the tests that covered something new.
     fn explore_from(
         &self,
         console: &mut Console<'_>,
         system: &mut PythonSystem<'_>,
         start: &Test,
-        plan: &Plan,
-        findings: &mut Findings,
-    ) -> Result<Vec<Test>, Trouble> {
+        plan: &ExploreOptions,
+        findings: &mut SmallcheckFindings,
+    ) -> Result<Vec<Test>, CommandError> {
         console.flush();
-        let mut beginning = Beginning {
+        let mut started = StartedSystem {
             system,
             start: &start.steps,
         };
-        let mut looker = Looker {
-            tally: &mut findings.tally,
+        let mut watcher = CoverageWatcher {
+            covered_code: &mut findings.covered_code,
             came_from: FxHashMap::default(),
             covering: Vec::new(),
             covered: 0,
         };
-        let explored = Explorer::of(&mut beginning)
-            .with_copies()
+        let explored = Explorer::of(&mut started)
+            .with_snapshots()
             .with_fingerprints()
-            .explore(plan, &mut looker);
+            .explore(plan, &mut watcher);
         let from_start = |steps: Vec<Step>| {
             let mut all = start.steps.clone();
             all.extend(steps);
             Test::of_steps(all)
         };
-        let covering: Vec<Test> = looker.covering.into_iter().map(from_start).collect();
+        let covering: Vec<Test> = watcher.covering.into_iter().map(from_start).collect();
         let explored = match explored {
-            Err(_) if testwright_python::interrupted() => return Ok(covering),
+            Err(_) if testwright_python::is_interrupted() => return Ok(covering),
             explored => explored?,
         };
         findings.covering.extend(covering.iter().cloned());
@@ -242,50 +257,51 @@ impl Smallcheck {
         Ok(covering)
     }
 
+    /// Saves the tests and prints their names.
     fn save(
         &self,
         console: &mut Console<'_>,
         system: &mut PythonSystem<'_>,
-        findings: &Findings,
-        output: &Place,
-    ) -> Result<Ended, Trouble> {
+        findings: &SmallcheckFindings,
+        output: &UserPath,
+    ) -> Result<ToolOutcome, CommandError> {
         let prefix = output.renamed(|name| name.replace(".test", ""));
         if system.coverage().is_some() {
             let tests = findings.covering.iter();
             self.save_all(console, system, tests, output, "COVERING")?;
             let (number, prefix) = (findings.covering.len(), prefix.shown().display());
-            console.say(format_args!(
+            console.out(format_args!(
                 "SAVED {number} COVERING TESTS WITH PREFIX {prefix}"
             ));
         }
-        let failed = |place: &Place| place.renamed(|name| format!("fail.{name}"));
+        let failed = |path: &UserPath| path.renamed(|name| format!("fail.{name}"));
         let Some((test, failure)) = findings.failing.first() else {
-            return Ok(Ended::Well);
+            return Ok(ToolOutcome::Passed);
         };
         if self.multiple {
             let tests = findings.failing.iter().map(|(test, _)| test);
             self.save_all(console, system, tests, &failed(output), "FAILED")?;
             let (number, prefix) = (findings.failing.len(), failed(&prefix));
             let prefix = prefix.shown().display();
-            console.say(format_args!(
+            console.out(format_args!(
                 "SAVED {number} FAILING TESTS WITH PREFIX {prefix}"
             ));
-            return Ok(Ended::Failure);
+            return Ok(ToolOutcome::Failure);
         }
-        console.say("STOPPING DUE TO FAILED TEST.");
+        console.out("STOPPING DUE TO FAILED TEST.");
         let options = ReplayOptions {
             check: !self.no_check,
         };
         replay(system, test, &options, &mut ())?;
-        words::say_error(console, &system.exception_tuple(&failure.message), failure);
-        words::say_test(console, system.actions(), test);
-        let place = failed(output);
-        console.say(format_args!(
+        tstl_text::print_error(console, &system.exception_tuple(&failure.message), failure);
+        tstl_text::print_test(console, system.actions(), test);
+        let path = failed(output);
+        console.out(format_args!(
             "SAVING FAILED TEST AS {}",
-            place.shown().display()
+            path.shown().display()
         ));
-        test_file::save(system, test, &place)?;
-        Ok(Ended::Failure)
+        test_file::save(system, test, &path)?;
+        Ok(ToolOutcome::Failure)
     }
 
     /// Saves tests under numbered names.
@@ -294,50 +310,54 @@ impl Smallcheck {
         console: &mut Console<'_>,
         system: &PythonSystem<'_>,
         tests: impl Iterator<Item = &'t Test>,
-        output: &Place,
+        output: &UserPath,
         kind: &str,
     ) -> Result<(), Error> {
         for (number, test) in tests.enumerate() {
-            let place = output.renamed(|name| name.replace(".test", &format!(".{number}.test")));
+            let path = output.renamed(|name| name.replace(".test", &format!(".{number}.test")));
             if self.verbose.is_some() {
-                console.say(format_args!(
+                console.out(format_args!(
                     "SAVING {kind} TEST AS {}",
-                    place.shown().display()
+                    path.shown().display()
                 ));
             }
-            test_file::save(system, test, &place)?;
+            test_file::save(system, test, &path)?;
         }
         Ok(())
     }
 }
 
-/// The plan with a way to go back to earlier states. To find one takes steps, which are over before anything is measured.
-fn with_way_back(system: &mut PythonSystem<'_>, plan: &Plan) -> Result<Plan, Error> {
-    let by = match plan.going_back {
+/// Returns the plan with a method of backtracking. To find one takes steps, which are over before
+/// anything is measured.
+fn with_backtracking(
+    system: &mut PythonSystem<'_>,
+    plan: &ExploreOptions,
+) -> Result<ExploreOptions, Error> {
+    let by = match plan.backtracking {
         Some(by) => by,
         None => {
-            let mut explorer = Explorer::of(system).with_copies().with_fingerprints();
-            explorer.probe()?.by
+            let mut explorer = Explorer::of(system).with_snapshots().with_fingerprints();
+            explorer.probe()?.method
         }
     };
-    Ok(Plan {
-        going_back: Some(by),
+    Ok(ExploreOptions {
+        backtracking: Some(by),
         ..*plan
     })
 }
 
-/// Keeps the tests that cover something for the first time.
-struct Looker<'l> {
-    tally: &'l mut Tally,
-    /// How each state was reached first.
+/// Keeps the tests that cover something new.
+struct CoverageWatcher<'l> {
+    covered_code: &'l mut CoveredCode,
+    /// The step by which each state was first reached.
     came_from: FxHashMap<StateId, (StateId, ActionId)>,
     covering: Vec<Vec<Step>>,
-    /// How much was covered when it was last looked at.
+    /// The number of covered targets after the last step.
     covered: usize,
 }
 
-impl Looker<'_> {
-    fn way_to(&self, mut state: StateId) -> Vec<Step> {
+impl CoverageWatcher<'_> {
+    fn shortest_path_to(&self, mut state: StateId) -> Vec<Step> {
         let mut steps = Vec::new();
         while let Some((before, action)) = self.came_from.get(&state) {
             steps.push(Step::Act(*action));
@@ -348,12 +368,12 @@ impl Looker<'_> {
     }
 }
 
-impl<'py> ExploreWatcher<Beginning<'_, 'py>> for Looker<'_> {
-    fn proceed(&mut self, _: &Progress) -> bool {
-        !testwright_python::interrupted()
+impl<'py> ExploreWatcher<StartedSystem<'_, 'py>> for CoverageWatcher<'_> {
+    fn proceed(&mut self, _: &ExploreProgress) -> bool {
+        !testwright_python::is_interrupted()
     }
 
-    fn took(&mut self, system: &mut Beginning<'_, 'py>, transition: &Transition) {
+    fn took(&mut self, system: &mut StartedSystem<'_, 'py>, transition: &StateTransition) {
         if let Some(to) = transition.to.filter(|to| to.0 != 0) {
             let origin = (transition.from, transition.action);
             self.came_from.entry(to).or_insert(origin);
@@ -365,9 +385,9 @@ impl<'py> ExploreWatcher<Beginning<'_, 'py>> for Looker<'_> {
         if covered.len() == std::mem::replace(&mut self.covered, covered.len()) {
             return;
         }
-        let new = self.tally.add(collector, covered.iter());
+        let new = self.covered_code.add(collector, covered.iter());
         if !new.is_empty() {
-            let mut steps = self.way_to(transition.from);
+            let mut steps = self.shortest_path_to(transition.from);
             steps.push(Step::Act(transition.action));
             self.covering.push(steps);
         }

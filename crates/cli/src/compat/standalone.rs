@@ -1,14 +1,14 @@
-//! `tstl_standalone`: a test as a Python program.
+//! `tstl_standalone`: writes a test as a Python program.
 
 use std::path::{Path, PathBuf};
 
-use testwright_python::{Measured, Output, PythonSystem, Style};
+use testwright_python::{MeasuredCode, OutputMode, PythonSystem, StandaloneStyle};
 
-use super::{Calling, Ended, Tool};
-use crate::compiled::Compiled;
+use super::{Invocation, Tool, ToolOutcome};
+use crate::compiled::CompiledModule;
 use crate::console::Console;
-use crate::files::{Destination, Place};
-use crate::{Trouble, load};
+use crate::files::{Destination, UserPath};
+use crate::{CommandError, load};
 
 /// Write a test as a Python program that needs neither harness nor tool
 #[derive(clap::Parser)]
@@ -60,26 +60,26 @@ impl Tool for Standalone {
         ("verbose", "`tstl_replay TEST --verbose` shows each step"),
     ];
 
-    fn run(self, console: &mut Console<'_>, _: &Calling) -> Result<Ended, Trouble> {
-        let compiled = Compiled::read(&self.sut)?;
+    fn run(self, console: &mut Console<'_>, _: &Invocation) -> Result<ToolOutcome, CommandError> {
+        let compiled = CompiledModule::read(&self.sut)?;
         let to_keep: [(&Path, &str); 3] = [
             (&compiled.harness, "the harness"),
             (&self.test, "the test"),
             (&self.sut, "the compiled harness"),
         ];
         let destination = Destination::prepare(&self.output, &to_keep)?;
-        let options = compiled.options(Output::Drop, Measured::Nothing);
+        let options = compiled.options(OutputMode::Drop, MeasuredCode::Nothing);
         let work = |console: &mut Console<'_>, system: &mut PythonSystem<'_>, test| {
-            let place = destination.file();
-            let file = place.map(Place::absolute);
-            let mut text = system.standalone(&test, Style::Script, "saved", file)?;
-            // A script ends with the lines that are run when it is called.
+            let path = destination.file();
+            let file = path.map(UserPath::absolute);
+            let mut text = system.standalone(&test, StandaloneStyle::Script, "saved", file)?;
+            // A script ends with the lines that run when it is called.
             text.push_str("    print(\"TEST COMPLETED SUCCESSFULLY\")\n");
-            match place {
-                Some(place) => place.write(&text)?,
-                None => console.say(text.trim_end()),
+            match path {
+                Some(path) => path.write(&text)?,
+                None => console.out(text.trim_end()),
             }
-            Ok(Ended::Well)
+            Ok(ToolOutcome::Passed)
         };
         load::with_test(console, &compiled.harness, &self.test, &options, work)
     }

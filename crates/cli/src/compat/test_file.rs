@@ -1,4 +1,4 @@
-//! Tests in files, in the forms that TSTL writes: a step a line, or bytes for a fuzzer.
+//! Tests in files, in the formats that TSTL writes: a step per line, or bytes for a fuzzer.
 
 use std::path::{Path, PathBuf};
 
@@ -7,16 +7,20 @@ use testwright_core::{ActionId, Catalog, Error, Step, System, Test};
 use testwright_python::PythonSystem;
 
 use crate::console::Console;
-use crate::files::{Place, TextFile};
-use crate::{Trouble, load};
+use crate::files::{TextFile, UserPath};
+use crate::{CommandError, load};
 
-/// A test as a file has it. It is read before the system is loaded, for that may change the current folder.
+/// The content of a test file. It is read before the system is loaded, because that may change the
+/// current folder.
 pub(super) enum TestFile {
+    /// A step per line.
     Lines(TextFile),
+    /// The name of the file, and bytes for a fuzzer.
     Bytes(String, Vec<u8>),
 }
 
 impl TestFile {
+    /// Reads a file.
     pub(super) fn read(path: &Path, is_bytes: bool) -> Result<TestFile, Error> {
         if !is_bytes {
             return TextFile::read(path).map(TestFile::Lines);
@@ -28,6 +32,7 @@ impl TestFile {
         }
     }
 
+    /// Returns the name of the file.
     pub(super) fn name(&self) -> &str {
         match self {
             TestFile::Lines(file) => &file.name,
@@ -35,23 +40,23 @@ impl TestFile {
         }
     }
 
-    /// The test, or what the harness does not know of it.
+    /// Returns the test. Prints the steps that the harness does not know.
     pub(super) fn test(
         &self,
         console: &mut Console<'_>,
         system: &mut PythonSystem<'_>,
-    ) -> Result<Test, Trouble> {
+    ) -> Result<Test, CommandError> {
         match self {
             TestFile::Lines(file) => {
-                load::test_of_any_length(console, system, file, saved::MOST_EXPLAINED)
+                load::possibly_empty_test(console, system, file, saved::MAX_SUGGESTIONS)
             }
             TestFile::Bytes(_, bytes) => Ok(from_bytes(system.actions(), bytes)),
         }
     }
 }
 
-/// Why tests made by a swarm under a fuzzer cannot be read.
-pub(super) fn refuse_swarm(is_wanted: bool) -> Result<(), Error> {
+/// Returns an error if tests in AFL's swarm format were requested, which cannot be read.
+pub(super) fn reject_swarm(is_wanted: bool) -> Result<(), Error> {
     if is_wanted {
         Err(Error::new(
             "tests in AFL's swarm form cannot be read: what their bytes mean depends on Python's random numbers",
@@ -62,26 +67,30 @@ pub(super) fn refuse_swarm(is_wanted: bool) -> Result<(), Error> {
     }
 }
 
-/// The steps of a test, each as TSTL names it. Where several actions have that name, as we tell them apart.
+/// Renders the steps of a test with TSTL's names. Where several actions have the same name, our
+/// labels distinguish them.
 pub(super) fn lines(system: &PythonSystem<'_>, test: &Test) -> Vec<String> {
     let catalog = system.actions();
     let line = |(index, step): (usize, &Step)| {
         let Step::Act(action) = step else {
             return String::from("<<RESTART>>");
         };
-        let name = system.ancestor_texts(*action).ok();
+        let name = system.tstl_texts(*action).ok();
         let name = name.map(|(name, _)| format!("{} ", name.trim_end()));
         let line = name
-            .filter(|name| stands_for(catalog, name, *action))
+            .filter(|name| is_unambiguous(catalog, name, *action))
             .unwrap_or_else(|| catalog.label(*action));
-        let remarks = test.remarks.iter().filter(|(place, _)| *place == index);
+        let remarks = test
+            .remarks
+            .iter()
+            .filter(|(position, _)| *position == index);
         remarks.fold(line, |line, (_, remark)| format!("{line};;;{remark}"))
     };
     test.steps.iter().enumerate().map(line).collect()
 }
 
-/// Whether a line is read as this action and no other one.
-fn stands_for(catalog: &Catalog, line: &str, action: ActionId) -> bool {
+/// Returns true if a line is read as this action and no other one.
+fn is_unambiguous(catalog: &Catalog, line: &str, action: ActionId) -> bool {
     let read = saved::read(catalog, line);
     read.is_ok_and(|read| {
         matches!(
@@ -91,7 +100,7 @@ fn stands_for(catalog: &Catalog, line: &str, action: ActionId) -> bool {
     })
 }
 
-/// A test as text.
+/// Renders a test as text.
 pub(super) fn text(system: &PythonSystem<'_>, test: &Test) -> String {
     lines(system, test)
         .into_iter()
@@ -100,12 +109,12 @@ pub(super) fn text(system: &PythonSystem<'_>, test: &Test) -> String {
 }
 
 /// Saves a test as text.
-pub(super) fn save(system: &PythonSystem<'_>, test: &Test, place: &Place) -> Result<(), Error> {
-    place.write(&text(system, test))
+pub(super) fn save(system: &PythonSystem<'_>, test: &Test, path: &UserPath) -> Result<(), Error> {
+    path.write(&text(system, test))
 }
 
-/// How many bytes a step takes.
-fn width(catalog: &Catalog) -> usize {
+/// Returns the number of bytes of a step.
+fn step_width(catalog: &Catalog) -> usize {
     match catalog.len() {
         ..256 => 1,
         256..=65_536 => 2,
@@ -113,9 +122,9 @@ fn width(catalog: &Catalog) -> usize {
     }
 }
 
-/// A test from the numbers of its actions, each from so many bytes, the lowest first.
+/// Makes a test from the numbers of its actions, each in little-endian order.
 fn from_bytes(catalog: &Catalog, bytes: &[u8]) -> Test {
-    let numbers = bytes.chunks_exact(width(catalog)).map(|chunk| {
+    let numbers = bytes.chunks_exact(step_width(catalog)).map(|chunk| {
         let digits = chunk.iter().rev();
         digits.fold(0, |number, byte| number << 8 | u64::from(*byte))
     });
@@ -125,21 +134,21 @@ fn from_bytes(catalog: &Catalog, bytes: &[u8]) -> Test {
     }
 }
 
-/// A test as the numbers of its actions. Restarts have none.
+/// Encodes a test as the numbers of its actions. Restarts are left out.
 pub(super) fn to_bytes(catalog: &Catalog, test: &Test) -> Vec<u8> {
-    let width = width(catalog);
+    let step_width = step_width(catalog);
     let actions = test.steps.iter().filter_map(|step| match step {
         Step::Act(action) => Some(action.0),
         Step::Restart => None,
     });
     actions
-        .flat_map(|number| number.to_le_bytes().into_iter().take(width))
+        .flat_map(|number| number.to_le_bytes().into_iter().take(step_width))
         .collect()
 }
 
-/// The files whose names match a pattern with `*`, `?` and `[…]`, in order. Names that begin with a dot match only where
-/// the pattern says so.
-pub(super) fn matching(pattern: &str) -> Vec<PathBuf> {
+/// Finds the files whose names match a pattern with `*`, `?` and `[…]`, sorted. Names that begin
+/// with a dot match only if the pattern does, too.
+pub(super) fn glob(pattern: &str) -> Vec<PathBuf> {
     let mut found = vec![if pattern.starts_with('/') {
         PathBuf::from("/")
     } else {
@@ -148,14 +157,15 @@ pub(super) fn matching(pattern: &str) -> Vec<PathBuf> {
     for part in pattern.split('/').filter(|part| !part.is_empty()) {
         found = found
             .iter()
-            .flat_map(|folder| below(folder, part))
+            .flat_map(|folder| expand_part(folder, part))
             .collect();
     }
     found.sort();
     found
 }
 
-fn below(folder: &Path, part: &str) -> Vec<PathBuf> {
+/// Finds the entries of a folder that match one part of a pattern.
+fn expand_part(folder: &Path, part: &str) -> Vec<PathBuf> {
     if !part.contains(['*', '?', '[']) {
         let path = folder.join(part);
         return if path.exists() {
@@ -174,17 +184,17 @@ fn below(folder: &Path, part: &str) -> Vec<PathBuf> {
     entries
         .filter_map(|entry| entry.file_name().into_string().ok())
         .filter(|name| part.starts_with('.') || !name.starts_with('.'))
-        .filter(|name| fits(&pattern, &name.chars().collect::<Vec<_>>()))
+        .filter(|name| matches_glob(&pattern, &name.chars().collect::<Vec<_>>()))
         .map(|name| folder.join(name))
         .collect()
 }
 
-/// Whether a name fits a pattern.
-fn fits(pattern: &[char], name: &[char]) -> bool {
+/// Returns true if a name matches a pattern.
+fn matches_glob(pattern: &[char], name: &[char]) -> bool {
     match pattern {
         [] => name.is_empty(),
-        ['*', rest @ ..] => (0..=name.len()).any(|taken| fits(rest, &name[taken..])),
-        ['?', rest @ ..] => !name.is_empty() && fits(rest, &name[1..]),
+        ['*', rest @ ..] => (0..=name.len()).any(|taken| matches_glob(rest, &name[taken..])),
+        ['?', rest @ ..] => !name.is_empty() && matches_glob(rest, &name[1..]),
         ['[', rest @ ..] if rest.iter().skip(1).any(|letter| *letter == ']') => {
             let end = 1 + rest[1..]
                 .iter()
@@ -193,14 +203,14 @@ fn fits(pattern: &[char], name: &[char]) -> bool {
             let Some((first, others)) = name.split_first() else {
                 return false;
             };
-            is_among(&rest[..end], *first) && fits(&rest[end + 1..], others)
+            matches_set(&rest[..end], *first) && matches_glob(&rest[end + 1..], others)
         }
-        [letter, rest @ ..] => name.first() == Some(letter) && fits(rest, &name[1..]),
+        [letter, rest @ ..] => name.first() == Some(letter) && matches_glob(rest, &name[1..]),
     }
 }
 
-/// Whether a letter is one of those in brackets: `a-z_`, or not one of `!a-z_`.
-fn is_among(set: &[char], letter: char) -> bool {
+/// Returns true if a letter is in the brackets: one of `a-z_`, or none of `!a-z_`.
+fn matches_set(set: &[char], letter: char) -> bool {
     let (set, wanted) = match set {
         ['!', rest @ ..] if !rest.is_empty() => (rest, false),
         set => (set, true),
@@ -230,7 +240,7 @@ mod tests {
     fn patterns_match_as_in_a_shell() {
         let is = |pattern: &str, name: &str| {
             let letters = |text: &str| text.chars().collect::<Vec<_>>();
-            fits(&letters(pattern), &letters(name))
+            matches_glob(&letters(pattern), &letters(name))
         };
         assert!(is("quick.*.test", "quick.12.test"));
         assert!(!is("quick.*.test", "quick.12.tests"));
@@ -244,9 +254,9 @@ mod tests {
         for name in ["b.test", "a.test", ".hidden.test", "c.txt"] {
             std::fs::write(folder.path().join(name), "").unwrap();
         }
-        let found = matching(&format!("{}/*.test", folder.path().display()));
+        let found = glob(&format!("{}/*.test", folder.path().display()));
         let names: Vec<_> = found.iter().filter_map(|path| path.file_name()).collect();
         assert_eq!(names, ["a.test", "b.test"]);
-        assert!(matching("no-such-folder/*").is_empty());
+        assert!(glob("no-such-folder/*").is_empty());
     }
 }

@@ -1,16 +1,16 @@
-//! `tstl_triage`: how many bugs many failing tests show.
+//! `tstl_triage`: groups failing tests by bug.
 
 use std::path::{Path, PathBuf};
 
-use testwright_core::analyse::triage::{Group, TriageOptions, triage};
+use testwright_core::analyse::triage::{FailureGroup, TriageOptions, triage};
 use testwright_core::replay::{ReplayOptions, replay};
 use testwright_core::{Catalog, Error, Failure, System, Test};
-use testwright_python::{Measured, Output, PythonSystem};
+use testwright_python::{MeasuredCode, OutputMode, PythonSystem};
 
 use super::test_file::{self, TestFile};
-use super::{Calling, Ended, Tool, words};
-use crate::Trouble;
-use crate::compiled::Compiled;
+use super::{Invocation, Tool, ToolOutcome, tstl_text};
+use crate::CommandError;
+use crate::compiled::CompiledModule;
 use crate::console::Console;
 
 /// Put failing tests together that show the same bug
@@ -42,54 +42,65 @@ pub(super) struct Triage {
     action_classes: bool,
 }
 
-/// What became of the tests.
+/// The replayed tests.
 #[derive(Default)]
-struct Sorted {
+struct TriagedTests {
+    /// The failing tests.
     cases: Vec<(Test, Failure)>,
-    /// For each case its file and its exception.
+    /// The file and the exception of each failing test.
     names: Vec<(String, String)>,
+    /// The number of tests that the harness does not understand.
     invalid: usize,
+    /// The number of passing tests.
     passing: usize,
 }
 
 impl Tool for Triage {
-    fn run(self, console: &mut Console<'_>, calling: &Calling) -> Result<Ended, Trouble> {
-        let compiled = Compiled::read(Path::new("sut.py"))?;
-        let files = test_file::matching(&self.testglob);
+    fn run(
+        self,
+        console: &mut Console<'_>,
+        invocation: &Invocation,
+    ) -> Result<ToolOutcome, CommandError> {
+        let compiled = CompiledModule::read(Path::new("sut.py"))?;
+        let files = test_file::glob(&self.testglob);
         let files: Vec<(PathBuf, Result<TestFile, Error>)> = files
             .into_iter()
             .map(|path| (path.clone(), TestFile::read(&path, false)))
             .collect();
-        console.say(format_args!("Triaging using config={}", calling.config()));
-        let options = compiled.options(Output::Drop, Measured::Nothing);
+        console.out(format_args!(
+            "Triaging using config={}",
+            invocation.config()
+        ));
+        let options = compiled.options(OutputMode::Drop, MeasuredCode::Nothing);
         compiled.with_system(console, &options, |console, system| {
-            let sorted = self.sort(console, system, &files)?;
+            let triaged = self.replay_all(console, system, &files)?;
             let options = TriageOptions {
                 abstract_strings: self.abstract_strings,
                 action_classes: self.action_classes,
                 ignore: Vec::new(),
             };
-            let groups = triage(system.actions(), &sorted.cases, &options);
+            let groups = triage(system.actions(), &triaged.cases, &options);
             for group in &groups {
-                self.say_group(console, system.actions(), &sorted, group);
+                self.print_group(console, system.actions(), &triaged, group);
             }
-            sorted.say_numbers(console);
-            Ok(Ended::Well)
+            triaged.print_counts(console);
+            Ok(ToolOutcome::Passed)
         })
     }
 }
 
 impl Triage {
-    fn sort(
+    /// Replays all tests.
+    fn replay_all(
         &self,
         console: &mut Console<'_>,
         system: &mut PythonSystem<'_>,
         files: &[(PathBuf, Result<TestFile, Error>)],
-    ) -> Result<Sorted, Trouble> {
+    ) -> Result<TriagedTests, CommandError> {
         let options = ReplayOptions {
             check: !self.no_check,
         };
-        let mut sorted = Sorted::default();
+        let mut triaged = TriagedTests::default();
         for (path, file) in files {
             let name = path.display().to_string();
             let test = match file {
@@ -99,11 +110,13 @@ impl Triage {
             };
             let test = match test {
                 Ok(test) => test,
-                Err(_) if testwright_python::interrupted() => return Err(Trouble::Interrupted),
-                Err(trouble) => {
-                    trouble.tell(console);
-                    console.say(format_args!("INVALID TEST CASE: {name}"));
-                    sorted.invalid += 1;
+                Err(_) if testwright_python::is_interrupted() => {
+                    return Err(CommandError::Interrupted);
+                }
+                Err(error) => {
+                    error.report(console);
+                    console.out(format_args!("INVALID TEST CASE: {name}"));
+                    triaged.invalid += 1;
                     continue;
                 }
             };
@@ -111,23 +124,24 @@ impl Triage {
                 continue;
             }
             let trace = replay(system, &test, &options, &mut ())?;
-            if trace.interrupted || testwright_python::interrupted() {
-                return Err(Trouble::Interrupted);
+            if trace.interrupted || testwright_python::is_interrupted() {
+                return Err(CommandError::Interrupted);
             }
             let Some(failure) = trace.failure() else {
-                sorted.passing += 1;
+                triaged.passing += 1;
                 continue;
             };
             if trace.events.len() < test.len() {
-                console.say(format_args!("TEST {} FAILS BEFORE END OF TEST", name));
+                console.out(format_args!("TEST {} FAILS BEFORE END OF TEST", name));
             }
             let tuple = system.exception_tuple(&failure.message);
-            sorted.names.push((name, tuple));
-            sorted.cases.push((trace.executed(), failure.clone()));
+            triaged.names.push((name, tuple));
+            triaged.cases.push((trace.executed(), failure.clone()));
         }
-        Ok(sorted)
+        Ok(triaged)
     }
 
+    /// Returns true if a step of the test contains a text to ignore.
     fn is_ignored(&self, system: &PythonSystem<'_>, test: &Test) -> bool {
         let Some(texts) = &self.ignore_containing else {
             return false;
@@ -139,22 +153,23 @@ impl Triage {
             .any(|text| lines.iter().any(|line| line.contains(text)))
     }
 
-    fn say_group(
+    /// Prints the shortest test of a group, and the size of the group.
+    fn print_group(
         &self,
         console: &mut Console<'_>,
         catalog: &Catalog,
-        sorted: &Sorted,
-        group: &Group,
+        triaged: &TriagedTests,
+        group: &FailureGroup,
     ) {
-        let (test, failure) = &sorted.cases[group.shortest];
-        let (name, tuple) = &sorted.names[group.shortest];
-        console.say("=".repeat(80));
-        console.say(format_args!("TEST: {name} LENGTH: {}", test.len()));
+        let (test, failure) = &triaged.cases[group.shortest];
+        let (name, tuple) = &triaged.names[group.shortest];
+        console.out("=".repeat(80));
+        console.out(format_args!("TEST: {name} LENGTH: {}", test.len()));
         let last = test
             .steps
             .last()
-            .map(|step| words::step_text(catalog, step));
-        console.say(format_args!("OPERATION: {}", last.unwrap_or_default()));
+            .map(|step| tstl_text::step_text(catalog, step));
+        console.out(format_args!("OPERATION: {}", last.unwrap_or_default()));
         if self.action_classes {
             let classes: Vec<&str> = group
                 .signature
@@ -162,31 +177,32 @@ impl Triage {
                 .iter()
                 .map(|class| class.trim())
                 .collect();
-            console.say(format_args!("ACTION CLASSES: {classes:?}"));
+            console.out(format_args!("ACTION CLASSES: {classes:?}"));
         }
-        console.say(format_args!("EXCEPTION: {tuple}"));
-        console.say("FAILURE:");
-        words::say_details(console, failure);
+        console.out(format_args!("EXCEPTION: {tuple}"));
+        console.out("FAILURE:");
+        tstl_text::print_details(console, failure);
         let count = group.members.len();
-        let share = count as f64 / sorted.cases.len() as f64;
+        let share = count as f64 / triaged.cases.len() as f64;
         let share = (share * 100.0).round() / 100.0 * 100.0;
-        console.say(format_args!("COUNT: {count} ({share:?}%)"));
+        console.out(format_args!("COUNT: {count} ({share:?}%)"));
         if self.show_tests {
-            words::say_test(console, catalog, test);
+            tstl_text::print_test(console, catalog, test);
         }
     }
 }
 
-impl Sorted {
-    fn say_numbers(&self, console: &mut Console<'_>) {
-        console.say("");
-        console.say("*".repeat(80));
-        console.say(format_args!("{} TOTAL FAILING TESTS", self.cases.len()));
+impl TriagedTests {
+    /// Prints the numbers of tests.
+    fn print_counts(&self, console: &mut Console<'_>) {
+        console.out("");
+        console.out("*".repeat(80));
+        console.out(format_args!("{} TOTAL FAILING TESTS", self.cases.len()));
         if self.invalid > 0 {
-            console.say(format_args!("{} TOTAL INVALID TESTS", self.invalid));
+            console.out(format_args!("{} TOTAL INVALID TESTS", self.invalid));
         }
         if self.passing > 0 {
-            console.say(format_args!("{} TOTAL PASSING TESTS", self.passing));
+            console.out(format_args!("{} TOTAL PASSING TESTS", self.passing));
         }
     }
 }

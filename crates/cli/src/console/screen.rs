@@ -1,37 +1,37 @@
-//! The screen that standard error is shown on.
+//! The screen that shows standard error.
 
 use std::fs::File;
 
-/// A screen. It is asked for its size whenever something is drawn, for its window may be smaller than a moment ago.
+/// A screen with a size. The size is read at every drawing because the window may have changed.
 pub trait Screen {
-    /// How much fits, if the screen knows.
+    /// Returns the current size, if it is known.
     fn size(&self) -> Option<Size>;
 }
 
-/// How much fits on a screen.
+/// The size of a screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Size {
-    /// Characters of usual width in a line.
+    /// The number of characters of usual width in a line.
     pub columns: usize,
-    /// Lines.
+    /// The number of lines.
     pub rows: usize,
 }
 
 impl Size {
-    /// For screens that do not know theirs.
-    pub(crate) const USUAL: Size = Size {
+    /// The size for screens that do not report theirs.
+    pub(crate) const DEFAULT: Size = Size {
         columns: 80,
         rows: 24,
     };
 }
 
-/// The terminal that an open file is, if it is one.
+/// Asks the terminal behind an open file, if it is one.
 impl Screen for File {
     #[cfg(unix)]
     fn size(&self) -> Option<Size> {
         let size = rustix::termios::tcgetwinsize(self).ok()?;
         let (columns, rows) = (size.ws_col.into(), size.ws_row.into());
-        // Some terminals, those of build servers among them, say that they have no room at all.
+        // Some terminals, for instance those of build servers, report a size of zero.
         (columns > 0 && rows > 0).then_some(Size { columns, rows })
     }
 

@@ -1,4 +1,4 @@
-//! What somebody sees of what is drawn: the codes are obeyed by a small terminal.
+//! Tests of the drawing codes: a small terminal emulator interprets them.
 
 use std::cell::{Cell, RefCell};
 use std::io::{self, Write};
@@ -8,12 +8,12 @@ use expect_test::{Expect, expect};
 
 use super::*;
 
-/// A terminal that knows the codes that are used here, and panics at any other.
+/// A terminal emulator for the codes that are used here. It panics at any other code.
 struct Emulator {
     size: Size,
-    /// What has left the screen at its top, and the screen.
+    /// The lines that have scrolled off the top, and then those on the screen.
     lines: Vec<Vec<char>>,
-    /// Where the screen begins among the lines.
+    /// The index of the first line on the screen.
     top: usize,
     row: usize,
     column: usize,
@@ -30,7 +30,7 @@ impl Emulator {
         }
     }
 
-    fn obey(&mut self, text: &str) {
+    fn interpret(&mut self, text: &str) {
         let mut letters = text.chars();
         while let Some(letter) = letters.next() {
             match letter {
@@ -47,7 +47,7 @@ impl Emulator {
                     self.code(code, &number);
                 }
                 '\r' => self.column = 0,
-                // As the terminal's driver does it for programs that know nothing of carriages.
+                // The terminal's driver returns to the first column, too.
                 '\n' => self.next_line(),
                 letter => self.put(letter),
             }
@@ -90,7 +90,7 @@ impl Emulator {
         self.column += 1;
     }
 
-    /// Makes the window narrower or wider, as a person with a mouse does. Lines that do not fit any more are broken.
+    /// Resizes the window, as a user does. Lines that do not fit any more are broken.
     fn resize(&mut self, columns: usize, rows: usize) {
         assert_eq!(self.column, 0, "the cursor rests below what is drawn");
         let mut lines = Vec::new();
@@ -109,7 +109,7 @@ impl Emulator {
         self.top = (self.row + 1).saturating_sub(rows);
     }
 
-    /// All lines, those that have left the screen as well, and where the cursor is.
+    /// Returns all lines, including those that have scrolled off, and marks the cursor's line.
     fn text(&self) -> String {
         let mut text = String::new();
         for (index, line) in self.lines.iter().enumerate() {
@@ -122,17 +122,17 @@ impl Emulator {
     }
 }
 
-/// A terminal on a desk: both streams go to it, and it can be resized meanwhile.
+/// A shared emulator: both streams write to it, and a test can resize it meanwhile.
 #[derive(Clone)]
-struct Desk {
+struct SharedTerminal {
     emulator: Rc<RefCell<Emulator>>,
-    /// How many pieces were written to it.
+    /// The number of writes.
     pieces: Rc<Cell<usize>>,
 }
 
-impl Desk {
-    fn new(columns: usize, rows: usize) -> Desk {
-        Desk {
+impl SharedTerminal {
+    fn new(columns: usize, rows: usize) -> SharedTerminal {
+        SharedTerminal {
             emulator: Rc::new(RefCell::new(Emulator::new(columns, rows))),
             pieces: Rc::default(),
         }
@@ -151,16 +151,16 @@ impl Desk {
     }
 }
 
-impl Screen for Desk {
+impl Screen for SharedTerminal {
     fn size(&self) -> Option<Size> {
         Some(self.emulator.borrow().size)
     }
 }
 
-impl Write for Desk {
+impl Write for SharedTerminal {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let text = std::str::from_utf8(bytes).expect("no character is cut in two");
-        self.emulator.borrow_mut().obey(text);
+        self.emulator.borrow_mut().interpret(text);
         self.pieces.set(self.pieces.get() + 1);
         Ok(bytes.len())
     }
@@ -170,7 +170,7 @@ impl Write for Desk {
     }
 }
 
-/// Draws lines without waiting until it is time to.
+/// Draws lines without waiting for the next time that a drawing is due.
 fn draw(console: &mut Console<'_>, lines: &[&str]) {
     console.drawn = None;
     console.panel(|_| lines.iter().map(|&line| line.to_owned()).collect());
@@ -178,26 +178,26 @@ fn draw(console: &mut Console<'_>, lines: &[&str]) {
 
 #[test]
 fn lines_are_redrawn_in_place_and_go_away() {
-    let desk = Desk::new(20, 6);
-    let (mut out, mut err) = (desk.clone(), desk.clone());
-    let mut console = Console::new(&mut out, &mut err, desk.terminal());
-    console.tell("before");
+    let shared = SharedTerminal::new(20, 6);
+    let (mut out, mut err) = (shared.clone(), shared.clone());
+    let mut console = Console::new(&mut out, &mut err, shared.terminal());
+    console.err("before");
     draw(&mut console, &["first of two", "second"]);
-    desk.check(expect![[r#"
+    shared.check(expect![[r#"
         |before
         |first of two
         |second
         >
     "#]]);
     draw(&mut console, &["\x1b[1mnext\x1b[0m", "of two"]);
-    desk.check(expect![[r#"
+    shared.check(expect![[r#"
         |before
         |next
         |of two
         >
     "#]]);
     console.finish(ExitStatus::NothingFound);
-    desk.check(expect![[r#"
+    shared.check(expect![[r#"
         |before
         >
     "#]]);
@@ -205,13 +205,13 @@ fn lines_are_redrawn_in_place_and_go_away() {
 
 #[test]
 fn there_may_be_more_lines_or_fewer_than_before() {
-    let desk = Desk::new(20, 6);
-    let (mut out, mut err) = (desk.clone(), desk.clone());
-    let mut console = Console::new(&mut out, &mut err, desk.terminal());
-    console.tell("before");
+    let shared = SharedTerminal::new(20, 6);
+    let (mut out, mut err) = (shared.clone(), shared.clone());
+    let mut console = Console::new(&mut out, &mut err, shared.terminal());
+    console.err("before");
     draw(&mut console, &["one"]);
     draw(&mut console, &["one", "two", "three"]);
-    desk.check(expect![[r#"
+    shared.check(expect![[r#"
         |before
         |one
         |two
@@ -219,21 +219,21 @@ fn there_may_be_more_lines_or_fewer_than_before() {
         >
     "#]]);
     draw(&mut console, &["one", "two"]);
-    desk.check(expect![[r#"
+    shared.check(expect![[r#"
         |before
         |one
         |two
         >
     "#]]);
     draw(&mut console, &[]);
-    desk.check(expect![[r#"
+    shared.check(expect![[r#"
         |before
         >
     "#]]);
     draw(&mut console, &["one again"]);
     console.clear_status();
     console.clear_status();
-    desk.check(expect![[r#"
+    shared.check(expect![[r#"
         |before
         >
     "#]]);
@@ -241,19 +241,19 @@ fn there_may_be_more_lines_or_fewer_than_before() {
 
 #[test]
 fn what_is_said_or_told_stands_above() {
-    let desk = Desk::new(20, 5);
-    let (mut out, mut err) = (desk.clone(), desk.clone());
-    let mut console = Console::new(&mut out, &mut err, desk.terminal());
+    let shared = SharedTerminal::new(20, 5);
+    let (mut out, mut err) = (shared.clone(), shared.clone());
+    let mut console = Console::new(&mut out, &mut err, shared.terminal());
     draw(&mut console, &["panel", "panel"]);
-    console.say("a result");
+    console.out("a result");
     draw(&mut console, &["panel", "panel"]);
-    console.tell("a word");
-    console.say("another result");
+    console.err("a word");
+    console.out("another result");
     draw(&mut console, &["panel", "panel"]);
-    // It does not fit on the screen any more, but nothing of it is lost.
-    console.say("the last result");
+    // It does not fit on the screen any more, but no line is lost.
+    console.out("the last result");
     draw(&mut console, &["panel", "panel"]);
-    desk.check(expect![[r#"
+    shared.check(expect![[r#"
         |a result
         |a word
         |another result
@@ -266,16 +266,16 @@ fn what_is_said_or_told_stands_above() {
 
 #[test]
 fn a_narrower_window_breaks_lines_and_nothing_is_left_of_them() {
-    let desk = Desk::new(40, 9);
-    let (mut out, mut err) = (desk.clone(), desk.clone());
-    let mut console = Console::new(&mut out, &mut err, desk.terminal());
-    console.tell("before");
+    let shared = SharedTerminal::new(40, 9);
+    let (mut out, mut err) = (shared.clone(), shared.clone());
+    let mut console = Console::new(&mut out, &mut err, shared.terminal());
+    console.err("before");
     draw(
         &mut console,
         &["a line of thirty-one characters", "", "short"],
     );
-    desk.emulator.borrow_mut().resize(12, 9);
-    desk.check(expect![[r#"
+    shared.emulator.borrow_mut().resize(12, 9);
+    shared.check(expect![[r#"
         |before
         |a line of th
         |irty-one cha
@@ -285,23 +285,23 @@ fn a_narrower_window_breaks_lines_and_nothing_is_left_of_them() {
         >
     "#]]);
     draw(&mut console, &["narrow", "", "lines"]);
-    desk.check(expect![[r#"
+    shared.check(expect![[r#"
         |before
         |narrow
         |
         |lines
         >
     "#]]);
-    desk.emulator.borrow_mut().resize(60, 9);
+    shared.emulator.borrow_mut().resize(60, 9);
     draw(&mut console, &["a line that is wider than before"]);
-    desk.check(expect![[r#"
+    shared.check(expect![[r#"
         |before
         |a line that is wider than before
         >
     "#]]);
-    desk.emulator.borrow_mut().resize(10, 9);
-    console.tell("after");
-    desk.check(expect![[r#"
+    shared.emulator.borrow_mut().resize(10, 9);
+    console.err("after");
+    shared.check(expect![[r#"
         |before
         |after
         >
@@ -310,14 +310,14 @@ fn a_narrower_window_breaks_lines_and_nothing_is_left_of_them() {
 
 #[test]
 fn a_window_may_become_lower_than_what_is_drawn() {
-    let desk = Desk::new(20, 8);
-    let (mut out, mut err) = (desk.clone(), desk.clone());
-    let mut console = Console::new(&mut out, &mut err, desk.terminal());
+    let shared = SharedTerminal::new(20, 8);
+    let (mut out, mut err) = (shared.clone(), shared.clone());
+    let mut console = Console::new(&mut out, &mut err, shared.terminal());
     draw(&mut console, &["1", "2", "3", "4", "5"]);
-    desk.emulator.borrow_mut().resize(20, 3);
+    shared.emulator.borrow_mut().resize(20, 3);
     draw(&mut console, &["one", "two"]);
-    // What has left the screen cannot be taken back.
-    desk.check(expect![[r#"
+    // Lines that have scrolled off cannot be removed.
+    shared.check(expect![[r#"
         |1
         |2
         |3
@@ -329,12 +329,12 @@ fn a_window_may_become_lower_than_what_is_drawn() {
 
 #[test]
 fn the_room_is_asked_for_whenever_something_is_drawn() {
-    let desk = Desk::new(20, 8);
-    let (mut out, mut err) = (desk.clone(), desk.clone());
-    let mut console = Console::new(&mut out, &mut err, desk.terminal());
+    let shared = SharedTerminal::new(20, 8);
+    let (mut out, mut err) = (shared.clone(), shared.clone());
+    let mut console = Console::new(&mut out, &mut err, shared.terminal());
     let mut rooms = Vec::new();
     for (columns, rows) in [(20, 8), (200, 50), (1, 1)] {
-        desk.emulator.borrow_mut().resize(columns, rows);
+        shared.emulator.borrow_mut().resize(columns, rows);
         console.drawn = None;
         console.panel(|room| {
             rooms.push((room.columns, room.rows));
@@ -346,23 +346,23 @@ fn the_room_is_asked_for_whenever_something_is_drawn() {
 
 #[test]
 fn a_status_is_one_line_that_fits() {
-    let desk = Desk::new(20, 8);
-    let (mut out, mut err) = (desk.clone(), desk.clone());
-    let mut console = Console::new(&mut out, &mut err, desk.terminal());
+    let shared = SharedTerminal::new(20, 8);
+    let (mut out, mut err) = (shared.clone(), shared.clone());
+    let mut console = Console::new(&mut out, &mut err, shared.terminal());
     console.status(|| "a status of far too many words\nin two lines".to_owned());
-    desk.check(expect![[r#"
+    shared.check(expect![[r#"
         |a status of far to…
         >
     "#]]);
     console.drawn = None;
     console.status(|| "12 of 30\x1b[2J".to_owned());
-    desk.check(expect![[r#"
+    shared.check(expect![[r#"
         |12 of 30\u{1b}[2J
         >
     "#]]);
-    console.say("the result");
+    console.out("the result");
     console.finish(ExitStatus::NothingFound);
-    desk.check(expect![[r#"
+    shared.check(expect![[r#"
         |the result
         >
     "#]]);
@@ -370,34 +370,37 @@ fn a_status_is_one_line_that_fits() {
 
 #[test]
 fn a_drawing_arrives_in_one_piece_and_not_too_often() {
-    let desk = Desk::new(20, 8);
-    let (mut out, mut err) = (desk.clone(), desk.clone());
-    let mut console = Console::new(&mut out, &mut err, desk.terminal());
+    let shared = SharedTerminal::new(20, 8);
+    let (mut out, mut err) = (shared.clone(), shared.clone());
+    let mut console = Console::new(&mut out, &mut err, shared.terminal());
     draw(&mut console, &["one", "two", "three"]);
-    assert_eq!(desk.pieces.get(), 1);
+    assert_eq!(shared.pieces.get(), 1);
     // As if it had just been drawn, however slow the machine is.
     console.drawn = Some(Instant::now() + Duration::from_secs(60));
     console.panel(|_| unreachable!("it is too early for another one"));
-    assert_eq!(desk.pieces.get(), 1);
+    assert_eq!(shared.pieces.get(), 1);
 }
 
 #[test]
 fn what_comes_from_elsewhere_stands_on_a_line_of_its_own() {
-    let desk = Desk::new(30, 8);
-    let (mut out, mut err) = (desk.clone(), desk.clone());
-    let mut console = Console::new(&mut out, &mut err, desk.terminal());
+    let shared = SharedTerminal::new(30, 8);
+    let (mut out, mut err) = (shared.clone(), shared.clone());
+    let mut console = Console::new(&mut out, &mut err, shared.terminal());
     draw(&mut console, &["one", "two"]);
     // Ctrl-C, as the terminal shows it.
-    desk.emulator.borrow_mut().obey("^C");
+    shared.emulator.borrow_mut().interpret("^C");
     draw(&mut console, &["one", "two, stopping"]);
-    desk.check(expect![[r#"
+    shared.check(expect![[r#"
         |one
         |two, stopping
         >
     "#]]);
     // The last words of a process that is stuck.
-    desk.emulator.borrow_mut().obey("The process is ended.\n");
-    desk.check(expect![[r#"
+    shared
+        .emulator
+        .borrow_mut()
+        .interpret("The process is ended.\n");
+    shared.check(expect![[r#"
         |one
         |two, stopping
         |The process is ended.
@@ -409,8 +412,8 @@ fn what_comes_from_elsewhere_stands_on_a_line_of_its_own() {
 fn without_a_terminal_nothing_is_drawn() {
     let (mut out, mut err) = (Vec::new(), Vec::new());
     let mut console = Console::new(&mut out, &mut err, Terminal::plain());
-    console.status(|| unreachable!("nobody would see it"));
-    console.tell("told");
+    console.status(|| unreachable!("there is no terminal"));
+    console.err("told");
     console.finish(ExitStatus::NothingFound);
     assert_eq!(err, b"told\n");
 }

@@ -1,33 +1,33 @@
-//! Logs: what really happened, a JSON object on each line.
+//! Logs of real runs: a JSON object on each line.
 
 use testwright_core::Error;
-use testwright_core::product::Trouble as ModelTrouble;
+use testwright_core::product::ModelError;
 use testwright_lang::{Diagnostic, Severity};
-use testwright_model::conform::Happened;
-use testwright_model::recorded;
+use testwright_model::conform::LoggedAction;
+use testwright_model::recorded_suite;
 use testwright_python::Models;
 
 use crate::console::Console;
 use crate::files::TextFile;
-use crate::{Trouble, load};
+use crate::{CommandError, load};
 
-/// Whether a name on the command line is that of a log.
+/// Returns true if a name on the command line is that of a log.
 pub(crate) fn is_log(name: &str) -> bool {
     name.ends_with(".jsonl")
 }
 
-/// Composes what a log says with models, as a scenario.
+/// Composes the runs of a log with models, as a scenario.
 pub(super) fn compose(
     console: &mut Console<'_>,
     models: &mut Models<'_>,
     file: &TextFile,
-) -> Result<(), Trouble> {
+) -> Result<(), CommandError> {
     let mut runs = vec![Vec::new()];
     for entry in read(console, file)? {
         match (entry.step, runs.last_mut()) {
             (Some(step), Some(run)) => {
                 let happened = step.happened(models);
-                run.push(happened.map_err(|trouble| super::tell(console, &trouble))?);
+                run.push(happened.map_err(|error| super::model_error(console, &error))?);
             }
             _ => runs.push(Vec::new()),
         }
@@ -35,18 +35,18 @@ pub(super) fn compose(
     let name = std::path::Path::new(&file.name)
         .file_stem()
         .unwrap_or_default();
-    let suite = recorded(&mut models.product, &name.to_string_lossy(), &runs);
-    let suite = suite.map_err(|trouble| super::tell(console, &trouble))?;
+    let suite = recorded_suite(&mut models.product, &name.to_string_lossy(), &runs);
+    let suite = suite.map_err(|error| super::model_error(console, &error))?;
     models.add_suite(suite);
     Ok(())
 }
 
 impl LoggedStep {
-    /// The same in the words of models.
-    pub(crate) fn happened(&self, models: &mut Models<'_>) -> Result<Happened, ModelTrouble> {
+    /// Converts the step to the values of models.
+    pub(crate) fn happened(&self, models: &mut Models<'_>) -> Result<LoggedAction, ModelError> {
         let (name, arguments, result) =
-            models.from_json(&self.action, &self.arguments, self.result.as_deref())?;
-        Ok(Happened {
+            models.parse_json_step(&self.action, &self.arguments, self.result.as_deref())?;
+        Ok(LoggedAction {
             name,
             arguments,
             result,
@@ -55,38 +55,45 @@ impl LoggedStep {
 }
 
 /// A line of a log.
-pub(crate) struct Entry {
+pub(crate) struct LogEntry {
+    /// The line number, from 1 on.
     pub(crate) line: usize,
+    /// The line without blanks around it.
     pub(crate) text: String,
-    /// Nothing where another run begins.
+    /// The step; `None` where a new run begins.
     pub(crate) step: Option<LoggedStep>,
 }
 
-/// Something that happened, as JSON has it.
+/// A step that happened, as JSON.
 pub(crate) struct LoggedStep {
+    /// The name of the action.
     action: String,
-    /// As JSON.
+    /// The list of arguments, as JSON.
     arguments: String,
+    /// The result, as JSON, if the log has one.
     result: Option<String>,
 }
 
-/// Reads a log, or tells what is wrong with its first bad line.
-pub(crate) fn read(console: &mut Console<'_>, file: &TextFile) -> Result<Vec<Entry>, Trouble> {
+/// Reads a log, or prints the problem of its first bad line.
+pub(crate) fn read(
+    console: &mut Console<'_>,
+    file: &TextFile,
+) -> Result<Vec<LogEntry>, CommandError> {
     let mut entries = Vec::new();
     let mut start = 0;
     for (number, text) in file.text.split('\n').enumerate() {
-        let place = start;
+        let line_start = start;
         start += text.len() + 1;
         if text.trim().is_empty() {
             continue;
         }
-        let step = entry(text).map_err(|(column, message)| {
-            let at = place + column.min(text.len());
+        let step = parse_entry(text).map_err(|(column, message)| {
+            let at = line_start + column.min(text.len());
             let problem = Diagnostic {
                 severity: Severity::Error,
                 name: "unreadable-log",
                 message,
-                range: at..(place + text.trim_end().len()).max(at),
+                range: at..(line_start + text.trim_end().len()).max(at),
                 label: String::new(),
                 related: None,
                 help: Some(
@@ -94,10 +101,10 @@ pub(crate) fn read(console: &mut Console<'_>, file: &TextFile) -> Result<Vec<Ent
                         .to_owned(),
                 ),
             };
-            load::tell_problems(console, file, &[problem]);
-            Trouble::Told
+            load::print_problems(console, file, &[problem]);
+            CommandError::Reported
         })?;
-        entries.push(Entry {
+        entries.push(LogEntry {
             line: number + 1,
             text: text.trim().to_owned(),
             step,
@@ -112,10 +119,10 @@ pub(crate) fn read(console: &mut Console<'_>, file: &TextFile) -> Result<Vec<Ent
     Ok(entries)
 }
 
-/// What a line says, or where and why it cannot be understood.
-fn entry(text: &str) -> Result<Option<LoggedStep>, (usize, String)> {
+/// Parses a line. Returns `None` for a restart, or the column and the reason of an error.
+fn parse_entry(text: &str) -> Result<Option<LoggedStep>, (usize, String)> {
     let value: serde_json::Value = serde_json::from_str(text).map_err(|error| {
-        // It counts lines from this one, which is shown anyway.
+        // The line number in the message counts from this line, which is shown anyway.
         let message = error.to_string();
         let message = message.split(" at line ").next().unwrap_or_default();
         (
@@ -135,7 +142,7 @@ fn entry(text: &str) -> Result<Option<LoggedStep>, (usize, String)> {
     }
     for name in fields.keys() {
         if !["action", "arguments", "result"].contains(&name.as_str()) {
-            return Err(wrong(&format!("nobody knows what `{name}` means here")));
+            return Err(wrong(&format!("unknown field `{name}`")));
         }
     }
     let action = fields.get("action").and_then(|action| action.as_str());

@@ -1,95 +1,101 @@
-//! Models as a system that commands can work on.
+//! Models as a [`Target`] that commands can work on.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rustc_hash::FxHashSet;
 use testwright_campaign::SentName;
-use testwright_core::product::Trouble;
+use testwright_core::product::ModelError;
 use testwright_core::{
     ActionId, Catalog, Coverage, Covered, Error, Outcome, Random, System, TargetId, TemplateSet,
 };
-use testwright_model::{Walk, state_text};
-use testwright_python::{Models, Output, Printed, SlotValue, Steppers};
+use testwright_model::{ProductSystem, state_text};
+use testwright_python::{Models, OutputCapture, OutputMode, SlotValue, StepperFactory};
 
 use crate::files::TextFile;
-use crate::guard::Note;
-use crate::subject::{PlacesReached, Reachable, Subject, Teller};
-use crate::workers::actions::spoken_of;
+use crate::guard::ProgressNote;
+use crate::target::{NameListener, ReachedArcs, Target, TargetDescription};
+use crate::workers::actions::mentioned_actions;
 
-/// Where what models print goes, from before they are imported.
-pub(crate) struct Curtain(Printed);
+/// Redirects the output of models, from before they are imported.
+pub(crate) struct OutputGuard(OutputCapture);
 
-impl Curtain {
-    pub(crate) fn new(output: Output) -> Result<Curtain, Error> {
-        Printed::start(output).map(Curtain)
+impl OutputGuard {
+    /// Starts the redirection.
+    pub(crate) fn new(output: OutputMode) -> Result<OutputGuard, Error> {
+        OutputCapture::start(output).map(OutputGuard)
     }
 }
 
-impl Drop for Curtain {
+impl Drop for OutputGuard {
     fn drop(&mut self) {
-        // What was printed behind it stays there.
+        // Output that is still buffered must not appear after the redirection ends.
         testwright_python::flush();
     }
 }
 
-/// What somebody else can see of it, for the case that this process does not survive.
+/// The notes that a system writes for the process that watches it.
 #[derive(Clone, Copy)]
-pub(crate) enum At<'s> {
-    /// Nothing.
-    Alone,
-    /// Which step of a saved test it is at while it looks its steps up.
-    Meeting(&'s Note),
-    /// The test that it is at.
-    Test(&'s Note),
+pub(crate) enum StepNotes<'s> {
+    /// No notes.
+    Off,
+    /// The current step of a saved test while its steps are looked up.
+    Lookup(&'s ProgressNote),
+    /// The steps of the current test.
+    Test(&'s ProgressNote),
 }
 
-/// Models that are led around.
+/// Models that are run step by step, as one system.
 pub(crate) struct ModelSystem<'s, 'w, 'm> {
-    walk: Walk<'w, 'm>,
-    curtain: &'s mut Curtain,
-    at: At<'s>,
+    /// The composed models.
+    walk: ProductSystem<'w, 'm>,
+    /// The redirection of the models' output.
+    output_guard: &'s mut OutputGuard,
+    /// The notes for the process that watches this one.
+    notes: StepNotes<'s>,
     /// The folder that names of modules refer to.
     folder: Option<PathBuf>,
-    /// Who wants to know what actions are called.
-    teller: Option<Teller>,
-    /// Which were told already.
-    told: FxHashSet<ActionId>,
-    /// What is tested, until it is there: the module, and how long it may take.
-    stepping: Option<(String, Duration)>,
-    steppers: Steppers<'m>,
+    /// The listener for the names of actions.
+    name_listener: Option<NameListener>,
+    /// The actions whose names were announced already.
+    announced: FxHashSet<ActionId>,
+    /// The module of the stepper and its time limit, until it is imported.
+    pending_stepper: Option<(String, Duration)>,
+    /// The importer for steppers.
+    steppers: StepperFactory<'m>,
 }
 
-/// How many of the states that models may be in are shown.
-const MOST_SHOWN: usize = 3;
+/// The maximum number of possible states that are shown.
+const MAX_SHOWN: usize = 3;
 
 impl<'s, 'w, 'm> ModelSystem<'s, 'w, 'm> {
+    /// Creates a system in its initial state. The stepper is imported by [`start`](Target::start).
     pub(crate) fn new(
         models: &'w mut Models<'m>,
-        curtain: &'s mut Curtain,
-        at: At<'s>,
-        stepping: Option<(String, Duration)>,
-    ) -> Result<ModelSystem<'s, 'w, 'm>, Trouble> {
+        output_guard: &'s mut OutputGuard,
+        notes: StepNotes<'s>,
+        pending_stepper: Option<(String, Duration)>,
+    ) -> Result<ModelSystem<'s, 'w, 'm>, ModelError> {
         Ok(ModelSystem {
-            steppers: models.steppers(),
-            stepping,
-            walk: Walk::new(&mut models.product)?,
-            curtain,
-            at,
+            steppers: models.stepper_factory(),
+            pending_stepper,
+            walk: ProductSystem::new(&mut models.product)?,
+            output_guard,
+            notes,
             folder: std::env::current_dir().ok(),
-            teller: None,
-            told: FxHashSet::default(),
+            name_listener: None,
+            announced: FxHashSet::default(),
         })
     }
 
-    /// The names of all actions.
+    /// Returns the names of all actions, without their arguments.
     pub(crate) fn class_names(&self) -> Vec<String> {
         let templates = self.walk.actions().templates().iter();
         templates.map(|template| template.class.clone()).collect()
     }
 
-    /// Whether an invariant is false before any step.
-    pub(crate) fn begins_wrong(&self) -> bool {
+    /// Returns true if an invariant is false before any step.
+    pub(crate) fn starts_invalid(&self) -> bool {
         let product = self.walk.product();
         !self
             .walk
@@ -104,13 +110,13 @@ impl System for ModelSystem<'_, '_, '_> {
         self.walk.actions()
     }
 
-    fn number(&mut self, class: &str, rest: &str) -> Option<ActionId> {
-        self.walk.number(class, rest)
+    fn action_by_name(&mut self, class: &str, rest: &str) -> Option<ActionId> {
+        self.walk.action_by_name(class, rest)
     }
 
     fn reset(&mut self) -> Result<(), Error> {
-        if let At::Test(note) = self.at {
-            // What was before has no part in what comes now.
+        if let StepNotes::Test(note) = self.notes {
+            // The steps before a reset have no influence on the next ones.
             note.write("");
         }
         self.walk.reset()
@@ -129,18 +135,18 @@ impl System for ModelSystem<'_, '_, '_> {
     }
 
     fn step(&mut self, action: ActionId) -> Outcome {
-        if let At::Test(note) = self.at {
+        if let StepNotes::Test(note) = self.notes {
             note.add(&format!("{}\n", self.walk.actions().text(action)));
         }
-        if let Some(teller) = &mut self.teller
-            && self.told.insert(action)
+        if let Some(name_listener) = &mut self.name_listener
+            && self.announced.insert(action)
             && let Some(name) = SentName::of(action, self.walk.actions())
         {
-            teller(name);
+            name_listener(name);
         }
         let outcome = self.walk.step(action);
-        if let At::Test(note) = self.at {
-            note.rest();
+        if let StepNotes::Test(note) = self.notes {
+            note.mark_own_work();
         }
         outcome
     }
@@ -163,8 +169,8 @@ impl Covered for ModelSystem<'_, '_, '_> {
         self.walk.take_new()
     }
 
-    fn begin_anew(&mut self) -> Result<(), Error> {
-        self.walk.begin_anew()
+    fn reset_touched(&mut self) -> Result<(), Error> {
+        self.walk.reset_touched()
     }
 
     fn touched(&self) -> Coverage {
@@ -172,20 +178,20 @@ impl Covered for ModelSystem<'_, '_, '_> {
     }
 }
 
-impl Subject for ModelSystem<'_, '_, '_> {
+impl Target for ModelSystem<'_, '_, '_> {
     fn is_measured(&self) -> bool {
         true
     }
 
-    fn news(&self) -> Vec<TargetId> {
-        self.walk.new_transitions()
+    fn take_new_targets(&self) -> Vec<TargetId> {
+        self.walk.take_new_transitions()
     }
 
     fn unit(&self) -> &'static str {
         "transition"
     }
 
-    fn reachable(&self, targets: &[TargetId], _root: &Path) -> Vec<Reachable> {
+    fn describe_targets(&self, targets: &[TargetId], _root: &Path) -> Vec<TargetDescription> {
         let names: Vec<&str> = self
             .walk
             .product()
@@ -199,33 +205,36 @@ impl Subject for ModelSystem<'_, '_, '_> {
             let (state, action) = transition
                 .map(|transition| (transition.state, transition.action))
                 .unwrap_or_default();
-            Reachable {
+            TargetDescription {
                 file: file.clone(),
                 from: None,
                 to: None,
-                place: format!("{action} in {state}"),
+                location: format!("{action} in {state}"),
                 source: action,
             }
         });
         each.collect()
     }
 
-    fn tell_names(&mut self, teller: Option<Teller>) {
-        self.told.clear();
-        self.teller = teller;
+    fn announce_names(&mut self, name_listener: Option<NameListener>) {
+        self.announced.clear();
+        self.name_listener = name_listener;
     }
 
-    fn come_to_life(&mut self) -> Result<(), Error> {
-        let Some((name, patience)) = self.stepping.take() else {
+    fn start(&mut self) -> Result<(), Error> {
+        let Some((name, timeout)) = self.pending_stepper.take() else {
             return Ok(());
         };
-        match self.steppers.import(&name, Some(patience)) {
+        match self.steppers.import(&name, Some(timeout)) {
             Ok(stepper) => {
-                self.walk.take_along(Box::new(stepper));
+                self.walk.attach(Box::new(stepper));
                 Ok(())
             }
-            Err(Trouble::Unusable(error)) => Err(error),
-            Err(Trouble::Raised { what, traceback }) => {
+            Err(ModelError::Unusable(error)) => Err(error),
+            Err(ModelError::Raised {
+                exception: what,
+                traceback,
+            }) => {
                 let mut message = format!("the stepper `{name}` cannot be imported: {what}");
                 for line in traceback.lines() {
                     message.push_str("\n  ");
@@ -233,22 +242,23 @@ impl Subject for ModelSystem<'_, '_, '_> {
                 }
                 Err(Error::new(message))
             }
-            Err(trouble) => Err(Error::new(trouble.to_string())),
+            Err(error) => Err(Error::new(error.to_string())),
         }
     }
 
-    fn hear_of(&mut self, test: &str) {
-        for (class, rest) in spoken_of(test) {
-            self.walk.number(class, rest);
+    fn reserve_actions(&mut self, test: &str) {
+        for (class, rest) in mentioned_actions(test) {
+            self.walk.action_by_name(class, rest);
         }
     }
 
-    fn has_met(&self, action: ActionId) -> bool {
-        self.walk.chosen(action).is_some()
+    fn is_resolved(&self, action: ActionId) -> bool {
+        self.walk.name_and_arguments(action).is_some()
     }
 
-    /// The files are the names of actions, and a way is two halves of a number that stands for the transition.
-    fn places(&self, targets: &[TargetId], known: usize) -> PlacesReached {
+    /// Encodes transitions: the files are the names of actions, and the two lines of an arc are the
+    /// halves of the transition's number.
+    fn reached_arcs(&self, targets: &[TargetId], known: usize) -> ReachedArcs {
         let templates = self.walk.actions().templates();
         let new = templates.get(known..).unwrap_or_default();
         let files = new
@@ -258,14 +268,16 @@ impl Subject for ModelSystem<'_, '_, '_> {
             .iter()
             .filter_map(|one| self.walk.transition_key(*one));
         let arcs = keys.map(|(template, key)| (template.0, (key >> 32) as i32, key as i32));
-        PlacesReached {
+        ReachedArcs {
             files: files.collect(),
             arcs: arcs.collect(),
         }
     }
 
     fn move_to(&mut self, folder: &Path) -> Result<(), Error> {
-        testwright_python::attach(|interpreter| testwright_python::move_to(interpreter, folder))
+        testwright_python::attach(|interpreter| {
+            testwright_python::change_folder(interpreter, folder)
+        })
     }
 
     fn take_observed(&mut self) -> Vec<String> {
@@ -275,41 +287,42 @@ impl Subject for ModelSystem<'_, '_, '_> {
             .collect()
     }
 
-    fn help_to_reach(&self) -> &'static str {
+    fn coverage_help(&self) -> &'static str {
         "none of their steps is possible: `testwright explore` tells what is"
     }
 
-    fn meet(&mut self, test: &TextFile) {
-        let at = self.at;
-        self.walk.meet(&test.text, &mut |step, text| match at {
-            At::Alone => {}
-            At::Meeting(note) => {
-                note.write(&format!("{}: fails at step {step}, {text}", test.name));
-            }
-            At::Test(note) if step == 1 => note.write(&format!("{text}\n")),
-            At::Test(note) => note.add(&format!("{text}\n")),
-        });
-        if let At::Test(note) = at {
-            note.rest();
+    fn register_actions(&mut self, test: &TextFile) {
+        let notes = self.notes;
+        self.walk
+            .discover_actions(&test.text, &mut |step, text| match notes {
+                StepNotes::Off => {}
+                StepNotes::Lookup(note) => {
+                    note.write(&format!("{}: fails at step {step}, {text}", test.name));
+                }
+                StepNotes::Test(note) if step == 1 => note.write(&format!("{text}\n")),
+                StepNotes::Test(note) => note.add(&format!("{text}\n")),
+            });
+        if let StepNotes::Test(note) = notes {
+            note.mark_own_work();
         }
     }
 
     fn take_output(&mut self) -> String {
         testwright_python::flush();
-        self.curtain.0.take()
+        self.output_guard.0.take()
     }
 
-    fn set_output(&mut self, output: Output) -> Result<(), Error> {
+    fn set_output(&mut self, output: OutputMode) -> Result<(), Error> {
         testwright_python::flush();
-        self.curtain.0.set(output)
+        self.output_guard.0.set(output)
     }
 
     fn flush(&self) {
         testwright_python::flush();
     }
 
-    /// The states of all models, whatever the action.
-    fn shown(&self, _action: ActionId) -> Vec<SlotValue> {
+    /// Returns the states of all models, whatever the action.
+    fn slot_values(&self, _action: ActionId) -> Vec<SlotValue> {
         let product = self.walk.product();
         let value = |name: &str, text: String| SlotValue {
             name: name.to_owned(),
@@ -326,7 +339,7 @@ impl Subject for ModelSystem<'_, '_, '_> {
             }
             several => several
                 .iter()
-                .take(MOST_SHOWN)
+                .take(MAX_SHOWN)
                 .map(|state| value("one of its states", state_text(product, state)))
                 .collect(),
         }

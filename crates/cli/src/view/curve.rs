@@ -1,25 +1,29 @@
-//! How coverage grows over time, in little memory, and as a picture of any size.
+//! A curve of coverage over time: kept in constant memory, and drawn at any size.
 
 use std::time::Duration;
 
-/// A number that grows, over time.
+/// A growing number over time.
 ///
-/// Time is divided into slices of equal length, and the number at the end of each is kept. Whenever there are too many
-/// slices, two become one, so that a campaign of days takes no more memory than one of seconds, and is drawn as fast.
+/// Time is divided into slices of equal length, and the number at the end of each is kept. Whenever
+/// there are too many slices, two become one. So a campaign of days takes no more memory than one
+/// of seconds, and is drawn as fast.
 pub(crate) struct Curve {
+    /// The length of a slice.
     slice: Duration,
     /// The number at the end of each slice since the beginning.
     numbers: Vec<u64>,
 }
 
 impl Curve {
-    /// More than any terminal has columns.
-    const MOST_SLICES: usize = 1024;
+    /// The maximum number of slices: more than any terminal has columns.
+    const MAX_SLICES: usize = 1024;
+    /// The length of a slice at the beginning.
     const FIRST_SLICE: Duration = Duration::from_millis(100);
 
-    /// Signs of which each is an eighth of a line higher than the one before.
+    /// Block characters; each is an eighth of a line higher than the one before.
     const HEIGHTS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
+    /// Creates an empty curve.
     pub(crate) fn new() -> Curve {
         Curve {
             slice: Curve::FIRST_SLICE,
@@ -27,15 +31,15 @@ impl Curve {
         }
     }
 
-    /// Notes how many there are at a time. Time does not go backwards, nor do the numbers.
+    /// Records the number at a time. Neither time nor numbers may decrease.
     pub(crate) fn note(&mut self, at: Duration, number: u64) {
-        while self.index(at) >= Curve::MOST_SLICES {
+        while self.index(at) >= Curve::MAX_SLICES {
             self.halve();
         }
         let index = self.index(at);
         let last = self.numbers.last().copied().unwrap_or(number);
         if index >= self.numbers.len() {
-            // Nothing was noted for a while, so nothing has changed.
+            // Nothing was recorded for a while, so nothing has changed.
             self.numbers.resize(index + 1, last);
         }
         if let Some(newest) = self.numbers.last_mut() {
@@ -43,13 +47,13 @@ impl Curve {
         }
     }
 
-    /// From where to where the picture goes, from its bottom to its top. It does not start from zero: what is reached
-    /// in the first moments would press all that comes later into a line.
+    /// Returns the numbers at the bottom and the top of the picture. It does not start from zero:
+    /// the coverage of the first moments would press the rest of the curve into one line.
     pub(crate) fn range(&self) -> Option<(u64, u64)> {
         Some((*self.numbers.first()?, *self.numbers.last()?))
     }
 
-    /// A picture of all that was noted until a time, of so many columns and lines, the top line first.
+    /// Draws the curve up to a time, in this number of columns and lines, the top line first.
     pub(crate) fn draw(&self, until: Duration, columns: usize, lines: usize) -> Vec<String> {
         let mut picture = vec![String::new(); lines];
         let Some((bottom, top)) = self.range() else {
@@ -62,7 +66,7 @@ impl Curve {
             let edge = (slices * (column as u128 + 1)).div_ceil(columns as u128);
             let number = self.number(edge - 1);
             let share = (number - bottom) as f64 / (top - bottom).max(1) as f64;
-            // What is there is seen, even if it is the least of all.
+            // The smallest number is visible, too.
             let height = ((share * eighths as f64).round() as usize).max(1);
             for (line, text) in picture.iter_mut().rev().enumerate() {
                 let rest = height.saturating_sub(line * 8).min(8);
@@ -75,18 +79,20 @@ impl Curve {
         picture
     }
 
-    /// The number in a slice; after the last one nothing has changed.
+    /// Returns the number in a slice. After the last slice nothing has changed.
     fn number(&self, index: u128) -> u64 {
         let last = self.numbers.len().saturating_sub(1);
         let index = usize::try_from(index).unwrap_or(last).min(last);
         self.numbers.get(index).copied().unwrap_or(0)
     }
 
+    /// Returns the slice of a time.
     fn index(&self, at: Duration) -> usize {
         let index = at.as_nanos() / self.slice.as_nanos();
         usize::try_from(index).unwrap_or(usize::MAX)
     }
 
+    /// Doubles the length of the slices, which halves their number.
     fn halve(&mut self) {
         self.slice = self.slice.saturating_mul(2);
         let halves = self.numbers.chunks(2);
@@ -179,8 +185,8 @@ mod tests {
             curve.note(at, number / 100);
             at += Duration::from_millis(number);
         }
-        assert!(curve.numbers.len() <= Curve::MOST_SLICES);
-        assert!(curve.numbers.len() > Curve::MOST_SLICES / 2);
+        assert!(curve.numbers.len() <= Curve::MAX_SLICES);
+        assert!(curve.numbers.len() > Curve::MAX_SLICES / 2);
         assert!(curve.numbers.is_sorted());
         assert_eq!(curve.range().map(|(_, top)| top), Some(1_999));
         curve.note(Duration::MAX, 3_000);

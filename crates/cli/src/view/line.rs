@@ -1,21 +1,25 @@
-//! A line that is put together from pieces until it is full.
+//! A line of the panel that is put together from pieces until it is full.
 
 use crate::columns;
-use crate::console::Look;
+use crate::console::TextStyle;
 
-/// A line of the panel under construction. Pieces that do not fit are cut or left out; the line is never too long.
-pub(super) struct Line {
+/// A line of the panel under construction. Pieces that do not fit are cut or left out; the line is
+/// never too long.
+pub(super) struct PanelLine {
+    /// The text so far, with colours.
     text: String,
-    /// Columns taken so far.
+    /// The columns taken so far.
     taken: usize,
-    /// Columns that there are.
+    /// The columns available.
     room: usize,
+    /// True if the terminal understands colours.
     colour: bool,
 }
 
-impl Line {
-    pub(super) fn new(room: usize, colour: bool) -> Line {
-        Line {
+impl PanelLine {
+    /// Creates an empty line of this width.
+    pub(super) fn new(room: usize, colour: bool) -> PanelLine {
+        PanelLine {
             text: String::new(),
             taken: 0,
             room,
@@ -23,66 +27,67 @@ impl Line {
         }
     }
 
-    /// How many columns are left.
-    pub(super) fn left(&self) -> usize {
+    /// Returns the number of columns that are left.
+    pub(super) fn columns_left(&self) -> usize {
         self.room - self.taken
     }
 
-    /// Adds words, or as much of them as fits.
+    /// Adds words, truncated to fit.
     pub(super) fn add(&mut self, words: &str) {
         self.push(None, words);
     }
 
-    /// Adds words that stand out, or as much of them as fits.
-    pub(super) fn paint(&mut self, look: Look, words: &str) {
-        self.push(Some(look), words);
+    /// Adds highlighted words, truncated to fit.
+    pub(super) fn paint(&mut self, style: TextStyle, words: &str) {
+        self.push(Some(style), words);
     }
 
-    /// Adds words that stand out if they fit.
-    pub(super) fn paint_if_fits(&mut self, look: Look, words: &str) {
-        if columns::width(&columns::harmless(words)) <= self.left() {
-            self.push(Some(look), words);
+    /// Adds highlighted words if they fit completely.
+    pub(super) fn paint_if_fits(&mut self, style: TextStyle, words: &str) {
+        if columns::width(&columns::escape_control(words)) <= self.columns_left() {
+            self.push(Some(style), words);
         }
     }
 
-    /// Adds as many of these as fit, the first ones first, with commas between.
+    /// Adds items with commas between them until the next does not fit.
     pub(super) fn add_list(&mut self, items: &[String]) {
         for (index, item) in items.iter().enumerate() {
             let comma = if index > 0 { ", " } else { "" };
             let item = format!("{comma}{item}");
-            if index > 0 && columns::width(&item) > self.left() {
+            if index > 0 && columns::width(&item) > self.columns_left() {
                 break;
             }
             self.add(&item);
         }
     }
 
-    /// Goes on at a column, if it is not yet beyond it.
-    pub(super) fn go_to(&mut self, column: usize) {
+    /// Pads with blanks up to a column, unless the line is longer already.
+    pub(super) fn pad_to(&mut self, column: usize) {
         let blanks = column.min(self.room).saturating_sub(self.taken);
         self.text.extend(std::iter::repeat_n(' ', blanks));
         self.taken += blanks;
     }
 
-    /// Adds another line, made for the room that is left.
-    pub(super) fn join(&mut self, other: Line) {
+    /// Appends another line, made for the columns that are left.
+    pub(super) fn append(&mut self, other: PanelLine) {
         self.taken += other.taken;
         self.text.push_str(&other.text);
     }
 
-    /// The line, ready to be shown.
+    /// Returns the finished text.
     pub(super) fn finish(mut self) -> String {
         self.text.truncate(self.text.trim_end().len());
         self.text
     }
 
-    fn push(&mut self, look: Option<Look>, words: &str) {
-        let words = columns::harmless(words);
-        let words = columns::cut(&words, self.left());
+    /// Adds words, truncated to fit, in a style.
+    fn push(&mut self, style: Option<TextStyle>, words: &str) {
+        let words = columns::escape_control(words);
+        let words = columns::truncate(&words, self.columns_left());
         self.taken += columns::width(&words);
-        match look {
-            Some(look) if !words.is_empty() => {
-                self.text.push_str(&look.paint(&words, self.colour));
+        match style {
+            Some(style) if !words.is_empty() => {
+                self.text.push_str(&style.paint(&words, self.colour));
             }
             _ => self.text.push_str(&words),
         }

@@ -1,13 +1,13 @@
-//! Pictures of the panel.
+//! Snapshot tests of the panel.
 
 use std::time::Duration;
 
 use expect_test::{Expect, expect};
 
-use super::laws::bare;
+use super::proptests::bare;
 use super::*;
 
-/// Coverage that grows fast at first.
+/// Returns coverage that grows fast at first.
 fn growth(seconds: u64) -> Curve {
     let mut curve = Curve::new();
     for at in 0..=seconds {
@@ -17,12 +17,12 @@ fn growth(seconds: u64) -> Curve {
     curve
 }
 
-fn standing<'a>(
+fn status<'a>(
     failures: &'a [FailureLine<'a>],
     workers: &'a [WorkerLine<'a>],
     curve: &'a Curve,
-) -> Standing<'a> {
-    Standing {
+) -> CampaignStatus<'a> {
+    CampaignStatus {
         harness: "stack.tstl",
         seed: 42,
         elapsed: Duration::from_millis(48_300),
@@ -47,7 +47,7 @@ fn failure<'a>(number: usize, kind: &'a str, message: &'a str) -> FailureLine<'a
         kind,
         message,
         times: 1,
-        state: FailureState::Found,
+        state: FailureProgress::Found,
     }
 }
 
@@ -59,7 +59,7 @@ fn failures() -> Vec<FailureLine<'static>> {
     };
     vec![
         state(
-            FailureState::Reduced(2),
+            FailureProgress::Reduced(2),
             1_312,
             failure(
                 1,
@@ -68,7 +68,7 @@ fn failures() -> Vec<FailureLine<'static>> {
             ),
         ),
         state(
-            FailureState::Reduced(17),
+            FailureProgress::Reduced(17),
             40,
             failure(
                 2,
@@ -77,7 +77,7 @@ fn failures() -> Vec<FailureLine<'static>> {
             ),
         ),
         state(
-            FailureState::Reducing,
+            FailureProgress::Reducing,
             3,
             failure(
                 3,
@@ -89,7 +89,7 @@ fn failures() -> Vec<FailureLine<'static>> {
     ]
 }
 
-fn worker(number: usize, doing: Doing<'_>) -> WorkerLine<'_> {
+fn worker(number: usize, doing: WorkerActivity<'_>) -> WorkerLine<'_> {
     WorkerLine {
         number,
         doing,
@@ -98,25 +98,25 @@ fn worker(number: usize, doing: Doing<'_>) -> WorkerLine<'_> {
     }
 }
 
-const SLOW: Doing<'_> = Doing::SlowStep {
+const SLOW: WorkerActivity<'_> = WorkerActivity::SlowStep {
     lasts: Duration::from_millis(3_900),
     text: "stack0.extend(range(1000000))",
 };
 
 fn workers() -> Vec<WorkerLine<'static>> {
     vec![
-        worker(1, Doing::Testing),
+        worker(1, WorkerActivity::Testing),
         worker(2, SLOW),
-        worker(3, Doing::Reducing(3)),
+        worker(3, WorkerActivity::Reducing(3)),
         WorkerLine {
             crashes: 2,
-            ..worker(4, Doing::Testing)
+            ..worker(4, WorkerActivity::Testing)
         },
     ]
 }
 
-fn check(standing: &Standing<'_>, width: usize, height: usize, expected: Expect) {
-    let lines = lines(standing, width, height, false);
+fn check(status: &CampaignStatus<'_>, width: usize, height: usize, expected: Expect) {
+    let lines = lines(status, width, height, false);
     let lines: Vec<String> = lines.iter().map(|line| format!("{line}\n")).collect();
     expected.assert_eq(&lines.concat());
 }
@@ -124,27 +124,27 @@ fn check(standing: &Standing<'_>, width: usize, height: usize, expected: Expect)
 #[test]
 fn when_the_time_is_over_it_tells_what_is_left_to_do() {
     let (failures, curve) = (failures(), growth(40));
-    let mut standing = standing(&failures, &[], &curve);
-    assert!(line(&standing).ends_with(", 1m 12s left"));
-    standing.elapsed = Duration::from_secs(121);
+    let mut status = status(&failures, &[], &curve);
+    assert!(line(&status).ends_with(", 1m 12s left"));
+    status.elapsed = Duration::from_secs(121);
     let open = failures
         .iter()
-        .filter(|failure| !matches!(failure.state, FailureState::Reduced(_)));
+        .filter(|failure| !matches!(failure.state, FailureProgress::Reduced(_)));
     let expected = format!(
         ", {} to be reduced",
         quantity::of(open.count() as u64, "failure")
     );
-    assert!(line(&standing).ends_with(&expected));
+    assert!(line(&status).ends_with(&expected));
     let reduced = &failures[..2];
-    standing.failures = reduced;
-    assert!(line(&standing).ends_with(", 1s left"));
+    status.failures = reduced;
+    assert!(line(&status).ends_with(", 1s left"));
 }
 
 #[test]
 fn at_200_columns() {
     let (failures, workers, curve) = (failures(), workers(), growth(48));
     check(
-        &standing(&failures, &workers, &curve),
+        &status(&failures, &workers, &curve),
         199,
         50,
         expect![[r#"
@@ -161,7 +161,7 @@ fn at_200_columns() {
         "#]],
     );
     check(
-        &standing(&failures[..1], &workers[..1], &curve),
+        &status(&failures[..1], &workers[..1], &curve),
         199,
         50,
         expect![[r#"
@@ -177,7 +177,7 @@ fn at_200_columns() {
         "#]],
     );
     check(
-        &standing(&[], &[], &curve),
+        &status(&[], &[], &curve),
         199,
         50,
         expect![[r#"
@@ -197,7 +197,7 @@ fn at_200_columns() {
 fn at_80_columns() {
     let (failures, workers, curve) = (failures(), workers(), growth(48));
     check(
-        &standing(&failures, &workers, &curve),
+        &status(&failures, &workers, &curve),
         79,
         23,
         expect![[r#"
@@ -214,7 +214,7 @@ fn at_80_columns() {
         "#]],
     );
     check(
-        &standing(&failures[..1], &workers[..1], &curve),
+        &status(&failures[..1], &workers[..1], &curve),
         79,
         23,
         expect![[r#"
@@ -228,7 +228,7 @@ fn at_80_columns() {
         "#]],
     );
     check(
-        &standing(&[], &[], &curve),
+        &status(&[], &[], &curve),
         79,
         23,
         expect![[r#"
@@ -244,7 +244,7 @@ fn at_80_columns() {
 fn at_40_columns() {
     let (failures, workers, curve) = (failures(), workers(), growth(48));
     check(
-        &standing(&failures, &workers, &curve),
+        &status(&failures, &workers, &curve),
         39,
         23,
         expect![[r#"
@@ -261,7 +261,7 @@ fn at_40_columns() {
         "#]],
     );
     check(
-        &standing(&[], &workers[..1], &curve),
+        &status(&[], &workers[..1], &curve),
         39,
         23,
         expect![[r#"
@@ -279,7 +279,7 @@ fn at_40_columns() {
 fn at_a_dozen_columns() {
     let (failures, workers, curve) = (failures(), workers(), growth(48));
     check(
-        &standing(&failures, &workers, &curve),
+        &status(&failures, &workers, &curve),
         12,
         23,
         expect![[r#"
@@ -300,13 +300,13 @@ fn at_a_dozen_columns() {
 #[test]
 fn with_few_rows_the_most_important_is_left() {
     let (failures, workers, curve) = (failures(), workers(), growth(48));
-    let standing = Standing {
+    let status = CampaignStatus {
         notice: Some("stopping when the tests under way have ended; Ctrl-C again stops at once"),
-        ..standing(&failures, &workers, &curve)
+        ..status(&failures, &workers, &curve)
     };
-    check(&standing, 79, 0, expect![[""]]);
+    check(&status, 79, 0, expect![[""]]);
     check(
-        &standing,
+        &status,
         79,
         1,
         expect![[r#"
@@ -314,7 +314,7 @@ fn with_few_rows_the_most_important_is_left() {
     "#]],
     );
     check(
-        &standing,
+        &status,
         79,
         2,
         expect![[r#"
@@ -323,7 +323,7 @@ fn with_few_rows_the_most_important_is_left() {
     "#]],
     );
     check(
-        &standing,
+        &status,
         79,
         4,
         expect![[r#"
@@ -334,7 +334,7 @@ fn with_few_rows_the_most_important_is_left() {
         "#]],
     );
     check(
-        &standing,
+        &status,
         79,
         6,
         expect![[r#"
@@ -347,7 +347,7 @@ fn with_few_rows_the_most_important_is_left() {
         "#]],
     );
     check(
-        &standing,
+        &status,
         199,
         4,
         expect![[r#"
@@ -358,7 +358,7 @@ fn with_few_rows_the_most_important_is_left() {
         "#]],
     );
     check(
-        &standing,
+        &status,
         199,
         6,
         expect![[r#"
@@ -375,16 +375,16 @@ fn with_few_rows_the_most_important_is_left() {
 #[test]
 fn of_many_workers_those_that_do_the_unusual_are_shown() {
     let mut workers: Vec<WorkerLine<'_>> = (1..=128)
-        .map(|number| worker(number, Doing::Testing))
+        .map(|number| worker(number, WorkerActivity::Testing))
         .collect();
     workers[40].doing = SLOW;
-    workers[41].doing = Doing::Restarting;
+    workers[41].doing = WorkerActivity::Restarting;
     workers[41].crashes = 31;
-    workers[90].doing = Doing::Loading;
-    workers[127].doing = Doing::Reducing(12);
+    workers[90].doing = WorkerActivity::Loading;
+    workers[127].doing = WorkerActivity::Reducing(12);
     let curve = growth(48);
     check(
-        &standing(&[], &workers, &curve),
+        &status(&[], &workers, &curve),
         79,
         23,
         expect![[r#"
@@ -401,7 +401,7 @@ fn of_many_workers_those_that_do_the_unusual_are_shown() {
         "#]],
     );
     check(
-        &standing(&failures(), &workers, &curve),
+        &status(&failures(), &workers, &curve),
         199,
         50,
         expect![[r#"
@@ -426,7 +426,7 @@ fn of_many_failures_the_latest_are_shown() {
         .collect();
     let (workers, curve) = (workers(), growth(48));
     check(
-        &standing(&failures, &workers, &curve),
+        &status(&failures, &workers, &curve),
         79,
         23,
         expect![[r#"
@@ -446,9 +446,12 @@ fn of_many_failures_the_latest_are_shown() {
 
 #[test]
 fn at_the_beginning() {
-    let workers = [worker(1, Doing::Loading), worker(2, Doing::Loading)];
+    let workers = [
+        worker(1, WorkerActivity::Loading),
+        worker(2, WorkerActivity::Loading),
+    ];
     let curve = Curve::new();
-    let standing = Standing {
+    let status = CampaignStatus {
         elapsed: Duration::from_millis(40),
         time: None,
         tests: 0,
@@ -456,10 +459,10 @@ fn at_the_beginning() {
         steps_per_second: 0.0,
         covered: Some(0),
         since_new: None,
-        ..standing(&[], &workers, &curve)
+        ..status(&[], &workers, &curve)
     };
     check(
-        &standing,
+        &status,
         79,
         23,
         expect![[r#"
@@ -472,7 +475,7 @@ fn at_the_beginning() {
         "#]],
     );
     check(
-        &standing,
+        &status,
         199,
         50,
         expect![[r#"
@@ -491,14 +494,14 @@ fn at_the_beginning() {
 #[test]
 fn a_number_of_tests_is_an_end_as_well() {
     let curve = Curve::new();
-    let standing = Standing {
+    let status = CampaignStatus {
         time: None,
         tests_wanted: Some(20_000),
         covered: None,
-        ..standing(&[], &[], &curve)
+        ..status(&[], &[], &curve)
     };
     check(
-        &standing,
+        &status,
         79,
         23,
         expect![[r#"
@@ -512,8 +515,8 @@ fn a_number_of_tests_is_an_end_as_well() {
 #[test]
 fn colours_only_repeat_what_the_words_say() {
     let (failures, workers, curve) = (failures(), workers(), growth(48));
-    let standing = standing(&failures, &workers, &curve);
-    let painted = lines(&standing, 79, 23, true);
+    let status = status(&failures, &workers, &curve);
+    let painted = lines(&status, 79, 23, true);
     expect![[r#"
         ^[1mstack.tstl^[0m^[2m  seed 42^[0m  ^[36m━━━━━━━━━━━━━━━━━╸^[0m^[2m──────────────────────────^[0m   1m 12s left
         ^[2mtesting^[0m    12,040 tests, 1,204,000 steps in 48s, 61,234 steps/s
@@ -526,8 +529,8 @@ fn colours_only_repeat_what_the_words_say() {
         ^[2m 1  ^[0mtesting      ^[2m  15,308/s^[0m             ^[2m 2  ^[0m^[33mslow step for 3s: ^[0mstack0.extend(r…
         ^[2m 3  ^[0mreducing #3  ^[2m  15,308/s^[0m             ^[2m 4  ^[0mtesting      ^[2m  15,308/s^[0m^[33m  2 crashes^[0m"#]].assert_eq(&painted.join("\n").replace('\x1b', "^"));
     for width in [39, 79, 199] {
-        let painted = lines(&standing, width, 23, true);
-        let plain = lines(&standing, width, 23, false);
+        let painted = lines(&status, width, 23, true);
+        let plain = lines(&status, width, 23, false);
         assert_eq!(
             painted.iter().map(|line| bare(line)).collect::<Vec<_>>(),
             plain
@@ -538,22 +541,22 @@ fn colours_only_repeat_what_the_words_say() {
 #[test]
 fn the_plain_line() {
     let (failures, workers, curve) = (failures(), workers(), growth(48));
-    let check = |standing: &Standing<'_>, expected: Expect| expected.assert_eq(&line(standing));
+    let check = |status: &CampaignStatus<'_>, expected: Expect| expected.assert_eq(&line(status));
     check(
-        &standing(&failures, &workers, &curve),
+        &status(&failures, &workers, &curve),
         expect![
             "12,040 tests, 1,204,000 steps, 61,234 steps/s, 4 failures, 2 crashes, 1,199 branches, 1m 12s left"
         ],
     );
     check(
-        &standing(&[], &[], &Curve::new()),
+        &status(&[], &[], &Curve::new()),
         expect!["12,040 tests, 1,204,000 steps, 61,234 steps/s, no failures, 1m 12s left"],
     );
     check(
-        &Standing {
+        &CampaignStatus {
             time: None,
             tests_wanted: Some(1),
-            ..standing(&failures[..1], &workers[..1], &curve)
+            ..status(&failures[..1], &workers[..1], &curve)
         },
         expect![
             "12,040 of 1 test, 1,204,000 steps, 61,234 steps/s, 1 failure, 1,199 branches, 48s so far"
@@ -561,10 +564,10 @@ fn the_plain_line() {
     );
     // Neither a time that is up nor one that is almost up is said to be nothing.
     for elapsed in [119_990, 120_000, 500_000] {
-        let standing = Standing {
+        let status = CampaignStatus {
             elapsed: Duration::from_millis(elapsed),
-            ..standing(&[], &[], &curve)
+            ..status(&[], &[], &curve)
         };
-        assert!(line(&standing).ends_with(", 1s left"));
+        assert!(line(&status).ends_with(", 1s left"));
     }
 }

@@ -1,28 +1,29 @@
 //! The workers' part of the panel.
 
-use super::line::Line;
-use super::{Doing, Standing, WorkerLine, crashes, whole};
-use crate::console::Look;
+use super::line::PanelLine;
+use super::{CampaignStatus, WorkerActivity, WorkerLine, crashes, whole_seconds};
+use crate::console::TextStyle;
 use crate::quantity;
 
-/// The columns of a worker where several stand beside each other.
+/// The minimum width of a worker's cell where several stand side by side.
 const CELL: usize = 38;
-/// Between them.
+/// The gap between two cells.
 const GAP: usize = 2;
 
-impl Doing<'_> {
-    /// How much it is worth to be seen where there is not room for all: the less usual, the more.
+impl WorkerActivity<'_> {
+    /// Returns the rank for the choice of workers where there is not room for all: the less usual
+    /// the activity, the lower the number.
     fn rank(self) -> usize {
         match self {
-            Doing::SlowStep { .. } => 0,
-            Doing::Restarting => 1,
-            Doing::Loading => 2,
-            Doing::Reducing(_) => 3,
-            Doing::Testing => 4,
+            WorkerActivity::SlowStep { .. } => 0,
+            WorkerActivity::Restarting => 1,
+            WorkerActivity::Loading => 2,
+            WorkerActivity::Reducing(_) => 3,
+            WorkerActivity::Testing => 4,
         }
     }
 
-    /// What so many workers do, in one word.
+    /// Returns the words for the activity of a rank.
     fn word(rank: usize) -> &'static str {
         match rank {
             0 => "in a slow step",
@@ -34,90 +35,102 @@ impl Doing<'_> {
     }
 }
 
-/// `4: 3 testing, 1 in a slow step, 2 crashes`, or `4 testing` if all do the same.
-pub(super) fn summary(standing: &Standing<'_>) -> Vec<String> {
-    let workers = standing.workers;
+/// Renders `4: 3 testing, 1 in a slow step, 2 crashes`, or `4 testing` if all do the same, as a
+/// list of items.
+pub(super) fn summary(status: &CampaignStatus<'_>) -> Vec<String> {
+    let workers = status.workers;
     let mut items: Vec<String> = (0..5)
         .rev()
         .filter_map(|rank| {
             let number = (workers.iter())
                 .filter(|worker| worker.doing.rank() == rank)
                 .count();
-            (number > 0)
-                .then(|| format!("{} {}", quantity::grouped(number as u64), Doing::word(rank)))
+            (number > 0).then(|| {
+                format!(
+                    "{} {}",
+                    quantity::grouped(number as u64),
+                    WorkerActivity::word(rank)
+                )
+            })
         })
         .collect();
     if let [first, _, ..] = &mut items[..] {
         *first = format!("{}: {first}", quantity::grouped(workers.len() as u64));
     }
-    items.extend(crashes(standing));
+    items.extend(crashes(status));
     items
 }
 
-/// How many rows it takes to show all workers.
+/// Returns the number of rows that show all workers.
 pub(super) fn rows(workers: &[WorkerLine<'_>], room: usize) -> usize {
-    workers.len().div_ceil(beside(room))
+    workers.len().div_ceil(cells_per_row(room))
 }
 
-/// How many workers stand beside each other.
-fn beside(room: usize) -> usize {
+/// Returns the number of workers that fit side by side.
+fn cells_per_row(room: usize) -> usize {
     ((room + GAP) / (CELL + GAP)).max(1)
 }
 
-/// The workers in so many rows. Each has as much room as there is; if there is not room for all, those that do the
-/// usual are left out.
+/// Renders the workers in a number of rows, which are divided evenly. If there is not room for all,
+/// those that run tests as usual are left out.
 pub(super) fn lines(
     workers: &[WorkerLine<'_>],
     rows: usize,
     room: usize,
     colour: bool,
-) -> Vec<Line> {
+) -> Vec<PanelLine> {
     let mut shown: Vec<&WorkerLine<'_>> = workers.iter().collect();
-    if shown.len() > rows * beside(room) {
+    if shown.len() > rows * cells_per_row(room) {
         shown.sort_by_key(|worker| worker.doing.rank());
-        shown.truncate(rows * beside(room));
+        shown.truncate(rows * cells_per_row(room));
         shown.sort_by_key(|worker| worker.number);
     }
-    let beside = shown.len().div_ceil(rows.max(1)).max(1);
-    let cell = ((room + GAP) / beside).saturating_sub(GAP);
+    let cells = shown.len().div_ceil(rows.max(1)).max(1);
+    let cell = ((room + GAP) / cells).saturating_sub(GAP);
     let digits = shown.iter().map(|worker| worker.number.to_string().len());
     let digits = digits.max().unwrap_or(0);
-    (shown.chunks(beside))
+    (shown.chunks(cells))
         .map(|workers| {
-            let mut line = Line::new(room, colour);
+            let mut line = PanelLine::new(room, colour);
             for (index, worker) in workers.iter().enumerate() {
-                line.go_to(index * (cell + GAP));
-                line.join(self::cell(worker, digits, cell, colour));
+                line.pad_to(index * (cell + GAP));
+                line.append(self::cell(worker, digits, cell, colour));
             }
             line
         })
         .collect()
 }
 
-/// `2  testing        15,300 steps/s  1 crash`.
-fn cell(worker: &WorkerLine<'_>, digits: usize, room: usize, colour: bool) -> Line {
-    let mut line = Line::new(room, colour);
-    line.paint(Look::Quiet, &format!(" {:>digits$}  ", worker.number));
+/// Renders `2  testing        15,300/s  1 crash`.
+fn cell(worker: &WorkerLine<'_>, digits: usize, room: usize, colour: bool) -> PanelLine {
+    let mut line = PanelLine::new(room, colour);
+    line.paint(TextStyle::Dim, &format!(" {:>digits$}  ", worker.number));
     match worker.doing {
-        Doing::SlowStep { lasts, text } => {
-            line.paint(Look::Wary, &format!("slow step for {}: ", whole(lasts)));
+        WorkerActivity::SlowStep { lasts, text } => {
+            line.paint(
+                TextStyle::Warning,
+                &format!("slow step for {}: ", whole_seconds(lasts)),
+            );
             line.add(text);
             return line;
         }
-        Doing::Restarting => line.paint(Look::Wary, "restarting"),
-        Doing::Loading => line.add("loading"),
-        Doing::Reducing(failure) => line.add(&format!("reducing #{failure}")),
-        Doing::Testing => line.add("testing"),
+        WorkerActivity::Restarting => line.paint(TextStyle::Warning, "restarting"),
+        WorkerActivity::Loading => line.add("loading"),
+        WorkerActivity::Reducing(failure) => line.add(&format!("reducing #{failure}")),
+        WorkerActivity::Testing => line.add("testing"),
     }
-    if matches!(worker.doing, Doing::Testing | Doing::Reducing(_)) {
+    if matches!(
+        worker.doing,
+        WorkerActivity::Testing | WorkerActivity::Reducing(_)
+    ) {
         let rate = format!("{}/s", quantity::grouped(worker.steps_per_second as u64));
-        line.go_to(digits + 16);
-        line.paint_if_fits(Look::Quiet, &format!("{rate:>10}"));
+        line.pad_to(digits + 16);
+        line.paint_if_fits(TextStyle::Dim, &format!("{rate:>10}"));
     }
     if worker.crashes > 0 {
         let crashes = quantity::of(worker.crashes, "crash");
-        line.go_to(digits + 26);
-        line.paint_if_fits(Look::Wary, &format!("  {crashes}"));
+        line.pad_to(digits + 26);
+        line.paint_if_fits(TextStyle::Warning, &format!("  {crashes}"));
     }
     line
 }

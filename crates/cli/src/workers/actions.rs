@@ -1,78 +1,87 @@
-//! The actions of a system that lives in other processes.
+//! The numbers of actions of a system in other processes.
 //!
-//! Those of a harness are numbered alike everywhere. Those of models come up one by one, in each worker in another order:
-//! there a worker tells what an action is called before it first takes it, and the campaign has numbers of its own.
+//! The actions of a harness have the same numbers everywhere. The actions of models come up one by
+//! one, in a different order in each worker. So a worker sends the name of an action before it
+//! takes it for the first time, and the campaign assigns its own numbers.
 
 use std::sync::{PoisonError, RwLock, RwLockReadGuard};
 
 use rustc_hash::FxHashMap;
-use testwright_campaign::{Recorded, SentName, SentTest};
+use testwright_campaign::{LoggedTest, SentName, SentTest};
 use testwright_core::saved::{self, ReadProblem, SavedTest};
 use testwright_core::{ActionId, Catalog, Step, TemplateId, Test};
 
-/// The actions that a campaign knows, for all its threads.
+/// The actions that a campaign knows, shared by all its threads.
 #[derive(Debug)]
-pub(crate) struct Actions {
-    known: RwLock<Known>,
-    /// More may come up.
+pub(crate) struct ActionRegistry {
+    /// The registered actions.
+    known: RwLock<RegisteredActions>,
+    /// True if actions can be added.
     is_open: bool,
 }
 
+/// A catalogue that grows, with an index by name.
 #[derive(Debug, Default)]
-struct Known {
+struct RegisteredActions {
+    /// The actions.
     catalog: Catalog,
+    /// The templates by the names of actions.
     classes: FxHashMap<String, TemplateId>,
+    /// The actions by template and arguments.
     named: FxHashMap<(TemplateId, String), ActionId>,
 }
 
-impl Known {
+impl RegisteredActions {
+    /// Returns the template of a name, and creates it if necessary.
     fn template(&mut self, class: &str) -> Option<TemplateId> {
         if let Some(known) = self.classes.get(class) {
             return Some(*known);
         }
         let line = self.classes.len() + 1;
-        let template = self.catalog.open(class.to_owned(), line).ok()?;
+        let template = self.catalog.open_template(class.to_owned(), line).ok()?;
         self.classes.insert(class.to_owned(), template);
         Some(template)
     }
 
+    /// Returns the number of an action, and creates it if necessary.
     fn action(&mut self, class: &str, rest: &str) -> Option<ActionId> {
         let template = self.template(class)?;
         if let Some(known) = self.named.get(&(template, rest.to_owned())) {
             return Some(*known);
         }
-        let action = self.catalog.add(template, rest.to_owned()).ok()?;
+        let action = self.catalog.add_action(template, rest.to_owned()).ok()?;
         self.named.insert((template, rest.to_owned()), action);
         Some(action)
     }
 }
 
-impl Actions {
-    /// All that there ever are.
-    pub(crate) fn all(catalog: Catalog) -> Actions {
-        Actions {
-            known: RwLock::new(Known {
+impl ActionRegistry {
+    /// Creates a registry that has all actions.
+    pub(crate) fn closed(catalog: Catalog) -> ActionRegistry {
+        ActionRegistry {
+            known: RwLock::new(RegisteredActions {
                 catalog,
-                ..Known::default()
+                ..RegisteredActions::default()
             }),
             is_open: false,
         }
     }
 
-    /// None yet.
-    pub(crate) fn to_come() -> Actions {
-        Actions {
+    /// Creates an empty registry that can grow.
+    pub(crate) fn open() -> ActionRegistry {
+        ActionRegistry {
             known: RwLock::default(),
             is_open: true,
         }
     }
 
+    /// Locks the registry and returns the catalogue.
     pub(crate) fn catalog(&self) -> CatalogGuard<'_> {
         CatalogGuard(self.known.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// There are actions of these classes.
-    pub(crate) fn learn_classes(&self, classes: &[String]) {
+    /// Registers the names of actions, without arguments.
+    pub(crate) fn register_classes(&self, classes: &[String]) {
         if self.is_open {
             let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
             for class in classes {
@@ -81,8 +90,9 @@ impl Actions {
         }
     }
 
-    /// Our number for an action.
-    pub(crate) fn learn(&self, class: &str, rest: &str) -> Option<ActionId> {
+    /// Returns the campaign's number for an action, and registers it if necessary. Returns `None`
+    /// if the registry cannot grow.
+    pub(crate) fn register(&self, class: &str, rest: &str) -> Option<ActionId> {
         if !self.is_open {
             return None;
         }
@@ -90,31 +100,31 @@ impl Actions {
         known.action(class, rest)
     }
 
-    /// A test that a worker has sent.
+    /// Decodes a test from a worker.
     pub(crate) fn received(&self, sent: SentTest) -> Test {
         if sent.has_names() {
-            sent.named(|name| self.learn(&name.class, &name.rest))
+            sent.resolve_names(|name| self.register(&name.class, &name.rest))
         } else {
             sent.into_test(&self.catalog())
         }
     }
 
-    /// A test for a worker.
+    /// Encodes a test for a worker.
     pub(crate) fn sent(&self, test: &Test) -> SentTest {
         SentTest::of(test, &self.catalog())
     }
 
-    /// A saved test. Of actions that come up one by one, it is believed that there are those that it speaks of.
+    /// Reads a saved test. An open registry assumes that all its actions exist.
     pub(crate) fn read(&self, text: &str) -> Result<SavedTest, Vec<ReadProblem>> {
-        for (class, rest) in spoken_of(text).filter(|_| self.is_open) {
-            self.learn(class, rest);
+        for (class, rest) in mentioned_actions(text).filter(|_| self.is_open) {
+            self.register(class, rest);
         }
         saved::read(&self.catalog(), text)
     }
 }
 
-/// The catalogue, for as long as somebody looks at it.
-pub(crate) struct CatalogGuard<'a>(RwLockReadGuard<'a, Known>);
+/// The catalogue, locked for reading.
+pub(crate) struct CatalogGuard<'a>(RwLockReadGuard<'a, RegisteredActions>);
 
 impl std::ops::Deref for CatalogGuard<'_> {
     type Target = Catalog;
@@ -124,9 +134,9 @@ impl std::ops::Deref for CatalogGuard<'_> {
     }
 }
 
-/// The actions of models that the text of a saved test speaks of: their names, and what follows them. An action ends with
-/// a bracket, and a remark may stand after it.
-pub(crate) fn spoken_of(text: &str) -> impl Iterator<Item = (&str, &str)> {
+/// Finds the actions of models in the text of a saved test: their names, and the rest of the call.
+/// An action ends with a bracket, and a remark may follow.
+pub(crate) fn mentioned_actions(text: &str) -> impl Iterator<Item = (&str, &str)> {
     let lines = text.lines().map(str::trim);
     let steps = lines.filter(|line| !line.starts_with('#')).map(|line| {
         let mut ends = line
@@ -137,27 +147,31 @@ pub(crate) fn spoken_of(text: &str) -> impl Iterator<Item = (&str, &str)> {
     steps.filter_map(|step| step.find('(').map(|end| step.split_at(end)))
 }
 
-/// What one worker calls the actions.
-pub(crate) struct Glossary<'a> {
-    actions: &'a Actions,
+/// The numbers that one worker uses for actions.
+pub(crate) struct WorkerActionIds<'a> {
+    /// The numbers of the campaign.
+    actions: &'a ActionRegistry,
+    /// The campaign's numbers by the worker's numbers.
     numbers: FxHashMap<u64, ActionId>,
 }
 
-impl<'a> Glossary<'a> {
-    pub(crate) fn new(actions: &'a Actions) -> Glossary<'a> {
-        Glossary {
+impl<'a> WorkerActionIds<'a> {
+    /// Creates a table without entries.
+    pub(crate) fn new(actions: &'a ActionRegistry) -> WorkerActionIds<'a> {
+        WorkerActionIds {
             actions,
             numbers: FxHashMap::default(),
         }
     }
 
-    /// The worker has told what it calls an action.
-    pub(crate) fn hear(&mut self, name: &SentName) {
-        let ours = self.actions.learn(&name.class, &name.rest);
+    /// Records the worker's number for an action.
+    pub(crate) fn learn(&mut self, name: &SentName) {
+        let ours = self.actions.register(&name.class, &name.rest);
         self.numbers.extend(ours.map(|ours| (name.number, ours)));
     }
 
-    /// The action that has this number in the worker. Code under test may write into its log, so there may be none.
+    /// Returns the action with this number in the worker. Code under test may write into the log,
+    /// so there may be none.
     pub(crate) fn action(&self, theirs: ActionId) -> Option<ActionId> {
         if self.actions.is_open {
             self.numbers.get(&theirs.0).copied()
@@ -166,8 +180,8 @@ impl<'a> Glossary<'a> {
         }
     }
 
-    /// What the worker has written down.
-    pub(crate) fn test(&self, recorded: &Recorded) -> Test {
+    /// Translates the steps that the worker has logged.
+    pub(crate) fn test(&self, recorded: &LoggedTest) -> Test {
         let catalog = (!self.actions.is_open).then(|| self.actions.catalog());
         let step = |step: &Step| match (step, &catalog) {
             (Step::Restart, _) => Some(Step::Restart),
@@ -184,24 +198,27 @@ mod tests {
 
     #[test]
     fn what_workers_number_otherwise_is_one_action() {
-        let actions = Actions::to_come();
+        let actions = ActionRegistry::open();
         let name = |number, rest: &str| SentName {
             number,
             class: "Push".to_owned(),
             rest: rest.to_owned(),
         };
-        let (mut one, mut other) = (Glossary::new(&actions), Glossary::new(&actions));
-        one.hear(&name(7, "(1,)"));
-        other.hear(&name(7, "(2,)"));
-        other.hear(&name(8, "(1,)"));
+        let (mut one, mut other) = (
+            WorkerActionIds::new(&actions),
+            WorkerActionIds::new(&actions),
+        );
+        one.learn(&name(7, "(1,)"));
+        other.learn(&name(7, "(2,)"));
+        other.learn(&name(8, "(1,)"));
         let (ours, theirs) = (one.action(ActionId(7)), other.action(ActionId(8)));
         assert!(ours.is_some());
         assert_eq!(ours, theirs);
         assert_ne!(ours, other.action(ActionId(7)));
         assert_eq!(one.action(ActionId(8)), None);
-        let recorded = Recorded {
+        let recorded = LoggedTest {
             test: Test::of([ActionId(8), ActionId(9), ActionId(7)]),
-            ..Recorded::default()
+            ..LoggedTest::default()
         };
         let texts: Vec<String> = other
             .test(&recorded)
@@ -217,11 +234,11 @@ mod tests {
 
     #[test]
     fn a_saved_test_is_read_before_any_worker_has_spoken() {
-        let actions = Actions::to_come();
+        let actions = ActionRegistry::open();
         let text = "# testwright test 1\n# failure: (x)\nPush((1, '('),)\n<<RESTART>>\nPop() ;;; (why not)\n";
         assert_eq!(actions.read(text).unwrap().lines.len(), 3);
         assert_eq!(actions.catalog().len(), 2);
-        let closed = Actions::all(Catalog::default());
+        let closed = ActionRegistry::closed(Catalog::default());
         assert!(closed.read(text).is_err());
     }
 }

@@ -1,57 +1,64 @@
-//! Making a failing test simpler in processes of its own, whatever it does to them.
+//! Reduces failing tests in processes of their own, even tests that kill them.
 //!
-//! A test that fails in the ordinary way is made simpler by a worker, at full speed. If the test kills the worker, or
-//! some shorter one does, then the work is done from here, step by step, with a new worker after each crash.
+//! A test that fails in the ordinary way is simplified by a worker, at full speed. If the test or a
+//! shorter one kills the worker, the work is done from here, step by step, with a new worker after
+//! each crash.
 //!
-//! Each worker begins with a system that has seen no test. So a test that fails only because of what earlier tests left
-//! behind does not fail here; then those are put in front of it, as few as will do.
+//! Each worker begins with a system that has run no test. So a test that fails only because of
+//! effects of earlier tests does not fail here; then those tests are put in front of it, as few as
+//! suffice.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use testwright_campaign::{
-    Log, Loss, ForkServer, Overseen, Overseer, Patience, Processes, Remote, SentFailure, WHOLE_TEST,
-    oversee,
+    ForkServer, ProcessLauncher, RemoteSystem, SentFailure, StepLog, Supervisor,
+    TEST_TIMEOUT_SIGNATURE, Timeouts, WorkerLoss, WorkerOutcome, supervise,
 };
 use testwright_core::replay::{ReplayOptions, replay};
 use testwright_core::shrink::{ReduceError, ReduceOptions, Shrunk};
 use testwright_core::{Catalog, Error, Failure, FailureKind, Step, Test, saved};
 
-use super::actions::{Actions, Glossary};
-use super::start::{NoNursery, Starter};
-use super::{Report, Task};
-use crate::files::Place;
-use crate::reducing::{self, Aim};
+use super::actions::{ActionRegistry, WorkerActionIds};
+use super::start::{ForkServerError, Starter};
+use super::{WorkerReport, WorkerTask};
+use crate::files::UserPath;
+use crate::reduction::{self, ReductionGoal};
 
-/// Reduces one test after the other.
-pub(crate) struct Reducer<'a> {
+/// Reduces one test after the other in worker processes.
+pub(crate) struct WorkerReducer<'a> {
+    /// The starter of fork servers.
     pub(crate) starter: &'a Starter,
-    pub(crate) actions: &'a Actions,
+    /// The actions of the campaign.
+    pub(crate) actions: &'a ActionRegistry,
+    /// The options of the reduction.
     pub(crate) options: ReduceOptions,
-    pub(crate) patience: Patience,
-    /// Somebody wants it to end.
+    /// The time limits of steps and tests.
+    pub(crate) timeouts: Timeouts,
+    /// True if the user wants to stop.
     pub(crate) stop: &'a AtomicBool,
-    nursery: Option<ForkServer>,
+    /// The fork server, once it is started.
+    fork_server: Option<ForkServer>,
 }
 
-/// What is known of a failing test in the end.
-pub(crate) enum Settled {
-    /// It fails in a process of its own, and so does a simpler one.
+/// The result of the reduction of a failing test.
+pub(crate) enum ReductionOutcome {
+    /// The test fails in a process of its own, and so does a simpler one.
     Reduced {
         test: Test,
         failure: Failure,
-        /// How it went, in one sentence.
-        story: String,
+        /// A summary of the reduction, for people.
+        summary: String,
     },
-    /// It does not fail again.
+    /// The test does not fail again.
     Flaky {
-        /// What it does instead.
+        /// The failure that it has instead, if any.
         instead: Option<Failure>,
     },
 }
 
-/// What a saved test does now.
-pub(crate) enum Replayed {
+/// The result of a saved test that is run again.
+pub(crate) enum ReplayResult {
     Passes,
     Fails {
         test: Test,
@@ -61,8 +68,8 @@ pub(crate) enum Replayed {
     Unknown,
 }
 
-/// What became of an attempt.
-enum Attempt {
+/// The result of an attempt to simplify a test.
+enum ReduceAttempt {
     Simpler {
         test: Test,
         failure: Failure,
@@ -72,74 +79,80 @@ enum Attempt {
     NotReproduced(Option<Failure>),
 }
 
-/// What became of a worker that was to do one thing.
-enum Said {
-    Report(Report),
-    /// With the test that it was at.
-    Lost(Box<Loss>, Test),
-    /// It never came to anything.
+/// The result of a worker's task.
+enum WorkerAnswer {
+    Report(WorkerReport),
+    /// The worker died or hung. Contains the test that it was running.
+    Lost(Box<WorkerLoss>, Test),
+    /// The worker ended without a report, or could not be started.
     Nothing,
 }
 
-impl<'a> Reducer<'a> {
+impl<'a> WorkerReducer<'a> {
+    /// Creates a reducer without a fork server.
     pub(crate) fn new(
         starter: &'a Starter,
-        actions: &'a Actions,
+        actions: &'a ActionRegistry,
         options: ReduceOptions,
-        patience: Patience,
+        timeouts: Timeouts,
         stop: &'a AtomicBool,
-    ) -> Reducer<'a> {
-        Reducer {
+    ) -> WorkerReducer<'a> {
+        WorkerReducer {
             starter,
             actions,
             options,
-            patience,
+            timeouts,
             stop,
-            nursery: None,
+            fork_server: None,
         }
     }
 
-    /// Another one that does the same, beside this one.
-    pub(crate) fn another(&self) -> Reducer<'a> {
-        Reducer::new(
+    /// Creates a second reducer with the same settings, to be used in parallel.
+    pub(crate) fn duplicate(&self) -> WorkerReducer<'a> {
+        WorkerReducer::new(
             self.starter,
             self.actions,
             self.options,
-            self.patience,
+            self.timeouts,
             self.stop,
         )
     }
 
-    /// Makes a test simpler. `history` is all that the worker did that found it, up to this failure.
-    pub(crate) fn settle(
+    /// Reduces a test. `history` contains all steps of the worker that found it, up to this
+    /// failure.
+    pub(crate) fn reduce(
         &mut self,
         test: &Test,
         failure: &Failure,
         history: Option<&Test>,
-    ) -> Result<Settled, Error> {
+    ) -> Result<ReductionOutcome, Error> {
         let started = Instant::now();
         let mut instead = None;
-        let with_others = history.map(|history| longer_and_longer(history, test.len()));
+        let with_others = history.map(|history| growing_suffixes(history, test.len()));
         let candidates = std::iter::once(test.clone()).chain(with_others.into_iter().flatten());
         for (number, candidate) in candidates.enumerate() {
             if self.stop.load(Ordering::Relaxed) {
                 return Err(Error::new("interrupted"));
             }
-            // What many others have left behind takes as long as they took.
-            if number > 0 && (candidate.len() > Reducer::MANY || started.elapsed() > Reducer::LONG)
+            // Running many earlier tests takes as long as it took the first time.
+            if number > 0
+                && (candidate.len() > WorkerReducer::MAX_HISTORY_STEPS
+                    || started.elapsed() > WorkerReducer::MAX_HISTORY_TIME)
             {
                 break;
             }
-            // Most that are killed from outside have nothing to do with what they did, which shows at full speed. Who is
-            // done soon is tried step by step at once: that a crash does not come again says little on a busy machine.
-            let takes_long = failure.kind == FailureKind::Crash && candidate.len() > Reducer::SOON;
+            // Most processes that are killed from outside were not killed by their test; a replay
+            // at full speed shows that. A short test is tried step by step at once: a crash that
+            // does not repeat says little on a busy machine.
+            let takes_long =
+                failure.kind == FailureKind::Crash && candidate.len() > WorkerReducer::QUICK_STEPS;
             let attempt = if number > 0 || takes_long {
                 match self.replay_test(&candidate)? {
-                    Replayed::Fails { failure: other, .. } if !other.is_same_as(failure) => {
-                        Attempt::NotReproduced(Some(other))
+                    ReplayResult::Fails { failure: other, .. } if !other.is_same_as(failure) => {
+                        ReduceAttempt::NotReproduced(Some(other))
                     }
-                    Replayed::Passes => Attempt::NotReproduced(None),
-                    Replayed::Fails { .. } | Replayed::Unknown => {
+                    ReplayResult::Passes => ReduceAttempt::NotReproduced(None),
+                    ReplayResult::Fails { .. } | ReplayResult::Unknown => {
                         self.attempt(&candidate, failure)?
                     }
                 }
@@ -147,128 +160,141 @@ impl<'a> Reducer<'a> {
                 self.attempt(&candidate, failure)?
             };
             match attempt {
-                Attempt::NotReproduced(other) if number == 0 => instead = other,
-                Attempt::NotReproduced(_) => {}
-                Attempt::Simpler {
+                ReduceAttempt::NotReproduced(other) if number == 0 => instead = other,
+                ReduceAttempt::NotReproduced(_) => {}
+                ReduceAttempt::Simpler {
                     test: simpler,
                     failure,
                     runs,
                     complete,
                 } => {
                     let time = started.elapsed();
-                    let mut story = reducing::story(&candidate, &simpler, runs, time, complete);
+                    let mut summary =
+                        reduction::summary(&candidate, &simpler, runs, time, complete);
                     if number > 0 {
-                        story = format!(
-                            "It fails only after other tests: a reset does not undo all that they did.\n{story}"
+                        summary = format!(
+                            "It fails only after other tests: a reset does not undo all that they did.\n{summary}"
                         );
                     }
-                    return Ok(Settled::Reduced {
+                    return Ok(ReductionOutcome::Reduced {
                         test: simpler,
                         failure,
-                        story,
+                        summary,
                     });
                 }
             }
         }
-        Ok(Settled::Flaky { instead })
+        Ok(ReductionOutcome::Flaky { instead })
     }
 
-    /// How long to look for what earlier tests have to do with a failure, and in how many steps.
-    const LONG: Duration = Duration::from_secs(20);
-    const MANY: usize = 100_000;
+    /// The maximum time to search for the influence of earlier tests.
+    const MAX_HISTORY_TIME: Duration = Duration::from_secs(20);
+    /// The maximum number of steps of earlier tests.
+    const MAX_HISTORY_STEPS: usize = 100_000;
 
-    /// So many steps are tried one by one in no time.
-    const SOON: usize = 1_000;
+    /// The number of steps that can be tried one by one quickly.
+    const QUICK_STEPS: usize = 1_000;
 
-    /// Makes a test simpler in one process for all attempts. If the result does not fail in a new process, one attempt
-    /// has influenced the other, and each gets a process of its own.
-    fn attempt(&mut self, test: &Test, failure: &Failure) -> Result<Attempt, Error> {
+    /// Simplifies a test in one process for all attempts. If the result does not fail in a new
+    /// process, attempts have influenced each other, and each gets a process of its own.
+    fn attempt(&mut self, test: &Test, failure: &Failure) -> Result<ReduceAttempt, Error> {
         let attempt = if is_fatal(failure.kind) {
-            self.attempt_from_here(test, failure, false)?
+            self.attempt_remotely(test, failure, false)?
         } else {
             self.attempt_in_worker(test, failure)?
         };
-        let is_in_a_hurry = self.stop.load(Ordering::Relaxed);
+        let is_stopping = self.stop.load(Ordering::Relaxed);
         match &attempt {
-            Attempt::Simpler { test: short, .. }
-                if !is_in_a_hurry && !self.fails(short, failure)? =>
+            ReduceAttempt::Simpler { test: short, .. }
+                if !is_stopping && !self.fails(short, failure)? =>
             {
-                self.attempt_from_here(test, failure, true)
+                self.attempt_remotely(test, failure, true)
             }
             _ => Ok(attempt),
         }
     }
 
-    /// Whether a test fails in the same way in a new process.
+    /// Returns true if a test fails in the same way in a new process.
     fn fails(&mut self, test: &Test, failure: &Failure) -> Result<bool, Error> {
         Ok(match self.replay_test(test)? {
-            Replayed::Fails { failure: other, .. } => other.is_same_as(failure),
-            Replayed::Passes | Replayed::Unknown => false,
+            ReplayResult::Fails { failure: other, .. } => other.is_same_as(failure),
+            ReplayResult::Passes | ReplayResult::Unknown => false,
         })
     }
 
-    /// What a test does in a new process.
-    fn replay_test(&mut self, test: &Test) -> Result<Replayed, Error> {
+    /// Runs a test in a new process.
+    fn replay_test(&mut self, test: &Test) -> Result<ReplayResult, Error> {
         let text = saved::write(&self.actions.catalog(), test, &[]);
         self.replay(&text)
     }
 
-    fn attempt_in_worker(&mut self, test: &Test, failure: &Failure) -> Result<Attempt, Error> {
-        let task = Task::Simplify {
+    /// Simplifies a test in a worker, at full speed.
+    fn attempt_in_worker(
+        &mut self,
+        test: &Test,
+        failure: &Failure,
+    ) -> Result<ReduceAttempt, Error> {
+        let task = WorkerTask::Simplify {
             test: self.actions.sent(test),
             failure: failure.into(),
         };
-        match self.ask(&task, self.stop)? {
-            Said::Report(Report::Simplified {
+        match self.run_task(&task, self.stop)? {
+            WorkerAnswer::Report(WorkerReport::Simplified {
                 test,
                 failure: sent,
                 runs,
                 complete,
-            }) => Ok(Attempt::Simpler {
+            }) => Ok(ReduceAttempt::Simpler {
                 test: self.actions.received(test),
                 failure: sent.into_failure().unwrap_or_else(|| failure.clone()),
                 runs,
                 complete,
             }),
-            Said::Report(Report::NotReproduced(other)) => {
+            WorkerAnswer::Report(WorkerReport::NotReproduced(other)) => {
                 let other = other.and_then(SentFailure::into_failure);
-                Ok(Attempt::NotReproduced(other))
+                Ok(ReduceAttempt::NotReproduced(other))
             }
-            // A process may be spoiled by the tests that were tried in it.
-            Said::Report(Report::Impossible(_)) => self.attempt_from_here(test, failure, true),
-            // Some shorter test is worse than this one.
-            Said::Report(_) | Said::Lost(..) | Said::Nothing => {
-                self.attempt_from_here(test, failure, false)
+            // Earlier attempts may have damaged the process.
+            WorkerAnswer::Report(WorkerReport::Impossible(_)) => {
+                self.attempt_remotely(test, failure, true)
+            }
+            // A shorter test ends the process, although this one does not.
+            WorkerAnswer::Report(_) | WorkerAnswer::Lost(..) | WorkerAnswer::Nothing => {
+                self.attempt_remotely(test, failure, false)
             }
         }
     }
 
-    /// The same, without trust in any worker; with a new one for each attempt, if so wished.
-    fn attempt_from_here(
+    /// Simplifies a test step by step from here; with a new process for each attempt if `is_fresh`.
+    fn attempt_remotely(
         &mut self,
         test: &Test,
         failure: &Failure,
         is_fresh: bool,
-    ) -> Result<Attempt, Error> {
+    ) -> Result<ReduceAttempt, Error> {
         let hangs = failure.kind == FailureKind::Hang;
         // A test that takes too long as a whole needs all of its time.
-        let is_step = failure.signature != WHOLE_TEST;
-        // Who waits five seconds for each of a hundred steps that do not come back waits long.
-        let hasty = Patience {
-            step: (self.patience.step / 10)
-                .max(Reducer::HASTE)
-                .min(self.patience.step),
-            ..self.patience
+        let is_step = failure.signature != TEST_TIMEOUT_SIGNATURE;
+        // A shorter limit saves time: a hundred attempts that each wait five seconds take long.
+        let shortened = Timeouts {
+            step: (self.timeouts.step / 10)
+                .max(WorkerReducer::MIN_STEP_TIME)
+                .min(self.timeouts.step),
+            ..self.timeouts
         };
-        let patience = if hangs && is_step {
-            hasty
+        let timeouts = if hangs && is_step {
+            shortened
         } else {
-            self.patience
+            self.timeouts
         };
-        let aim = if hangs { Aim::Short } else { Aim::Simple };
+        let aim = if hangs {
+            ReductionGoal::Short
+        } else {
+            ReductionGoal::Simple
+        };
         let (short, found, runs, complete) =
-            match self.shrink(test, failure, aim, (patience, is_fresh))? {
-                Attempt::Simpler {
+            match self.shrink(test, failure, aim, (timeouts, is_fresh))? {
+                ReduceAttempt::Simpler {
                     test,
                     failure,
                     runs,
@@ -276,25 +302,25 @@ impl<'a> Reducer<'a> {
                 } => (test, failure, runs, complete),
                 other => return Ok(other),
             };
-        if hangs && patience != self.patience {
-            // What takes longer than haste allows need not take for ever.
-            let mut remote = self.remote(self.patience);
+        if hangs && timeouts != self.timeouts {
+            // A step that exceeds the shorter limit need not exceed the real one.
+            let mut remote = self.remote(self.timeouts);
             let options = ReplayOptions {
                 check: self.options.check,
             };
             let confirmed = replay(&mut remote, &short, &options, &mut ())?;
             drop(remote);
             return match confirmed.failure() {
-                Some(confirmed) if confirmed.is_same_as(failure) => Ok(Attempt::Simpler {
+                Some(confirmed) if confirmed.is_same_as(failure) => Ok(ReduceAttempt::Simpler {
                     test: short,
                     failure: confirmed.clone(),
                     runs: runs + 1,
                     complete,
                 }),
-                _ => self.shrink(test, failure, aim, (self.patience, is_fresh)),
+                _ => self.shrink(test, failure, aim, (self.timeouts, is_fresh)),
             };
         }
-        Ok(Attempt::Simpler {
+        Ok(ReduceAttempt::Simpler {
             test: short,
             failure: found,
             runs,
@@ -302,24 +328,25 @@ impl<'a> Reducer<'a> {
         })
     }
 
-    /// A step that takes longer does not come back.
-    const HASTE: Duration = Duration::from_millis(500);
+    /// The minimum of the shorter limit for steps that hang.
+    const MIN_STEP_TIME: Duration = Duration::from_millis(500);
 
+    /// Runs the reduction algorithm on a remote system.
     fn shrink(
         &mut self,
         test: &Test,
         failure: &Failure,
-        aim: Aim,
-        (patience, is_fresh): (Patience, bool),
-    ) -> Result<Attempt, Error> {
+        aim: ReductionGoal,
+        (timeouts, is_fresh): (Timeouts, bool),
+    ) -> Result<ReduceAttempt, Error> {
         let stop = self.stop;
         let mut proceed = || !stop.load(Ordering::Relaxed);
         let options = self.options;
-        let mut remote = self.remote(patience);
+        let mut remote = self.remote(timeouts);
         if is_fresh {
-            remote = remote.with_fresh_processes();
+            remote = remote.with_process_per_test();
         }
-        match reducing::shrink(&mut remote, test, failure, &options, aim, &mut proceed) {
+        match reduction::shrink(&mut remote, test, failure, &options, aim, &mut proceed) {
             Ok((
                 Shrunk {
                     test,
@@ -328,84 +355,89 @@ impl<'a> Reducer<'a> {
                     ..
                 },
                 effort,
-            )) => Ok(Attempt::Simpler {
+            )) => Ok(ReduceAttempt::Simpler {
                 test,
                 failure: found.unwrap_or_else(|| failure.clone()),
                 runs: effort.runs,
                 complete,
             }),
-            Err(ReduceError::NotReproduced(other)) => Ok(Attempt::NotReproduced(other)),
+            Err(ReduceError::NotReproduced(other)) => Ok(ReduceAttempt::NotReproduced(other)),
             Err(ReduceError::Error(error)) => Err(error),
         }
     }
 
-    /// The system in processes that may die.
+    /// Returns the system in processes that may die.
     fn remote(
         &self,
-        patience: Patience,
-    ) -> Remote<Processes<impl FnMut() -> Result<ForkServer, Error> + use<'a>, Task>> {
+        timeouts: Timeouts,
+    ) -> RemoteSystem<
+        ProcessLauncher<impl FnMut() -> Result<ForkServer, Error> + use<'a>, WorkerTask>,
+    > {
         let (starter, stop) = (self.starter, self.stop);
         let start = move || start(starter, stop);
-        Remote::new(
+        RemoteSystem::new(
             self.actions.catalog().clone(),
-            Processes::new(start, Task::Serve),
-            patience,
+            ProcessLauncher::new(start, WorkerTask::Serve),
+            timeouts,
         )
     }
 
-    /// Loads the harness, if that is still to be done.
-    pub(crate) fn prepare(&mut self) -> Result<(), NoNursery> {
-        if self.nursery.is_none() {
+    /// Starts the fork server, which loads the harness, unless that was done already.
+    pub(crate) fn prepare(&mut self) -> Result<(), ForkServerError> {
+        if self.fork_server.is_none() {
             let stop = self.stop;
             let mut wait = || !stop.load(Ordering::Relaxed);
-            self.nursery = Some(self.starter.start(&mut wait)?);
+            self.fork_server = Some(self.starter.start(&mut wait)?);
         }
         Ok(())
     }
 
-    /// What a saved test does now.
-    pub(crate) fn replay(&mut self, text: &str) -> Result<Replayed, Error> {
-        let task = Task::Replay {
+    /// Runs a saved test in a new worker.
+    pub(crate) fn replay(&mut self, text: &str) -> Result<ReplayResult, Error> {
+        let task = WorkerTask::Replay {
             text: text.to_owned(),
         };
-        Ok(match self.ask(&task, self.stop)? {
-            Said::Report(Report::Replayed { failure: None, .. }) => Replayed::Passes,
-            Said::Report(Report::Replayed {
+        Ok(match self.run_task(&task, self.stop)? {
+            WorkerAnswer::Report(WorkerReport::Replayed { failure: None, .. }) => {
+                ReplayResult::Passes
+            }
+            WorkerAnswer::Report(WorkerReport::Replayed {
                 test,
                 failure: Some(failure),
-            }) => Replayed::Fails {
+            }) => ReplayResult::Fails {
                 test: self.actions.received(test),
                 failure: failure
                     .into_failure()
                     .ok_or_else(|| Error::new("there is no such kind of failure"))?,
             },
-            Said::Lost(loss, test) => Replayed::Fails {
+            WorkerAnswer::Lost(loss, test) => ReplayResult::Fails {
                 failure: failure_of(&loss, &test, &self.actions.catalog()),
                 test,
             },
-            Said::Report(_) | Said::Nothing => Replayed::Unknown,
+            WorkerAnswer::Report(_) | WorkerAnswer::Nothing => ReplayResult::Unknown,
         })
     }
 
-    /// The test as a file for pytest, or why there is none; nothing if there never is.
+    /// Renders a test as a file for pytest. Returns `None` if this kind of system has no such
+    /// files.
     pub(crate) fn write(
         &mut self,
         test: &Test,
         failure: &Failure,
         title: String,
-        file: &Place,
+        file: &UserPath,
     ) -> Option<Result<String, Error>> {
-        let task = Task::Write {
+        let task = WorkerTask::Write {
             test: self.actions.sent(test),
             fatal: is_fatal(failure.kind).then(|| failure.into()),
             title,
             file: file.absolute().to_owned(),
         };
-        // It is one test, and worth the moment even to who is in a hurry.
-        Some(match self.ask(&task, &AtomicBool::new(false)) {
-            Ok(Said::Report(Report::Written(text))) => Ok(text),
-            Ok(Said::Report(Report::NotWritten)) => return None,
-            Ok(Said::Report(Report::Impossible(error))) => Err(error.into()),
+        // It is one test and takes a moment, so the user's wish to stop is ignored.
+        Some(match self.run_task(&task, &AtomicBool::new(false)) {
+            Ok(WorkerAnswer::Report(WorkerReport::Written(text))) => Ok(text),
+            Ok(WorkerAnswer::Report(WorkerReport::NotWritten)) => return None,
+            Ok(WorkerAnswer::Report(WorkerReport::Impossible(error))) => Err(error.into()),
             Ok(_) => Err(Error::new(
                 "the process that was to write it came to its end",
             )),
@@ -413,55 +445,58 @@ impl<'a> Reducer<'a> {
         })
     }
 
-    /// Lets a new worker do one thing, unless somebody wants to stop.
-    fn ask(&mut self, task: &Task, stop: &AtomicBool) -> Result<Said, Error> {
-        // The nursery may be gone: the last worker may have killed it.
+    /// Lets a new worker do one task, unless the user wants to stop.
+    fn run_task(&mut self, task: &WorkerTask, stop: &AtomicBool) -> Result<WorkerAnswer, Error> {
+        // The fork server may be gone: the last worker may have killed it.
         for _ in 0..2 {
-            let mut nursery = match self.nursery.take() {
-                Some(nursery) => nursery,
+            let mut fork_server = match self.fork_server.take() {
+                Some(fork_server) => fork_server,
                 None => start(self.starter, stop)?,
             };
-            let mut listener = Listener {
-                glossary: Glossary::new(self.actions),
+            let mut listener = ReportListener {
+                action_ids: WorkerActionIds::new(self.actions),
                 stop,
-                said: None,
-                asked_to_stop: None,
+                report: None,
+                stop_requested: None,
             };
-            let overseen = oversee(&mut nursery, task, &self.patience, &mut listener);
-            let said = match overseen {
-                Ok(Overseen::Over) => listener.said.map_or(Said::Nothing, Said::Report),
-                Ok(Overseen::Dismissed) => return Err(Error::new("interrupted")),
-                Ok(Overseen::Lost(loss)) => {
-                    let test = listener.glossary.test(&loss.current);
-                    Said::Lost(loss, test)
+            let outcome = supervise(&mut fork_server, task, &self.timeouts, &mut listener);
+            let answer = match outcome {
+                Ok(WorkerOutcome::Finished) => listener
+                    .report
+                    .map_or(WorkerAnswer::Nothing, WorkerAnswer::Report),
+                Ok(WorkerOutcome::Dismissed) => return Err(Error::new("interrupted")),
+                Ok(WorkerOutcome::Lost(loss)) => {
+                    let test = listener.action_ids.test(&loss.current_test);
+                    WorkerAnswer::Lost(loss, test)
                 }
                 Err(_) => continue,
             };
-            self.nursery = Some(nursery);
-            return Ok(said);
+            self.fork_server = Some(fork_server);
+            return Ok(answer);
         }
-        Ok(Said::Nothing)
+        Ok(WorkerAnswer::Nothing)
     }
 }
 
+/// Starts a fork server; the error says why that is not possible.
 pub(crate) fn start(starter: &Starter, stop: &AtomicBool) -> Result<ForkServer, Error> {
     let mut wait = || !stop.load(Ordering::Relaxed);
     starter.start(&mut wait).map_err(|why| match why {
-        NoNursery::Error(error) => error,
-        NoNursery::Told(words) => {
+        ForkServerError::Error(error) => error,
+        ForkServerError::Reported(words) => {
             Error::new(format!("the system cannot be loaded any more:\n{words}"))
         }
-        NoNursery::Abandoned => Error::new("interrupted"),
+        ForkServerError::Abandoned => Error::new("interrupted"),
     })
 }
 
-/// Whether a failure is the end of the process.
+/// Returns true if a failure ends the process.
 pub(crate) fn is_fatal(kind: FailureKind) -> bool {
     matches!(kind, FailureKind::Crash | FailureKind::Hang)
 }
 
-/// The last tests of a history: two of them, then four, and so on up to all.
-fn longer_and_longer(history: &Test, last: usize) -> Vec<Test> {
+/// Returns the last tests of a history: the last two, then more and more of them, and at last all.
+fn growing_suffixes(history: &Test, last: usize) -> Vec<Test> {
     let steps = &history.steps;
     let end = steps.len().saturating_sub(last);
     let mut begins: Vec<usize> = (0..end)
@@ -479,51 +514,54 @@ fn longer_and_longer(history: &Test, last: usize) -> Vec<Test> {
     chosen.into_iter().map(test).collect()
 }
 
-/// Waits for the one thing that a worker has to say.
-struct Listener<'a> {
-    glossary: Glossary<'a>,
+/// Waits for the one report of a worker.
+struct ReportListener<'a> {
+    /// The numbers that the worker uses for actions.
+    action_ids: WorkerActionIds<'a>,
     stop: &'a AtomicBool,
-    said: Option<Report>,
-    asked_to_stop: Option<Instant>,
+    /// The report, once it has come.
+    report: Option<WorkerReport>,
+    /// The time when the worker was requested to stop.
+    stop_requested: Option<Instant>,
 }
 
-impl Listener<'_> {
-    /// How long a worker may take to notice that it is to stop.
+impl ReportListener<'_> {
+    /// The time that a worker has to notice that it is to stop.
     const GRACE: Duration = Duration::from_millis(500);
 }
 
-impl Overseer<Report> for Listener<'_> {
+impl Supervisor<WorkerReport> for ReportListener<'_> {
     type Answer = ();
 
-    fn hear(&mut self, report: Report, _log: &Log) {
+    fn handle_report(&mut self, report: WorkerReport, _log: &StepLog) {
         match report {
-            Report::Met(name) => self.glossary.hear(&name),
-            report => self.said = Some(report),
+            WorkerReport::Met(name) => self.action_ids.learn(&name),
+            report => self.report = Some(report),
         }
     }
 
-    fn answer(&mut self, report: Report, log: &Log) {
-        self.hear(report, log);
+    fn answer_report(&mut self, report: WorkerReport, log: &StepLog) {
+        self.handle_report(report, log);
     }
 
-    fn look(&mut self, log: &Log) -> bool {
+    fn poll(&mut self, log: &StepLog) -> bool {
         if !self.stop.load(Ordering::Relaxed) {
             return true;
         }
-        log.ask_to_stop();
-        let asked = self.asked_to_stop.get_or_insert_with(Instant::now);
-        asked.elapsed() < Listener::GRACE
+        log.request_stop();
+        let requested = self.stop_requested.get_or_insert_with(Instant::now);
+        requested.elapsed() < ReportListener::GRACE
     }
 }
 
-/// What a loss of a worker is as a failure of the test that it was at.
-pub(crate) fn failure_of(loss: &Loss, test: &Test, catalog: &Catalog) -> Failure {
+/// Returns the loss of a worker as a failure of the test that it was running.
+pub(crate) fn failure_of(loss: &WorkerLoss, test: &Test, catalog: &Catalog) -> Failure {
     let last = test.steps.iter().rev().find_map(|step| match step {
         Step::Act(action) => Some(*action),
         Step::Restart => None,
     });
-    let place = last.map_or_else(|| "reset".to_owned(), |action| catalog.origin(action));
-    loss.ending.failure(&place, loss.waited)
+    let location = last.map_or_else(|| "reset".to_owned(), |action| catalog.template_key(action));
+    loss.ending.failure(&location, loss.waited)
 }
 
 #[cfg(test)]
@@ -540,10 +578,10 @@ mod tests {
             steps.extend([act(number), act(number), Step::Restart]);
         }
         steps.extend([act(9), act(8)]);
-        let tests = longer_and_longer(&Test::of_steps(steps.clone()), 2);
+        let tests = growing_suffixes(&Test::of_steps(steps.clone()), 2);
         let lengths: Vec<usize> = tests.iter().map(Test::len).collect();
         assert_eq!(lengths, [5, 8, 14, 17]);
         assert_eq!(tests[3].steps, steps);
-        assert!(longer_and_longer(&Test::of_steps(vec![act(1)]), 1).is_empty());
+        assert!(growing_suffixes(&Test::of_steps(vec![act(1)]), 1).is_empty());
     }
 }

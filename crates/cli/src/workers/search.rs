@@ -1,4 +1,4 @@
-//! A worker that searches.
+//! The search of a worker.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -8,114 +8,126 @@ use std::os::unix::net::UnixStream;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use super::{Reached, Report, SearchTask, SentProblem, NextStep};
+use super::{NextStep, ReachedCode, SearchTask, SentProblem, WorkerReport};
 use crate::Terminal;
-use crate::commands::{Pace, Run};
+use crate::commands::{RunCommand, SlowdownGuard};
 use crate::console::Console;
-use crate::subject::{PlacesReached, Subject};
-use testwright_campaign::{Doing, Log, Logged, SentFailure, SentTest, Voice};
-use testwright_core::generate::{Found, Made, Progress, Search, SearchWatcher};
+use crate::target::{ReachedArcs, Target};
+use testwright_campaign::{Activity, LoggedSystem, ReportSender, SentFailure, SentTest, StepLog};
+use testwright_core::generate::{
+    FailingTest, GeneratedTest, SearchOptions, SearchProgress, SearchWatcher,
+};
 use testwright_core::{Error, System, TargetId, Test};
 
-/// The voice is used by who looks after the search, by who asks for tests of others, and by who tells what actions are
-/// called.
-pub(super) type SharedVoice = Rc<RefCell<Voice<UnixStream>>>;
+/// The sender of reports. The search, the requests for other workers' tests and the announcements
+/// of action names share it.
+pub(super) type SharedSender = Rc<RefCell<ReportSender<UnixStream>>>;
 
-/// Searches as the task says, and tells what comes up.
-pub(super) fn search<S: Subject>(
-    run: &Run,
+/// Searches with the settings of the task, and reports the results.
+pub(super) fn search<S: Target>(
+    run: &RunCommand,
     system: &mut S,
-    log: &Log,
-    voice: &SharedVoice,
+    log: &StepLog,
+    sender: &SharedSender,
     task: SearchTask,
 ) {
-    let plan = Search {
+    let plan = SearchOptions {
         seed: task.seed,
         tests: task.tests,
         ..run.plan()
     };
-    let mut watch = Watch {
+    let mut reporter = SearchReporter {
         log,
-        voice: voice.clone(),
+        sender: sender.clone(),
         steps: task.steps,
         length: plan.length as u64,
         keep: task.keep,
         files: 0,
         tests: 0,
-        pace: Pace::begin(&Progress::default()),
+        pace: SlowdownGuard::start(&SearchProgress::default()),
     };
-    let (mut nowhere, mut nobody) = (io::sink(), io::sink());
-    let console = &mut Console::new(&mut nowhere, &mut nobody, Terminal::plain());
-    let strategy = run.chosen(console, system);
-    let mut system = Logged::new(system, log);
-    watch.note(&system, &[], || "loading the harness".to_owned());
-    let mut others = Others {
-        voice: voice.clone(),
+    let (mut nowhere, mut discarded) = (io::sink(), io::sink());
+    let console = &mut Console::new(&mut nowhere, &mut discarded, Terminal::plain());
+    let strategy = run.build_strategy(console, system);
+    let mut system = LoggedSystem::new(system, log);
+    reporter.report_reached(&system, &[], || "loading the harness".to_owned());
+    let mut others = SharedTests {
+        sender: sender.clone(),
         has_company: task.has_company,
-        asked: Instant::now(),
-        waiting: task.corpus.into(),
+        last_request: Instant::now(),
+        received: task.corpus.into(),
     };
     let searched = match strategy {
         Ok(strategy) => {
-            let others = |system: &mut Logged<'_, S>| others.next(system);
-            strategy.search(&mut system, &plan, &mut watch, Some(others))
+            let others = |system: &mut LoggedSystem<'_, S>| others.next(system);
+            strategy.search(&mut system, &plan, &mut reporter, Some(others))
         }
-        // It was all right when the nursery tried.
+        // The fork server created the same strategy without an error.
         Err(_) => Err(Error::new("a file that the strategy needs has changed")),
     };
-    log.does(Doing::OwnWork);
-    let problem = |problem: testwright_python::Problem| SentProblem {
+    log.set_activity(Activity::OwnWork);
+    let problem = |problem: testwright_python::HarnessProblem| SentProblem {
         line: problem.line,
         message: problem.message,
         times: problem.times,
     };
     let summary = searched.as_ref().copied().unwrap_or_default();
-    watch.tell(&Report::Searched {
+    reporter.send(&WorkerReport::Searched {
         deadlocks: summary.progress.deadlocks,
         is_idle: summary.progress.tests > 0 && summary.progress.steps == 0,
-        problems: system.inner().problems().into_iter().map(problem).collect(),
-        trouble: searched.err().map(Into::into),
+        problems: system
+            .system()
+            .problems()
+            .into_iter()
+            .map(problem)
+            .collect(),
+        error: searched.err().map(Into::into),
     });
 }
 
-/// Looks after the search.
-struct Watch<'a> {
-    log: &'a Log,
-    voice: SharedVoice,
+/// Reports the progress of the search to the supervisor, and stops it when that is due.
+struct SearchReporter<'a> {
+    log: &'a StepLog,
+    sender: SharedSender,
+    /// The maximum number of steps, if there is one.
     steps: Option<u64>,
+    /// The number of steps of a test.
     length: u64,
+    /// True if every test is reported.
     keep: bool,
-    /// How many measured files were mentioned.
+    /// The number of measured files that were mentioned already.
     files: usize,
+    /// The number of tests so far.
     tests: u64,
-    pace: Pace,
+    pace: SlowdownGuard,
 }
 
-impl Watch<'_> {
-    /// A supervisor that does not listen any more ends this process soon.
-    fn tell(&self, report: &Report) {
-        let _nobody_listens = self.voice.borrow_mut().tell(report);
+impl SearchReporter<'_> {
+    /// Sends a report. Errors are ignored: a supervisor that has closed the connection ends this
+    /// process soon.
+    fn send(&self, report: &WorkerReport) {
+        let _supervisor_gone = self.sender.borrow_mut().report(report);
     }
 
-    /// Tells what was reached for the first time, by the strategy's account and since this was last done. Whether there
-    /// was anything.
-    fn note<S: Subject>(
+    /// Reports the code that was reached for the first time since the last call, including
+    /// `by_strategy`, which the strategy has taken. Returns true if there was any.
+    fn report_reached<S: Target>(
         &mut self,
-        system: &Logged<'_, S>,
-        told: &[TargetId],
+        system: &LoggedSystem<'_, S>,
+        by_strategy: &[TargetId],
         name: impl FnOnce() -> String,
     ) -> bool {
-        if !system.inner().is_measured() {
+        if !system.system().is_measured() {
             return false;
         }
-        let mut targets = told.to_vec();
-        targets.extend(system.inner().news());
+        let mut targets = by_strategy.to_vec();
+        targets.extend(system.system().take_new_targets());
         if targets.is_empty() {
             return false;
         }
-        let PlacesReached { files, arcs } = system.inner().places(&targets, self.files);
+        let ReachedArcs { files, arcs } = system.system().reached_arcs(&targets, self.files);
         self.files += files.len();
-        self.tell(&Report::Reached(Reached {
+        self.send(&WorkerReport::Reached(ReachedCode {
             test: name(),
             files,
             arcs,
@@ -124,87 +136,103 @@ impl Watch<'_> {
     }
 }
 
-impl<S: Subject> SearchWatcher<Logged<'_, S>> for Watch<'_> {
+impl<S: Target> SearchWatcher<LoggedSystem<'_, S>> for SearchReporter<'_> {
     #[inline]
-    fn proceed(&mut self, progress: &Progress) -> bool {
+    fn proceed(&mut self, progress: &SearchProgress) -> bool {
         if progress.tests != self.tests {
             self.tests = progress.tests;
-            self.pace = Pace::begin(progress);
+            self.pace = SlowdownGuard::start(progress);
         }
-        !self.log.is_to_stop() && self.steps.is_none_or(|steps| progress.steps < steps)
+        !self.log.is_stop_requested() && self.steps.is_none_or(|steps| progress.steps < steps)
     }
 
-    fn unfinished(&mut self, system: &Logged<'_, S>, new: &[TargetId]) {
+    fn unfinished(&mut self, system: &LoggedSystem<'_, S>, new: &[TargetId]) {
         let number = self.tests + 1;
-        self.note(system, new, || format!("test {number}"));
+        self.report_reached(system, new, || format!("test {number}"));
     }
 
     #[inline]
-    fn is_enough(&mut self, progress: &Progress) -> bool {
+    fn is_long_enough(&mut self, progress: &SearchProgress) -> bool {
         self.pace.is_too_slow(progress, self.length)
     }
 
-    fn made(&mut self, system: &Logged<'_, S>, made: Made<'_>) -> ControlFlow<()> {
-        self.log.does(Doing::OwnWork);
-        let is_new = self.note(system, made.new, || format!("test {}", made.number + 1));
+    fn test_generated(
+        &mut self,
+        system: &LoggedSystem<'_, S>,
+        made: GeneratedTest<'_>,
+    ) -> ControlFlow<()> {
+        self.log.set_activity(Activity::OwnWork);
+        let is_new = self.report_reached(system, made.new, || format!("test {}", made.number + 1));
         if self.keep || is_new {
             let test = Test {
                 steps: made.steps.to_vec(),
                 remarks: made.remarks.to_vec(),
             };
-            self.tell(&Report::Made {
+            self.send(&WorkerReport::Made {
                 number: made.number,
                 test: SentTest::of(&test, system.actions()),
                 failure: made.failure.map(SentFailure::from),
                 is_new,
             });
         }
-        // The supervisor wants to see a failing test in the log.
+        // The supervisor reads a failing test from the log.
         if made.failure.is_none() {
             self.log.finish_test();
         }
-        if self.voice.borrow().is_heard() {
+        if self.sender.borrow().is_connected() {
             ControlFlow::Continue(())
         } else {
-            // Code under test has closed the connection, so nobody would hear of what comes now.
+            // Code under test has closed the connection, so later reports would be lost.
             ControlFlow::Break(())
         }
     }
 
-    fn found(&mut self, system: &mut Logged<'_, S>, found: Found) -> ControlFlow<()> {
-        self.log.does(Doing::OwnWork);
-        let report = Report::Found {
+    fn failure_found(
+        &mut self,
+        system: &mut LoggedSystem<'_, S>,
+        found: FailingTest,
+    ) -> ControlFlow<()> {
+        self.log.set_activity(Activity::OwnWork);
+        let report = WorkerReport::Found {
             number: found.number,
             test: SentTest::of(&found.test, system.actions()),
             failure: SentFailure::from(&found.failure),
         };
-        let wish = self.voice.borrow_mut().ask(&report);
+        let next_step = self.sender.borrow_mut().query(&report);
         self.log.finish_test();
-        match wish {
-            Ok(NextStep::GoOn) => ControlFlow::Continue(()),
+        match next_step {
+            Ok(NextStep::Continue) => ControlFlow::Continue(()),
             Ok(NextStep::Stop) | Err(_) => ControlFlow::Break(()),
         }
     }
 }
 
-/// Tests of other workers.
-struct Others {
-    voice: SharedVoice,
+/// The source of tests of other workers.
+struct SharedTests {
+    sender: SharedSender,
+    /// True if there are other workers.
     has_company: bool,
-    asked: Instant,
-    waiting: VecDeque<SentTest>,
+    /// The time of the last request.
+    last_request: Instant,
+    /// The tests that were received and not used yet.
+    received: VecDeque<SentTest>,
 }
 
-impl Others {
-    /// What is worth a look is rare after the first seconds.
+impl SharedTests {
+    /// The time between two requests. After the first seconds, tests that reach something new are
+    /// rare.
     const PAUSE: Duration = Duration::from_millis(200);
 
+    /// Returns the next test of another worker, if there is one.
     fn next<S: System>(&mut self, system: &mut S) -> Option<Test> {
-        if self.has_company && self.waiting.is_empty() && self.asked.elapsed() >= Others::PAUSE {
-            self.asked = Instant::now();
-            let news = self.voice.borrow_mut().ask(&Report::WhatIsNew);
-            self.waiting = news.unwrap_or_default();
+        if self.has_company
+            && self.received.is_empty()
+            && self.last_request.elapsed() >= SharedTests::PAUSE
+        {
+            self.last_request = Instant::now();
+            let new_tests = self.sender.borrow_mut().query(&WorkerReport::WhatIsNew);
+            self.received = new_tests.unwrap_or_default();
         }
-        Some(self.waiting.pop_front()?.for_system(system))
+        Some(self.received.pop_front()?.for_system(system))
     }
 }

@@ -1,4 +1,4 @@
-//! Starting nurseries.
+//! Starts fork servers.
 
 use std::ffi::OsString;
 use std::fs;
@@ -8,43 +8,51 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use testwright_campaign::{Limits, ForkServer, Stillborn};
+use testwright_campaign::{ForkServer, ResourceLimits, SpawnError};
 use testwright_core::Error;
 
-use super::{Greeting, HarnessFile, Refusal, Setup};
+use super::{HarnessFile, LoadRefusal, LoadReport, WorkerSetup};
 use crate::console::Console;
 use crate::files::TextFile;
 
-/// Knows how to start a nursery for a harness or models.
+/// The data to start fork servers for a harness or models.
 #[derive(Debug)]
 pub(crate) struct Starter {
+    /// The Python program.
     python: PathBuf,
     /// The folder that the command was called in.
     here: PathBuf,
-    /// What was typed after `testwright run`.
-    words: Vec<OsString>,
-    setup: Setup,
-    /// Where nurseries have their folders, if they do not run in the current one.
-    scratch: Option<Scratch>,
+    /// The arguments of `testwright run`.
+    arguments: Vec<OsString>,
+    /// The data that a fork server gets.
+    setup: WorkerSetup,
+    /// The parent of the fork servers' folders, unless they run in the current one.
+    scratch: Option<ScratchFolder>,
+    /// True if the output of the code under test is shown.
     shows_output: bool,
+    /// Additional environment variables.
     environment: Vec<(OsString, OsString)>,
+    /// The number of folders that were created.
     started: AtomicUsize,
-    /// What the first nursery had to tell.
-    greeting: OnceLock<Greeting>,
+    /// The report of the first fork server.
+    load_report: OnceLock<LoadReport>,
 }
 
-/// A folder for all that code under test writes, which is gone in the end.
+/// A folder for the files that code under test writes. It is removed at the end.
 #[derive(Debug)]
-struct Scratch {
+struct ScratchFolder {
+    /// The path of the folder.
     root: PathBuf,
-    /// Tells others that somebody uses the folder.
+    /// The lock that shows original campaigns that the folder is in use.
     _lock: fs::File,
 }
 
-impl Scratch {
+impl ScratchFolder {
+    /// The start of the folder's name.
     const PREFIX: &str = "testwright-workers-";
 
-    fn new() -> Result<Scratch, Error> {
+    /// Creates a folder among the temporary files.
+    fn new() -> Result<ScratchFolder, Error> {
         let parent = std::env::temp_dir();
         let failed = |error: std::io::Error| {
             Error::new(format!(
@@ -53,16 +61,17 @@ impl Scratch {
             ))
             .with_help("name another place with the variable TMPDIR, or run in the current folder with `--in-place`")
         };
-        remove_left_behind(&parent);
-        // Code under test may print its path. Without chance in it, the same test prints the same.
+        remove_abandoned(&parent);
+        // Code under test may print its path. A name without random parts makes the same test print
+        // the same.
         for number in 0..1_000 {
-            let name = format!("{}{}-{number}", Scratch::PREFIX, std::process::id());
+            let name = format!("{}{}-{number}", ScratchFolder::PREFIX, std::process::id());
             let root = parent.join(name);
             match fs::create_dir(&root) {
                 Ok(()) => {
                     let lock = fs::File::open(&root).map_err(failed)?;
-                    let _not_everywhere = lock.try_lock();
-                    return Ok(Scratch { root, _lock: lock });
+                    let _not_supported_everywhere = lock.try_lock();
+                    return Ok(ScratchFolder { root, _lock: lock });
                 }
                 Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(failed(error)),
@@ -73,19 +82,19 @@ impl Scratch {
 }
 
 /// Removes the folders of campaigns that were killed together with all their processes.
-fn remove_left_behind(parent: &Path) {
-    /// Whoever has just made a folder may not have locked it yet.
+fn remove_abandoned(parent: &Path) {
+    /// The age below which a folder stays, since its owner may not have locked it yet.
     const AGE: Duration = Duration::from_secs(60);
     for entry in fs::read_dir(parent).into_iter().flatten().flatten() {
         let is_scratch = entry
             .file_name()
             .to_string_lossy()
-            .starts_with(Scratch::PREFIX);
+            .starts_with(ScratchFolder::PREFIX);
         let is_old = entry.metadata().is_ok_and(|data| {
             let age = data.modified().ok().and_then(|then| then.elapsed().ok());
             data.is_dir() && age.is_some_and(|age| age > AGE)
         });
-        // Whoever uses it has locked it, on this machine or another that shares the folder.
+        // A folder in use is locked, by this machine or another that shares the folder.
         let is_free = || fs::File::open(entry.path()).is_ok_and(|folder| folder.try_lock().is_ok());
         if is_scratch && is_old && is_free() {
             testwright_campaign::remove_folder(&entry.path());
@@ -93,35 +102,40 @@ fn remove_left_behind(parent: &Path) {
     }
 }
 
-impl Drop for Scratch {
+impl Drop for ScratchFolder {
     fn drop(&mut self) {
         testwright_campaign::remove_folder(&self.root);
     }
 }
 
-/// How workers are kept apart from the rest of the machine.
+/// The separation of workers from the rest of the machine.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Isolation {
-    /// Run in the current folder.
+    /// True to run in the current folder.
     pub(crate) in_place: bool,
-    pub(crate) limits: Limits,
+    pub(crate) limits: ResourceLimits,
+    /// True to show the output of the code under test.
     pub(crate) shows_output: bool,
+    /// Additional environment variables.
     pub(crate) environment: Vec<(OsString, OsString)>,
 }
 
-/// Why there is no nursery.
-pub(crate) enum NoNursery {
-    /// The reason is in these words already.
-    Told(String),
+/// The reason why a fork server could not be started.
+pub(crate) enum ForkServerError {
+    /// The messages that the fork server printed.
+    Reported(String),
+    /// An error that is still to be printed.
     Error(Error),
+    /// The user did not want to wait any longer.
     Abandoned,
 }
 
 impl Starter {
+    /// Prepares to start fork servers with these arguments.
     pub(crate) fn new(
         console: &Console<'_>,
         harness: Option<&TextFile>,
-        words: &[OsString],
+        arguments: &[OsString],
         isolation: Isolation,
     ) -> Result<Starter, Error> {
         let python = testwright_python::attach(testwright_python::executable);
@@ -130,7 +144,7 @@ impl Starter {
                 .with_help("`--jobs 0` does all the work in this process")
         })?;
         let harness = harness.map(|file| {
-            let path = whole_path(&file.path)
+            let path = resolved_path(&file.path)
                 .map_err(|error| Error::new(format!("cannot find `{}`: {error}", file.name)))?;
             Ok::<_, Error>(HarnessFile {
                 path,
@@ -141,13 +155,13 @@ impl Starter {
         let scratch = if isolation.in_place {
             None
         } else {
-            Some(Scratch::new()?)
+            Some(ScratchFolder::new()?)
         };
         Ok(Starter {
             python,
             here: std::env::current_dir().unwrap_or_default(),
-            words: words.to_vec(),
-            setup: Setup {
+            arguments: arguments.to_vec(),
+            setup: WorkerSetup {
                 harness: harness.transpose()?,
                 folder: None,
                 limits: isolation.limits,
@@ -158,28 +172,32 @@ impl Starter {
             shows_output: isolation.shows_output,
             environment: isolation.environment,
             started: AtomicUsize::new(0),
-            greeting: OnceLock::new(),
+            load_report: OnceLock::new(),
         })
     }
 
-    /// What is to be known of models, once a nursery has loaded them.
-    pub(crate) fn greeting(&self) -> Option<&Greeting> {
-        self.greeting.get()
+    /// Returns the report of the first fork server, once it has loaded the system.
+    pub(crate) fn load_report(&self) -> Option<&LoadReport> {
+        self.load_report.get()
     }
 
-    /// Starts a nursery and waits until it has loaded the system, as long as `wait` says so.
-    pub(crate) fn start(&self, wait: &mut dyn FnMut() -> bool) -> Result<ForkServer, NoNursery> {
+    /// Starts a fork server and waits until it has loaded the system, as long as `wait` returns
+    /// true.
+    pub(crate) fn start(
+        &self,
+        wait: &mut dyn FnMut() -> bool,
+    ) -> Result<ForkServer, ForkServerError> {
         let mut setup = self.setup.clone();
         let mut command = Command::new(&self.python);
         command
             .args(["-m", "testwright", "worker"])
-            .args(&self.words);
+            .args(&self.arguments);
         if !self.shows_output {
             command.stdout(Stdio::null()).stderr(Stdio::null());
         }
         if let Some(scratch) = &self.scratch {
             let folder = self.new_folder(&scratch.root).map_err(|error| {
-                NoNursery::Error(Error::new(format!(
+                ForkServerError::Error(Error::new(format!(
                     "cannot make a folder for a worker: {error}"
                 )))
             })?;
@@ -187,49 +205,55 @@ impl Starter {
             setup.folder = Some(folder);
         }
         command.envs(self.environment.iter().cloned());
-        // By its name: code under test may have made it anew.
+        // By its path: code under test may have replaced the folder.
         command.current_dir(&self.here);
         let mut started = ForkServer::start(&mut command, &setup, wait);
         let is_gone = match &started {
-            Err(Stillborn::Unstarted(error)) => error.kind() == std::io::ErrorKind::NotFound,
-            Err(Stillborn::Ended { .. }) => !self.here.is_dir(),
+            Err(SpawnError::NotStarted(error)) => error.kind() == std::io::ErrorKind::NotFound,
+            Err(SpawnError::ProcessEnded { .. }) => !self.here.is_dir(),
             _ => false,
         };
         if is_gone {
-            // Or removed it, and may do so again.
+            // The folder is gone, and code under test may remove it again.
             command.current_dir(std::env::temp_dir());
             started = ForkServer::start(&mut command, &setup, wait);
         }
-        let started = started.map(|(nursery, greeting)| {
-            let _first_counts = self.greeting.set(greeting);
-            nursery
+        let started = started.map(|(server, load_report)| {
+            let _first_counts = self.load_report.set(load_report);
+            server
         });
         started.map_err(|why| match why {
-            Stillborn::Refused(Refusal::Told(words)) => NoNursery::Told(words),
-            Stillborn::Refused(Refusal::Error(error)) => NoNursery::Error(error.into()),
-            Stillborn::Abandoned => NoNursery::Abandoned,
-            Stillborn::Unstarted(error) => NoNursery::Error(Error::new(format!(
+            SpawnError::LoadFailed(LoadRefusal::Reported(arguments)) => {
+                ForkServerError::Reported(arguments)
+            }
+            SpawnError::LoadFailed(LoadRefusal::Error(error)) => {
+                ForkServerError::Error(error.into())
+            }
+            SpawnError::Cancelled => ForkServerError::Abandoned,
+            SpawnError::NotStarted(error) => ForkServerError::Error(Error::new(format!(
                 "cannot start a process of `{}`: {error}",
                 self.python.display()
             ))),
-            Stillborn::Ended { how, stack } => {
-                NoNursery::Error(crashed(&how, &stack, self.setup.harness.is_none()))
-            }
+            SpawnError::ProcessEnded {
+                description: how,
+                stack,
+            } => ForkServerError::Error(load_crash(&how, &stack, self.setup.harness.is_none())),
         })
     }
 
+    /// Creates the folder of a fork server, with the files of the current folder.
     fn new_folder(&self, root: &Path) -> std::io::Result<PathBuf> {
         let number = self.started.fetch_add(1, Ordering::Relaxed) + 1;
         let folder = root.join(format!("worker-{number}"));
         fs::create_dir_all(&folder)?;
-        // Where the current folder cannot be read, there is nothing to find in it.
-        let _empty_then = look_like(&self.here, &folder);
+        // A current folder that cannot be read leaves the new one empty.
+        let _stays_empty = mirror(&self.here, &folder);
         Ok(folder)
     }
 }
 
-/// A path that does not lead through folders that may be gone later, as `work/..` does.
-fn whole_path(path: &Path) -> std::io::Result<PathBuf> {
+/// Returns a path that does not lead through folders that may be removed later, as `work/..` does.
+fn resolved_path(path: &Path) -> std::io::Result<PathBuf> {
     let absolute = std::path::absolute(path)?;
     match (absolute.parent(), absolute.file_name()) {
         (Some(folder), Some(name)) => Ok(folder.canonicalize()?.join(name)),
@@ -237,26 +261,26 @@ fn whole_path(path: &Path) -> std::io::Result<PathBuf> {
     }
 }
 
-/// Lets a folder look like another, for code that reads files beside it. What is created, overwritten or deleted in it
-/// leaves the other as it is, but for large files and for what is in folders: those are links.
-fn look_like(other: &Path, folder: &Path) -> std::io::Result<()> {
+/// Makes a folder look like another, for code that reads files beside it. Small files are copied;
+/// large files and folders are linked, so only changes to those reach the original.
+fn mirror(original: &Path, folder: &Path) -> std::io::Result<()> {
     const LARGE: u64 = 1 << 20;
-    for entry in fs::read_dir(other)? {
+    for entry in fs::read_dir(original)? {
         let entry = entry?;
         let copy = folder.join(entry.file_name());
         let data = fs::metadata(entry.path());
         let is_small = data.is_ok_and(|data| data.is_file() && data.len() <= LARGE);
         let copied = is_small && fs::copy(entry.path(), &copy).is_ok();
         if !copied {
-            // What can be neither copied nor linked is missed by who needs it.
-            let _missing_then = std::os::unix::fs::symlink(entry.path(), &copy);
+            // A file that can be neither copied nor linked is missing.
+            let _stays_missing = std::os::unix::fs::symlink(entry.path(), &copy);
         }
     }
     Ok(())
 }
 
-/// The harness, or models, crashed the interpreter before there was any test.
-fn crashed(how: &str, stack: &str, is_models: bool) -> Error {
+/// Returns the error for a harness or models that crash the interpreter before the first test.
+fn load_crash(how: &str, stack: &str, is_models: bool) -> Error {
     let what = if is_models { "models" } else { "harness" };
     let mut message = format!("the process that loads the {what} {how}");
     for line in stack.lines() {

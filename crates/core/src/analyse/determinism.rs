@@ -1,36 +1,38 @@
 //! Determinism: does the same test do the same thing twice?
 //!
-//! All that is done with a failing test relies on it. A system that depends on time, chance, addresses or an earlier test is
-//! found out here as far as one process can tell; hash seeds and the like take a second process.
+//! Everything done with a failing test relies on it. This check finds systems that depend on time,
+//! chance, addresses or an earlier test, as far as one process can show. Differences in hash seeds
+//! and the like need a second process.
 
-use crate::replay::{ReplayOptions, Watcher, replay};
-use crate::{ActionId, Error, Event, Step, System, Test};
+use crate::replay::{ReplayOptions, ReplayWatcher, replay};
+use crate::{ActionId, Error, Step, System, Test, TraceEvent};
 
-/// Up to how many actions all enabled ones are compared; above, those that occur in the test.
+/// The largest catalogue for which all enabled actions are compared. In larger ones, only the
+/// actions that occur in the test are compared.
 const FEW_ACTIONS: u64 = 5_000;
 
-/// Where two runs of a test differ first.
+/// The first difference between two runs of a test.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
     /// The index of the step.
     pub step: usize,
-    /// In which run, from 1, it was other than in the first run, which is number 0.
+    /// The number of the run, from 1, that differs from the first run, which is number 0.
     pub run: usize,
-    /// What differs.
-    pub what: What,
+    /// The kind of difference.
+    pub kind: DifferenceKind,
 }
 
-/// What differs between two runs.
+/// The kind of difference between two runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum What {
+pub enum DifferenceKind {
     /// The step had another outcome; `None` if it was not reached.
-    Outcome(Option<Event>, Option<Event>),
+    Outcome(Option<TraceEvent>, Option<TraceEvent>),
     /// An action was enabled after the step in one run and not in the other.
     Enabled(ActionId),
 }
 
-/// Runs a test some times more and says where a run differs from the first one, if any does. Stopped runs are compared as
-/// far as they came.
+/// Runs a test several times and returns the first difference from the first run, if there is one.
+/// Runs that were stopped early are compared as far as they got.
 pub fn check_determinism<S: System + ?Sized>(
     system: &mut S,
     test: &Test,
@@ -38,47 +40,48 @@ pub fn check_determinism<S: System + ?Sized>(
     options: &ReplayOptions,
     proceed: &mut dyn FnMut() -> bool,
 ) -> Result<Option<Difference>, Error> {
-    let first = run(system, test, options, proceed)?;
+    let first = record_run(system, test, options, proceed)?;
     for number in 1..=more_runs {
-        let next = run(system, test, options, proceed)?;
+        let next = record_run(system, test, options, proceed)?;
         if let Some((step, what)) = difference(&first, &next) {
             return Ok(Some(Difference {
                 step,
                 run: number,
-                what,
+                kind: what,
             }));
         }
     }
     Ok(None)
 }
 
-/// What was seen in a run.
+/// Everything recorded about one run.
 #[derive(Default)]
-struct Seen {
-    events: Vec<Event>,
+struct RunRecord {
+    events: Vec<TraceEvent>,
     enabled: Vec<Vec<ActionId>>,
     stopped: bool,
 }
 
-struct Looking<'a> {
+/// Records which actions are enabled after each step of a replay.
+struct EnabledRecorder<'a> {
     proceed: &'a mut dyn FnMut() -> bool,
-    /// Which actions to ask for; all if there is no list.
-    some: Option<Vec<ActionId>>,
+    /// The actions to query; `None` queries all of them.
+    selected: Option<Vec<ActionId>>,
     enabled: Vec<Vec<ActionId>>,
 }
 
-impl<S: System + ?Sized> Watcher<S> for Looking<'_> {
+impl<S: System + ?Sized> ReplayWatcher<S> for EnabledRecorder<'_> {
     fn proceed(&mut self) -> bool {
         (self.proceed)()
     }
 
-    fn after(&mut self, system: &mut S, event: &Event) {
-        if matches!(event, Event::Failed(..)) {
+    fn after(&mut self, system: &mut S, event: &TraceEvent) {
+        if matches!(event, TraceEvent::Failed(..)) {
             return;
         }
-        let enabled = match &self.some {
+        let enabled = match &self.selected {
             None => system.enabled(),
-            Some(some) => some
+            Some(selected) => selected
                 .iter()
                 .copied()
                 .filter(|action| system.is_enabled(*action))
@@ -88,13 +91,14 @@ impl<S: System + ?Sized> Watcher<S> for Looking<'_> {
     }
 }
 
-fn run<S: System + ?Sized>(
+/// Runs a test once and records its events and the actions enabled after each step.
+fn record_run<S: System + ?Sized>(
     system: &mut S,
     test: &Test,
     options: &ReplayOptions,
     proceed: &mut dyn FnMut() -> bool,
-) -> Result<Seen, Error> {
-    let some = (system.actions().len() > FEW_ACTIONS).then(|| {
+) -> Result<RunRecord, Error> {
+    let selected = (system.actions().len() > FEW_ACTIONS).then(|| {
         let mut actions: Vec<ActionId> = test
             .steps
             .iter()
@@ -107,20 +111,21 @@ fn run<S: System + ?Sized>(
         actions.dedup();
         actions
     });
-    let mut looking = Looking {
+    let mut recorder = EnabledRecorder {
         proceed,
-        some,
+        selected,
         enabled: Vec::new(),
     };
-    let trace = replay(system, test, options, &mut looking)?;
-    Ok(Seen {
+    let trace = replay(system, test, options, &mut recorder)?;
+    Ok(RunRecord {
         events: trace.events,
-        enabled: looking.enabled,
+        enabled: recorder.enabled,
         stopped: trace.interrupted,
     })
 }
 
-fn difference(one: &Seen, other: &Seen) -> Option<(usize, What)> {
+/// Returns the first step at which two runs differ, and the kind of difference.
+fn difference(one: &RunRecord, other: &RunRecord) -> Option<(usize, DifferenceKind)> {
     let length = one.events.len().max(other.events.len());
     for step in 0..length {
         match (one.events.get(step), other.events.get(step)) {
@@ -128,23 +133,26 @@ fn difference(one: &Seen, other: &Seen) -> Option<(usize, What)> {
             (None, _) if one.stopped => return None,
             (_, None) if other.stopped => return None,
             (event, other_event) => {
-                return Some((step, What::Outcome(event.cloned(), other_event.cloned())));
+                return Some((
+                    step,
+                    DifferenceKind::Outcome(event.cloned(), other_event.cloned()),
+                ));
             }
         }
         let (Some(enabled), Some(other_enabled)) = (one.enabled.get(step), other.enabled.get(step))
         else {
             continue;
         };
-        let alone = enabled
+        let only_in_one = enabled
             .iter()
             .find(|action| !other_enabled.contains(action));
-        let alone = alone.or_else(|| {
+        let only_in_one = only_in_one.or_else(|| {
             other_enabled
                 .iter()
                 .find(|action| !enabled.contains(action))
         });
-        if let Some(action) = alone {
-            return Some((step, What::Enabled(*action)));
+        if let Some(action) = only_in_one {
+            return Some((step, DifferenceKind::Enabled(*action)));
         }
     }
     None
@@ -163,8 +171,8 @@ mod tests {
         let difference = difference.unwrap().unwrap();
         assert_eq!((difference.step, difference.run), (2, 1));
         assert!(matches!(
-            difference.what,
-            What::Outcome(Some(Event::Failed(..)), Some(Event::Passed(_)))
+            difference.kind,
+            DifferenceKind::Outcome(Some(TraceEvent::Failed(..)), Some(TraceEvent::Passed(_)))
         ));
     }
 

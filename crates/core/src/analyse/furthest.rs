@@ -1,15 +1,15 @@
 //! Furthest point first: failing tests in an order in which each is as different as can be from all before.
 //!
-//! Whoever looks at the first few sees the most different bugs, however many duplicates there are.
+//! The first few tests then show the most different bugs, however many duplicates there are.
 
-use crate::{Catalog, Classes, Failure, Step, Test};
+use crate::{ActionClasses, Catalog, Failure, Step, Test};
 
-/// What makes two failing tests different.
+/// The properties in which two failing tests may differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FurthestOptions {
-    /// The class of the last step, besides how often each class occurs.
+    /// Compare the class of the last step, in addition to how often each class occurs.
     pub last: bool,
-    /// The text of the failure.
+    /// Compare the text of the failure.
     pub failures: bool,
 }
 
@@ -22,8 +22,8 @@ impl Default for FurthestOptions {
     }
 }
 
-/// Ranks failing tests: indices, beginning with the first test, each the one whose nearest ranked test is furthest; of
-/// equally far ones the first.
+/// Ranks failing tests and returns their indices. The first test comes first; each next one is the
+/// test whose nearest ranked test is furthest away. Of equally distant tests the first wins.
 ///
 /// A test is a point: how often each action class occurs in it, the class of its last step and the text of its failure.
 /// Distances are Euclidean.
@@ -44,7 +44,7 @@ pub fn furthest_first(
         for (index, distance) in nearest.iter_mut().enumerate() {
             let Some(distance) = distance else { continue };
             *distance = (*distance).min(squared(&points[now], &points[index]));
-            if furthest.is_none_or(|(most, _)| *distance > most) {
+            if furthest.is_none_or(|(max, _)| *distance > max) {
                 furthest = Some((*distance, index));
             }
         }
@@ -53,12 +53,14 @@ pub fn furthest_first(
     ranked
 }
 
+/// Returns each test as a point: class counts, then the class of the last step, then the failure
+/// text.
 fn points(
     catalog: &Catalog,
     cases: &[(Test, Failure)],
     options: &FurthestOptions,
 ) -> Vec<Vec<u64>> {
-    let classes = Classes::new(catalog);
+    let classes = ActionClasses::new(catalog);
     let mut texts: Vec<&str> = Vec::new();
     for (_, failure) in cases {
         if !texts.contains(&failure.message.as_str()) {
@@ -86,6 +88,7 @@ fn points(
     cases.iter().map(point).collect()
 }
 
+/// Returns the squared Euclidean distance between two points.
 fn squared(one: &[u64], other: &[u64]) -> u64 {
     let pairs = one.iter().zip(other);
     pairs.map(|(one, other)| one.abs_diff(*other).pow(2)).sum()

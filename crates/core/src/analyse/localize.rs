@@ -1,26 +1,28 @@
 //! Fault localisation: which parts of the code are touched by tests that fail, and not by tests that pass.
 //!
-//! Nothing but coverage goes in. For each target it is counted how many failing and how many passing tests touch it, and
-//! a [`Formula`] turns the counts into how suspicious it is. Reduced failing tests and many passing ones work best.
+//! The only input is coverage. For each target, the failing and passing tests that touch it are
+//! counted, and a [`SuspicionFormula`] turns the counts into a score. Reduced failing tests and
+//! many passing ones work best.
 
 use crate::{Coverage, TargetId};
 
-/// How often a target is touched, and by whom.
+/// The number of failing and passing tests that touch a target.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
-    /// How many failing tests touch it.
+pub struct TouchCounts {
+    /// Failing tests that touch the target.
     pub failing: u64,
-    /// How many passing tests touch it.
+    /// Passing tests that touch the target.
     pub passing: u64,
-    /// How many failing tests there are.
+    /// All failing tests.
     pub all_failing: u64,
-    /// How many passing tests there are.
+    /// All passing tests.
     pub all_passing: u64,
 }
 
-/// How suspicious counts are. With *f* and *p* failing and passing tests that touch a target, of *F* and *P* in all:
+/// A formula that turns counts into a suspicion score. With *f* and *p* failing and passing tests
+/// that touch a target, of *F* and *P* in all:
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Formula {
+pub enum SuspicionFormula {
     /// f / √(F · (f + p)), from 0 to 1.
     #[default]
     Ochiai,
@@ -32,9 +34,9 @@ pub enum Formula {
     Op2,
 }
 
-impl Formula {
-    /// How suspicious a target with these counts is; 0 where the formula does not say.
-    pub fn score(self, counts: Counts) -> f64 {
+impl SuspicionFormula {
+    /// Computes how suspicious a target with these counts is; 0 where the formula is undefined.
+    pub fn score(self, counts: TouchCounts) -> f64 {
         let [failing, passing, all_failing, all_passing] = [
             counts.failing,
             counts.passing,
@@ -44,14 +46,14 @@ impl Formula {
         .map(|count| count as f64);
         let ratio = |part: f64, whole: f64| if whole == 0.0 { 0.0 } else { part / whole };
         match self {
-            Formula::Ochiai => ratio(failing, (all_failing * (failing + passing)).sqrt()),
-            Formula::Tarantula => {
+            SuspicionFormula::Ochiai => ratio(failing, (all_failing * (failing + passing)).sqrt()),
+            SuspicionFormula::Tarantula => {
                 let share = ratio(failing, all_failing);
                 ratio(share, share + ratio(passing, all_passing))
             }
-            Formula::DStar if failing == 0.0 => 0.0,
-            Formula::DStar => failing * failing / (passing + all_failing - failing),
-            Formula::Op2 => failing - passing / (all_passing + 1.0),
+            SuspicionFormula::DStar if failing == 0.0 => 0.0,
+            SuspicionFormula::DStar => failing * failing / (passing + all_failing - failing),
+            SuspicionFormula::Op2 => failing - passing / (all_passing + 1.0),
         }
     }
 }
@@ -61,27 +63,28 @@ impl Formula {
 pub struct Suspect {
     /// The target.
     pub target: TargetId,
-    /// How suspicious it is.
+    /// Its suspicion score.
     pub score: f64,
-    /// Its place, from 1; those with equal scores share the best of their places.
+    /// Its rank, from 1. Targets with equal scores share the best rank.
     pub rank: usize,
-    /// How many have this score. A person who looks at all of them sees at most `rank + ties - 1` targets.
+    /// The number of targets with this score. A person who reads them all sees at most `rank + ties
+    /// - 1` targets.
     pub ties: usize,
-    /// What the score is made of.
-    pub counts: Counts,
+    /// The counts behind the score.
+    pub counts: TouchCounts,
 }
 
-/// Who touched what: the coverage of tests that failed and of tests that passed.
+/// The coverage of failing and passing tests, counted by target.
 #[derive(Clone, Debug, Default)]
 pub struct Spectrum {
-    /// By target: how many failing and passing tests touch it.
+    /// By target: the numbers of failing and passing tests that touch it.
     touched: Vec<(u64, u64)>,
     failing: u64,
     passing: u64,
 }
 
 impl Spectrum {
-    /// Adds a test.
+    /// Adds the coverage of one test.
     pub fn add(&mut self, touched: &Coverage, failed: bool) {
         for target in touched.iter() {
             let index = target.0 as usize;
@@ -98,14 +101,14 @@ impl Spectrum {
         } += 1;
     }
 
-    /// How often a target was touched.
-    pub fn counts(&self, target: TargetId) -> Counts {
+    /// Returns the counts of a target.
+    pub fn counts(&self, target: TargetId) -> TouchCounts {
         let (failing, passing) = self
             .touched
             .get(target.0 as usize)
             .copied()
             .unwrap_or_default();
-        Counts {
+        TouchCounts {
             failing,
             passing,
             all_failing: self.failing,
@@ -113,8 +116,9 @@ impl Spectrum {
         }
     }
 
-    /// All targets that a failing test touches, the most suspicious first, equal ones in order.
-    pub fn rank(&self, formula: Formula) -> Vec<Suspect> {
+    /// Ranks all targets that a failing test touches, the most suspicious first, equal ones in
+    /// order.
+    pub fn rank(&self, formula: SuspicionFormula) -> Vec<Suspect> {
         let all = (0..self.touched.len() as u32).map(TargetId);
         let mut suspects: Vec<Suspect> = all
             .map(|target| {
@@ -156,8 +160,8 @@ impl Spectrum {
 mod tests {
     use super::*;
 
-    fn counts(failing: u64, passing: u64) -> Counts {
-        Counts {
+    fn counts(failing: u64, passing: u64) -> TouchCounts {
+        TouchCounts {
             failing,
             passing,
             all_failing: 4,
@@ -167,28 +171,29 @@ mod tests {
 
     #[test]
     fn the_formulas() {
-        let score = |formula: Formula, failing, passing| formula.score(counts(failing, passing));
-        assert_eq!(score(Formula::Ochiai, 4, 0), 1.0);
-        assert_eq!(score(Formula::Ochiai, 2, 2), 0.5);
-        assert_eq!(score(Formula::Ochiai, 0, 0), 0.0);
-        assert_eq!(score(Formula::Tarantula, 4, 9), 0.5);
-        assert_eq!(score(Formula::Tarantula, 1, 0), 1.0);
-        assert_eq!(score(Formula::DStar, 4, 0), f64::INFINITY);
-        assert_eq!(score(Formula::DStar, 2, 2), 1.0);
-        assert_eq!(score(Formula::DStar, 0, 0), 0.0);
-        assert_eq!(score(Formula::Op2, 4, 5), 3.5);
+        let score =
+            |formula: SuspicionFormula, failing, passing| formula.score(counts(failing, passing));
+        assert_eq!(score(SuspicionFormula::Ochiai, 4, 0), 1.0);
+        assert_eq!(score(SuspicionFormula::Ochiai, 2, 2), 0.5);
+        assert_eq!(score(SuspicionFormula::Ochiai, 0, 0), 0.0);
+        assert_eq!(score(SuspicionFormula::Tarantula, 4, 9), 0.5);
+        assert_eq!(score(SuspicionFormula::Tarantula, 1, 0), 1.0);
+        assert_eq!(score(SuspicionFormula::DStar, 4, 0), f64::INFINITY);
+        assert_eq!(score(SuspicionFormula::DStar, 2, 2), 1.0);
+        assert_eq!(score(SuspicionFormula::DStar, 0, 0), 0.0);
+        assert_eq!(score(SuspicionFormula::Op2, 4, 5), 3.5);
         for formula in [
-            Formula::Ochiai,
-            Formula::Tarantula,
-            Formula::DStar,
-            Formula::Op2,
+            SuspicionFormula::Ochiai,
+            SuspicionFormula::Tarantula,
+            SuspicionFormula::DStar,
+            SuspicionFormula::Op2,
         ] {
-            assert!(!formula.score(Counts::default()).is_nan());
+            assert!(!formula.score(TouchCounts::default()).is_nan());
         }
     }
 
     #[test]
-    fn the_culprit_is_on_top_and_ties_are_told() {
+    fn the_culprit_ranks_first_and_ties_are_counted() {
         let touched = |targets: &[u32]| targets.iter().copied().map(TargetId).collect::<Coverage>();
         let mut spectrum = Spectrum::default();
         spectrum.add(&touched(&[0, 1, 5]), true);
@@ -196,10 +201,10 @@ mod tests {
         spectrum.add(&touched(&[0, 1]), false);
         spectrum.add(&touched(&[0, 1, 2]), false);
         for formula in [
-            Formula::Ochiai,
-            Formula::Tarantula,
-            Formula::DStar,
-            Formula::Op2,
+            SuspicionFormula::Ochiai,
+            SuspicionFormula::Tarantula,
+            SuspicionFormula::DStar,
+            SuspicionFormula::Op2,
         ] {
             let ranked = spectrum.rank(formula);
             assert_eq!(ranked[0].target, TargetId(5), "{formula:?}");

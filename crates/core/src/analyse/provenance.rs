@@ -1,41 +1,48 @@
-//! Provenance: which earlier tests a test is made of.
+//! Provenance: the earlier tests that a test is made of.
 
 use std::iter;
 use std::ops::Range;
 
 use crate::{Catalog, Step, Test};
 
-/// Steps in a row that a test has in common with a seed.
+/// Consecutive steps that a test has in common with a seed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Origin {
-    /// Where they begin in the test.
+pub struct SeedFragment {
+    /// The index of the first step in the test.
     pub at: usize,
-    /// How many they are.
+    /// The number of steps.
     pub length: usize,
-    /// Which seed they come from.
+    /// The index of the seed.
     pub seed: usize,
-    /// Where they begin in the seed.
+    /// The index of the first step in the seed.
     pub index: usize,
 }
 
-/// Covers a test by runs of steps that occur, in a row, in seeds: the longest run first, then the longest of what is left,
-/// and so on; of equally long ones the first in the test, then the first seed. In order of the test. Steps that occur in no
-/// seed are in none of them.
+/// Covers a test with runs of consecutive steps that occur in seeds, and returns them in test
+/// order. The longest run is taken first, then the longest in the rest, and so on; of equally long
+/// runs the first in the test wins, then the first seed. Steps that occur in no seed are not
+/// covered.
 ///
-/// With `by_class`, actions count as equal if they come from the same template, whatever their slots and values.
+/// With `by_class`, actions are equal if they come from the same template, whatever their slots and
+/// values.
 ///
 /// ```
-/// use testwright_core::analyse::provenance::{Origin, provenance};
+/// use testwright_core::analyse::provenance::{SeedFragment, provenance};
 /// use testwright_core::{ActionId, Test, toys};
 ///
 /// let catalog = toys::catalog(&[], &["f(<[0..9]>)"]);
 /// let test = |keys: &[u64]| Test::of(keys.iter().copied().map(ActionId));
 /// let seeds = [test(&[1, 2, 3, 4]), test(&[4, 5, 6, 1])];
 /// let origins = provenance(&catalog, &test(&[5, 6, 9, 2, 3, 4]), &seeds, false);
-/// let origin = |at, length, seed, index| Origin { at, length, seed, index };
+/// let origin = |at, length, seed, index| SeedFragment { at, length, seed, index };
 /// assert_eq!(origins, [origin(0, 2, 1, 1), origin(3, 3, 0, 1)]);
 /// ```
-pub fn provenance(catalog: &Catalog, test: &Test, seeds: &[Test], by_class: bool) -> Vec<Origin> {
+pub fn provenance(
+    catalog: &Catalog,
+    test: &Test,
+    seeds: &[Test],
+    by_class: bool,
+) -> Vec<SeedFragment> {
     let key = |step: &Step| match step {
         Step::Act(action) if by_class => Some(catalog.template_of(*action).0 as u64),
         Step::Act(action) => Some(action.0),
@@ -48,22 +55,23 @@ pub fn provenance(catalog: &Catalog, test: &Test, seeds: &[Test], by_class: bool
     // Parts of the test that are not covered yet.
     let mut open: Vec<Range<usize>> = iter::once(0..wanted.len()).collect();
     while !open.is_empty() {
-        let longest = open
+        let fragments = open
             .iter()
-            .map(|part| longest(&wanted[part.clone()], &seeds));
-        let best = longest
+            .map(|part| longest_fragment(&wanted[part.clone()], &seeds));
+        let best = fragments
             .enumerate()
-            .filter_map(|(place, origin)| Some((place, origin?)));
-        let best = best.max_by_key(|(place, origin)| (origin.length, std::cmp::Reverse(*place)));
-        let Some((place, mut origin)) = best else {
+            .filter_map(|(position, origin)| Some((position, origin?)));
+        let best =
+            best.max_by_key(|(position, origin)| (origin.length, std::cmp::Reverse(*position)));
+        let Some((position, mut origin)) = best else {
             break;
         };
-        let part = open.remove(place);
+        let part = open.remove(position);
         origin.at += part.start;
         let end = origin.at + origin.length;
         let rests = [part.start..origin.at, end..part.end];
         open.splice(
-            place..place,
+            position..position,
             rests.into_iter().filter(|rest| !rest.is_empty()),
         );
         origins.push(origin);
@@ -72,11 +80,12 @@ pub fn provenance(catalog: &Catalog, test: &Test, seeds: &[Test], by_class: bool
     origins
 }
 
-/// The longest run of steps that also occurs in a seed.
-fn longest(part: &[Option<u64>], seeds: &[Vec<Option<u64>>]) -> Option<Origin> {
-    let mut best: Option<Origin> = None;
+/// Finds the longest run of steps that also occurs in a seed.
+fn longest_fragment(part: &[Option<u64>], seeds: &[Vec<Option<u64>>]) -> Option<SeedFragment> {
+    let mut best: Option<SeedFragment> = None;
     for (seed, steps) in seeds.iter().enumerate() {
-        // By place in the seed: how many steps up to there equal those up to the current one of the part.
+        // By index in the seed: the length of the common run that ends there and at the current
+        // step of the part.
         let mut lengths = vec![0; steps.len() + 1];
         for (end, key) in part.iter().enumerate() {
             for index in (0..steps.len()).rev() {
@@ -91,7 +100,7 @@ fn longest(part: &[Option<u64>], seeds: &[Vec<Option<u64>>]) -> Option<Origin> {
                     length > best.length || (length == best.length && at < best.at)
                 });
                 if length > 0 && is_better {
-                    best = Some(Origin {
+                    best = Some(SeedFragment {
                         at,
                         length,
                         seed,

@@ -1,43 +1,44 @@
 //! Quick tests: short tests that touch what long ones touch.
 //!
-//! A random test that reached something new is long, and most of its steps had nothing to do with it. Reduced for what it
-//! reached, it becomes a test that runs in no time, and a few of these make a regression suite.
+//! A random test that reached something new is long, and most of its steps are irrelevant to that.
+//! Reduced for what it reached, it becomes a test that runs quickly, and a few of these make a
+//! regression suite.
 
-use crate::replay::{ReplayOptions, Watcher, replay};
-use crate::shrink::{Basis, Goal, ReduceError, ReduceOptions, Shrinker, Touches};
-use crate::{Coverage, Covered, Error, Event, TargetId, Test, Trace};
+use crate::replay::{ReplayOptions, ReplayWatcher, replay};
+use crate::shrink::{Basis, ReduceError, ReduceOptions, ShrinkGoal, Shrinker, Touches};
+use crate::{Coverage, Covered, Error, TargetId, Test, Trace, TraceEvent};
 
-/// A short test and all that it touches.
+/// A short test and its coverage.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QuickTest {
     /// The test.
     pub test: Test,
-    /// All that it touches, which may be more than was asked for.
+    /// Everything it touches, which may be more than was requested.
     pub touches: Coverage,
-    /// Whether it fails.
+    /// True if the test fails.
     pub fails: bool,
 }
 
-/// What to spend on quick tests, and how to run them.
-pub struct Quick<'a> {
-    /// How to reduce.
+/// Reduces long tests to short ones with the same coverage.
+pub struct QuickReducer<'a> {
+    /// Options of each reduction.
     pub options: ReduceOptions,
-    /// How many runs each reduction may take.
+    /// The maximum number of runs per reduction.
     pub budget: u64,
-    /// What is touched without any test, by loading the system, and so does not count.
+    /// Targets touched by loading the system, without any test. They do not count.
     pub loaded: Coverage,
-    /// Asked before each step; once it says `false` the best so far counts.
+    /// Called before each step. Once it returns `false`, the best result so far is kept.
     pub proceed: &'a mut dyn FnMut() -> bool,
 }
 
-impl Quick<'_> {
-    /// Runs a test to see all that it touches.
+impl QuickReducer<'_> {
+    /// Runs a test and measures its coverage.
     pub fn measure<S: Covered + ?Sized>(
         &mut self,
         system: &mut S,
         test: &Test,
     ) -> Result<QuickTest, Error> {
-        system.begin_anew()?;
+        system.reset_touched()?;
         let options = ReplayOptions {
             check: self.options.check,
         };
@@ -49,8 +50,9 @@ impl Quick<'_> {
         })
     }
 
-    /// A test from which no step can be left out without losing one of these targets. Those that the test does not touch
-    /// when it is run again do not count; nothing if none is left. If the test passes, so does what is left of it.
+    /// Reduces a test while it touches these targets. No step of the result can be left out without
+    /// losing a target. Targets that the test does not touch when it is rerun do not count; returns
+    /// `None` if none is left. If the test passes, so does the result.
     pub fn reduce<S: Covered + ?Sized>(
         &mut self,
         system: &mut S,
@@ -65,7 +67,7 @@ impl Quick<'_> {
         if confirmed.is_empty() {
             return Ok(None);
         }
-        let mut goal = TouchesLikewise {
+        let mut goal = TouchesAndPasses {
             targets: Touches(confirmed),
             may_fail: measured.fails,
         };
@@ -75,8 +77,8 @@ impl Quick<'_> {
         Ok(Some(self.measure(system, &shrunk.test)?))
     }
 
-    /// The tests with all that they touch. Those that were not run, since it was to stop, are left out.
-    pub fn measured<S: Covered + ?Sized>(
+    /// Measures several tests. Once `proceed` returns `false`, the remaining tests are left out.
+    pub fn measure_all<S: Covered + ?Sized>(
         &mut self,
         system: &mut S,
         tests: &[Test],
@@ -92,9 +94,10 @@ impl Quick<'_> {
         Ok(known)
     }
 
-    /// For each target that any of these tests touches a test that cannot be made shorter by leaving out a step, in order
-    /// of targets; one that passes, if any of these tests passes and touches it. Targets that could not be touched again
-    /// are left out. Once it is to stop, the shortest test known for a target is taken as it is.
+    /// Returns, for each target that these tests touch, a test from which no step can be left out,
+    /// in order of targets. It is a passing test if any passing test touches the target. Targets
+    /// that could not be touched again are left out. After a stop, the shortest known test for a
+    /// target is used as it is.
     pub fn per_target<S: Covered + ?Sized>(
         &mut self,
         system: &mut S,
@@ -107,7 +110,7 @@ impl Quick<'_> {
         }
         let mut found = Vec::new();
         for target in all.iter() {
-            // Short tests found for other targets are a better start than the long ones.
+            // Short tests found for other targets are better starting points than the long ones.
             let touching = known.iter().filter(|known| known.touches.contains(target));
             let Some(shortest) = touching.min_by_key(|known| (known.fails, known.test.len()))
             else {
@@ -120,7 +123,7 @@ impl Quick<'_> {
             } else {
                 Ok(None)
             };
-            // What was stopped half-way says nothing, not even by an error.
+            // A reduction that was stopped half-way says nothing, not even by an error.
             if !(self.proceed)() {
                 found.push((target, shortest));
             } else if let Some(quick) = reduced?.filter(|quick| quick.touches.contains(target)) {
@@ -131,17 +134,17 @@ impl Quick<'_> {
         Ok(found)
     }
 
-    /// Short tests that together touch what one test touches.
+    /// Returns short tests that together touch everything one test touches.
     ///
-    /// Again and again the test is reduced for what its last step that touched anything still missing has added, until
-    /// nothing is missing.
+    /// Starting from the last step, the test is reduced for the targets that the step added and
+    /// that are still missing, until none is missing.
     pub fn decompose<S: Covered + ?Sized>(
         &mut self,
         system: &mut S,
         test: &Test,
     ) -> Result<Vec<QuickTest>, ReduceError> {
-        let mut added = Added::default();
-        system.begin_anew()?;
+        let mut added = NewlyTouched::default();
+        system.reset_touched()?;
         let options = ReplayOptions {
             check: self.options.check,
         };
@@ -164,15 +167,15 @@ impl Quick<'_> {
     }
 }
 
-/// To touch all of these targets, and to pass unless the original test fails.
-struct TouchesLikewise {
+/// Goal: touch all of these targets, and pass unless the original test fails.
+struct TouchesAndPasses {
     targets: Touches,
     may_fail: bool,
 }
 
-impl<S: Covered + ?Sized> Goal<S> for TouchesLikewise {
+impl<S: Covered + ?Sized> ShrinkGoal<S> for TouchesAndPasses {
     fn basis(&self) -> Basis {
-        Goal::<S>::basis(&self.targets)
+        ShrinkGoal::<S>::basis(&self.targets)
     }
 
     fn before(&mut self, system: &mut S) -> Result<(), Error> {
@@ -185,25 +188,27 @@ impl<S: Covered + ?Sized> Goal<S> for TouchesLikewise {
     }
 }
 
-/// What each step has touched for the first time in its test.
+/// Records the targets that each step touches for the first time in its test.
 #[derive(Default)]
-struct Added {
+struct NewlyTouched {
     by_step: Vec<Coverage>,
     so_far: Coverage,
 }
 
-impl<S: Covered + ?Sized> Watcher<S> for Added {
-    fn after(&mut self, system: &mut S, _event: &Event) {
+impl<S: Covered + ?Sized> ReplayWatcher<S> for NewlyTouched {
+    fn after(&mut self, system: &mut S, _event: &TraceEvent) {
         let touched = system.touched();
         self.by_step.push(touched.difference(&self.so_far));
         self.so_far = touched;
     }
 }
 
-/// A few of these tests that together touch all that all of them touch: their indices, in order.
+/// Selects a few of these tests that together touch everything all of them touch, and returns their
+/// indices, in order.
 ///
-/// The smallest number is hard to find. This takes the test that adds the most, of these the shortest, of these the first,
-/// until nothing can be added; then it leaves out each that the others have made superfluous, the longest first.
+/// Finding the smallest selection is hard, so this is greedy. It repeatedly takes the test that
+/// adds the most targets; ties go to the shortest, then to the first. Then it drops tests that the
+/// others have made superfluous, the longest first.
 ///
 /// ```
 /// use testwright_core::analyse::quick::{QuickTest, minimal_suite};
@@ -273,7 +278,7 @@ mod tests {
         let mut system = Watched::new(Jugs::default());
         let tests: Vec<Test> = (0..3).map(|seed| walk(&mut system, seed, 40)).collect();
         let mut proceed = || true;
-        let mut quick = Quick {
+        let mut quick = QuickReducer {
             options: ReduceOptions {
                 check: false,
                 ..ReduceOptions::default()
@@ -292,7 +297,7 @@ mod tests {
             assert!(touched.difference(&together).is_empty());
             assert!(parts.iter().all(|part| part.test.len() < 15));
         }
-        let measured = quick.measured(&mut system, &tests).unwrap();
+        let measured = quick.measure_all(&mut system, &tests).unwrap();
         let found = quick.per_target(&mut system, &measured).unwrap();
         assert_eq!(
             found
@@ -326,7 +331,7 @@ mod tests {
                 left -= 1;
                 left > 0
             };
-            let mut quick = Quick {
+            let mut quick = QuickReducer {
                 options: ReduceOptions {
                     check: false,
                     ..ReduceOptions::default()
@@ -335,7 +340,7 @@ mod tests {
                 loaded: Coverage::default(),
                 proceed: &mut proceed,
             };
-            let measured = quick.measured(&mut system, &tests).unwrap();
+            let measured = quick.measure_all(&mut system, &tests).unwrap();
             assert_eq!(measured.len(), 3);
             measured.iter().for_each(|test| all.merge(&test.touches));
             let found = quick.per_target(&mut system, &measured).unwrap();
@@ -351,7 +356,7 @@ mod tests {
     fn what_is_not_touched_again_does_not_count() {
         let mut system = Watched::new(Jugs::default());
         let mut proceed = || true;
-        let mut quick = Quick {
+        let mut quick = QuickReducer {
             options: ReduceOptions::default(),
             budget: 100,
             loaded: Coverage::default(),

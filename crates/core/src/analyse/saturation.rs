@@ -1,17 +1,19 @@
-//! Saturation: whether it is worth to go on testing.
+//! Saturation: estimates whether further testing is worthwhile.
 //!
-//! Coverage that does not grow any more may be complete, or testing may be stuck. How far it is from complete can be
-//! estimated from what was touched *rarely*: if many targets were touched by a single test so far, there are more that
-//! were touched by none. This is what Good and Turing found about rare words, and rare animals.
+//! Coverage that stops growing may be complete, or testing may be stuck. The distance from complete
+//! can be estimated from the targets that were touched *rarely*: if many targets were touched by a
+//! single test so far, there are more that were touched by none. This is Good and Turing's
+//! estimate, known from rare words and rare animals.
 
 use crate::Coverage;
 
-/// Who touched a target.
+/// The tests that touched one target.
 #[derive(Clone, Copy, Debug, Default)]
-struct Touched {
+struct TargetHits {
     count: u64,
-    /// The numbers of the first and the last test that did.
+    /// The number of the first test that touched it.
     first: u64,
+    /// The number of the last test that touched it.
     last: u64,
 }
 
@@ -19,17 +21,17 @@ struct Touched {
 #[derive(Clone, Debug, Default)]
 pub struct Saturation {
     tests: u64,
-    /// By target, in order.
-    targets: Vec<Touched>,
+    /// By target id.
+    targets: Vec<TargetHits>,
 }
 
 impl Saturation {
-    /// Adds a test.
+    /// Adds the coverage of one test.
     pub fn add(&mut self, touched: &Coverage) {
         for target in touched.iter() {
             let index = target.0 as usize;
             if index >= self.targets.len() {
-                self.targets.resize(index + 1, Touched::default());
+                self.targets.resize(index + 1, TargetHits::default());
             }
             let target = &mut self.targets[index];
             if target.count == 0 {
@@ -41,12 +43,12 @@ impl Saturation {
         self.tests += 1;
     }
 
-    /// How many tests there were.
+    /// Returns the number of tests.
     pub fn tests(&self) -> u64 {
         self.tests
     }
 
-    /// How many targets were touched at all.
+    /// Returns the number of targets that were touched at all.
     pub fn seen(&self) -> usize {
         self.targets
             .iter()
@@ -54,7 +56,7 @@ impl Saturation {
             .count()
     }
 
-    /// How many targets were touched by so many tests exactly.
+    /// Returns the number of targets that exactly this many tests touched.
     pub fn touched_by(&self, tests: u64) -> usize {
         self.targets
             .iter()
@@ -62,23 +64,25 @@ impl Saturation {
             .count()
     }
 
-    /// How many new targets the next test is expected to touch: those touched exactly once, divided by the number of
-    /// tests. Unknown before the first test.
+    /// Estimates how many new targets the next test will touch: the targets touched exactly once,
+    /// divided by the number of tests. `None` before the first test.
     pub fn expected_new(&self) -> Option<f64> {
         (self.tests > 0).then(|| self.touched_by(1) as f64 / self.tests as f64)
     }
 
-    /// The probability that the next test touches something new: the share of tests that touched something which no other
-    /// test did. Each such test would have been a discovery, had it been the last one. Unknown before the first test.
+    /// Estimates the probability that the next test touches something new: the share of tests that
+    /// touched something no other test did. Each of them would have been a discovery, had it been
+    /// the last one. `None` before the first test.
     pub fn discovery(&self) -> Option<f64> {
         (self.tests > 0).then(|| self.discoverers() as f64 / self.tests as f64)
     }
 
-    /// What that probability does not exceed, with this confidence (0.95, for example).
+    /// Returns an upper bound of that probability, with this confidence (0.95, for example).
     ///
-    /// It is Esty's normal bound for Good and Turing's estimate, which knows that not only the estimate varies but also
-    /// what is left to discover, with Wilson's correction for few discoveries. It takes tests for independent draws, which
-    /// random tests are and tests that learn from earlier ones are not.
+    /// This is Esty's normal bound for Good and Turing's estimate, which accounts for the variation
+    /// both of the estimate and of what is left to discover, with Wilson's correction for few
+    /// discoveries. It treats tests as independent draws. Random tests are; tests that learn from
+    /// earlier ones are not.
     pub fn discovery_bound(&self, confidence: f64) -> f64 {
         if self.tests == 0 {
             return 1.0;
@@ -94,7 +98,7 @@ impl Saturation {
         ((middle + width) / (1.0 + square / tests)).min(1.0)
     }
 
-    /// An estimate of how many targets there are in reach that were never touched (Chao's lower bound).
+    /// Estimates how many reachable targets were never touched (Chao's lower bound).
     pub fn unseen(&self) -> f64 {
         let once = self.touched_by(1) as f64;
         let twice = self.touched_by(2) as f64;
@@ -103,21 +107,22 @@ impl Saturation {
         (tests - 1.0) / tests * once * (once - 1.0).max(0.0) / (2.0 * (twice + 1.0))
     }
 
-    /// How many tests touched something that no other test did.
+    /// Returns the number of tests that touched something no other test did.
     fn discoverers(&self) -> u64 {
-        self.among_the_few(1).len() as u64
+        self.tests_touching_rare(1).len() as u64
     }
 
-    /// How many other tests touched something that only one more test did.
+    /// Returns the number of other tests that touched something only one more test did.
     fn almost_discoverers(&self) -> u64 {
-        let discoverers = self.among_the_few(1);
-        let mut tests = self.among_the_few(2);
+        let discoverers = self.tests_touching_rare(1);
+        let mut tests = self.tests_touching_rare(2);
         tests.retain(|test| discoverers.binary_search(test).is_err());
         tests.len() as u64
     }
 
-    /// The tests, in order, that touched something which exactly so many tests touched: one or two.
-    fn among_the_few(&self, count: u64) -> Vec<u64> {
+    /// Returns the tests, in order, that touched something exactly `count` tests touched. `count`
+    /// is 1 or 2, since only the first and the last test of each target are recorded.
+    fn tests_touching_rare(&self, count: u64) -> Vec<u64> {
         let targets = self.targets.iter().filter(|target| target.count == count);
         let mut tests: Vec<u64> = targets
             .flat_map(|target| [target.first, target.last])
@@ -128,8 +133,9 @@ impl Saturation {
     }
 }
 
-/// What the probability of a failure in the next test does not exceed, with this confidence, after so many tests of
-/// which none failed: the classic bound of software reliability, about 3 / tests for 0.95.
+/// Returns an upper bound, with this confidence, of the probability that the next test fails after
+/// this many tests without a failure. This is the classic bound of software reliability, about 3 /
+/// tests for 0.95.
 pub fn residual_risk(tests: u64, confidence: f64) -> f64 {
     if tests == 0 {
         return 1.0;
@@ -137,7 +143,8 @@ pub fn residual_risk(tests: u64, confidence: f64) -> f64 {
     1.0 - (1.0 - confidence).powf(1.0 / tests as f64)
 }
 
-/// TSTL's way to stop: tests are dealt to some sessions in turn, and it is enough when all have touched the same.
+/// TSTL's stopping rule: tests are dealt to several sessions in turn, and testing stops when all
+/// sessions have touched the same targets.
 #[derive(Clone, Debug)]
 pub struct Sessions {
     touched: Vec<Coverage>,
@@ -145,7 +152,7 @@ pub struct Sessions {
 }
 
 impl Sessions {
-    /// So many sessions; four is usual.
+    /// Creates this many sessions; four is usual.
     pub fn new(count: usize) -> Sessions {
         Sessions {
             touched: vec![Coverage::default(); count.max(1)],
@@ -153,7 +160,8 @@ impl Sessions {
         }
     }
 
-    /// Adds a test. The first one does not count: it touches what is touched only once in a process.
+    /// Adds the coverage of one test. The first one is ignored: it touches what is touched only
+    /// once in a process.
     pub fn add(&mut self, touched: &Coverage) {
         if self.tests > 0 {
             let session = (self.tests - 1) % self.touched.len();
@@ -162,7 +170,7 @@ impl Sessions {
         self.tests += 1;
     }
 
-    /// Whether each session had a test and all have touched the same.
+    /// Returns true if each session had a test and all sessions have touched the same targets.
     pub fn agree(&self) -> bool {
         self.tests > self.touched.len()
             && self
@@ -172,8 +180,8 @@ impl Sessions {
     }
 }
 
-/// How many standard deviations above the mean a normal variable stays below with this probability (from a half up),
-/// after Abramowitz and Stegun 26.2.23, to three digits.
+/// Returns how many standard deviations above the mean a normal variable stays below with this
+/// probability (at least one half), after Abramowitz and Stegun 26.2.23, to three digits.
 fn normal_quantile(probability: f64) -> f64 {
     let tail = (1.0 - probability).clamp(1e-12, 0.5);
     let root = (-2.0 * tail.ln()).sqrt();
@@ -192,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_touched_once_tells_what_was_not_touched() {
+    fn rare_targets_predict_unseen_ones() {
         let mut saturation = Saturation::default();
         assert_eq!(
             (saturation.discovery(), saturation.discovery_bound(0.95)),
@@ -213,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn the_bound_holds_about_as_often_as_it_says() {
+    fn the_bound_holds_with_its_confidence() {
         // 200 targets, the rarest with a probability of 1/200 in each test.
         let mut held = 0;
         for seed in 0..200 {

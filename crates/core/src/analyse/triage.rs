@@ -1,46 +1,48 @@
 //! Triage: how many bugs are these failures?
 //!
-//! A campaign finds hundreds of failing tests for a handful of bugs. Tests are put together if their failures look the same
-//! once numbers (and, if wanted, strings) are left out and they fail in the same action, whatever its slots and values.
+//! A campaign finds hundreds of failing tests for a handful of bugs. Tests are grouped if their
+//! failures look the same without numbers (and, on request, without strings) and they fail in the
+//! same action, whatever its slots and values.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{Catalog, Failure, Step, Test};
 
-/// What counts when failures are compared.
+/// Options of the comparison of failures.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TriageOptions {
-    /// Leave out what stands in quotes, too.
+    /// Also ignore text in quotes.
     pub abstract_strings: bool,
-    /// Tests with different sets of action classes are different.
+    /// Keep tests apart that use different sets of action classes.
     pub action_classes: bool,
-    /// Failures whose message contains any of these are not looked at.
+    /// Skip failures whose message contains any of these.
     pub ignore: Vec<String>,
 }
 
-/// What failures of one kind have in common.
+/// The properties that equivalent failures share.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Signature {
-    /// The message without what varies.
+pub struct FailureSignature {
+    /// The message without its variable parts.
     pub failure: String,
-    /// The failing step without what varies; empty if there is none.
+    /// The failing step without its variable parts; empty if there is none.
     pub step: String,
-    /// The classes of all steps, if they count.
+    /// The classes of all steps, if they are compared.
     pub classes: BTreeSet<String>,
 }
 
 /// Failing tests with one signature.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Group {
-    /// What they have in common.
-    pub signature: Signature,
-    /// The shortest of them; of equally short ones the first.
+pub struct FailureGroup {
+    /// Their common signature.
+    pub signature: FailureSignature,
+    /// The index of the shortest one; of equally short ones the first.
     pub shortest: usize,
-    /// All of them, by index.
+    /// The indices of all of them.
     pub members: Vec<usize>,
 }
 
-/// Puts failing tests together, the largest group first. The last step of each test should be the one that fails.
+/// Groups failing tests by signature, the largest group first. The last step of each test should be
+/// the failing one.
 ///
 /// ```
 /// use testwright_core::analyse::triage::{TriageOptions, triage};
@@ -62,8 +64,12 @@ pub struct Group {
 /// assert_eq!(groups[0].signature.step, "f(x)");
 /// assert_eq!((groups[0].shortest, groups[0].members.as_slice()), (1, [0, 1].as_slice()));
 /// ```
-pub fn triage(catalog: &Catalog, cases: &[(Test, Failure)], options: &TriageOptions) -> Vec<Group> {
-    let mut groups: BTreeMap<Signature, Vec<usize>> = BTreeMap::new();
+pub fn triage(
+    catalog: &Catalog,
+    cases: &[(Test, Failure)],
+    options: &TriageOptions,
+) -> Vec<FailureGroup> {
+    let mut groups: BTreeMap<FailureSignature, Vec<usize>> = BTreeMap::new();
     for (index, (test, failure)) in cases.iter().enumerate() {
         if options
             .ignore
@@ -75,14 +81,14 @@ pub fn triage(catalog: &Catalog, cases: &[(Test, Failure)], options: &TriageOpti
         let signature = signature(catalog, test, failure, options);
         groups.entry(signature).or_default().push(index);
     }
-    let mut groups: Vec<Group> = groups
+    let mut groups: Vec<FailureGroup> = groups
         .into_iter()
         .map(|(signature, members)| {
             let shortest = members
                 .iter()
                 .copied()
                 .min_by_key(|index| (cases[*index].0.len(), *index));
-            Group {
+            FailureGroup {
                 signature,
                 shortest: shortest.unwrap_or(0),
                 members,
@@ -94,13 +100,13 @@ pub fn triage(catalog: &Catalog, cases: &[(Test, Failure)], options: &TriageOpti
     groups
 }
 
-/// What a failure has in common with others of its kind.
+/// Computes the signature of a failing test.
 pub fn signature(
     catalog: &Catalog,
     test: &Test,
     failure: &Failure,
     options: &TriageOptions,
-) -> Signature {
+) -> FailureSignature {
     let class = |step: &Step| match step {
         Step::Act(action) => Some(
             catalog.templates()[catalog.template_of(*action).0]
@@ -118,14 +124,14 @@ pub fn signature(
     } else {
         BTreeSet::new()
     };
-    Signature {
+    FailureSignature {
         failure: abstract_message(&failure.message, options.abstract_strings),
         step,
         classes,
     }
 }
 
-/// A message without digits, and without what stands in quotes if that is wanted.
+/// Removes digits from a message, and also text in quotes if `abstract_strings` is set.
 pub fn abstract_message(message: &str, abstract_strings: bool) -> String {
     let message = if abstract_strings {
         without_strings(message)
@@ -135,18 +141,20 @@ pub fn abstract_message(message: &str, abstract_strings: bool) -> String {
     without_digits(&message)
 }
 
+/// Removes all ASCII digits from a text.
 fn without_digits(text: &str) -> String {
     text.chars()
         .filter(|character| !character.is_ascii_digit())
         .collect()
 }
 
-/// Quotes stay, what they enclose goes. A quote within a word is an apostrophe, and one that is never closed is left alone.
+/// Removes the text between quotes and keeps the quotes. A quote within a word is an apostrophe,
+/// and a quote that is never closed is left alone.
 fn without_strings(text: &str) -> String {
     let mut out = String::new();
     let mut rest = text;
-    while let Some(place) = rest.find(['\'', '"']) {
-        let (before, from_quote) = rest.split_at(place);
+    while let Some(position) = rest.find(['\'', '"']) {
+        let (before, from_quote) = rest.split_at(position);
         out.push_str(before);
         let quote = &from_quote[..1];
         out.push_str(quote);
@@ -155,7 +163,7 @@ fn without_strings(text: &str) -> String {
         if is_apostrophe {
             continue;
         }
-        if let Some(end) = closing(rest, quote) {
+        if let Some(end) = find_closing_quote(rest, quote) {
             out.push_str(quote);
             rest = &rest[end + 1..];
         }
@@ -164,16 +172,16 @@ fn without_strings(text: &str) -> String {
     out
 }
 
-/// Where a string ends, with regard to backslashes.
-fn closing(text: &str, quote: &str) -> Option<usize> {
+/// Returns the position of the closing quote, taking backslash escapes into account.
+fn find_closing_quote(text: &str, quote: &str) -> Option<usize> {
     let mut escaped = false;
-    for (place, character) in text.char_indices() {
+    for (position, character) in text.char_indices() {
         if escaped {
             escaped = false;
         } else if character == '\\' {
             escaped = true;
         } else if quote.starts_with(character) {
-            return Some(place);
+            return Some(position);
         }
     }
     None

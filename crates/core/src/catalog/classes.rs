@@ -1,38 +1,41 @@
-//! Action classes: the lines of a harness, as far as choosing among them is concerned.
+//! Action classes: the lines of a harness as units of choice.
 //!
-//! Swarm testing, probabilities and learned models speak of classes, not of concrete actions. Mostly a class is a
-//! template. A line whose structure varies has several templates and is still one class, and so are equal lines.
+//! Swarm testing, probabilities and learned models deal with classes, not with concrete actions.
+//! Mostly a class is a template. A line whose structure varies has several templates but is one
+//! class, and equal lines are one class too.
 
 use std::collections::BTreeSet;
 
 use rustc_hash::FxHashMap;
 
-use crate::{ActionId, Axis, Catalog, PoolId, Role, TemplateId};
+use crate::{ActionId, Axis, Catalog, PoolId, SlotRole, TemplateId};
 
-/// A class's place in [`Classes`].
+/// The index of a class in [`ActionClasses`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ClassId(pub usize);
 
 /// The action classes of a catalogue, in file order.
 #[derive(Clone, Debug, Default)]
-pub struct Classes {
+pub struct ActionClasses {
     texts: Vec<String>,
     templates: Vec<Vec<TemplateId>>,
     of_templates: Vec<ClassId>,
-    /// For each class the pools that it needs a value of, if anybody makes one, and those that it makes one of. Thousands
-    /// of lines may use what thousands make, so nothing is kept for each pair of them.
+    /// By class: the pools from which it needs a value, if any class makes one. Thousands of lines
+    /// may use what thousands make, so nothing is stored per pair of classes.
     needs: Vec<Vec<PoolId>>,
+    /// By class: the pools for which it makes a value.
     makes: Vec<Vec<PoolId>>,
-    /// The same for each pool.
+    /// By pool: the classes that use its values.
     users: Vec<Vec<ClassId>>,
+    /// By pool: the classes that make its values.
     makers: Vec<Vec<ClassId>>,
 }
 
-impl Classes {
-    /// The classes of a catalogue.
-    pub fn new(catalog: &Catalog) -> Classes {
+impl ActionClasses {
+    /// Collects the classes of a catalogue.
+    pub fn new(catalog: &Catalog) -> ActionClasses {
         let mut known: FxHashMap<&str, ClassId> = FxHashMap::default();
-        let mut classes = Classes::default();
+        let mut classes = ActionClasses::default();
         for (number, template) in catalog.templates().iter().enumerate() {
             let class = *known.entry(&template.class).or_insert_with(|| {
                 classes.texts.push(template.class.clone());
@@ -46,58 +49,59 @@ impl Classes {
         classes
     }
 
-    /// How many classes there are.
+    /// Returns the number of classes.
     pub fn len(&self) -> usize {
         self.texts.len()
     }
 
-    /// True if there are no actions at all.
+    /// Returns true if there are no classes.
     pub fn is_empty(&self) -> bool {
         self.texts.is_empty()
     }
 
-    /// All classes, in order.
+    /// Returns all classes, in order.
     pub fn iter(&self) -> impl Iterator<Item = ClassId> + use<> {
         (0..self.texts.len()).map(ClassId)
     }
 
-    /// The line as its author wrote it.
+    /// Returns the line as its author wrote it.
     pub fn text(&self, class: ClassId) -> &str {
         &self.texts[class.0]
     }
 
-    /// The class with this text, blanks around it aside.
+    /// Finds the class with this text, ignoring blanks around it.
     pub fn find(&self, text: &str) -> Option<ClassId> {
         let text = text.trim();
         self.iter().find(|class| self.text(*class).trim() == text)
     }
 
-    /// The templates of a class.
+    /// Returns the templates of a class.
     pub fn templates(&self, class: ClassId) -> &[TemplateId] {
         &self.templates[class.0]
     }
 
-    /// The class of a template.
+    /// Returns the class of a template.
     pub fn of_template(&self, template: TemplateId) -> ClassId {
         self.of_templates[template.0]
     }
 
-    /// The class of an action.
+    /// Returns the class of an action.
     pub fn of_action(&self, catalog: &Catalog, action: ActionId) -> ClassId {
         self.of_template(catalog.template_of(action))
     }
 
-    /// Whether its author wants it in every test (`#ESSENTIAL`).
+    /// Returns true if the author marked the class for inclusion in every test (`#ESSENTIAL`).
     pub fn is_essential(&self, class: ClassId) -> bool {
         self.text(class).contains("#ESSENTIAL")
     }
 
-    /// What a class needs: of each list, at least one class must be there, or some slot is never filled for it.
+    /// Returns the dependencies of a class: lists of classes. Unless at least one class of each
+    /// list is included, some slot that it uses is never filled.
     pub fn dependencies(&self, class: ClassId) -> impl Iterator<Item = &[ClassId]> {
         self.needs(class).iter().map(|pool| self.makers(*pool))
     }
 
-    /// Those that may need a class, in order.
+    /// Returns the classes that may need this one, in order.
     pub fn dependents(&self, class: ClassId) -> Vec<ClassId> {
         let users = self
             .makes(class)
@@ -109,21 +113,22 @@ impl Classes {
         users
     }
 
-    /// The pools that a class needs a value of, as far as anybody makes one.
+    /// Returns the pools from which a class needs a value, if any class makes one.
     pub(crate) fn needs(&self, class: ClassId) -> &[PoolId] {
         &self.needs[class.0]
     }
 
-    /// The pools that a class makes a value of without needing one.
+    /// Returns the pools for which a class makes a value without needing one.
     pub(crate) fn makes(&self, class: ClassId) -> &[PoolId] {
         &self.makes[class.0]
     }
 
-    /// The classes that make a value of a pool without needing one.
+    /// Returns the classes that make a value of a pool without needing one.
     pub(crate) fn makers(&self, pool: PoolId) -> &[ClassId] {
         &self.makers[pool.0]
     }
 
+    /// Fills the tables of needed and made pools from the slots that templates name.
     fn find_dependencies(&mut self, catalog: &Catalog) {
         let pools = catalog.pools().len();
         (self.users, self.makers) = (vec![Vec::new(); pools], vec![Vec::new(); pools]);
@@ -147,7 +152,7 @@ impl Classes {
     }
 }
 
-/// The pools whose slots templates use, and those whose slots they define.
+/// Returns the pools whose slots templates use, and those whose slots they define.
 fn pools_of(catalog: &Catalog, templates: &[TemplateId]) -> [BTreeSet<PoolId>; 2] {
     let mut pools = [BTreeSet::new(), BTreeSet::new()];
     let axes = templates
@@ -155,7 +160,7 @@ fn pools_of(catalog: &Catalog, templates: &[TemplateId]) -> [BTreeSet<PoolId>; 2
         .flat_map(|template| &catalog.templates()[template.0].axes);
     for axis in axes {
         if let Axis::Slot { pool, role } = axis {
-            pools[usize::from(*role == Role::Definition)].insert(*pool);
+            pools[usize::from(*role == SlotRole::Definition)].insert(*pool);
         }
     }
     pools
@@ -177,7 +182,7 @@ mod tests {
             "stop() #ESSENTIAL",
         ];
         let catalog = catalog(&[("int", 2), ("list", 2)], &lines);
-        let classes = Classes::new(&catalog);
+        let classes = ActionClasses::new(&catalog);
         let needs = |line: &str| {
             let class = classes.find(line).unwrap();
             let texts = |list: &[ClassId]| {
@@ -210,7 +215,7 @@ mod tests {
     #[test]
     fn equal_lines_are_one_class() {
         let catalog = catalog(&[], &["go()", "stop()", "go()"]);
-        let classes = Classes::new(&catalog);
+        let classes = ActionClasses::new(&catalog);
         assert_eq!(classes.len(), 2);
         assert_eq!(
             classes.templates(ClassId(0)),

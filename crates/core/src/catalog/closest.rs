@@ -2,21 +2,21 @@
 
 use super::{ActionId, Catalog, TemplateId};
 
-/// How many templates are looked at closely, after a quick look at all.
+/// The number of templates compared exactly, after a quick comparison of all.
 const SHORTLIST: usize = 8;
 
-/// How much of a text is looked at, in characters.
-const MOST_LOOKED_AT: usize = 300;
+/// The maximum length of a compared text, in characters.
+const MAX_COMPARED_CHARS: usize = 300;
 
-/// The templates of a catalogue, made ready for the question which of them is closest to a text.
-pub(crate) struct Closest {
-    /// The first action of each template and its text, with all numbers alike.
+/// An index of templates for finding the action closest to a text.
+pub(crate) struct ClosestAction {
+    /// The first action of each template and its text, with all numbers replaced by zero.
     samples: Vec<(ActionId, Vec<char>)>,
 }
 
-impl Closest {
-    /// Prepares the question.
-    pub(crate) fn new(catalog: &Catalog) -> Closest {
+impl ClosestAction {
+    /// Builds the index of a catalogue.
+    pub(crate) fn new(catalog: &Catalog) -> ClosestAction {
         let templates = (0..catalog.templates().len()).map(TemplateId);
         let samples = templates
             .filter(|template| catalog.count(*template) > 0)
@@ -26,25 +26,25 @@ impl Closest {
                 (action, comparable(&catalog.text(action)))
             })
             .collect();
-        Closest { samples }
+        ClosestAction { samples }
     }
 
-    /// An action with a text close to this one, if there is any. It is one of the template that comes closest
-    /// when numbers do not count, so that a slot that does not exist leads to one that does.
-    pub(crate) fn to(&self, text: &str) -> Option<ActionId> {
+    /// Finds an action with a text close to this one. It belongs to the template that is closest
+    /// when numbers are ignored, so a slot that does not exist leads to one that does.
+    pub(crate) fn find(&self, text: &str) -> Option<ActionId> {
         let text = comparable(text);
         let mut shortlist: Vec<(usize, usize)> = Vec::new();
-        for (place, (_, sample)) in self.samples.iter().enumerate() {
+        for (position, (_, sample)) in self.samples.iter().enumerate() {
             let differing = differing_part(&text, sample);
             let better = |entry: &(usize, usize)| entry.0 <= differing;
             let rank = shortlist.partition_point(better);
             if rank < SHORTLIST {
                 shortlist.truncate(SHORTLIST - 1);
-                shortlist.insert(rank, (differing, place));
+                shortlist.insert(rank, (differing, position));
             }
         }
-        let close = shortlist.iter().map(|(_, place)| {
-            let (action, sample) = &self.samples[*place];
+        let close = shortlist.iter().map(|(_, position)| {
+            let (action, sample) = &self.samples[*position];
             (distance(&text, sample), sample.len(), *action)
         });
         let (distance, length, action) = close.min_by_key(|(distance, ..)| *distance)?;
@@ -52,7 +52,7 @@ impl Closest {
     }
 }
 
-/// A text with slots in their short form and every number as a single zero.
+/// Rewrites a text for comparison: slots in their short form, every number as a single zero.
 fn comparable(text: &str) -> Vec<char> {
     let mut short = String::new();
     for (number, part) in text.split("self.p_").enumerate() {
@@ -65,7 +65,7 @@ fn comparable(text: &str) -> Vec<char> {
         }
     }
     let mut characters: Vec<char> = Vec::new();
-    for character in short.trim().chars().take(MOST_LOOKED_AT) {
+    for character in short.trim().chars().take(MAX_COMPARED_CHARS) {
         match character {
             '0'..='9' if characters.last() == Some(&'0') => {}
             '0'..='9' => characters.push('0'),
@@ -75,7 +75,7 @@ fn comparable(text: &str) -> Vec<char> {
     characters
 }
 
-/// How much is left of the longer text without what both begin and end with.
+/// Returns the length of the longer text without the common beginning and end.
 fn differing_part(one: &[char], other: &[char]) -> usize {
     let same = |(a, b): &(&char, &char)| a == b;
     let shorter = one.len().min(other.len());
@@ -85,7 +85,8 @@ fn differing_part(one: &[char], other: &[char]) -> usize {
     one.len().max(other.len()) - begin - end
 }
 
-/// How many characters have to be inserted, deleted or replaced to make one text of another (Levenshtein's distance).
+/// Returns the Levenshtein distance of two texts: the number of characters to insert, delete or
+/// replace.
 ///
 /// ```
 /// assert_eq!(testwright_core::text_distance("int0 = 1", "int1 = 10"), 2);
@@ -95,7 +96,7 @@ pub fn text_distance(one: &str, other: &str) -> usize {
     distance(&characters(one), &characters(other))
 }
 
-/// The number of insertions, deletions and replacements from one text to the other.
+/// Computes the Levenshtein distance with one row of the table.
 fn distance(one: &[char], other: &[char]) -> usize {
     let mut row: Vec<usize> = (0..=other.len()).collect();
     for (above, a) in one.iter().enumerate() {
@@ -126,8 +127,8 @@ mod tests {
                 "<avl>.inorder()",
             ],
         );
-        let closest = Closest::new(&catalog);
-        let suggest = |text| closest.to(text).map(|action| catalog.text(action));
+        let closest = ClosestAction::new(&catalog);
+        let suggest = |text| closest.find(text).map(|action| catalog.text(action));
         for (text, expected) in [
             ("avl7.insert(int12)", Some("avl0.insert(int0)")),
             (
@@ -143,6 +144,6 @@ mod tests {
         ] {
             assert_eq!(suggest(text).as_deref(), expected, "for {text:?}");
         }
-        assert_eq!(Closest::new(&Catalog::default()).to("x"), None);
+        assert_eq!(ClosestAction::new(&Catalog::default()).find("x"), None);
     }
 }

@@ -1,34 +1,36 @@
-//! From text back to actions, without writing out the catalogue.
+//! Finding actions by their text, without writing out the catalogue.
 //!
-//! A text is laid along the pieces of each template, from left to right. After each piece we know the set of
-//! places in the text where the next may begin: one place after literal text, several after a hole whose
-//! alternatives are prefixes of each other (`int1`, `int12`). Nearly all templates are out after their first
-//! piece. For those that reach the end of the text, the ways through are walked backwards, and each way is an
-//! action, or as many as the axes that do not show in the text allow.
+//! A text is matched against the pieces of each template, from left to right. After each piece
+//! there is a set of positions in the text where the next piece may begin: one after literal text,
+//! several after a hole whose alternatives are prefixes of each other (`int1`, `int12`). Nearly all
+//! templates drop out at their first piece. For those that reach the end of the text, the matches
+//! are followed backwards. Each complete match is an action, or several if an axis does not show in
+//! the text.
 //!
-//! The sets of places keep this polynomial however the alternatives overlap. What remains, an axis that shows
-//! twice and must be the same both times, is backtracking with a budget.
+//! The position sets keep this polynomial however the alternatives overlap. An axis that shows
+//! twice must have the same value both times; that is solved by backtracking with a budget.
 
-use super::{ActionId, Axis, Catalog, Choice, Piece, Pool, Template, TemplateId};
+use super::{ActionId, Axis, Catalog, ChoiceValues, SlotPool, Template, TemplateId, TemplatePiece};
 
-/// How many actions of one text are listed. A text that leaves more open than this says too little anyway.
-const MOST_FOUND: usize = 1 << 16;
+/// The maximum number of actions listed for one text. A text with more matches is too vague anyway.
+const MAX_FOUND: usize = 1 << 16;
 
-/// How many steps backtracking may take in one template.
-const MOST_STEPS: usize = 1 << 20;
+/// The maximum number of backtracking steps in one template.
+const MAX_STEPS: usize = 1 << 20;
 
-/// How many `#` of a text are tried as the beginning of a comment.
-const MOST_COMMENTS: usize = 16;
+/// The maximum number of `#` in a text that are tried as the beginning of a comment.
+const MAX_COMMENTS: usize = 16;
 
 impl Catalog {
-    /// All distinct actions with this text, in order; of the equal copies made by `*N` only the first.
+    /// Finds all distinct actions with this text, in order. Of the equal copies made by `*N`, only
+    /// the first is listed.
     ///
     /// Several actions may share a text: lines that differ only in their guard, or a guard with slots that the
     /// statement does not name. [`Catalog::label`] tells them apart, and finding a label gives that one alone.
     ///
-    /// If no action has exactly this text, runs of blanks count as one, a `# comment` at the end is ignored, slots
-    /// may be written `self.p_avl[1]`, and what the ancestor adds for a comparison (`result = ` before, or
-    /// ` ; result = …` after) is left out.
+    /// If no action has exactly this text, the search is lenient: runs of blanks count as one, a `#
+    /// comment` at the end is ignored, slots may be written `self.p_avl[1]`, and what TSTL adds for
+    /// a comparison (`result = ` before, or ` ; result = …` after) is left out.
     ///
     /// At most 65,536 actions are listed.
     pub fn find(&self, text: &str) -> Vec<ActionId> {
@@ -36,7 +38,7 @@ impl Catalog {
         if !found.is_empty() {
             return found;
         }
-        let text = Target::lenient(text);
+        let text = TextQuery::lenient(text);
         let found = self.find_without_comment(&text.text);
         if !found.is_empty() {
             return found;
@@ -53,62 +55,67 @@ impl Catalog {
         }
     }
 
-    /// The text of an action, followed by `  #2` or the like if it is the second of several with that text.
+    /// Returns the text of an action, followed by ` #2` or the like if it is the second of several
+    /// with that text.
     ///
-    /// Finding a label gives exactly the action (the first of its `*N` copies). Only where so many share a text
-    /// that [`Catalog::find`] does not list them all, those left out have the bare text for a label.
+    /// Finding a label gives exactly that action (the first of its `*N` copies). The only
+    /// exception: where so many actions share a text that [`Catalog::find`] does not list them all,
+    /// the unlisted ones have the bare text as label.
     pub fn label(&self, action: ActionId) -> String {
         let text = self.text(action);
-        let alike = self.matches(&Target::exact(&text));
+        let alike = self.matches(&TextQuery::exact(&text));
         if alike.len() < 2 {
             return text;
         }
-        let action = self.without_repeat(action);
-        let Some(place) = alike.iter().position(|other| *other == action) else {
+        let action = self.first_copy(action);
+        let Some(position) = alike.iter().position(|other| *other == action) else {
             return text;
         };
-        let mut number = (place + 1).to_string();
+        let mut number = (position + 1).to_string();
         loop {
             let label = format!("{text}  #{number}");
-            // Should a harness have an action that reads like this label, the label gives way.
-            if self.matches(&Target::exact(&label)).is_empty() {
+            // If the harness has an action that reads like this label, change the label.
+            if self.matches(&TextQuery::exact(&label)).is_empty() {
                 return label;
             }
             number.insert(0, '0');
         }
     }
 
-    /// The actions that have exactly this text or label, blanks around it aside.
+    /// Finds the actions that have exactly this text or label, ignoring blanks around it.
     pub(crate) fn find_exactly(&self, text: &str) -> Vec<ActionId> {
-        let found = self.matches(&Target::exact(text));
+        let found = self.matches(&TextQuery::exact(text));
         if !found.is_empty() {
             return found;
         }
-        self.find_label(text, Target::exact)
+        self.find_label(text, TextQuery::exact)
     }
 
-    /// The action of a label, with its text read in one way or the other.
-    fn find_label(&self, label: &str, target: fn(&str) -> Target) -> Vec<ActionId> {
+    /// Finds the action of a label, with its text matched as `query` decides.
+    fn find_label(&self, label: &str, to_query: fn(&str) -> TextQuery) -> Vec<ActionId> {
         let Some((text, number)) = label.rsplit_once('#') else {
             return Vec::new();
         };
-        let Ok(place) = number.trim_end().parse::<usize>() else {
+        let Ok(position) = number.trim_end().parse::<usize>() else {
             return Vec::new();
         };
-        let alike = self.matches(&target(text));
-        match place.checked_sub(1).and_then(|place| alike.get(place)) {
+        let alike = self.matches(&to_query(text));
+        match position
+            .checked_sub(1)
+            .and_then(|position| alike.get(position))
+        {
             Some(action) if alike.len() > 1 => vec![*action],
             _ => Vec::new(),
         }
     }
 
-    /// The actions of a text that may end in a comment, which may contain `#` itself.
+    /// Finds the actions of a text that may end in a comment. The comment may contain `#` itself.
     fn find_without_comment(&self, text: &str) -> Vec<ActionId> {
         let ends = text.rmatch_indices('#').map(|(end, _)| end);
-        for end in std::iter::once(text.len()).chain(ends.take(MOST_COMMENTS)) {
-            let mut found = self.matches(&Target::lenient(&text[..end]));
+        for end in std::iter::once(text.len()).chain(ends.take(MAX_COMMENTS)) {
+            let mut found = self.matches(&TextQuery::lenient(&text[..end]));
             if found.is_empty() {
-                found = self.find_label(&text[..end], Target::lenient);
+                found = self.find_label(&text[..end], TextQuery::lenient);
             }
             if !found.is_empty() {
                 return found;
@@ -117,14 +124,15 @@ impl Catalog {
         Vec::new()
     }
 
-    fn matches(&self, target: &Target) -> Vec<ActionId> {
+    /// Finds the actions of all templates that match a text.
+    fn matches(&self, query: &TextQuery) -> Vec<ActionId> {
         let mut found = Vec::new();
         for (number, template) in self.templates.iter().enumerate() {
             let template_id = TemplateId(number);
-            if self.count(template_id) > 0 && found.len() < MOST_FOUND {
+            if self.count(template_id) > 0 && found.len() < MAX_FOUND {
                 let begin = found.len();
-                if let Some(ways) = Ways::of(target, template, &self.pools) {
-                    self.collect(template_id, &ways, &mut found);
+                if let Some(template_matches) = TemplateMatches::of(query, template, &self.pools) {
+                    self.collect(template_id, &template_matches, &mut found);
                 }
                 found[begin..].sort_unstable();
             }
@@ -133,32 +141,38 @@ impl Catalog {
         found
     }
 
-    /// Walks the ways of one template backwards and lists the actions they stand for.
-    fn collect(&self, template_id: TemplateId, ways: &Ways, found: &mut Vec<ActionId>) {
+    /// Follows the matches of one template backwards and lists their actions.
+    fn collect(
+        &self,
+        template_id: TemplateId,
+        template_matches: &TemplateMatches,
+        found: &mut Vec<ActionId>,
+    ) {
         let template = &self.templates[template_id.0];
         let mut chosen: Vec<Option<u64>> = vec![None; template.axes.len()];
-        // For each piece from the last on: where it ends, which of its edges is next, which axis it has set.
-        let mut path: Vec<(usize, usize, Option<usize>)> = vec![(ways.end, 0, None)];
+        // For each piece from the last on: where it ends, the next match to try, and the axis it
+        // has set.
+        let mut path: Vec<(usize, usize, Option<usize>)> = vec![(template_matches.end, 0, None)];
         let mut steps = 0;
         loop {
             let depth = path.len();
-            let Some((end, edge, set)) = path.last_mut() else {
+            let Some((end, piece_match, set)) = path.last_mut() else {
                 return;
             };
             if let Some(axis) = set.take() {
                 chosen[axis] = None;
             }
-            let piece = ways.edges.len() - depth;
-            let edges = &ways.edges[piece];
-            let first = edges.partition_point(|other| other.to < *end);
-            let next = first.max(*edge);
+            let piece = template_matches.piece_matches.len() - depth;
+            let piece_matches = &template_matches.piece_matches[piece];
+            let first = piece_matches.partition_point(|other| other.to < *end);
+            let next = first.max(*piece_match);
             steps += 1;
-            if steps > MOST_STEPS || edges.get(next).is_none_or(|next| next.to != *end) {
+            if steps > MAX_STEPS || piece_matches.get(next).is_none_or(|next| next.to != *end) {
                 path.pop();
                 continue;
             }
-            *edge = next + 1;
-            let taken = &edges[next];
+            *piece_match = next + 1;
+            let taken = &piece_matches[next];
             if let Some((axis, value)) = taken.choice {
                 match chosen[axis] {
                     Some(other) if other != value => continue,
@@ -173,14 +187,14 @@ impl Catalog {
                 path.push((taken.from, 0, None));
             } else {
                 self.collect_hidden(template_id, &chosen, found);
-                if found.len() >= MOST_FOUND {
+                if found.len() >= MAX_FOUND {
                     return;
                 }
             }
         }
     }
 
-    /// Lists the actions with these choices and any choice on the axes that do not show in the text.
+    /// Lists the actions with these choices and any choice on the axes that the text does not show.
     fn collect_hidden(
         &self,
         template_id: TemplateId,
@@ -192,7 +206,7 @@ impl Catalog {
         let is_free =
             |axis: usize| chosen[axis].is_none() && !matches!(axes[axis], Axis::Repeat(_));
         let mut values: Vec<u64> = chosen.iter().map(|value| value.unwrap_or(0)).collect();
-        while found.len() < MOST_FOUND {
+        while found.len() < MAX_FOUND {
             found.push(self.action(template_id, &values));
             // Count on, the last axis fastest.
             let next = (0..axes.len()).rev().find(|axis| {
@@ -213,30 +227,33 @@ impl Catalog {
     }
 }
 
-/// The text that is looked for, without blanks around it.
-struct Target {
+/// A text to find, without blanks around it.
+struct TextQuery {
     text: String,
-    /// Runs of blanks are one blank, and slots may have the ancestor's names.
+    /// True if runs of blanks count as one and slots may have TSTL's names.
     lenient: bool,
 }
 
-impl Target {
-    fn exact(text: &str) -> Target {
-        Target {
+impl TextQuery {
+    /// Creates a text that must match exactly.
+    fn exact(text: &str) -> TextQuery {
+        TextQuery {
             text: text.trim().to_owned(),
             lenient: false,
         }
     }
 
-    fn lenient(text: &str) -> Target {
+    /// Creates a text that is matched leniently.
+    fn lenient(text: &str) -> TextQuery {
         let words: Vec<&str> = text.split_whitespace().collect();
-        Target {
+        TextQuery {
             text: words.join(" "),
             lenient: true,
         }
     }
 
-    /// Where a literal that begins at `at` ends. Blanks at either end of the whole text do not count.
+    /// Returns the end of a literal that begins at `at`, or `None` if it does not match. Blanks at
+    /// either end of the whole text are ignored.
     fn after(&self, literal: &str, mut at: usize) -> Option<usize> {
         for wanted in literal.chars() {
             let there = self.text[at..].chars().next();
@@ -278,7 +295,7 @@ impl Target {
     }
 
     /// Calls `each` with every slot of a pool that can be read at `at`, and where its name ends.
-    fn slots(&self, pool: &Pool, twin: bool, at: usize, each: &mut dyn FnMut(u64, usize)) {
+    fn slots(&self, pool: &SlotPool, twin: bool, at: usize, each: &mut dyn FnMut(u64, usize)) {
         let mut number = |number: i64, end: usize, close: &str| match u64::try_from(number) {
             Ok(slot) if slot < u64::from(pool.size) && self.text[end..].starts_with(close) => {
                 each(slot, end + close.len())
@@ -286,7 +303,7 @@ impl Target {
             _ => {}
         };
         let rest = &self.text[at..];
-        let joint = if twin {
+        let separator = if twin {
             "_REF"
         } else if pool.name.ends_with(|last: char| last.is_ascii_digit()) {
             "_"
@@ -295,7 +312,7 @@ impl Target {
         };
         let pretty = rest
             .strip_prefix(pool.name.as_str())
-            .and_then(|rest| rest.strip_prefix(joint));
+            .and_then(|rest| rest.strip_prefix(separator));
         if let Some(after) = pretty {
             self.numbers(self.text.len() - after.len(), |slot, end| {
                 number(slot, end, "")
@@ -316,27 +333,27 @@ impl Target {
     }
 
     /// Calls `each` with every alternative of a choice that can be read at `at`, and where it ends.
-    fn alternatives(&self, choice: &Choice, at: usize, each: &mut dyn FnMut(u64, usize)) {
+    fn alternatives(&self, choice: &ChoiceValues, at: usize, each: &mut dyn FnMut(u64, usize)) {
         match choice {
-            Choice::Integers { first, last } => self.numbers(at, |number, end| {
+            ChoiceValues::Integers { first, last } => self.numbers(at, |number, end| {
                 if (*first..=*last).contains(&number) {
                     each(number.abs_diff(*first), end);
                 }
             }),
-            Choice::Characters { first, last } => {
+            ChoiceValues::Characters { first, last } => {
                 let mut characters = self.text[at..].chars();
                 let quoted = (characters.next(), characters.next(), characters.next());
                 if let (Some('\''), Some(character), Some('\'')) = quoted
                     && (*first..=*last).contains(&character)
                 {
-                    let place = (*first..character).count() as u64;
-                    each(place, at + 2 + character.len_utf8());
+                    let position = (*first..character).count() as u64;
+                    each(position, at + 2 + character.len_utf8());
                 }
             }
-            Choice::Texts(texts) => {
-                for (place, text) in texts.iter().enumerate() {
+            ChoiceValues::Texts(texts) => {
+                for (position, text) in texts.iter().enumerate() {
                     if let Some(end) = self.after(text, at) {
-                        each(place as u64, end);
+                        each(position as u64, end);
                     }
                 }
             }
@@ -344,50 +361,51 @@ impl Target {
     }
 }
 
-/// One way of reading one piece.
-struct Edge {
+/// One match of one piece.
+struct PieceMatch {
     from: usize,
     to: usize,
-    /// The axis and what is chosen on it.
+    /// The axis and the choice on it.
     choice: Option<(usize, u64)>,
 }
 
-/// All ways of laying a text along the pieces of a template.
-struct Ways {
-    /// For each piece, how it may be read at the places that the pieces before it lead to, by where it ends.
-    edges: Vec<Vec<Edge>>,
+/// All matches of a text with the pieces of a template.
+struct TemplateMatches {
+    /// By piece: its matches at the positions that earlier pieces lead to, sorted by their ends.
+    piece_matches: Vec<Vec<PieceMatch>>,
     end: usize,
 }
 
-impl Ways {
-    fn of(target: &Target, template: &Template, pools: &[Pool]) -> Option<Ways> {
-        let mut edges: Vec<Vec<Edge>> = Vec::new();
-        let mut places = vec![0];
+impl TemplateMatches {
+    /// Matches a text with a template; `None` if it does not match.
+    fn of(query: &TextQuery, template: &Template, pools: &[SlotPool]) -> Option<TemplateMatches> {
+        let mut piece_matches: Vec<Vec<PieceMatch>> = Vec::new();
+        let mut positions = vec![0];
         // A template without pieces has the empty text, which an empty piece has too.
-        let nothing = [Piece::Text(String::new())];
+        let nothing = [TemplatePiece::Text(String::new())];
         let pieces = match template.pieces.as_slice() {
             [] => nothing.as_slice(),
             pieces => pieces,
         };
         for piece in pieces {
             let mut read = Vec::new();
-            for from in places {
-                let mut push = |to, choice| read.push(Edge { from, to, choice });
+            for from in positions {
+                let mut push = |to, choice| read.push(PieceMatch { from, to, choice });
                 match piece {
-                    Piece::Text(literal) => {
-                        if let Some(to) = target.after(literal, from) {
+                    TemplatePiece::Text(literal) => {
+                        if let Some(to) = query.after(literal, from) {
                             push(to, None);
                         }
                     }
-                    Piece::Hole(axis) | Piece::Twin(axis) => {
-                        let twin = matches!(piece, Piece::Twin(_));
+                    TemplatePiece::Hole(axis) | TemplatePiece::Twin(axis) => {
+                        let twin = matches!(piece, TemplatePiece::Twin(_));
                         let mut chosen = |value, to| push(to, Some((*axis, value)));
                         match template.axes.get(*axis) {
                             Some(Axis::Slot { pool, .. }) => {
-                                target.slots(&pools[pool.0], twin, from, &mut chosen)
+                                query.slots(&pools[pool.0], twin, from, &mut chosen)
                             }
                             Some(Axis::Choice(choice)) if !twin => {
-                                target.alternatives(choice, from, &mut chosen)
+                                query.alternatives(choice, from, &mut chosen)
                             }
                             _ => push(from, None),
                         }
@@ -397,19 +415,23 @@ impl Ways {
             if read.is_empty() {
                 return None;
             }
-            read.sort_by_key(|edge| edge.to);
-            places = read.iter().map(|edge| edge.to).collect();
-            places.dedup();
-            edges.push(read);
+            read.sort_by_key(|piece_match| piece_match.to);
+            positions = read.iter().map(|piece_match| piece_match.to).collect();
+            positions.dedup();
+            piece_matches.push(read);
         }
-        let end = target.text.len();
-        places.contains(&end).then_some(Ways { edges, end })
+        let end = query.text.len();
+        positions
+            .contains(&end)
+            .then_some(TemplateMatches { piece_matches, end })
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Axis, Catalog, Choice, Piece, Pool, PoolId, Role, Template};
+    use super::super::{
+        Axis, Catalog, ChoiceValues, PoolId, SlotPool, SlotRole, Template, TemplatePiece,
+    };
     use super::ActionId;
     use crate::toys;
 
@@ -557,12 +579,12 @@ mod tests {
     fn slot(pool: usize) -> Axis {
         Axis::Slot {
             pool: PoolId(pool),
-            role: Role::Use,
+            role: SlotRole::Use,
         }
     }
 
-    fn single(pools: &[(&str, u32)], pieces: Vec<Piece>, axes: Vec<Axis>) -> Catalog {
-        let pool = |(name, size): &(&str, u32)| Pool {
+    fn single(pools: &[(&str, u32)], pieces: Vec<TemplatePiece>, axes: Vec<Axis>) -> Catalog {
+        let pool = |(name, size): &(&str, u32)| SlotPool {
             name: (*name).to_owned(),
             size: *size,
         };
@@ -577,13 +599,13 @@ mod tests {
 
     #[test]
     fn a_slot_that_shows_twice_is_the_same_both_times() {
-        let comma = || Piece::Text(", ".to_owned());
+        let comma = || TemplatePiece::Text(", ".to_owned());
         let pieces = vec![
-            Piece::Hole(0),
+            TemplatePiece::Hole(0),
             comma(),
-            Piece::Twin(0),
+            TemplatePiece::Twin(0),
             comma(),
-            Piece::Hole(0),
+            TemplatePiece::Hole(0),
         ];
         let catalog = single(&[("c", 12)], pieces, vec![slot(0)]);
         check(&catalog, "c11, c_REF11, c11", "c11, c_REF11, c11");
@@ -599,12 +621,12 @@ mod tests {
     #[test]
     fn all_ways_to_read_a_text_are_found() {
         let numbers = || {
-            Axis::Choice(Choice::Integers {
+            Axis::Choice(ChoiceValues::Integers {
                 first: -1,
                 last: 99,
             })
         };
-        let pieces = vec![Piece::Hole(1), Piece::Hole(0)];
+        let pieces = vec![TemplatePiece::Hole(1), TemplatePiece::Hole(0)];
         let catalog = single(&[], pieces, vec![numbers(), numbers()]);
         for text in ["111", "12", "1-1", "99"] {
             let expected: Vec<ActionId> = (0..catalog.len())
@@ -620,23 +642,30 @@ mod tests {
 
     #[test]
     fn characters_and_blank_alternatives_are_read() {
-        let characters = Axis::Choice(Choice::Characters {
+        let characters = Axis::Choice(ChoiceValues::Characters {
             first: ' ',
             last: 'ÿ',
         });
         let catalog = single(
             &[],
-            vec![Piece::Text("say ".to_owned()), Piece::Hole(0)],
+            vec![
+                TemplatePiece::Text("say ".to_owned()),
+                TemplatePiece::Hole(0),
+            ],
             vec![characters],
         );
         for action in (0..catalog.len()).map(ActionId) {
             assert_eq!(catalog.find(&catalog.text(action)), [action]);
         }
         let texts = ["", " ", "a ", " a", "a  b"].map(str::to_owned).to_vec();
-        let choice = || Axis::Choice(Choice::Texts(texts.clone()));
+        let choice = || Axis::Choice(ChoiceValues::Texts(texts.clone()));
         let catalog = single(
             &[],
-            vec![Piece::Hole(0), Piece::Text(" ".to_owned()), Piece::Hole(1)],
+            vec![
+                TemplatePiece::Hole(0),
+                TemplatePiece::Text(" ".to_owned()),
+                TemplatePiece::Hole(1),
+            ],
             vec![choice(), choice()],
         );
         for action in (0..catalog.len()).map(ActionId) {
@@ -653,18 +682,19 @@ mod tests {
     fn overlapping_alternatives_do_not_explode() {
         let overlapping = || {
             let texts = (1..6).map(|length| "1".repeat(length)).collect();
-            Axis::Choice(Choice::Texts(texts))
+            Axis::Choice(ChoiceValues::Texts(texts))
         };
-        // Nothing fits, a great many ways to see that.
-        let mut pieces: Vec<Piece> = (0..20).map(Piece::Hole).collect();
+        // Nothing matches, and there are very many combinations to reject.
+        let mut pieces: Vec<TemplatePiece> = (0..20).map(TemplatePiece::Hole).collect();
         let axes: Vec<Axis> = (0..20).map(|_| overlapping()).collect();
         let text = "1".repeat(50);
         let catalog = single(&[], pieces.clone(), axes.clone());
         assert_eq!(catalog.find(&format!("{text}2")), []);
-        // Everything fits: as many are listed as anybody could want.
-        assert_eq!(catalog.find(&text).len(), super::MOST_FOUND);
-        // The same choices once more in reverse, which no budget can search: it ends all the same.
-        pieces.extend((0..20).rev().map(Piece::Hole));
+        // Everything matches: the list is cut at the maximum.
+        assert_eq!(catalog.find(&text).len(), super::MAX_FOUND);
+        // With the same choices once more in reverse, no budget suffices; the search must end
+        // anyway.
+        pieces.extend((0..20).rev().map(TemplatePiece::Hole));
         let catalog = single(&[], pieces, axes);
         catalog.find(&"1".repeat(99));
     }

@@ -1,8 +1,8 @@
-//! A set of templates, to choose from.
+//! A set of templates.
 
 use crate::TemplateId;
 
-/// Some of the templates of a catalogue.
+/// A subset of the templates of a catalogue.
 ///
 /// ```
 /// use testwright_core::{TemplateId, TemplateSet};
@@ -19,9 +19,9 @@ pub struct TemplateSet {
 }
 
 impl TemplateSet {
-    /// Puts a template in; `true` if it was not.
+    /// Inserts a template. Returns true if it was not in the set.
     pub fn insert(&mut self, template: TemplateId) -> bool {
-        let (word, bit) = place(template);
+        let (word, bit) = word_and_bit(template);
         if word >= self.words.len() {
             self.words.resize(word + 1, 0);
         }
@@ -31,46 +31,47 @@ impl TemplateSet {
         is_new
     }
 
-    /// Takes a template out; `true` if it was in.
+    /// Removes a template. Returns true if it was in the set.
     pub fn remove(&mut self, template: TemplateId) -> bool {
         let was_in = self.contains(template);
         if was_in {
-            let (word, bit) = place(template);
+            let (word, bit) = word_and_bit(template);
             self.words[word] &= !bit;
             self.count -= 1;
         }
         was_in
     }
 
-    /// Whether a template is in.
+    /// Returns true if a template is in the set.
     #[inline]
     pub fn contains(&self, template: TemplateId) -> bool {
-        let (word, bit) = place(template);
+        let (word, bit) = word_and_bit(template);
         self.words.get(word).is_some_and(|word| word & bit != 0)
     }
 
-    /// The templates that are in this and in the other set.
-    pub fn both(&self, other: &TemplateSet) -> TemplateSet {
+    /// Returns the templates that are in both sets.
+    pub fn intersection(&self, other: &TemplateSet) -> TemplateSet {
         let words = self.words.iter().zip(&other.words);
         let words: Vec<u64> = words.map(|(one, other)| one & other).collect();
         let count = words.iter().map(|word| word.count_ones() as usize).sum();
         TemplateSet { words, count }
     }
 
-    /// How many are in.
+    /// Returns the number of templates.
     pub fn len(&self) -> usize {
         self.count
     }
 
-    /// True if none is in.
+    /// Returns true if the set is empty.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// Those that are in, in order.
+    /// Returns the templates, in order.
     pub fn iter(&self) -> impl Iterator<Item = TemplateId> + '_ {
         self.words.iter().enumerate().flat_map(|(number, word)| {
-            // Each round takes out the lowest bit, so that a few templates among thousands are found at once.
+            // Each round removes the lowest bit, so that a few templates among thousands are found
+            // fast.
             let rests =
                 std::iter::successors(Some(*word), |rest| Some(rest & rest.wrapping_sub(1)));
             rests
@@ -80,10 +81,10 @@ impl TemplateSet {
     }
 }
 
-/// Equal if the same templates are in, however much memory they have.
+/// Sets are equal if they contain the same templates, whatever their capacity.
 impl PartialEq for TemplateSet {
     fn eq(&self, other: &TemplateSet) -> bool {
-        // With as many in both, there is nothing in the rest of the longer one if the common part is equal.
+        // With equal counts and an equal common part, the rest of the longer one is empty.
         self.count == other.count
             && self
                 .words
@@ -105,7 +106,8 @@ impl FromIterator<TemplateId> for TemplateSet {
     }
 }
 
-fn place(template: TemplateId) -> (usize, u64) {
+/// Returns the word of a template and its bit in that word.
+fn word_and_bit(template: TemplateId) -> (usize, u64) {
     (template.0 / 64, 1 << (template.0 % 64))
 }
 

@@ -1,91 +1,95 @@
-//! What an exploration came to, and how much it covers.
+//! The result of an exploration.
 
 use std::fmt;
 
 use super::links::Links;
-use super::visited::Visited;
-use super::{Choice, StateId};
-use crate::{Failure, Likeness, Test};
+use super::visited::VisitedStates;
+use super::{BacktrackChoice, StateId};
+use crate::{Equivalence, Failure, Test};
 
-/// What an exploration came to.
+/// The result of an exploration.
 #[derive(Clone, Debug)]
 pub struct Exploration {
-    /// How many states were visited, the initial one included. Without matching every test leads to a state of its
-    /// own, and after [`forgot`](Exploration::forgot) some count more than once.
+    /// The number of states visited, including the initial one. Without matching, every test leads
+    /// to a state of its own, and after [`forgot`](Exploration::forgot) some states count more than
+    /// once.
     pub states: u64,
-    /// How many transitions were taken between them, those that failed included. A transition that had to be taken
-    /// again, to go back to a state, counts once.
+    /// The number of transitions taken, including those that failed. A transition that was replayed
+    /// to return to a state counts once.
     pub transitions: u64,
-    /// How many steps were taken in all.
+    /// The number of steps taken in all.
     pub steps: u64,
-    /// The most steps from the initial state to a state, on the way on which it was reached.
+    /// The largest number of steps from the initial state to a state, on the path by which it was
+    /// reached.
     pub depth: usize,
-    /// How much of the system this covers.
-    pub reach: Reach,
+    /// The part of the system that was covered.
+    pub extent: ExploredExtent,
     /// Tests that fail, in the order in which they were found.
     pub failures: Vec<(Test, Failure)>,
-    /// How many transitions failed: usually more than are kept in `failures`.
-    pub failing: u64,
+    /// The number of failing transitions: usually more than are kept in `failures`.
+    pub failure_count: u64,
     /// Tests that lead to states in which no action is enabled, in the order in which they were found.
     pub deadlocks: Vec<Test>,
-    /// How many such states there are: more than `deadlocks` if only some tests were to be kept.
-    pub deadlocked: u64,
-    /// Tests that lead to states the watcher looked for, in the order in which they were found.
+    /// The number of such states: more than `deadlocks` if only some tests were kept.
+    pub deadlock_count: u64,
+    /// Tests that lead to goal states, in the order in which they were found.
     pub goals: Vec<Test>,
-    /// How many such states there are.
-    pub reached: u64,
-    /// Which states counted as one; `None` if none did.
-    pub matching: Option<Likeness>,
-    /// Memory was full and states were no longer remembered, so that some were visited more than once.
+    /// The number of such states.
+    pub goal_count: u64,
+    /// The states that counted as one; `None` if states were not matched.
+    pub matching: Option<Equivalence>,
+    /// True if memory was full and states were no longer remembered, so that some were visited more
+    /// than once.
     pub forgot: bool,
-    /// How the exploration got back to states, and why in this way.
-    pub going_back: Choice,
-    /// The memory that remembering the states took, the ways to them and what the watcher kept, but not the copies of
-    /// states.
+    /// The way in which the exploration returned to states, and the reason for it.
+    pub backtracking: BacktrackChoice,
+    /// The memory, in bytes, of the remembered states, the paths to them and the data of the
+    /// watcher. Snapshots are not included.
     pub bytes: usize,
-    pub(super) paths: Paths,
+    pub(super) paths: StatePaths,
 }
 
-/// How much of a system an exploration covers.
+/// The part of a system that an exploration covered.
 ///
-/// All of this is about steps that pass. Nothing is known of what would follow a failure.
+/// All of this refers to passing steps. Nothing is known about what would follow a failure.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Reach {
-    /// Every state that can be reached at all. So what was not found does not exist.
+pub enum ExploredExtent {
+    /// Every reachable state. Anything that was not found does not exist.
     Everything,
-    /// Every test up to this length; there are longer ones.
+    /// Every test up to this length. There are longer ones.
     Length(usize),
-    /// Not all, since the exploration ended early.
+    /// Only a part, since the exploration ended early.
     Partial {
-        /// Why it ended.
-        because: Reason,
-        /// Every test up to this length is covered all the same.
+        /// The reason for the end.
+        reason: StopReason,
+        /// Every test up to this length was covered nevertheless.
         length: usize,
     },
 }
 
-/// Why an exploration ended early.
+/// The reason why an exploration ended early.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Reason {
-    /// The watcher said so.
+pub enum StopReason {
+    /// The watcher stopped it.
     Stopped,
-    /// The person at the keyboard said so while the system was at work.
+    /// The user interrupted it while the system was running.
     Interrupted,
-    /// A failure was found, and one is enough.
+    /// A failure was found, and one was enough.
     FailureFound,
-    /// What was looked for was found, and once is enough.
+    /// A goal was found, and one was enough.
     GoalFound,
     /// No more states could be remembered.
     MemoryFull,
 }
 
 impl Exploration {
-    /// Whether every state that can be reached was visited.
+    /// Returns true if every reachable state was visited.
     pub fn is_complete(&self) -> bool {
-        self.reach == Reach::Everything
+        self.extent == ExploredExtent::Everything
     }
 
-    /// How many tests were run, the empty one not included, if each was run for itself: without matching.
+    /// Returns the number of tests that were run, without the empty one. `None` if states were
+    /// matched, since tests are not run separately then.
     pub fn tests(&self) -> Option<u64> {
         match self.matching {
             None => Some(self.transitions),
@@ -93,57 +97,58 @@ impl Exploration {
         }
     }
 
-    /// The test that leads to a state, if the exploration remembers it. It is a shortest one if the order was breadth
-    /// first.
+    /// Returns the test that leads to a state, if the exploration remembers it. It is a shortest
+    /// one if the order was breadth first.
     pub fn test_to(&self, state: StateId) -> Option<Test> {
         self.paths.test_to(state)
     }
 }
 
-impl fmt::Display for Reach {
+impl fmt::Display for ExploredExtent {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Reach::Everything => out.write_str("every state that can be reached"),
-            Reach::Length(length) => write!(out, "every test of up to {length} steps"),
-            Reach::Partial { because, length: 0 } => write!(out, "not all: {because}"),
-            Reach::Partial { because, length } => {
+            ExploredExtent::Everything => out.write_str("every state that can be reached"),
+            ExploredExtent::Length(length) => write!(out, "every test of up to {length} steps"),
+            ExploredExtent::Partial { reason, length: 0 } => write!(out, "not all: {reason}"),
+            ExploredExtent::Partial { reason, length } => {
                 write!(
                     out,
-                    "every test of up to {length} steps, then not all: {because}"
+                    "every test of up to {length} steps, then not all: {reason}"
                 )
             }
         }
     }
 }
 
-impl fmt::Display for Reason {
+impl fmt::Display for StopReason {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(match self {
-            Reason::Stopped => "it was stopped",
-            Reason::Interrupted => "it was interrupted",
-            Reason::FailureFound => "a failure was found",
-            Reason::GoalFound => "what was looked for was found",
-            Reason::MemoryFull => "there was no room to remember more states",
+            StopReason::Stopped => "it was stopped",
+            StopReason::Interrupted => "it was interrupted",
+            StopReason::FailureFound => "a failure was found",
+            StopReason::GoalFound => "a goal was found",
+            StopReason::MemoryFull => "there was no room to remember more states",
         })
     }
 }
 
-/// The ways to the states.
+/// The paths to the states.
 #[derive(Clone, Default)]
-pub(super) struct Paths {
+pub(super) struct StatePaths {
     pub(super) links: Option<Links>,
-    pub(super) visited: Option<Visited>,
+    pub(super) visited: Option<VisitedStates>,
 }
 
-impl fmt::Debug for Paths {
-    /// How many there are; nobody wants to read them all.
+impl fmt::Debug for StatePaths {
+    /// Writes only the number of paths, since there may be millions.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let count = self.links.as_ref().map_or(0, Links::len);
-        out.debug_tuple("Paths").field(&count).finish()
+        out.debug_tuple("StatePaths").field(&count).finish()
     }
 }
 
-impl Paths {
+impl StatePaths {
+    /// Returns the test that leads to a state, if its path is remembered.
     fn test_to(&self, state: StateId) -> Option<Test> {
         let links = self.links.as_ref()?;
         let number = u32::try_from(state.0).ok()?;

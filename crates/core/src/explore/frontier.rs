@@ -1,68 +1,72 @@
-//! Which state is next. This is all that the orders of an exploration differ in.
+//! Frontiers: the choice of the next state. The search orders differ only in this.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
 use super::links::Visit;
-use super::{Order, StateId};
+use super::{SearchOrder, StateId};
 use crate::ActionId;
 
-/// A state whose actions are not all taken.
+/// A state with actions that were not taken yet.
 #[derive(Clone, Debug)]
-pub(super) struct Open {
+pub(super) struct OpenState {
     pub(super) state: StateId,
     pub(super) visit: Visit,
     pub(super) depth: u32,
-    /// Those still to take, last one first; `None` before anybody asked the system.
+    /// The actions still to take, in reverse order; `None` until the system was queried.
     pub(super) actions: Option<Vec<ActionId>>,
-    /// How many there were.
+    /// The number of actions at the beginning.
     pub(super) count: usize,
-    /// They were all taken before, on a longer way to this state.
-    pub(super) again: bool,
-    /// The state's number in the set of those visited, if it is there.
+    /// True if the actions were all taken before, when the state was reached by a longer path.
+    pub(super) is_revisit: bool,
+    /// The number of the state in the set of visited states, if it is in the set.
     pub(super) number: Option<u32>,
 }
 
-/// States whose actions are not all taken, in some order.
+/// The open states of a search, in some order.
 pub(super) trait Frontier {
-    /// Adds a state, and how far it is from what is looked for.
-    fn push(&mut self, open: Open, distance: i64);
+    /// Adds a state and its estimated distance from the goal.
+    fn push(&mut self, open: OpenState, distance: i64);
 
-    /// The state to go on with. It stays the same until it is closed, or, if the newest come first, until one is added.
-    fn current(&mut self) -> Option<&mut Open>;
+    /// Returns the state to continue with. It stays the same until it is closed or, if the newest
+    /// come first, until one is added.
+    fn current(&mut self) -> Option<&mut OpenState>;
 
-    /// Takes the current state away.
-    fn close(&mut self) -> Option<Open>;
+    /// Removes the current state.
+    fn close(&mut self) -> Option<OpenState>;
 
+    /// Returns the number of open states.
     fn len(&self) -> usize;
 
-    /// Whether a state that was just added is the next.
+    /// Returns true if the state added last comes next.
     fn newest_first(&self) -> bool {
         false
     }
 }
 
-/// The frontier of an order.
-pub(super) fn frontier(order: Order) -> Box<dyn Frontier> {
+/// Creates the frontier for a search order.
+pub(super) fn frontier(order: SearchOrder) -> Box<dyn Frontier> {
     match order {
-        Order::BreadthFirst => Box::new(Queue::default()),
-        Order::DepthFirst | Order::IterativeDeepening => Box::new(Stack::default()),
-        Order::BestFirst => Box::new(Best::default()),
+        SearchOrder::BreadthFirst => Box::new(BreadthFirstFrontier::default()),
+        SearchOrder::DepthFirst | SearchOrder::IterativeDeepening => {
+            Box::new(DepthFirstFrontier::default())
+        }
+        SearchOrder::BestFirst => Box::new(BestFirstFrontier::default()),
     }
 }
 
 /// Oldest first: all states that take n steps come before those that take n + 1.
 #[derive(Default)]
-struct Queue(VecDeque<Open>);
+struct BreadthFirstFrontier(VecDeque<OpenState>);
 
-impl Frontier for Queue {
-    fn push(&mut self, open: Open, _distance: i64) {
+impl Frontier for BreadthFirstFrontier {
+    fn push(&mut self, open: OpenState, _distance: i64) {
         self.0.push_back(open);
     }
-    fn current(&mut self) -> Option<&mut Open> {
+    fn current(&mut self) -> Option<&mut OpenState> {
         self.0.front_mut()
     }
-    fn close(&mut self) -> Option<Open> {
+    fn close(&mut self) -> Option<OpenState> {
         self.0.pop_front()
     }
     fn len(&self) -> usize {
@@ -70,18 +74,18 @@ impl Frontier for Queue {
     }
 }
 
-/// Newest first: always onwards, and back only where there is nothing new.
+/// Newest first: goes deeper as long as there are new states.
 #[derive(Default)]
-struct Stack(Vec<Open>);
+struct DepthFirstFrontier(Vec<OpenState>);
 
-impl Frontier for Stack {
-    fn push(&mut self, open: Open, _distance: i64) {
+impl Frontier for DepthFirstFrontier {
+    fn push(&mut self, open: OpenState, _distance: i64) {
         self.0.push(open);
     }
-    fn current(&mut self) -> Option<&mut Open> {
+    fn current(&mut self) -> Option<&mut OpenState> {
         self.0.last_mut()
     }
-    fn close(&mut self) -> Option<Open> {
+    fn close(&mut self) -> Option<OpenState> {
         self.0.pop()
     }
     fn len(&self) -> usize {
@@ -92,42 +96,42 @@ impl Frontier for Stack {
     }
 }
 
-/// Nearest first, and among those that are equally near the oldest.
+/// Nearest first, and of equally near states the oldest.
 #[derive(Default)]
-struct Best {
-    /// Distance and place of those that wait.
+struct BestFirstFrontier {
+    /// Distance, order of addition and index of the waiting states.
     heap: BinaryHeap<Reverse<(i64, u64, usize)>>,
-    /// Those that wait, by place; the heap moves its elements often, so they are kept out of it.
-    waiting: Vec<Option<Open>>,
+    /// The waiting states by index. They are kept out of the heap, which moves its elements often.
+    waiting: Vec<Option<OpenState>>,
     free: Vec<usize>,
     added: u64,
-    current: Option<Open>,
+    current: Option<OpenState>,
 }
 
-impl Frontier for Best {
-    fn push(&mut self, open: Open, distance: i64) {
-        let place = match self.free.pop() {
-            Some(place) => {
-                self.waiting[place] = Some(open);
-                place
+impl Frontier for BestFirstFrontier {
+    fn push(&mut self, open: OpenState, distance: i64) {
+        let index = match self.free.pop() {
+            Some(index) => {
+                self.waiting[index] = Some(open);
+                index
             }
             None => {
                 self.waiting.push(Some(open));
                 self.waiting.len() - 1
             }
         };
-        self.heap.push(Reverse((distance, self.added, place)));
+        self.heap.push(Reverse((distance, self.added, index)));
         self.added += 1;
     }
-    fn current(&mut self) -> Option<&mut Open> {
+    fn current(&mut self) -> Option<&mut OpenState> {
         if self.current.is_none() {
-            let Reverse((_, _, place)) = self.heap.pop()?;
-            self.current = self.waiting[place].take();
-            self.free.push(place);
+            let Reverse((_, _, index)) = self.heap.pop()?;
+            self.current = self.waiting[index].take();
+            self.free.push(index);
         }
         self.current.as_mut()
     }
-    fn close(&mut self) -> Option<Open> {
+    fn close(&mut self) -> Option<OpenState> {
         self.current.take()
     }
     fn len(&self) -> usize {
@@ -139,16 +143,16 @@ impl Frontier for Best {
 mod tests {
     use super::*;
 
-    fn order_of(order: Order, distances: &[i64]) -> Vec<u64> {
+    fn order_of(order: SearchOrder, distances: &[i64]) -> Vec<u64> {
         let mut frontier = frontier(order);
         for (number, distance) in distances.iter().enumerate() {
-            let open = Open {
+            let open = OpenState {
                 state: StateId(number as u64),
                 visit: 0,
                 depth: 0,
                 actions: None,
                 count: 0,
-                again: false,
+                is_revisit: false,
                 number: None,
             };
             frontier.push(open, *distance);
@@ -168,8 +172,11 @@ mod tests {
     #[test]
     fn frontiers_differ_in_their_order() {
         let distances = [3, 1, 2, 1];
-        assert_eq!(order_of(Order::BreadthFirst, &distances), [0, 1, 2, 3]);
-        assert_eq!(order_of(Order::DepthFirst, &distances), [3, 2, 1, 0]);
-        assert_eq!(order_of(Order::BestFirst, &distances), [1, 3, 2, 0]);
+        assert_eq!(
+            order_of(SearchOrder::BreadthFirst, &distances),
+            [0, 1, 2, 3]
+        );
+        assert_eq!(order_of(SearchOrder::DepthFirst, &distances), [3, 2, 1, 0]);
+        assert_eq!(order_of(SearchOrder::BestFirst, &distances), [1, 3, 2, 0]);
     }
 }

@@ -1,49 +1,54 @@
-//! How each state was reached: the one before it, and the action in between.
+//! The path to each state: its predecessor and the action between them.
 
-use crate::blocks::Blocks;
+use crate::chunked_vec::ChunkedVec;
 use crate::{ActionId, Catalog, Test};
 
-/// One way to a state. States and visits have the same numbers, unless a shorter way to a state is found later.
+/// The number of a path to a state. States and visits have the same numbers, unless a shorter path
+/// to a state is found later.
 pub(super) type Visit = u32;
 
 /// The visit of the initial state.
 pub(super) const START: Visit = 0;
 
-/// For each visit the one before and the action: 8 bytes, from which the test that leads there is made again.
+/// By visit: the predecessor and the action, 8 bytes, from which the test that leads there is
+/// rebuilt.
 ///
-/// A link never changes. A shorter way to a state that was visited is a visit of its own, for those who came through
-/// the old one would otherwise be led astray where states are only alike, not equal.
+/// A link never changes. A shorter path to a visited state gets a visit of its own: where states
+/// are only equivalent, not equal, changing the old link would break the paths that lead through
+/// it.
 #[derive(Clone, Debug)]
 pub(super) struct Links {
-    parents: Blocks<u32>,
-    actions: Blocks<u32>,
-    /// The upper half of the actions' ids; stays empty if all are below four billion.
-    upper: Option<Blocks<u16>>,
+    parents: ChunkedVec<u32>,
+    actions: ChunkedVec<u32>,
+    /// The upper half of the action ids; `None` if all ids are below four billion.
+    upper: Option<ChunkedVec<u16>>,
 }
 
 impl Links {
-    /// The links of an exploration that is at its start.
+    /// Creates the links of an exploration that starts now.
     pub(super) fn new(catalog: &Catalog) -> Links {
         let large = catalog.end() > u64::from(u32::MAX);
         let mut links = Links {
-            parents: Blocks::new(),
-            actions: Blocks::new(),
-            upper: large.then(Blocks::new),
+            parents: ChunkedVec::new(),
+            actions: ChunkedVec::new(),
+            upper: large.then(ChunkedVec::new),
         };
         links.push(START, ActionId(0));
         links
     }
 
+    /// Returns the number of visits.
     pub(super) fn len(&self) -> usize {
         self.parents.len()
     }
 
+    /// Returns the memory used, in bytes.
     pub(super) fn bytes(&self) -> usize {
-        let upper = self.upper.as_ref().map_or(0, Blocks::bytes);
+        let upper = self.upper.as_ref().map_or(0, ChunkedVec::bytes);
         self.parents.bytes() + self.actions.bytes() + upper
     }
 
-    /// A new visit; there must be room for it.
+    /// Adds a visit. There must be room for it.
     pub(super) fn push(&mut self, parent: Visit, action: ActionId) -> Visit {
         let visit = self.len() as Visit;
         self.parents.push(parent);
@@ -55,7 +60,7 @@ impl Links {
         visit
     }
 
-    /// Forgets a visit, if it is the last.
+    /// Removes a visit if it is the last. Returns true if it was removed.
     pub(super) fn pop(&mut self, visit: Visit) -> bool {
         let last = visit != START && visit as usize + 1 == self.len();
         if last {
@@ -68,7 +73,7 @@ impl Links {
         last
     }
 
-    /// The visit before, and the action in between.
+    /// Returns the predecessor of a visit and the action between them.
     pub(super) fn before(&self, visit: Visit) -> (Visit, ActionId) {
         let index = visit as usize;
         let upper = self.upper.as_ref().map_or(0, |upper| upper.get(index));
@@ -76,7 +81,7 @@ impl Links {
         (self.parents.get(index), ActionId(action))
     }
 
-    /// The actions that lead to a visit.
+    /// Returns the actions that lead to a visit.
     pub(super) fn path(&self, visit: Visit) -> Vec<ActionId> {
         let mut path = Vec::new();
         let mut at = visit;
@@ -89,7 +94,7 @@ impl Links {
         path
     }
 
-    /// The test that leads to a visit and goes on with these actions.
+    /// Returns the test that leads to a visit and continues with these actions.
     pub(super) fn test(&self, visit: Visit, more: &[ActionId]) -> Test {
         Test::of(self.path(visit).into_iter().chain(more.iter().copied()))
     }

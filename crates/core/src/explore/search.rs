@@ -1,119 +1,121 @@
-//! The loop that all explorations share.
+//! The search loop that all explorations share.
 
-use super::exploration::Paths;
-use super::frontier::{Frontier, Open, frontier};
+use super::exploration::StatePaths;
+use super::frontier::{Frontier, OpenState, frontier};
 use super::links::{START, Visit};
-use super::visited::Visited;
-use super::walker::{Halt, Walker};
+use super::visited::VisitedStates;
+use super::walker::{Halt, StateWalker};
 use super::{
-    Choice, Exploration, ExploreWatcher, Explorer, Failures, Order, Plan, Progress, Reach, Reason,
-    StateId, Transition, WhenFull,
+    BacktrackChoice, Exploration, ExploreOptions, ExploreProgress, ExploreWatcher, ExploredExtent,
+    Explorer, FailurePolicy, SearchOrder, StateId, StateTransition, StopReason, WhenFull,
 };
-use crate::{ActionId, Error, Failure, Likeness, Outcome, System};
+use crate::{ActionId, Equivalence, Error, Failure, Outcome, System};
 
-/// See [`Explorer::explore`].
+/// Explores a system; see [`Explorer::explore`].
 pub(super) fn explore<S: System + ?Sized, K>(
     explorer: &mut Explorer<'_, S, K>,
-    plan: &Plan,
+    options: &ExploreOptions,
     watcher: &mut dyn ExploreWatcher<S>,
 ) -> Result<Exploration, Error> {
-    if plan.matching.is_some() && explorer.fingerprint.is_none() {
-        let help = "explore without matching, up to a depth: every test is tried for itself then";
+    if options.matching.is_some() && explorer.fingerprint.is_none() {
+        let help = "explore without matching, up to a depth; then every test is tried separately";
         return Err(Error::new("the system cannot tell its states apart").with_help(help));
     }
-    let going_back = match plan.going_back {
+    let backtracking = match options.backtracking {
         None => explorer.probe()?,
-        Some(by) => Choice {
-            by,
-            why: "it was asked for".to_owned(),
+        Some(by) => BacktrackChoice {
+            method: by,
+            reason: "it was requested".to_owned(),
         },
     };
-    let walker = Walker::new(explorer, going_back.by, plan.most_copies);
-    let mut search = Search {
+    let walker = StateWalker::new(explorer, backtracking.method, options.max_snapshots);
+    let mut search = StateSearch {
         walker,
-        plan,
+        options,
         watcher,
-        limit: plan.depth,
+        limit: options.depth,
         visited: None,
-        frontier: frontier(plan.order),
+        frontier: frontier(options.order),
         unexpanded: 0,
         covered: 0,
-        found: nothing(plan.matching, going_back),
+        found: empty_exploration(options.matching, backtracking),
     };
-    let end = match plan.order {
-        Order::IterativeDeepening => search.deepen(),
+    let end = match options.order {
+        SearchOrder::IterativeDeepening => search.deepen(),
         _ => search.run(),
     };
-    let reach = match end {
-        Ok(()) => search.reach(),
-        Err(Halt::Stop(because)) => Reach::Partial {
-            because,
+    let extent = match end {
+        Ok(()) => search.extent(),
+        Err(Halt::Stop(reason)) => ExploredExtent::Partial {
+            reason,
             length: search.covered,
         },
         Err(Halt::Error(error)) => return Err(error),
     };
-    Ok(search.into_exploration(reach))
+    Ok(search.into_exploration(extent))
 }
 
-/// An exploration that has not begun.
-fn nothing(matching: Option<Likeness>, going_back: Choice) -> Exploration {
+/// Returns the result of an exploration that has not started.
+fn empty_exploration(matching: Option<Equivalence>, backtracking: BacktrackChoice) -> Exploration {
     Exploration {
         states: 0,
         transitions: 0,
         steps: 0,
         depth: 0,
-        reach: Reach::Everything,
+        extent: ExploredExtent::Everything,
         failures: Vec::new(),
-        failing: 0,
+        failure_count: 0,
         deadlocks: Vec::new(),
-        deadlocked: 0,
+        deadlock_count: 0,
         goals: Vec::new(),
-        reached: 0,
+        goal_count: 0,
         matching,
         forgot: false,
-        going_back,
+        backtracking,
         bytes: 0,
-        paths: Paths::default(),
+        paths: StatePaths::default(),
     }
 }
 
-struct Search<'a, 'e, 's, S: ?Sized, K> {
-    walker: Walker<'e, 's, S, K>,
-    plan: &'a Plan,
+/// An exploration in progress.
+struct StateSearch<'a, 'e, 's, S: ?Sized, K> {
+    walker: StateWalker<'e, 's, S, K>,
+    options: &'a ExploreOptions,
     watcher: &'a mut dyn ExploreWatcher<S>,
-    /// How many steps a test may have, for now.
+    /// The current maximum number of steps per test.
     limit: Option<usize>,
-    visited: Option<Visited>,
+    visited: Option<VisitedStates>,
     frontier: Box<dyn Frontier>,
-    /// How many states were not expanded, because of a limit.
+    /// The number of states that were not expanded because of a limit.
     unexpanded: u64,
-    /// Every test up to this length is covered.
+    /// The length up to which every test is covered.
     covered: usize,
     found: Exploration,
 }
 
-/// What a state turns out to be.
+/// The classification of a state that was just reached.
 enum Arrival {
-    /// Known, and there is no reason to visit it again.
+    /// A known state that need not be visited again.
     Known(StateId),
-    /// Known, but this way to it is shorter, so that more of what follows is within the limit.
+    /// A known state, but reached by a shorter path, so that more of what follows is within the
+    /// limit.
     Shorter(u32),
-    /// New, with a fingerprint if it is to be recognised later.
+    /// A new state, with a fingerprint if it is to be recognised later.
     New(Option<u128>),
-    /// New, as far as anybody knows, and there is no room to remember it.
+    /// A state that is not known, and there is no room to remember it.
     NoRoom,
 }
 
-impl<S: System + ?Sized, K> Search<'_, '_, '_, S, K> {
-    /// One search after the other, each one step deeper.
+impl<S: System + ?Sized, K> StateSearch<'_, '_, '_, S, K> {
+    /// Runs one search after the other, each one step deeper.
     fn deepen(&mut self) -> Result<(), Halt> {
         for limit in 1.. {
-            self.limit = Some(self.plan.depth.map_or(limit, |depth| depth.min(limit)));
+            self.limit = Some(self.options.depth.map_or(limit, |depth| depth.min(limit)));
             self.run()?;
             if !self.found.forgot || self.follows_all() {
                 self.covered = limit;
             }
-            let deepest = self.plan.depth.is_some_and(|depth| limit >= depth);
+            let deepest = self.options.depth.is_some_and(|depth| limit >= depth);
             if self.unexpanded == 0 || deepest || self.found.forgot && !self.follows_all() {
                 break;
             }
@@ -121,6 +123,7 @@ impl<S: System + ?Sized, K> Search<'_, '_, '_, S, K> {
         Ok(())
     }
 
+    /// Runs the search until no state is open.
     fn run(&mut self) -> Result<(), Halt> {
         self.begin()?;
         while let Some(open) = self.frontier.current() {
@@ -132,7 +135,7 @@ impl<S: System + ?Sized, K> Search<'_, '_, '_, S, K> {
                 None => self.close(),
                 Some(action) => {
                     let last = actions.is_empty();
-                    let from = Open {
+                    let from = OpenState {
                         actions: None,
                         ..*open
                     };
@@ -143,25 +146,29 @@ impl<S: System + ?Sized, K> Search<'_, '_, '_, S, K> {
         Ok(())
     }
 
+    /// Resets the search and enters the initial state.
     fn begin(&mut self) -> Result<(), Halt> {
-        self.walker.begin_again();
-        self.walker.progress = Progress {
+        self.walker.restart();
+        self.walker.progress = ExploreProgress {
             steps: self.walker.progress.steps,
-            ..Progress::default()
+            ..ExploreProgress::default()
         };
         self.unexpanded = 0;
         let mut failures = std::mem::take(&mut self.found.failures);
-        if self.plan.failures != Failures::Distinct {
+        if self.options.failures != FailurePolicy::Distinct {
             failures.clear();
         }
         self.found = Exploration {
-            // Those of a search that was less deep are shorter.
+            // Failures of an earlier, less deep search are shorter.
             failures,
-            ..nothing(self.found.matching, self.found.going_back.clone())
+            ..empty_exploration(self.found.matching, self.found.backtracking.clone())
         };
-        // Only where a longer way may be found first do depths have to be remembered.
-        let ways = self.limit.is_some() && self.plan.order != Order::BreadthFirst;
-        self.visited = self.plan.matching.map(|_| Visited::new(ways));
+        // Depths are remembered only where a longer path may be found first.
+        let with_paths = self.limit.is_some() && self.options.order != SearchOrder::BreadthFirst;
+        self.visited = self
+            .options
+            .matching
+            .map(|_| VisitedStates::new(with_paths));
         self.watcher.started();
         self.go_to(START)?;
         let arrival = Arrival::New(self.fingerprint()?);
@@ -169,56 +176,58 @@ impl<S: System + ?Sized, K> Search<'_, '_, '_, S, K> {
         self.stop_at_goal()
     }
 
+    /// Brings the system to the state of a visit.
     fn go_to(&mut self, visit: Visit) -> Result<(), Halt> {
         let watcher = &mut *self.watcher;
         self.walker
             .go_to(visit, &mut |progress| watcher.proceed(progress))
     }
 
-    /// Finds out what can be done in the current state of the frontier.
+    /// Lists the actions of the current state of the frontier.
     fn open(&mut self) -> Result<(), Halt> {
         let Some(open) = self.frontier.current() else {
             return Ok(());
         };
         let (visit, depth) = (open.visit, open.depth);
-        let mut again = false;
+        let mut is_revisit = false;
         if let (Some(number), Some(visited)) = (open.number, &mut self.visited)
             && let Some((best, taken)) = visited.depth(number)
         {
             if best < depth {
-                // While it waited, a shorter way was found, which waits too or was followed already.
+                // A shorter path was found in the meantime, and is waiting or was followed already.
                 open.actions = Some(Vec::new());
-                open.again = true;
+                open.is_revisit = true;
                 return Ok(());
             }
-            again = taken;
+            is_revisit = taken;
             visited.set_depth(number, depth, true);
         }
-        if self.plan.order == Order::BreadthFirst && !self.found.forgot {
+        if self.options.order == SearchOrder::BreadthFirst && !self.found.forgot {
             self.covered = depth as usize;
         }
         self.go_to(visit)?;
-        let actions = self.list_actions(visit, again);
+        let actions = self.list_actions(visit, is_revisit);
         if let Some(open) = self.frontier.current() {
             open.count = actions.len();
             open.actions = Some(actions);
-            open.again = again;
+            open.is_revisit = is_revisit;
         }
         Ok(())
     }
 
-    /// The current state of the frontier is done.
+    /// Closes the current state of the frontier.
     fn close(&mut self) {
         if let Some(open) = self.frontier.close() {
-            if !open.again {
+            if !open.is_revisit {
                 self.watcher.finished(open.state, open.count);
             }
             self.release(open.visit, open.number);
         }
     }
 
-    /// Nobody comes back to a visit. The first one of a remembered state stays, so that its test can be made. In a tree
-    /// of tests that is not a stack, later visits build on it.
+    /// Frees a visit that is not needed any more. The first visit of a remembered state stays, so
+    /// that its test can be rebuilt. In a tree of tests that is not a stack, later visits build on
+    /// it, so it stays as well.
     fn release(&mut self, visit: Visit, number: Option<u32>) {
         let first = match (number, &self.visited) {
             (Some(number), Some(visited)) => visited.visit(number) == visit,
@@ -228,13 +237,13 @@ impl<S: System + ?Sized, K> Search<'_, '_, '_, S, K> {
         self.walker.release(visit, first || tree);
     }
 
-    /// The actions to take in the state the system is in, last one first. Tells whether it is a deadlock.
-    fn list_actions(&mut self, visit: Visit, again: bool) -> Vec<ActionId> {
+    /// Returns the actions to take in the current state, in reverse order. Records a deadlock.
+    fn list_actions(&mut self, visit: Visit, is_revisit: bool) -> Vec<ActionId> {
         let system = &mut *self.walker.explorer.system;
         let mut actions = system.enabled();
-        if actions.is_empty() && !again {
-            self.found.deadlocked += 1;
-            if self.found.deadlocks.len() < self.plan.most_tests {
+        if actions.is_empty() && !is_revisit {
+            self.found.deadlock_count += 1;
+            if self.found.deadlocks.len() < self.options.max_tests {
                 self.found
                     .deadlocks
                     .push(self.walker.links.test(visit, &[]));
@@ -242,39 +251,38 @@ impl<S: System + ?Sized, K> Search<'_, '_, '_, S, K> {
         }
         actions.retain(|action| {
             // Equal copies lead to the same state.
-            system.actions().without_repeat(*action) == *action
-                && self.watcher.allows(system, *action)
+            system.actions().first_copy(*action) == *action && self.watcher.allows(system, *action)
         });
         actions.reverse();
         actions
     }
 
-    /// Takes an action of an open state, and does whatever has to be done where it leads.
-    fn follow(&mut self, from: &Open, action: ActionId, last: bool) -> Result<(), Halt> {
+    /// Takes an action of an open state and handles the result.
+    fn follow(&mut self, from: &OpenState, action: ActionId, last: bool) -> Result<(), Halt> {
         self.go_to(from.visit)?;
         if !last {
-            self.walker.keep(from.visit);
+            self.walker.keep_snapshot(from.visit);
         }
         self.walker.progress.open = self.frontier.len();
         let watcher = &mut *self.watcher;
         let mut outcome = self
             .walker
             .step(action, &mut |progress| watcher.proceed(progress))?;
-        if self.plan.check && matches!(outcome, Outcome::Passed | Outcome::Expected) {
+        if self.options.check && matches!(outcome, Outcome::Passed | Outcome::Expected) {
             outcome = self.walker.explorer.system.check();
         }
         let mut failure = None;
         let to = match outcome {
             Outcome::Passed | Outcome::Expected => Some(self.arrive(from, action)?),
-            Outcome::Interrupted => return Err(Halt::Stop(Reason::Interrupted)),
+            Outcome::Interrupted => return Err(Halt::Stop(StopReason::Interrupted)),
             Outcome::Failed(reason) => {
                 failure = Some(*reason);
                 None
             }
         };
-        if !from.again {
+        if !from.is_revisit {
             self.walker.progress.transitions += 1;
-            let transition = Transition {
+            let transition = StateTransition {
                 from: from.state,
                 action,
                 to,
@@ -287,46 +295,48 @@ impl<S: System + ?Sized, K> Search<'_, '_, '_, S, K> {
         self.stop_at_goal()
     }
 
+    /// Ends the search if a goal was reached and one is enough.
     fn stop_at_goal(&self) -> Result<(), Halt> {
-        if self.plan.stop_at_goal && self.found.reached > 0 {
-            Err(Halt::Stop(Reason::GoalFound))
+        if self.options.stop_at_goal && self.found.goal_count > 0 {
+            Err(Halt::Stop(StopReason::GoalFound))
         } else {
             Ok(())
         }
     }
 
+    /// Records a failure, and ends the search if one is enough.
     fn fail(&mut self, from: Visit, action: ActionId, failure: Failure) -> Result<(), Halt> {
         let found = &mut self.found;
-        found.failing += 1;
-        let keep = match self.plan.failures {
-            Failures::First | Failures::All => true,
-            Failures::Distinct => !found
+        found.failure_count += 1;
+        let is_kept = match self.options.failures {
+            FailurePolicy::First | FailurePolicy::All => true,
+            FailurePolicy::Distinct => !found
                 .failures
                 .iter()
                 .any(|(_, other)| other.is_same_as(&failure)),
         };
-        if keep && found.failures.len() < self.plan.most_tests {
+        if is_kept && found.failures.len() < self.options.max_tests {
             let test = self.walker.links.test(from, &[action]);
             let system = &mut *self.walker.explorer.system;
             self.watcher.failed(system, &test, &failure);
             found.failures.push((test, failure));
         }
-        match self.plan.failures {
-            Failures::First => Err(Halt::Stop(Reason::FailureFound)),
-            Failures::Distinct | Failures::All => Ok(()),
+        match self.options.failures {
+            FailurePolicy::First => Err(Halt::Stop(StopReason::FailureFound)),
+            FailurePolicy::Distinct | FailurePolicy::All => Ok(()),
         }
     }
 
-    /// The step just taken passed: finds out where it led, and what to do there.
-    fn arrive(&mut self, from: &Open, action: ActionId) -> Result<StateId, Halt> {
+    /// Handles a passing step: recognises the state it led to, and enters it if necessary.
+    fn arrive(&mut self, from: &OpenState, action: ActionId) -> Result<StateId, Halt> {
         let depth = from.depth + 1;
         let arrival = self.recognise(depth)?;
         match arrival {
             Arrival::Known(state) => return Ok(state),
             Arrival::NoRoom => {
                 self.found.forgot = true;
-                if self.plan.when_full == WhenFull::Stop {
-                    return Err(Halt::Stop(Reason::MemoryFull));
+                if self.options.when_full == WhenFull::Stop {
+                    return Err(Halt::Stop(StopReason::MemoryFull));
                 }
             }
             Arrival::Shorter(_) | Arrival::New(_) => {}
@@ -335,16 +345,18 @@ impl<S: System + ?Sized, K> Search<'_, '_, '_, S, K> {
         self.enter(visit, arrival, depth)
     }
 
+    /// Returns the fingerprint of the current state, if states are matched.
     fn fingerprint(&mut self) -> Result<Option<u128>, Halt> {
         let explorer = &mut *self.walker.explorer;
-        match (self.plan.matching, explorer.fingerprint) {
-            (Some(likeness), Some(fingerprint)) => {
-                Ok(Some(fingerprint(explorer.system, likeness)?))
+        match (self.options.matching, explorer.fingerprint) {
+            (Some(equivalence), Some(fingerprint)) => {
+                Ok(Some(fingerprint(explorer.system, equivalence)?))
             }
             _ => Ok(None),
         }
     }
 
+    /// Classifies the state that the system is in.
     fn recognise(&mut self, depth: u32) -> Result<Arrival, Halt> {
         let fingerprint = self.fingerprint()?;
         let known = match (fingerprint, &self.visited) {
@@ -368,31 +380,34 @@ impl<S: System + ?Sized, K> Search<'_, '_, '_, S, K> {
         })
     }
 
-    /// Whether no more states can be remembered.
+    /// Returns true if no more states can be remembered.
     fn is_full(&self) -> bool {
         let visited = self.visited.as_ref();
-        let remembered = visited.map_or(self.walker.links.len(), Visited::len);
-        // Once a state was forgotten, none is remembered any more, for numbers are given in order.
+        let remembered = visited.map_or(self.walker.links.len(), VisitedStates::len);
+        // Once a state was forgotten, no more are remembered, since numbers are assigned in order.
         self.found.forgot
             || self.walker.links.len() >= u32::MAX as usize
-            || self.plan.most_states.is_some_and(|most| remembered >= most)
             || self
-                .plan
-                .most_bytes
-                .is_some_and(|most| self.bytes() + self.frontier.len() * size_of::<Open>() >= most)
+                .options
+                .max_states
+                .is_some_and(|limit| remembered >= limit)
+            || self.options.max_bytes.is_some_and(|limit| {
+                self.bytes() + self.frontier.len() * size_of::<OpenState>() >= limit
+            })
     }
 
-    /// Whether states are followed that cannot be remembered.
+    /// Returns true if states are followed even if they cannot be remembered.
     fn follows_all(&self) -> bool {
-        self.frontier.newest_first() && self.plan.depth.is_some()
+        self.frontier.newest_first() && self.options.depth.is_some()
     }
 
+    /// Returns the memory used, in bytes.
     fn bytes(&self) -> usize {
         let visited = self.visited.as_ref();
-        self.walker.links.bytes() + visited.map_or(0, Visited::bytes) + self.watcher.bytes()
+        self.walker.links.bytes() + visited.map_or(0, VisitedStates::bytes) + self.watcher.bytes()
     }
 
-    /// Visits a state that is new, or that was reached on a shorter way.
+    /// Visits a state that is new or was reached by a shorter path.
     fn enter(&mut self, visit: Visit, arrival: Arrival, depth: u32) -> Result<StateId, Halt> {
         let limit = self.limit.unwrap_or(usize::MAX);
         let follow = match arrival {
@@ -403,7 +418,7 @@ impl<S: System + ?Sized, K> Search<'_, '_, '_, S, K> {
         let number = match (arrival, &mut self.visited) {
             (Arrival::Shorter(number), Some(visited)) => {
                 if let Some((best, taken)) = visited.depth(number) {
-                    // At the limit nothing waits: what was not taken there was cut off.
+                    // No state waits at the limit: what was not taken there was cut off.
                     if best as usize == limit && !taken {
                         self.unexpanded -= 1;
                     }
@@ -424,8 +439,8 @@ impl<S: System + ?Sized, K> Search<'_, '_, '_, S, K> {
         let system = &mut *self.walker.explorer.system;
         self.watcher.entered(system, state, depth as usize);
         if self.watcher.is_goal(system) {
-            self.found.reached += 1;
-            if self.found.goals.len() < self.plan.most_tests {
+            self.found.goal_count += 1;
+            if self.found.goals.len() < self.options.max_tests {
                 self.found.goals.push(self.walker.links.test(visit, &[]));
             }
         }
@@ -446,40 +461,44 @@ impl<S: System + ?Sized, K> Search<'_, '_, '_, S, K> {
         Ok(state)
     }
 
+    /// Adds a state to the frontier.
     fn push(&mut self, visit: Visit, state: StateId, number: Option<u32>, depth: u32) {
-        let distance = match self.plan.order {
-            Order::BestFirst => self.watcher.distance(self.walker.explorer.system),
+        let distance = match self.options.order {
+            SearchOrder::BestFirst => self.watcher.distance(self.walker.explorer.system),
             _ => 0,
         };
         if !self.frontier.newest_first() {
-            // Others come before it, so this is the time for a copy.
-            self.walker.keep(visit);
+            // Other states come first, so take the snapshot now.
+            self.walker.keep_snapshot(visit);
         }
-        let open = Open {
+        let open = OpenState {
             state,
             visit,
             depth,
             actions: None,
             count: 0,
-            again: false,
+            is_revisit: false,
             number,
         };
         self.frontier.push(open, distance);
     }
 
-    /// How much is covered by a search that came to its end.
-    fn reach(&self) -> Reach {
+    /// Returns the part of the system that a completed search covered.
+    fn extent(&self) -> ExploredExtent {
         match self.limit {
-            _ if self.unexpanded == 0 => Reach::Everything,
-            Some(limit) if !self.found.forgot || self.follows_all() => Reach::Length(limit),
-            _ => Reach::Partial {
-                because: Reason::MemoryFull,
+            _ if self.unexpanded == 0 => ExploredExtent::Everything,
+            Some(limit) if !self.found.forgot || self.follows_all() => {
+                ExploredExtent::Length(limit)
+            }
+            _ => ExploredExtent::Partial {
+                reason: StopReason::MemoryFull,
                 length: self.covered,
             },
         }
     }
 
-    fn into_exploration(self, reach: Reach) -> Exploration {
+    /// Turns the search into its result.
+    fn into_exploration(self, extent: ExploredExtent) -> Exploration {
         let bytes = self.bytes();
         let progress = self.walker.progress;
         Exploration {
@@ -487,9 +506,9 @@ impl<S: System + ?Sized, K> Search<'_, '_, '_, S, K> {
             transitions: progress.transitions,
             steps: progress.steps,
             depth: progress.depth,
-            reach,
+            extent,
             bytes,
-            paths: Paths {
+            paths: StatePaths {
                 links: Some(self.walker.links),
                 visited: self.visited,
             },

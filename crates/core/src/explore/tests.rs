@@ -5,54 +5,55 @@ use crate::replay::{ReplayOptions, replay};
 use crate::toys::{Counters, Crossing, Jugs, Safe, Stack};
 use crate::{Catalog, Outcome};
 
-const ORDERS: [Order; 4] = [
-    Order::BreadthFirst,
-    Order::DepthFirst,
-    Order::IterativeDeepening,
-    Order::BestFirst,
+const ORDERS: [SearchOrder; 4] = [
+    SearchOrder::BreadthFirst,
+    SearchOrder::DepthFirst,
+    SearchOrder::IterativeDeepening,
+    SearchOrder::BestFirst,
 ];
 
-const UNCHECKED: Plan = Plan {
-    order: Order::BreadthFirst,
-    matching: Some(Likeness::Equal),
+const UNCHECKED: ExploreOptions = ExploreOptions {
+    order: SearchOrder::BreadthFirst,
+    matching: Some(Equivalence::Equal),
     depth: None,
     check: false,
-    failures: Failures::First,
+    failures: FailurePolicy::First,
     stop_at_goal: false,
-    most_tests: 1_000,
-    most_states: None,
-    most_bytes: None,
+    max_tests: 1_000,
+    max_states: None,
+    max_bytes: None,
     when_full: WhenFull::Stop,
-    going_back: None,
-    most_copies: 10_000,
+    backtracking: None,
+    max_snapshots: 10_000,
 };
 
-fn four_litres() -> Goal<impl FnMut(&mut Jugs) -> bool> {
-    Goal(|jugs: &mut Jugs| jugs.litres()[1] == 4)
+fn four_litres() -> StateGoal<impl FnMut(&mut Jugs) -> bool> {
+    StateGoal(|jugs: &mut Jugs| jugs.litres()[1] == 4)
 }
 
 #[test]
 fn two_jugs_have_sixteen_states_in_any_order() {
     for order in ORDERS {
         let mut jugs = Jugs::default();
-        let mut explorer = Explorer::of(&mut jugs).with_copies().with_fingerprints();
-        let plan = Plan { order, ..UNCHECKED };
+        let mut explorer = Explorer::of(&mut jugs).with_snapshots().with_fingerprints();
+        let plan = ExploreOptions { order, ..UNCHECKED };
         let exploration = explorer.explore(&plan, &mut ()).unwrap();
         assert_eq!(exploration.states, 16, "{order:?}");
         assert!(exploration.is_complete());
-        // In 10 of them the small jug is not full, in 12 the big one; 10 and 12 are not empty; 7 allow pouring, each way.
+        // In 10 of them the small jug is not full, in 12 the big one; 10 and 12 are not empty; 7
+        // allow pouring, in each direction.
         assert_eq!(exploration.transitions, 58, "{order:?}");
-        assert_eq!(exploration.going_back.by, GoingBack::ByCopy);
+        assert_eq!(exploration.backtracking.method, Backtracking::BySnapshot);
         assert!(exploration.deadlocks.is_empty() && exploration.failures.is_empty());
     }
 }
 
 #[test]
 fn the_shortest_solution_has_six_steps() {
-    for order in [Order::BreadthFirst, Order::IterativeDeepening] {
+    for order in [SearchOrder::BreadthFirst, SearchOrder::IterativeDeepening] {
         let mut jugs = Jugs::default();
-        let mut explorer = Explorer::of(&mut jugs).with_copies().with_fingerprints();
-        let plan = Plan {
+        let mut explorer = Explorer::of(&mut jugs).with_snapshots().with_fingerprints();
+        let plan = ExploreOptions {
             order,
             stop_at_goal: true,
             ..UNCHECKED
@@ -60,12 +61,15 @@ fn the_shortest_solution_has_six_steps() {
         let exploration = explorer.explore(&plan, &mut four_litres()).unwrap();
         assert_eq!(exploration.goals[0].len(), 6);
         let length = 5;
-        let because = Reason::GoalFound;
-        assert_eq!(exploration.reach, Reach::Partial { because, length });
+        let reason = StopReason::GoalFound;
+        assert_eq!(
+            exploration.extent,
+            ExploredExtent::Partial { reason, length }
+        );
         // As a failure it is found, too.
-        let plan = Plan {
+        let plan = ExploreOptions {
             order,
-            ..Plan::default()
+            ..ExploreOptions::default()
         };
         let exploration = explorer.explore(&plan, &mut ()).unwrap();
         let (test, failure) = &exploration.failures[0];
@@ -90,31 +94,31 @@ impl ExploreWatcher<Jugs> for Without {
 #[test]
 fn what_does_not_exist_is_proved_not_to() {
     let mut jugs = Jugs::default();
-    let mut explorer = Explorer::of(&mut jugs).with_copies().with_fingerprints();
+    let mut explorer = Explorer::of(&mut jugs).with_snapshots().with_fingerprints();
     // With nothing poured, a jug is full or empty.
     let exploration = explorer.explore(&UNCHECKED, &mut Without("pour")).unwrap();
     assert_eq!((exploration.states, exploration.is_complete()), (4, true));
     assert!(exploration.goals.is_empty());
     let exploration = explorer.explore(&UNCHECKED, &mut Without("none")).unwrap();
     // With the small jug empty, and with it full.
-    assert_eq!((exploration.goals.len(), exploration.reached), (2, 2));
-    let few = Plan {
-        most_tests: 1,
+    assert_eq!((exploration.goals.len(), exploration.goal_count), (2, 2));
+    let few = ExploreOptions {
+        max_tests: 1,
         ..UNCHECKED
     };
     let exploration = explorer.explore(&few, &mut Without("none")).unwrap();
-    assert_eq!((exploration.goals.len(), exploration.reached), (1, 2));
-    let first = Plan {
+    assert_eq!((exploration.goals.len(), exploration.goal_count), (1, 2));
+    let first = ExploreOptions {
         stop_at_goal: true,
         ..UNCHECKED
     };
-    let mut at_once = Goal(|jugs: &mut Jugs| jugs.litres() == [0, 0]);
+    let mut at_once = StateGoal(|jugs: &mut Jugs| jugs.litres() == [0, 0]);
     let exploration = explorer.explore(&first, &mut at_once).unwrap();
     assert!(exploration.goals[0].is_empty() && exploration.steps == 0);
 }
 
 #[test]
-fn best_first_goes_where_it_is_told_to() {
+fn best_first_follows_the_distance() {
     struct Towards;
     impl ExploreWatcher<Safe> for Towards {
         fn distance(&mut self, safe: &mut Safe) -> i64 {
@@ -123,19 +127,19 @@ fn best_first_goes_where_it_is_told_to() {
     }
     let code: Vec<u64> = (0..20).map(|key| key * 7 % 10).collect();
     let mut safe = Safe::new(9, &code);
-    let plan = Plan {
-        order: Order::BestFirst,
+    let plan = ExploreOptions {
+        order: SearchOrder::BestFirst,
         matching: None,
-        ..Plan::default()
+        ..ExploreOptions::default()
     };
     let exploration = Explorer::of(&mut safe)
         .explore(&plan, &mut Towards)
         .unwrap();
     assert_eq!(exploration.failures[0].0.len(), 20);
     assert!(exploration.states < 250, "{}", exploration.states);
-    assert_eq!(exploration.going_back.by, GoingBack::ByReplay);
+    assert_eq!(exploration.backtracking.method, Backtracking::ByReplay);
     assert_eq!(
-        exploration.going_back.why,
+        exploration.backtracking.reason,
         "the system cannot copy its state"
     );
 }
@@ -145,21 +149,26 @@ fn the_small_scope_is_counted() {
     // Three keys: 3 + 9 + 27 + 81 tests of up to four steps.
     let mut safe = Safe::new(2, &[9]);
     let exploration = Explorer::of(&mut safe)
-        .explore(&Plan::small_scope(4), &mut ())
+        .explore(&ExploreOptions::small_scope(4), &mut ())
         .unwrap();
     assert_eq!(exploration.tests(), Some(120));
-    assert_eq!(exploration.reach, Reach::Length(4));
-    assert_eq!(exploration.reach.to_string(), "every test of up to 4 steps");
-    assert_eq!((exploration.depth, exploration.failing), (4, 0));
+    assert_eq!(exploration.extent, ExploredExtent::Length(4));
+    assert_eq!(
+        exploration.extent.to_string(),
+        "every test of up to 4 steps"
+    );
+    assert_eq!((exploration.depth, exploration.failure_count), (4, 0));
     assert!(exploration.bytes < 2_000);
     // The code is found within the scope, and nothing shorter.
     let mut safe = Safe::new(2, &[0, 2, 1]);
     let mut explorer = Explorer::of(&mut safe);
-    let shorter = explorer.explore(&Plan::small_scope(2), &mut ()).unwrap();
+    let shorter = explorer
+        .explore(&ExploreOptions::small_scope(2), &mut ())
+        .unwrap();
     assert!(shorter.failures.is_empty());
-    let plan = Plan {
-        failures: Failures::All,
-        ..Plan::small_scope(4)
+    let plan = ExploreOptions {
+        failures: FailurePolicy::All,
+        ..ExploreOptions::small_scope(4)
     };
     let exploration = explorer.explore(&plan, &mut ()).unwrap();
     // Of length three one, and of length four those with one wrong key in between.
@@ -169,12 +178,15 @@ fn the_small_scope_is_counted() {
         Some(120 - 3),
         "nothing follows a failure"
     );
-    let plan = Plan {
-        failures: Failures::Distinct,
-        ..Plan::small_scope(4)
+    let plan = ExploreOptions {
+        failures: FailurePolicy::Distinct,
+        ..ExploreOptions::small_scope(4)
     };
     let exploration = explorer.explore(&plan, &mut ()).unwrap();
-    assert_eq!((exploration.failures.len(), exploration.failing), (1, 7));
+    assert_eq!(
+        (exploration.failures.len(), exploration.failure_count),
+        (1, 7)
+    );
 }
 
 #[test]
@@ -184,16 +196,16 @@ fn copies_are_bounded_and_the_rest_is_replayed() {
         for order in ORDERS {
             let mut counters = Counters::new(4);
             let mut explorer = Explorer::of(&mut counters)
-                .with_copies()
+                .with_snapshots()
                 .with_fingerprints();
-            let plan = Plan {
+            let plan = ExploreOptions {
                 order,
                 depth: Some(3),
-                most_copies,
+                max_snapshots: most_copies,
                 ..UNCHECKED
             };
             let exploration = explorer.explore(&plan, &mut ()).unwrap();
-            assert_eq!(exploration.reach, Reach::Length(3));
+            assert_eq!(exploration.extent, ExploredExtent::Length(3));
             steps.push((exploration.states, exploration.steps));
         }
     }
@@ -210,16 +222,16 @@ fn copies_are_bounded_and_the_rest_is_replayed() {
 #[test]
 fn renaming_leaves_fewer_states() {
     let mut counts = Vec::new();
-    for matching in [Likeness::Equal, Likeness::UpToRenaming] {
+    for matching in [Equivalence::Equal, Equivalence::UpToRenaming] {
         for limit in [4, 100] {
             let mut counters = Counters::new(limit);
             let mut explorer = Explorer::of(&mut counters)
-                .with_copies()
+                .with_snapshots()
                 .with_fingerprints();
-            let plan = Plan {
+            let plan = ExploreOptions {
                 matching: Some(matching),
                 depth: Some(4),
-                ..Plan::default()
+                ..ExploreOptions::default()
             };
             let exploration = explorer.explore(&plan, &mut ()).unwrap();
             counts.push(exploration.states);
@@ -239,10 +251,10 @@ fn renaming_leaves_fewer_states() {
 fn a_state_takes_thirty_two_bytes_with_the_way_to_it() {
     let mut counters = Counters::new(9);
     let mut explorer = Explorer::of(&mut counters)
-        .with_copies()
+        .with_snapshots()
         .with_fingerprints();
-    let plan = Plan {
-        most_states: Some(40_000),
+    let plan = ExploreOptions {
+        max_states: Some(40_000),
         ..UNCHECKED
     };
     let exploration = explorer.explore(&plan, &mut ()).unwrap();
@@ -251,32 +263,34 @@ fn a_state_takes_thirty_two_bytes_with_the_way_to_it() {
 }
 
 #[test]
-fn memory_is_bounded_and_nobody_claims_more_than_was_seen() {
+fn memory_is_bounded_and_claims_match_what_was_seen() {
     let mut jugs = Jugs::default();
-    let mut explorer = Explorer::of(&mut jugs).with_copies().with_fingerprints();
-    let because = Reason::MemoryFull;
+    let mut explorer = Explorer::of(&mut jugs).with_snapshots().with_fingerprints();
+    let reason = StopReason::MemoryFull;
     for order in ORDERS {
-        let plan = Plan {
+        let plan = ExploreOptions {
             order,
-            most_states: Some(7),
+            max_states: Some(7),
             ..UNCHECKED
         };
         let exploration = explorer.explore(&plan, &mut ()).unwrap();
         assert_eq!(exploration.states, 7);
-        assert!(matches!(exploration.reach, Reach::Partial { because: why, .. } if why == because));
-        let plan = Plan {
+        assert!(
+            matches!(exploration.extent, ExploredExtent::Partial { reason: why, .. } if why == reason)
+        );
+        let plan = ExploreOptions {
             when_full: WhenFull::Forget,
             depth: Some(30),
             ..plan
         };
-        if plan.order == Order::BreadthFirst || plan.order == Order::BestFirst {
+        if plan.order == SearchOrder::BreadthFirst || plan.order == SearchOrder::BestFirst {
             let exploration = explorer.explore(&plan, &mut ()).unwrap();
             assert!(exploration.forgot && exploration.states > 7);
-            assert!(matches!(exploration.reach, Reach::Partial { .. }));
+            assert!(matches!(exploration.extent, ExploredExtent::Partial { .. }));
         }
-        let plan = Plan {
-            most_states: None,
-            most_bytes: Some(600),
+        let plan = ExploreOptions {
+            max_states: None,
+            max_bytes: Some(600),
             when_full: WhenFull::Stop,
             ..plan
         };
@@ -284,16 +298,16 @@ fn memory_is_bounded_and_nobody_claims_more_than_was_seen() {
         assert!(!exploration.is_complete(), "{order:?}");
     }
     // A stack that forgets still covers all, visiting some states more than once.
-    for order in [Order::DepthFirst, Order::IterativeDeepening] {
-        let plan = Plan {
+    for order in [SearchOrder::DepthFirst, SearchOrder::IterativeDeepening] {
+        let plan = ExploreOptions {
             order,
-            most_states: Some(4),
+            max_states: Some(4),
             when_full: WhenFull::Forget,
             depth: Some(6),
             ..UNCHECKED
         };
         let exploration = explorer.explore(&plan, &mut four_litres()).unwrap();
-        assert_eq!(exploration.reach, Reach::Length(6));
+        assert_eq!(exploration.extent, ExploredExtent::Length(6));
         assert!(exploration.forgot && exploration.states > 16);
         assert!(!exploration.goals.is_empty());
     }
@@ -301,13 +315,13 @@ fn memory_is_bounded_and_nobody_claims_more_than_was_seen() {
 
 #[test]
 fn a_shorter_way_that_is_found_later_counts() {
-    // Depth first finds the long way to everything first.
+    // Depth first finds the long path to everything first.
     for depth in 0..12 {
         let mut reached = Vec::new();
         for order in ORDERS {
             let mut jugs = Jugs::default();
             let mut explorer = Explorer::of(&mut jugs).with_fingerprints();
-            let plan = Plan {
+            let plan = ExploreOptions {
                 order,
                 depth: Some(depth),
                 ..UNCHECKED
@@ -316,7 +330,7 @@ fn a_shorter_way_that_is_found_later_counts() {
             reached.push((
                 exploration.states,
                 exploration.transitions,
-                exploration.reach.clone(),
+                exploration.extent.clone(),
             ));
             for state in 0..exploration.states {
                 let test = exploration.test_to(StateId(state)).unwrap();
@@ -335,7 +349,7 @@ fn a_watcher_sees_the_graph() {
     #[derive(Default)]
     struct Graph {
         states: Vec<[u32; 2]>,
-        transitions: Vec<Transition>,
+        transitions: Vec<StateTransition>,
         finished: usize,
     }
     impl ExploreWatcher<Jugs> for Graph {
@@ -343,7 +357,7 @@ fn a_watcher_sees_the_graph() {
             assert_eq!(state.0, self.states.len() as u64);
             self.states.push(jugs.litres());
         }
-        fn took(&mut self, jugs: &mut Jugs, transition: &Transition) {
+        fn took(&mut self, jugs: &mut Jugs, transition: &StateTransition) {
             let to = transition.to.unwrap();
             assert_eq!(self.states[to.0 as usize], jugs.litres());
             self.transitions.push(*transition);
@@ -352,11 +366,15 @@ fn a_watcher_sees_the_graph() {
             self.finished += actions;
         }
     }
-    for order in [Order::BreadthFirst, Order::DepthFirst, Order::BestFirst] {
+    for order in [
+        SearchOrder::BreadthFirst,
+        SearchOrder::DepthFirst,
+        SearchOrder::BestFirst,
+    ] {
         let mut jugs = Jugs::default();
         let mut graph = Graph::default();
         let mut explorer = Explorer::of(&mut jugs).with_fingerprints();
-        let plan = Plan { order, ..UNCHECKED };
+        let plan = ExploreOptions { order, ..UNCHECKED };
         let exploration = explorer.explore(&plan, &mut graph).unwrap();
         assert_eq!(graph.states.len(), 16);
         assert_eq!(graph.transitions.len() as u64, exploration.transitions);
@@ -375,22 +393,26 @@ fn a_watcher_sees_the_graph() {
 fn a_budget_ends_it() {
     struct Budget(u64);
     impl ExploreWatcher<Stack> for Budget {
-        fn proceed(&mut self, progress: &Progress) -> bool {
+        fn proceed(&mut self, progress: &ExploreProgress) -> bool {
             progress.steps < self.0
         }
     }
     for order in ORDERS {
         let mut stack = Stack::default();
-        let mut explorer = Explorer::of(&mut stack).with_copies().with_fingerprints();
-        let plan = Plan {
+        let mut explorer = Explorer::of(&mut stack)
+            .with_snapshots()
+            .with_fingerprints();
+        let plan = ExploreOptions {
             order,
-            failures: Failures::All,
-            ..Plan::default()
+            failures: FailurePolicy::All,
+            ..ExploreOptions::default()
         };
         let exploration = explorer.explore(&plan, &mut Budget(500)).unwrap();
         assert_eq!(exploration.steps, 500);
-        let because = Reason::Stopped;
-        assert!(matches!(exploration.reach, Reach::Partial { because: why, .. } if why == because));
+        let reason = StopReason::Stopped;
+        assert!(
+            matches!(exploration.extent, ExploredExtent::Partial { reason: why, .. } if why == reason)
+        );
     }
 }
 
@@ -398,30 +420,32 @@ fn a_budget_ends_it() {
 fn equal_copies_of_an_action_are_taken_once() {
     let mut crossing = Crossing::default();
     let mut explorer = Explorer::of(&mut crossing).with_fingerprints();
-    let exploration = explorer.explore(&Plan::default(), &mut ()).unwrap();
+    let exploration = explorer
+        .explore(&ExploreOptions::default(), &mut ())
+        .unwrap();
     // Switch, go, go.
     assert_eq!(exploration.failures[0].0.len(), 3);
-    let plan = Plan {
-        failures: Failures::All,
-        ..Plan::default()
+    let plan = ExploreOptions {
+        failures: FailurePolicy::All,
+        ..ExploreOptions::default()
     };
     let exploration = explorer.explore(&plan, &mut ()).unwrap();
     // Green or red, no crime or one; switch, go and wait in each.
     assert_eq!((exploration.states, exploration.transitions), (4, 12));
-    assert_eq!(exploration.failing, 1);
+    assert_eq!(exploration.failure_count, 1);
 }
 
 #[test]
-fn systems_that_cannot_be_explored_are_told_so() {
+fn systems_that_cannot_be_explored_are_errors() {
     let mut jugs = Jugs::default();
     let error = Explorer::of(&mut jugs)
-        .explore(&Plan::default(), &mut ())
+        .explore(&ExploreOptions::default(), &mut ())
         .unwrap_err();
     assert_eq!(error.message, "the system cannot tell its states apart");
-    let plan = Plan {
-        going_back: Some(GoingBack::ByReplay),
-        order: Order::BreadthFirst,
-        ..Plan::small_scope(20)
+    let plan = ExploreOptions {
+        backtracking: Some(Backtracking::ByReplay),
+        order: SearchOrder::BreadthFirst,
+        ..ExploreOptions::small_scope(20)
     };
     let mut forking = Odd {
         actions: crate::toys::catalog(&[], &["go(<[0..5]>)"]),
@@ -488,15 +512,15 @@ impl Snapshot for Odd {
 fn a_probe_finds_out_how_to_go_back() {
     let probe = |copies, resets| {
         let mut odd = odd(copies, resets);
-        let choice = Explorer::of(&mut odd).with_copies().probe();
-        choice.map(|choice| (choice.by, choice.why))
+        let choice = Explorer::of(&mut odd).with_snapshots().probe();
+        choice.map(|choice| (choice.method, choice.reason))
     };
-    assert_eq!(probe(true, true).unwrap().0, GoingBack::ByCopy);
+    assert_eq!(probe(true, true).unwrap().0, Backtracking::BySnapshot);
     let (by, why) = probe(false, true).unwrap();
-    assert_eq!(by, GoingBack::ByReplay);
-    assert_eq!(why, "after going back by a copy, the state is another");
+    assert_eq!(by, Backtracking::ByReplay);
+    assert_eq!(why, "after restoring a copy, the state is different");
     let (by, why) = probe(true, false).unwrap();
-    assert_eq!(by, GoingBack::ByCopy);
+    assert_eq!(by, Backtracking::BySnapshot);
     assert!(why.starts_with("after a reset"), "{why}");
     let error = probe(false, false).unwrap_err();
     assert!(error.message.starts_with("neither"), "{error}");
@@ -505,7 +529,10 @@ fn a_probe_finds_out_how_to_go_back() {
 #[test]
 fn deadlocks_are_found_and_are_no_failures() {
     let mut odd = odd(true, true);
-    for plan in [Plan::small_scope(40), Plan::small_scope(30)] {
+    for plan in [
+        ExploreOptions::small_scope(40),
+        ExploreOptions::small_scope(30),
+    ] {
         let exploration = Explorer::of(&mut odd).explore(&plan, &mut ()).unwrap();
         assert_eq!(exploration.deadlocks.len(), 1);
         assert_eq!(exploration.deadlocks[0].len(), 30);
@@ -514,7 +541,7 @@ fn deadlocks_are_found_and_are_no_failures() {
 }
 
 #[test]
-fn failures_are_told_at_once() {
+fn failures_are_reported_at_once() {
     struct Listener(Vec<(usize, Failure)>);
     impl ExploreWatcher<Jugs> for Listener {
         fn failed(&mut self, _system: &mut Jugs, test: &Test, failure: &Failure) {
@@ -522,11 +549,11 @@ fn failures_are_told_at_once() {
         }
     }
     let mut jugs = Jugs::default();
-    for order in [Order::BreadthFirst, Order::IterativeDeepening] {
-        let plan = Plan {
+    for order in [SearchOrder::BreadthFirst, SearchOrder::IterativeDeepening] {
+        let plan = ExploreOptions {
             order,
-            failures: Failures::Distinct,
-            ..Plan::default()
+            failures: FailurePolicy::Distinct,
+            ..ExploreOptions::default()
         };
         let mut listener = Listener(Vec::new());
         let mut explorer = Explorer::of(&mut jugs).with_fingerprints();

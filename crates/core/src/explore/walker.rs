@@ -1,17 +1,17 @@
-//! Walking about in a system: onwards by an action, back by a copy or by taking the actions again.
+//! Movement between states: forward by an action, back by a snapshot or by replay.
 
 use rustc_hash::FxHashMap;
 
 use super::links::{Links, START, Visit};
-use super::{Explorer, GoingBack, Progress, Reason};
+use super::{Backtracking, ExploreProgress, Explorer, StopReason};
 use crate::{ActionId, Error, Outcome, System};
 
-/// Why a walk does not go on.
+/// The reason why a walk ends.
 #[derive(Debug)]
 pub(super) enum Halt {
-    /// It was to end here; what was found so far counts.
-    Stop(Reason),
-    /// It cannot.
+    /// It was stopped; the results so far are valid.
+    Stop(StopReason),
+    /// It cannot continue.
     Error(Error),
 }
 
@@ -21,52 +21,52 @@ impl From<Error> for Halt {
     }
 }
 
-/// Asked before each step.
-pub(super) type Proceed<'p> = dyn FnMut(&Progress) -> bool + 'p;
+/// A function that is called before each step; returning `false` ends the exploration.
+pub(super) type Proceed<'p> = dyn FnMut(&ExploreProgress) -> bool + 'p;
 
-/// A system, where it is, and the ways to all other places.
-pub(super) struct Walker<'e, 's, S: ?Sized, K> {
+/// A system, its current position, and the paths to all other states.
+pub(super) struct StateWalker<'e, 's, S: ?Sized, K> {
     pub(super) explorer: &'e mut Explorer<'s, S, K>,
     pub(super) links: Links,
-    pub(super) progress: Progress,
-    going_back: GoingBack,
-    /// States to restore, by visit. Never iterated over.
-    copies: FxHashMap<Visit, K>,
+    pub(super) progress: ExploreProgress,
+    backtracking: Backtracking,
+    /// Snapshots to restore, by visit. Never iterated over.
+    snapshots: FxHashMap<Visit, K>,
     most_copies: usize,
-    /// Where the system is, if that is a visit.
+    /// The visit that the system is at, if it is at one.
     here: Option<Visit>,
 }
 
-impl<'e, 's, S: System + ?Sized, K> Walker<'e, 's, S, K> {
-    /// A walker that is nowhere yet.
+impl<'e, 's, S: System + ?Sized, K> StateWalker<'e, 's, S, K> {
+    /// Creates a walker whose system is not at any visit yet.
     pub(super) fn new(
         explorer: &'e mut Explorer<'s, S, K>,
-        going_back: GoingBack,
+        backtracking: Backtracking,
         most_copies: usize,
-    ) -> Walker<'e, 's, S, K> {
+    ) -> StateWalker<'e, 's, S, K> {
         let links = Links::new(explorer.system.actions());
-        Walker {
+        StateWalker {
             explorer,
             links,
-            progress: Progress::default(),
-            going_back,
-            copies: FxHashMap::default(),
+            progress: ExploreProgress::default(),
+            backtracking,
+            snapshots: FxHashMap::default(),
             most_copies,
             here: None,
         }
     }
 
     /// Forgets every visit but the first.
-    pub(super) fn begin_again(&mut self) {
+    pub(super) fn restart(&mut self) {
         self.links = Links::new(self.explorer.system.actions());
-        self.copies.clear();
+        self.snapshots.clear();
         self.here = None;
     }
 
-    /// Makes the system be where a visit was.
+    /// Brings the system to the state of a visit.
     pub(super) fn go_to(&mut self, visit: Visit, proceed: &mut Proceed<'_>) -> Result<(), Halt> {
-        // Up to the nearest place from which the way is known, then down again.
-        let mut way = Vec::new();
+        // Up to the nearest state that can be reached directly, then down again.
+        let mut path = Vec::new();
         let mut at = visit;
         loop {
             if self.here == Some(at) || self.restore(at) {
@@ -78,31 +78,35 @@ impl<'e, 's, S: System + ?Sized, K> Walker<'e, 's, S, K> {
                 break;
             }
             let (parent, action) = self.links.before(at);
-            way.push(action);
+            path.push(action);
             at = parent;
         }
-        for action in way.into_iter().rev() {
+        for action in path.into_iter().rev() {
             self.here = None;
-            self.take_again(action, proceed)?;
+            self.replay_action(action, proceed)?;
         }
         self.here = Some(visit);
         Ok(())
     }
 
-    /// Goes back to a copy; false if there is none, or if it is of no use.
+    /// Restores the snapshot of a visit. Returns false if there is none, or if it cannot be
+    /// restored.
     fn restore(&mut self, visit: Visit) -> bool {
-        let (Some(copy), Some(copying)) = (self.copies.get(&visit), &self.explorer.copying) else {
+        let (Some(copy), Some(snapshot_fns)) =
+            (self.snapshots.get(&visit), &self.explorer.snapshots)
+        else {
             return false;
         };
         self.here = None;
-        let restored = (copying.restore)(self.explorer.system, copy).is_ok();
+        let restored = (snapshot_fns.restore)(self.explorer.system, copy).is_ok();
         if !restored {
-            self.copies.remove(&visit);
+            self.snapshots.remove(&visit);
         }
         restored
     }
 
-    fn take_again(&mut self, action: ActionId, proceed: &mut Proceed<'_>) -> Result<(), Halt> {
+    /// Replays an action on the path to a visit. Returns an error if it does not pass as before.
+    fn replay_action(&mut self, action: ActionId, proceed: &mut Proceed<'_>) -> Result<(), Halt> {
         let system = &mut *self.explorer.system;
         let enabled = system.is_enabled(action);
         let outcome = if enabled {
@@ -121,49 +125,50 @@ impl<'e, 's, S: System + ?Sized, K> Walker<'e, 's, S, K> {
         Err(Error::new(message).with_help(help).into())
     }
 
-    /// Takes an action from where the system is. Afterwards it is nowhere until it [arrives](Walker::arrive).
+    /// Takes an action. Afterwards the system is at no visit until it
+    /// [arrives](StateWalker::arrive).
     pub(super) fn step(
         &mut self,
         action: ActionId,
         proceed: &mut Proceed<'_>,
     ) -> Result<Outcome, Halt> {
         if !proceed(&self.progress) {
-            return Err(Halt::Stop(Reason::Stopped));
+            return Err(Halt::Stop(StopReason::Stopped));
         }
         self.here = None;
         self.progress.steps += 1;
         match self.explorer.system.step(action) {
-            Outcome::Interrupted => Err(Halt::Stop(Reason::Interrupted)),
+            Outcome::Interrupted => Err(Halt::Stop(StopReason::Interrupted)),
             outcome => Ok(outcome),
         }
     }
 
-    /// The step just taken led to a new visit.
+    /// Records that the step just taken led to a new visit.
     pub(super) fn arrive(&mut self, from: Visit, action: ActionId) -> Visit {
         let visit = self.links.push(from, action);
         self.here = Some(visit);
         visit
     }
 
-    /// Keeps a copy of the visit the system is at, if that is how to go back and there is room.
-    pub(super) fn keep(&mut self, visit: Visit) {
-        let wanted = self.going_back == GoingBack::ByCopy
+    /// Takes a snapshot of the visit the system is at, if snapshots are used and there is room.
+    pub(super) fn keep_snapshot(&mut self, visit: Visit) {
+        let wanted = self.backtracking == Backtracking::BySnapshot
             && self.here == Some(visit)
-            && self.copies.len() < self.most_copies
-            && !self.copies.contains_key(&visit);
-        if let (true, Some(copying)) = (wanted, &self.explorer.copying) {
-            // A state that cannot be copied is reached by taking the actions again.
-            if let Ok(copy) = (copying.snapshot)(self.explorer.system) {
-                self.copies.insert(visit, copy);
+            && self.snapshots.len() < self.most_copies
+            && !self.snapshots.contains_key(&visit);
+        if let (true, Some(snapshot_fns)) = (wanted, &self.explorer.snapshots) {
+            // A state without a snapshot is reached by replaying the actions.
+            if let Ok(copy) = (snapshot_fns.snapshot)(self.explorer.system) {
+                self.snapshots.insert(visit, copy);
             }
         }
     }
 
-    /// Nobody comes back to this visit; unless its link is `needed`, that goes, too.
+    /// Frees a visit that is not needed any more, and its link unless it is `needed`.
     pub(super) fn release(&mut self, visit: Visit, needed: bool) {
-        self.copies.remove(&visit);
+        self.snapshots.remove(&visit);
         if !needed && self.links.pop(visit) && self.here == Some(visit) {
-            // The number may be given to another visit now.
+            // The number may be reused for another visit.
             self.here = None;
         }
     }

@@ -1,14 +1,14 @@
-//! Choosing a class by probability, then an action of it.
+//! Choice of a class by probability, then of one of its actions.
 //!
-//! A uniform choice among *actions* mostly takes those of the lines that stand for many: `<int> := <[1..1000]>` has a
-//! thousand actions for each slot, `<tree>.clear()` one. Equal probabilities for all lines are often better, and who
-//! knows the system may know still better ones.
+//! A uniform choice among *actions* mostly takes those of lines that stand for many: `<int> :=
+//! <[1..1000]>` has a thousand actions for each slot, `<tree>.clear()` one. Equal probabilities for
+//! all lines are often better, and knowledge of the system may suggest still better ones.
 
 use std::sync::Arc;
 
 use super::class_draw::ClassDraw;
 use super::{ClassTable, Strategy};
-use crate::{ActionId, Classes, Error, Random, Step, System};
+use crate::{ActionClasses, ActionId, Error, Random, Step, System};
 
 /// Draws a class by probability, then one of its enabled actions.
 #[derive(Clone, Debug)]
@@ -17,17 +17,17 @@ pub struct ByClass {
 }
 
 impl ByClass {
-    /// Classes by these probabilities, which need not add up to 1. A class without is taken only when there is nothing
-    /// else to do.
-    pub fn new(classes: &Arc<Classes>, probabilities: &ClassTable) -> ByClass {
+    /// Uses these probabilities, which need not add up to 1. A class without a probability is taken
+    /// only when nothing else is enabled.
+    pub fn new(classes: &Arc<ActionClasses>, probabilities: &ClassTable) -> ByClass {
         let weight = |class| probabilities.get(class).unwrap_or(0.0);
         let mut draw = ClassDraw::new(classes);
         draw.weigh(classes.iter().map(weight));
         ByClass { draw }
     }
 
-    /// All classes alike.
-    pub fn equal(classes: &Arc<Classes>) -> ByClass {
+    /// Gives all classes the same probability.
+    pub fn equal(classes: &Arc<ActionClasses>) -> ByClass {
         ByClass::new(classes, &ClassTable::equal(classes))
     }
 }
@@ -38,21 +38,22 @@ impl<S: System + ?Sized> Strategy<S> for ByClass {
     }
 }
 
-/// Prefers classes that were rarely taken so far: in proportion to how far each is behind the one most taken.
+/// Prefers classes that were rarely taken so far, in proportion to the distance from the most
+/// frequent one.
 ///
 /// It counts over all tests of a search, so it [learns](Strategy::learns).
 #[derive(Clone, Debug)]
 pub struct Profile {
-    classes: Arc<Classes>,
+    classes: Arc<ActionClasses>,
     draw: ClassDraw,
     counts: Vec<u64>,
-    /// How many steps to take before the counts are looked at again.
+    /// The number of steps until the weights are recomputed.
     steps_left: usize,
 }
 
 impl Profile {
-    /// Nothing was taken yet.
-    pub fn new(classes: &Arc<Classes>) -> Profile {
+    /// Creates the strategy with all counts at zero.
+    pub fn new(classes: &Arc<ActionClasses>) -> Profile {
         Profile {
             draw: ClassDraw::new(classes),
             classes: Arc::clone(classes),
@@ -61,7 +62,7 @@ impl Profile {
         }
     }
 
-    /// How often each class was taken, in their order.
+    /// Returns how often each class was taken, in class order.
     pub fn counts(&self) -> &[u64] {
         &self.counts
     }
@@ -69,7 +70,8 @@ impl Profile {
 
 impl<S: System + ?Sized> Strategy<S> for Profile {
     fn next(&mut self, system: &mut S, random: &mut Random) -> Option<ActionId> {
-        // Among thousands of classes a step changes next to nothing, so that they are weighed again only once in a while.
+        // Among thousands of classes a step changes next to nothing, so the weights are recomputed
+        // rarely.
         const FEW: usize = 64;
         if self.steps_left == 0 {
             let highest = self.counts.iter().max().copied().unwrap_or(0);
@@ -103,7 +105,7 @@ mod tests {
 
     fn shares<T: Strategy<Counters>>(strategy: &mut T) -> Vec<f64> {
         let mut counters = Counters::new(u64::MAX);
-        let classes = Classes::new(counters.actions());
+        let classes = ActionClasses::new(counters.actions());
         let made = tests_of(&mut counters, strategy, &SEARCH, 50);
         let mut counts = vec![0.0; classes.len()];
         let mut total = 0.0;
@@ -117,7 +119,7 @@ mod tests {
 
     #[test]
     fn classes_are_taken_as_often_as_they_should() {
-        let classes = Arc::new(Classes::new(Counters::new(1).actions()));
+        let classes = Arc::new(ActionClasses::new(Counters::new(1).actions()));
         let table: ClassTable = [(ClassId(0), 0.1), (ClassId(1), 0.1), (ClassId(3), 1.8)]
             .into_iter()
             .collect();
@@ -127,7 +129,7 @@ mod tests {
 
     #[test]
     fn a_profile_makes_up_for_what_is_rare() {
-        let classes = Arc::new(Classes::new(Crossing::default().actions()));
+        let classes = Arc::new(ActionClasses::new(Crossing::default().actions()));
         let mut profile = Profile::new(&classes);
         tests_of(&mut Crossing::default(), &mut profile, &SEARCH, 50);
         let (low, high) = (profile.counts().iter().min(), profile.counts().iter().max());

@@ -1,14 +1,14 @@
-//! Drawing a class, then an enabled action of it.
+//! Weighted drawing of a class, then of an enabled action of it.
 
-mod kinds;
+mod groups;
 
 use std::sync::Arc;
 
-use kinds::Kinds;
+use groups::ClassGroups;
 
-use crate::{ActionId, ClassId, Classes, Random, System, TemplateSet};
+use crate::{ActionClasses, ActionId, ClassId, Random, System, TemplateSet};
 
-/// Up to how many classes are looked at one by one.
+/// The largest number of classes that are tried one by one.
 const FEW: usize = 64;
 
 /// Draws classes by weight.
@@ -17,34 +17,34 @@ pub(super) struct ClassDraw {
     /// The templates of each class.
     templates: Vec<TemplateSet>,
     weights: Vec<f64>,
-    /// The weights of the draw that is going on.
+    /// The remaining weights of the current draw.
     left: Vec<f64>,
-    /// For harnesses with many classes. Made when it is first needed.
-    kinds: Option<Kinds>,
+    /// Groups of classes, for harnesses with many of them. Computed when first needed.
+    groups: Option<ClassGroups>,
 }
 
 impl ClassDraw {
-    /// None has any weight yet.
-    pub(super) fn new(classes: &Arc<Classes>) -> ClassDraw {
+    /// Creates a draw in which no class has any weight.
+    pub(super) fn new(classes: &Arc<ActionClasses>) -> ClassDraw {
         let templates = |class| classes.templates(class).iter().copied().collect();
         ClassDraw {
             templates: classes.iter().map(templates).collect(),
             weights: Vec::new(),
             left: Vec::new(),
-            kinds: None,
+            groups: None,
         }
     }
 
-    /// Draws by these weights from now on, one for each class. Costs as much as there are classes.
+    /// Sets the weights, one per class. Takes time proportional to the number of classes.
     pub(super) fn weigh(&mut self, weights: impl IntoIterator<Item = f64>) {
         self.weights.clear();
         self.weights.extend(weights);
-        if let Some(kinds) = &mut self.kinds {
-            kinds.weigh(&self.weights);
+        if let Some(groups) = &mut self.groups {
+            groups.weigh(&self.weights);
         }
     }
 
-    /// An enabled action of a class, all of them equally likely.
+    /// Picks an enabled action of a class uniformly.
     pub(super) fn pick_of<S: System + ?Sized>(
         &self,
         system: &mut S,
@@ -54,8 +54,9 @@ impl ClassDraw {
         system.pick_among(&self.templates[class.0], random)
     }
 
-    /// Draws a class by weight and takes an enabled action of it. A class without any leaves the draw, and the others share
-    /// its weight equally. Those that never had any weight come last, when nothing else is enabled.
+    /// Draws a class by weight and picks an enabled action of it. A class without enabled actions
+    /// leaves the draw, and the others share its weight equally. Classes without weight come last,
+    /// when nothing else is enabled.
     pub(super) fn pick<S: System + ?Sized>(
         &mut self,
         system: &mut S,
@@ -64,16 +65,17 @@ impl ClassDraw {
         let picked = if self.templates.len() <= FEW {
             self.pick_of_few(system, random)
         } else {
-            let kinds = self.kinds.get_or_insert_with(|| {
-                let mut kinds = Kinds::new(system, &self.templates);
-                kinds.weigh(&self.weights);
-                kinds
+            let groups = self.groups.get_or_insert_with(|| {
+                let mut groups = ClassGroups::new(system, &self.templates);
+                groups.weigh(&self.weights);
+                groups
             });
-            kinds.pick(system, &self.templates, random)
+            groups.pick(system, &self.templates, random)
         };
         picked.or_else(|| system.pick(random))
     }
 
+    /// Draws among few classes, trying them one by one.
     fn pick_of_few<S: System + ?Sized>(
         &mut self,
         system: &mut S,
@@ -81,7 +83,7 @@ impl ClassDraw {
     ) -> Option<ActionId> {
         self.left.clone_from(&self.weights);
         loop {
-            let class = drawn(&self.left, random)?;
+            let class = draw_index(&self.left, random)?;
             let picked = system.pick_among(&self.templates[class], random);
             if picked.is_some() {
                 return picked;
@@ -95,17 +97,17 @@ impl ClassDraw {
     }
 }
 
-/// A place drawn by weight; `None` if nothing has any.
-pub(super) fn drawn(weights: &[f64], random: &mut Random) -> Option<usize> {
+/// Draws an index by weight; `None` if all weights are zero.
+pub(super) fn draw_index(weights: &[f64], random: &mut Random) -> Option<usize> {
     let total: f64 = weights.iter().sum();
     if total.is_nan() || total <= 0.0 {
         return None;
     }
     let mut rest = random.unit() * total;
     let mut last = None;
-    for (place, weight) in weights.iter().enumerate() {
+    for (index, weight) in weights.iter().enumerate() {
         if *weight > 0.0 {
-            last = Some(place);
+            last = Some(index);
             if rest < *weight {
                 break;
             }
@@ -125,18 +127,18 @@ mod tests {
         let mut random = Random::new(1);
         let mut counts = [0u32; 4];
         for _ in 0..40_000 {
-            counts[drawn(&[1.0, 0.0, 2.0, 1.0], &mut random).unwrap()] += 1;
+            counts[draw_index(&[1.0, 0.0, 2.0, 1.0], &mut random).unwrap()] += 1;
         }
         assert_eq!(counts[1], 0);
         assert!(counts[2].abs_diff(20_000) < 500 && counts[0].abs_diff(10_000) < 400);
-        assert_eq!(drawn(&[0.0, 0.0], &mut random), None);
-        assert_eq!(drawn(&[], &mut random), None);
+        assert_eq!(draw_index(&[0.0, 0.0], &mut random), None);
+        assert_eq!(draw_index(&[], &mut random), None);
     }
 
     #[test]
     fn a_class_that_has_nothing_enabled_leaves_the_draw_and_the_others_share_equally() {
         let mut crossing = Crossing::default();
-        let classes = Arc::new(Classes::new(crossing.actions()));
+        let classes = Arc::new(ActionClasses::new(crossing.actions()));
         let mut draw = ClassDraw::new(&classes);
         let mut random = Random::new(3);
         draw.weigh([0.4, 0.1, 0.5, 0.0]);

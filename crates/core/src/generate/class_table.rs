@@ -8,18 +8,18 @@
 //! ```
 
 use super::class_text::{ClassIndex, TextProblem, one_line};
-use crate::{ClassId, Classes};
+use crate::{ActionClasses, ClassId};
 
-/// What stands between a class and its number.
+/// The separator between a class and its number.
 pub(super) const SEPARATOR: &str = "%%%%";
 
 /// A number for each class, or for some of them.
 ///
 /// ```
 /// use testwright_core::generate::ClassTable;
-/// use testwright_core::{ClassId, Classes, toys};
+/// use testwright_core::{ClassId, ActionClasses, toys};
 ///
-/// let classes = Classes::new(&toys::catalog(&[], &["go()", "stop()"]));
+/// let classes = ActionClasses::new(&toys::catalog(&[], &["go()", "stop()"]));
 /// let (table, problems) = ClassTable::read(&classes, "stop()  %%%% 0.25\nfly()  %%%% 1");
 /// assert_eq!(table.get(ClassId(1)), Some(0.25));
 /// assert_eq!(table.get(ClassId(0)), None);
@@ -32,22 +32,28 @@ pub struct ClassTable {
 }
 
 impl ClassTable {
-    /// A table with the same number for all classes, together 1.
-    pub fn equal(classes: &Classes) -> ClassTable {
+    /// Returns a table with the same number for all classes. They sum to 1.
+    pub fn equal(classes: &ActionClasses) -> ClassTable {
         let share = 1.0 / classes.len() as f64;
         classes.iter().map(|class| (class, share)).collect()
     }
 
-    /// Probabilities by lines of code: classes that run code share `1 - baseline` in proportion to how much, those
-    /// that run none (or are not in the table) share `baseline` equally.
+    /// Computes probabilities from lines of code. Classes that run code share `1 - baseline` in
+    /// proportion to their lines; those that run none (or are not in the table) share `baseline`
+    /// equally.
     ///
-    /// Code that is long has more to get wrong; but a line that only fills a slot runs none, and nothing works without.
-    pub fn by_lines_of_code(classes: &Classes, lines: &ClassTable, baseline: f64) -> ClassTable {
+    /// Long code has more room for bugs; but a line that only fills a slot runs none, and nothing
+    /// works without it.
+    pub fn by_lines_of_code(
+        classes: &ActionClasses,
+        lines: &ClassTable,
+        baseline: f64,
+    ) -> ClassTable {
         let lines = |class: ClassId| lines.get(class).filter(|lines| *lines > 0.0);
         let total: f64 = classes.iter().filter_map(lines).sum();
         let without = classes.iter().filter(|class| lines(*class).is_none());
         let without = without.count() as f64;
-        // Where one of the two kinds is missing, the other has it all.
+        // If there are no classes of one sort, the other sort gets everything.
         let baseline = match (total > 0.0, without > 0.0) {
             (false, _) => 1.0,
             (true, false) => 0.0,
@@ -60,13 +66,13 @@ impl ClassTable {
         classes.iter().map(share).collect()
     }
 
-    /// The number of a class.
+    /// Returns the number of a class.
     #[inline]
     pub fn get(&self, class: ClassId) -> Option<f64> {
         self.numbers.get(class.0).copied().flatten()
     }
 
-    /// Gives a class a number.
+    /// Sets the number of a class.
     pub fn set(&mut self, class: ClassId, number: f64) {
         if class.0 >= self.numbers.len() {
             self.numbers.resize(class.0 + 1, None);
@@ -74,18 +80,19 @@ impl ClassTable {
         self.numbers[class.0] = Some(number);
     }
 
-    /// The classes that have a number, in order.
+    /// Returns the classes that have a number, in order.
     pub fn iter(&self) -> impl Iterator<Item = (ClassId, f64)> + '_ {
         let numbered = self.numbers.iter().enumerate();
-        numbered.filter_map(|(place, number)| Some((ClassId(place), (*number)?)))
+        numbered.filter_map(|(index, number)| Some((ClassId(index), (*number)?)))
     }
 
-    /// Reads a table, and says what in it makes no sense. The rest is good for use.
-    pub fn read(classes: &Classes, text: &str) -> (ClassTable, Vec<TextProblem>) {
+    /// Parses a table, and returns it with the lines that cannot be understood. The rest is usable.
+    pub fn read(classes: &ActionClasses, text: &str) -> (ClassTable, Vec<TextProblem>) {
         let index = ClassIndex::new(classes);
         let mut table = ClassTable::default();
         let mut problems = Vec::new();
-        // Files of the ancestor have line breaks in some classes, so a class goes on until its number comes.
+        // TSTL's files have line breaks in some classes, so a class continues until its number
+        // comes.
         let mut class = String::new();
         for (number, line) in (1..).zip(text.lines()) {
             class.push_str(line);
@@ -98,7 +105,7 @@ impl ClassTable {
             match value.filter(|value| value.is_finite() && *value >= 0.0) {
                 None => problems.push(TextProblem {
                     line: number,
-                    message: format!("`{after}` is no number from 0 upwards"),
+                    message: format!("`{after}` is not a number of at least 0"),
                 }),
                 Some(value) => match index.find(before) {
                     Ok(class) => table.set(class, value),
@@ -119,8 +126,8 @@ impl ClassTable {
         (table, problems)
     }
 
-    /// Writes a table.
-    pub fn write(&self, classes: &Classes) -> String {
+    /// Renders the table as text.
+    pub fn write(&self, classes: &ActionClasses) -> String {
         let line = |(class, number)| {
             let class = one_line(classes.text(class));
             format!("{class}  {SEPARATOR} {number}\n")
@@ -144,9 +151,9 @@ mod tests {
     use super::*;
     use crate::toys::catalog;
 
-    fn classes() -> Classes {
+    fn classes() -> ActionClasses {
         let lines = ["go()", "say('%%%% 3')", "*3 wait()\n", "  stop()"];
-        Classes::new(&catalog(&[], &lines))
+        ActionClasses::new(&catalog(&[], &lines))
     }
 
     #[test]
@@ -177,7 +184,7 @@ mod tests {
         assert_eq!(
             problems,
             [
-                "line 2: `-1` is no number from 0 upwards",
+                "line 2: `-1` is not a number of at least 0",
                 "line 3: the harness has no line `fly()`",
                 "line 4: after a class, `%%%%` and a number are missing",
             ]

@@ -1,16 +1,16 @@
-//! Classes in text files: how they are written on one line and found again.
+//! Classes in text files: writing them on one line and finding them again.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
-use crate::{ClassId, Classes};
+use crate::{ActionClasses, ClassId};
 
-/// A place in a text file that cannot be understood. It costs no more than that place.
+/// A line of a text file that cannot be understood. The rest of the file is still usable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TextProblem {
     /// The line number, from 1.
     pub line: usize,
-    /// What is wrong: a lower-case phrase without full stop.
+    /// The message: a lower-case phrase without a full stop.
     pub message: String,
 }
 
@@ -20,43 +20,45 @@ impl fmt::Display for TextProblem {
     }
 }
 
-/// The text of a class without line breaks, which would break the file.
+/// Returns the text of a class without line breaks, which would break the file.
 pub(super) fn one_line(class: &str) -> String {
     class.trim_end().replace(['\n', '\r'], " ")
 }
 
-/// Finds classes by their text. Blanks are counted only if that is needed to tell two apart.
+/// An index of classes by text. Blanks matter only if that is needed to distinguish two classes.
 pub(super) struct ClassIndex {
     exact: BTreeMap<String, ClassId>,
     loose: BTreeMap<String, ClassId>,
 }
 
 impl ClassIndex {
-    pub(super) fn new(classes: &Classes) -> ClassIndex {
+    /// Indexes the classes.
+    pub(super) fn new(classes: &ActionClasses) -> ClassIndex {
         let by = |key: fn(&str) -> String| {
             let mut keyed = BTreeMap::new();
             for class in classes.iter() {
-                // The first of equal ones counts.
+                // Of equal texts the first class counts.
                 keyed.entry(key(classes.text(class))).or_insert(class);
             }
             keyed
         };
         ClassIndex {
             exact: by(|text| one_line(text).trim().to_owned()),
-            loose: by(loosened),
+            loose: by(collapse_blanks),
         }
     }
 
-    /// The class that a text means, or why there is none.
+    /// Finds the class of a text, or returns a message that there is none.
     pub(super) fn find(&self, text: &str) -> Result<ClassId, String> {
         let exact = self.exact.get(one_line(text).trim());
-        let found = exact.or_else(|| self.loose.get(&loosened(text)));
+        let found = exact.or_else(|| self.loose.get(&collapse_blanks(text)));
         found
             .copied()
             .ok_or_else(|| format!("the harness has no line `{}`", one_line(text).trim()))
     }
 }
 
-fn loosened(text: &str) -> String {
+/// Replaces each run of blanks by one blank.
+fn collapse_blanks(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

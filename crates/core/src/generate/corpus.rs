@@ -1,30 +1,31 @@
-//! Tests worth going on from.
+//! A corpus of tests that are worth continuing.
 //!
-//! Whenever a step touches something for the first time, the test up to that step is kept: it is the way there.
-//! Where to go on from is then a matter of rarity. What most tests touch anyway needs no help; what few tests touch has
-//! seldom been looked at from close by. So a kept test is *active* as long as something that it touched first is
-//! touched by few tests.
+//! Whenever a step touches something for the first time, the test up to that step is kept: it is
+//! the path to the new target. The choice of the test to continue is a matter of rarity. What most
+//! tests touch needs no help; what few tests touch has seldom been explored further. So a kept test
+//! is *active* as long as something that it touched first is touched by few tests.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use super::{Made, Novelty};
+use super::{GeneratedTest, Novelty};
 use crate::{Error, Random, Step, System, TargetId, Test};
 
-/// What to keep, and what to go on from.
+/// Options for keeping and choosing tests.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CorpusOptions {
     /// A target is rare if at most this many times the mean number of tests touch it.
     pub ceiling: f64,
-    /// The coverage of one test in so many is looked at to see what is rare; of the first few dozen, of each. Looking
-    /// may take its time: places that were reached before have to be watched again.
+    /// Measure the coverage of one test in this many to see what is rare; of the first few dozen,
+    /// of each. Measuring may be slow, since code that was reached before has to be observed again.
     pub measure_every: u64,
-    /// How many tests to keep; then those go whose targets are the most common.
-    pub most: usize,
-    /// How many tests to keep that came nearest to where a hint points.
+    /// The maximum number of tests to keep. Beyond it, tests with the most common targets are
+    /// dropped.
+    pub max_entries: usize,
+    /// The maximum number of tests to keep that came nearest to the hint's goal.
     pub best_hints: usize,
-    /// Tests with more steps than this are not gone on from.
-    pub longest: usize,
+    /// The maximum length of a test that is continued.
+    pub max_length: usize,
 }
 
 impl Default for CorpusOptions {
@@ -32,63 +33,63 @@ impl Default for CorpusOptions {
         CorpusOptions {
             ceiling: 0.5,
             measure_every: 8,
-            most: 2_000,
+            max_entries: 2_000,
             best_hints: 1,
-            longest: 5_000,
+            max_length: 5_000,
         }
     }
 }
 
-/// How many tests are measured before only some are.
+/// The number of tests at the beginning that are all measured.
 const ALL_MEASURED: u64 = 32;
 
-/// A test that touched something for the first time with its last step.
+/// A test whose last step touched something for the first time.
 #[derive(Clone, Debug)]
-pub struct Kept {
+pub struct CorpusEntry {
     whole: Arc<[Step]>,
     length: usize,
     targets: Vec<TargetId>,
 }
 
-impl Kept {
-    /// The steps up to the one that touched something.
+impl CorpusEntry {
+    /// Returns the steps up to the one that touched something new.
     pub fn steps(&self) -> &[Step] {
         &self.whole[..self.length]
     }
 
-    /// What that one touched.
+    /// Returns the targets that the last step touched first.
     pub fn targets(&self) -> &[TargetId] {
         &self.targets
     }
 }
 
-/// Looks on while tests are made, and keeps those that reach something new.
+/// Observes the generation of tests, and keeps those that reach something new.
 #[derive(Clone, Debug)]
 pub struct Corpus<N> {
     novelty: N,
     options: CorpusOptions,
-    kept: Vec<Kept>,
-    hinted: VecDeque<Kept>,
+    entries: Vec<CorpusEntry>,
+    hinted: VecDeque<CorpusEntry>,
     best_hint: Option<f64>,
-    /// For each target, how many of the measured tests touched it.
+    /// By target: the number of measured tests that touched it.
     hits: Vec<u64>,
     tests: u64,
     measuring: bool,
-    /// What the current test touched first, by how many steps it had then.
+    /// The targets the current test touched first, with its length at that point.
     found: Vec<(usize, Vec<TargetId>)>,
-    /// When the current test came nearer to where the hint points.
+    /// The length of the current test when it last came nearer to the hint's goal.
     nearer: Option<usize>,
     new: Vec<TargetId>,
     stalled: u64,
 }
 
 impl<N> Corpus<N> {
-    /// Nothing is kept yet.
+    /// Creates an empty corpus.
     pub fn new(novelty: N, options: CorpusOptions) -> Corpus<N> {
         Corpus {
             novelty,
             options,
-            kept: Vec::new(),
+            entries: Vec::new(),
             hinted: VecDeque::new(),
             best_hint: None,
             hits: Vec::new(),
@@ -101,72 +102,74 @@ impl<N> Corpus<N> {
         }
     }
 
-    /// All tests that were kept: to save them, for example.
-    pub fn kept(&self) -> &[Kept] {
-        &self.kept
+    /// Returns all kept tests: to save them, for example.
+    pub fn entries(&self) -> &[CorpusEntry] {
+        &self.entries
     }
 
-    /// The tests that came nearest to where the hint points, the nearest last.
-    pub fn hinted(&self) -> impl Iterator<Item = &Kept> {
+    /// Returns the tests that came nearest to the hint's goal, the nearest last.
+    pub fn hinted(&self) -> impl Iterator<Item = &CorpusEntry> {
         self.hinted.iter()
     }
 
-    /// Keeps a test from elsewhere, of an earlier search for example. As nothing is known of it, it counts as rare until
-    /// the corpus is full.
+    /// Adds a test from elsewhere, of an earlier search for example. Since nothing is known of it,
+    /// it counts as rare until the corpus is full.
     pub fn add(&mut self, test: &Test) {
-        self.keep(Kept {
+        self.insert_entry(CorpusEntry {
             whole: test.steps.as_slice().into(),
             length: test.len(),
             targets: Vec::new(),
         });
     }
 
-    /// What counts as new.
+    /// Returns the novelty that decides what counts as new.
     pub fn novelty(&self) -> &N {
         &self.novelty
     }
 
-    /// What was touched for the first time since the last test ended.
+    /// Returns the targets touched for the first time since the last test ended.
     pub fn new_targets(&self) -> &[TargetId] {
         &self.new
     }
 
-    /// How many tests in a row touched nothing new.
+    /// Returns the number of consecutive tests that touched nothing new.
     pub fn stalled(&self) -> u64 {
         self.stalled
     }
 
-    /// How many tests were made.
+    /// Returns the number of tests observed.
     pub fn tests(&self) -> u64 {
         self.tests
     }
 
-    /// A test to go on from: the better of two of those that are active, the one that touched what is rarer, or that came
-    /// later. All have their chance, and those at the edge of what is known have the best.
-    pub fn choose(&self, random: &mut Random) -> Option<&Kept> {
+    /// Chooses a test to continue: the better of two active ones, which is the one that touched the
+    /// rarer target, or else the later one. All have a chance, and those at the edge of what is
+    /// known have the best.
+    pub fn choose(&self, random: &mut Random) -> Option<&CorpusEntry> {
         let limit = self.options.ceiling * self.mean();
-        let is_active = |kept: &&Kept| self.rarest(kept) as f64 <= limit;
-        let fits = |kept: &&Kept| kept.length <= self.options.longest;
-        let kept = || self.kept.iter().filter(fits);
-        let mut active: Vec<&Kept> = kept().filter(is_active).collect();
+        let is_active = |entry: &&CorpusEntry| self.rarest_hits(entry) as f64 <= limit;
+        let fits = |entry: &&CorpusEntry| entry.length <= self.options.max_length;
+        let fitting = || self.entries.iter().filter(fits);
+        let mut active: Vec<&CorpusEntry> = fitting().filter(is_active).collect();
         active.extend(self.hinted.iter().filter(fits));
         if active.is_empty() {
-            active.extend(kept());
+            active.extend(fitting());
         }
         let [one, two] = [0; 2].map(|_| random.below(active.len() as u64) as usize);
         let (earlier, later) = (active.get(one.min(two))?, active.get(one.max(two))?);
-        Some(if self.rarest(earlier) < self.rarest(later) {
+        Some(if self.rarest_hits(earlier) < self.rarest_hits(later) {
             earlier
         } else {
             later
         })
     }
 
-    /// Any test that is kept, to cross another with.
-    pub fn choose_any(&self, random: &mut Random) -> Option<&Kept> {
-        random.choose(&self.kept)
+    /// Chooses any kept test, to cross another with.
+    pub fn choose_any(&self, random: &mut Random) -> Option<&CorpusEntry> {
+        random.choose(&self.entries)
     }
 
+    /// Returns the mean number of tests that touch a touched target.
     fn mean(&self) -> f64 {
         let touched = self.hits.iter().filter(|hits| **hits > 0).count();
         match touched {
@@ -175,41 +178,43 @@ impl<N> Corpus<N> {
         }
     }
 
-    /// How many tests touched the rarest target of a test.
-    fn rarest(&self, kept: &Kept) -> u64 {
+    /// Returns how many tests touched the rarest target of an entry.
+    fn rarest_hits(&self, entry: &CorpusEntry) -> u64 {
         let hits = |target: &TargetId| self.hits.get(target.0 as usize).copied().unwrap_or(0);
-        kept.targets.iter().map(hits).min().unwrap_or(0)
+        entry.targets.iter().map(hits).min().unwrap_or(0)
     }
 
-    fn keep(&mut self, kept: Kept) {
-        self.kept.push(kept);
-        if self.kept.len() > self.options.most {
-            // The first of the most common ones: what came later is mostly deeper in.
-            let rarity = |place: &usize| std::cmp::Reverse(self.rarest(&self.kept[*place]));
-            if let Some(place) = (0..self.kept.len()).min_by_key(rarity) {
-                self.kept.remove(place);
+    /// Adds an entry, and drops one if there are too many.
+    fn insert_entry(&mut self, entry: CorpusEntry) {
+        self.entries.push(entry);
+        if self.entries.len() > self.options.max_entries {
+            // Drop the first of the most common ones: later tests mostly lead deeper.
+            let rarity = |index: &usize| std::cmp::Reverse(self.rarest_hits(&self.entries[*index]));
+            if let Some(index) = (0..self.entries.len()).min_by_key(rarity) {
+                self.entries.remove(index);
             }
         }
     }
 
-    /// To be told before each test, right after the reset.
+    /// Must be called before each test, right after the reset.
     pub fn begin<S: System + ?Sized>(&mut self, system: &mut S) -> Result<(), Error>
     where
         N: Novelty<S>,
     {
         self.found.clear();
         self.nearer = None;
-        // What the reset touched, or whoever used the system since, is nobody's merit.
+        // Targets touched by the reset, or by other uses of the system, are not credited to the
+        // test.
         self.new = self.novelty.take_new(system)?;
         let every = self.options.measure_every.max(1);
         self.measuring = self.tests < ALL_MEASURED || self.tests.is_multiple_of(every);
         if self.measuring {
-            self.novelty.begin_anew(system)?;
+            self.novelty.reset_touched(system)?;
         }
         Ok(())
     }
 
-    /// To be told after each step.
+    /// Must be called after each step.
     #[inline]
     pub fn after<S: System + ?Sized>(&mut self, system: &mut S, steps: &[Step]) -> Result<(), Error>
     where
@@ -229,22 +234,23 @@ impl<N> Corpus<N> {
         Ok(())
     }
 
-    /// To be told at the end of each test; says how many targets its steps touched for the first time.
+    /// Must be called at the end of each test. Returns the number of targets its steps touched
+    /// first.
     pub fn end<S: System + ?Sized>(
         &mut self,
         system: &mut S,
-        made: &Made<'_>,
+        made: &GeneratedTest<'_>,
     ) -> Result<usize, Error>
     where
         N: Novelty<S>,
     {
         if self.measuring {
             for target in self.novelty.touched(system).iter() {
-                let place = target.0 as usize;
-                if place >= self.hits.len() {
-                    self.hits.resize(place + 1, 0);
+                let index = target.0 as usize;
+                if index >= self.hits.len() {
+                    self.hits.resize(index + 1, 0);
                 }
-                self.hits[place] += 1;
+                self.hits[index] += 1;
             }
         }
         self.tests += 1;
@@ -255,24 +261,24 @@ impl<N> Corpus<N> {
         } else {
             self.stalled + 1
         };
-        // Nobody can go on from a failure, but from the step before it.
-        let good = made.steps.len() - usize::from(made.failure.is_some());
+        // A failing test cannot be continued, but its part before the failing step can.
+        let passing_length = made.steps.len() - usize::from(made.failure.is_some());
         let last = found.last().map(|(length, _)| *length);
-        let longest = last.max(self.nearer).unwrap_or(0).min(good);
-        if longest == 0 {
+        let longest_kept = last.max(self.nearer).unwrap_or(0).min(passing_length);
+        if longest_kept == 0 {
             return Ok(count);
         }
-        let whole: Arc<[Step]> = made.steps[..longest].into();
-        let kept = |length: usize, targets| Kept {
+        let whole: Arc<[Step]> = made.steps[..longest_kept].into();
+        let entry = |length: usize, targets| CorpusEntry {
             whole: Arc::clone(&whole),
-            length: length.min(good),
+            length: length.min(passing_length),
             targets,
         };
         for (length, targets) in found {
-            self.keep(kept(length, targets));
+            self.insert_entry(entry(length, targets));
         }
         if let Some(length) = self.nearer {
-            self.hinted.push_back(kept(length, Vec::new()));
+            self.hinted.push_back(entry(length, Vec::new()));
             if self.hinted.len() > self.options.best_hints {
                 self.hinted.pop_front();
             }
@@ -297,7 +303,7 @@ mod tests {
             steps.push(Step::Act(ActionId(*key)));
             corpus.after(safe, &steps).unwrap();
         }
-        let made = Made {
+        let made = GeneratedTest {
             steps: &steps,
             remarks: &[],
             failure: None,
@@ -309,9 +315,9 @@ mod tests {
 
     fn lengths(corpus: &Corpus<NewCoverage>) -> Vec<usize> {
         corpus
-            .kept()
+            .entries()
             .iter()
-            .map(|kept| kept.steps().len())
+            .map(|entry| entry.steps().len())
             .collect()
     }
 
@@ -326,13 +332,13 @@ mod tests {
         assert_eq!(run(&mut corpus, &mut safe, &[1, 2, 3]), 1);
         assert_eq!(corpus.new_targets(), [TargetId(3)]);
         assert_eq!(lengths(&corpus), [2, 4, 3]);
-        assert_eq!(corpus.kept()[2].targets(), [TargetId(3)]);
+        assert_eq!(corpus.entries()[2].targets(), [TargetId(3)]);
     }
 
     #[test]
     fn the_rare_is_gone_on_from_and_the_common_goes_first() {
         let options = CorpusOptions {
-            most: 3,
+            max_entries: 3,
             ..CorpusOptions::default()
         };
         let mut corpus = Corpus::new(NewCoverage, options);

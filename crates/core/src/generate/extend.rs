@@ -1,48 +1,50 @@
 //! Extending good tests: figure 10 of the TSTL paper.
 //!
-//! A few tests with unusually high coverage are remembered as they were when they last touched something new. Now and
-//! then a test does not begin anew but where one of them ended, so that good tests grow far beyond the usual length.
-//! Simpler than [`Exploit`](super::Exploit), and another idea of what is good: not what is rare, but what touches much.
+//! A few tests with unusually high coverage are remembered as they were when they last touched
+//! something new. Now and then a test does not start fresh but continues one of them, so that good
+//! tests grow far beyond the usual length. Simpler than [`Exploit`](super::Exploit), with another
+//! idea of what is good: not what is rare, but what touches much.
 
-use super::{Made, Novelty, Start, Strategy};
+use super::{GeneratedTest, Novelty, Strategy, TestStart};
 use crate::{ActionId, Error, Random, Step, System, TargetId};
 
-/// How many good tests, and how often to extend them.
+/// Options for remembering and extending good tests.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ExtendOptions {
-    /// How many good tests are remembered.
+    /// The number of good tests remembered.
     pub memory: usize,
-    /// With which probability a test extends one of them.
+    /// The probability that a test extends one of them.
     pub probability: f64,
-    /// Tests with more steps than this are not extended.
-    pub longest: usize,
+    /// The maximum length of a test that is extended.
+    pub max_length: usize,
 }
 
-/// As in the paper.
+/// The values of the paper.
 impl Default for ExtendOptions {
     fn default() -> ExtendOptions {
         ExtendOptions {
             memory: 5,
             probability: 0.2,
-            longest: 5_000,
+            max_length: 5_000,
         }
     }
 }
 
-/// Extends tests that touched much. It [learns](Strategy::learns), and measures what every single test touches.
+/// Extends tests with high coverage. It [learns](Strategy::learns), and measures the coverage of
+/// every test.
 #[derive(Clone, Debug)]
 pub struct Extend<N> {
     novelty: N,
     options: ExtendOptions,
-    /// How much each touched, and its steps; the best first.
+    /// The coverage size and steps of each good test, the best first.
     good: Vec<(usize, Vec<Step>)>,
-    /// How much the current test had touched when it last touched something new, and how many steps it had.
+    /// The coverage size and the length of the current test when it last touched something new.
     current: Option<(usize, usize)>,
     new: Vec<TargetId>,
 }
 
 impl<N> Extend<N> {
-    /// Nothing is good yet.
+    /// Creates a strategy that remembers no test yet.
     pub fn new(novelty: N, options: ExtendOptions) -> Extend<N> {
         Extend {
             novelty,
@@ -53,7 +55,7 @@ impl<N> Extend<N> {
         }
     }
 
-    /// The good tests, the best first.
+    /// Returns the good tests, the best first.
     pub fn good(&self) -> impl Iterator<Item = &[Step]> {
         self.good.iter().map(|(_, steps)| steps.as_slice())
     }
@@ -63,12 +65,12 @@ impl<S: System + ?Sized, N: Novelty<S>> Strategy<S> for Extend<N> {
     fn begin(
         &mut self,
         system: &mut S,
-        start: &mut Start,
+        start: &mut TestStart,
         random: &mut Random,
     ) -> Result<(), Error> {
         self.current = None;
         self.new = self.novelty.take_new(system)?;
-        self.novelty.begin_anew(system)?;
+        self.novelty.reset_touched(system)?;
         if random.chance(self.options.probability)
             && let Some((_, steps)) = random.choose(&self.good)
         {
@@ -90,12 +92,13 @@ impl<S: System + ?Sized, N: Novelty<S>> Strategy<S> for Extend<N> {
         Ok(())
     }
 
-    fn end(&mut self, _system: &mut S, made: &Made<'_>) -> Result<(), Error> {
+    fn end(&mut self, _system: &mut S, made: &GeneratedTest<'_>) -> Result<(), Error> {
         let good = made.steps.len() - usize::from(made.failure.is_some());
         if let Some((touched, length)) = self.current {
             let length = length.min(good);
-            if (1..=self.options.longest).contains(&length) {
-                // Of those that touch as much, the latest is the better: it touched what the others did not.
+            if (1..=self.options.max_length).contains(&length) {
+                // Of tests with equal coverage the latest is better: it touched what the others did
+                // not.
                 self.good
                     .insert(0, (touched, made.steps[..length].to_vec()));
             }
@@ -118,7 +121,7 @@ impl<S: System + ?Sized, N: Novelty<S>> Strategy<S> for Extend<N> {
 #[cfg(test)]
 mod tests {
     use super::super::testing::{SEARCH, median_of_seeds, steps_to_failure, tests_of};
-    use super::super::{NewCoverage, Search, Uniform};
+    use super::super::{NewCoverage, SearchOptions, Uniform};
     use super::*;
     use crate::toys::Safe;
 
@@ -128,13 +131,13 @@ mod tests {
     fn good_tests_grow_until_they_get_there() {
         let steps = |extend: bool| {
             median_of_seeds(|seed| {
-                let plan = Search { seed, ..SEARCH };
+                let options = SearchOptions { seed, ..SEARCH };
                 let mut safe = Safe::new(99, &CODE);
                 if extend {
                     let mut extend = Extend::new(NewCoverage, ExtendOptions::default());
-                    steps_to_failure(&mut safe, &mut extend, &plan, 30_000)
+                    steps_to_failure(&mut safe, &mut extend, &options, 30_000)
                 } else {
-                    steps_to_failure(&mut safe, &mut Uniform, &plan, 30_000)
+                    steps_to_failure(&mut safe, &mut Uniform, &options, 30_000)
                 }
             })
         };
@@ -154,7 +157,7 @@ mod tests {
         tests_of(
             &mut safe,
             &mut extend,
-            &Search {
+            &SearchOptions {
                 length: 20,
                 ..SEARCH
             },

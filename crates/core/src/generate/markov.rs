@@ -1,9 +1,10 @@
-//! Choosing as given tests did: what followed what.
+//! Markov models: choosing actions as given tests did.
 //!
-//! A [`MarkovModel`] of order N tells, for each run of N classes that occurs in given tests, how often which class came
-//! next. Tests made by it look like those it was learned from: like what users do, or like tests that were good.
+//! A [`MarkovModel`] of order N stores, for each run of N classes in given tests, how often which
+//! class came next. Generated tests resemble those it was learned from: user sessions, or tests
+//! that were good.
 //!
-//! In files it is the order, then for each run its classes and what follows:
+//! In files it is the order, then for each run its classes and the classes that follow:
 //!
 //! ```text
 //! 1
@@ -18,16 +19,16 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use super::class_draw::{ClassDraw, drawn};
+use super::class_draw::{ClassDraw, draw_index};
 use super::class_table::SEPARATOR;
 use super::class_text::{ClassIndex, TextProblem, one_line};
-use super::{Start, Strategy};
-use crate::{ActionId, Catalog, ClassId, Classes, Error, Random, Step, System, Test};
+use super::{Strategy, TestStart};
+use crate::{ActionClasses, ActionId, Catalog, ClassId, Error, Random, Step, System, Test};
 
 const START: &str = "START CLASS";
 const END: &str = "END CLASS";
 
-/// How likely which class follows a run of classes.
+/// The probabilities of the next class after each run of classes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MarkovModel {
     order: usize,
@@ -35,10 +36,11 @@ pub struct MarkovModel {
 }
 
 impl MarkovModel {
-    /// What follows each run of `order` classes in these tests. A restart ends a run.
+    /// Learns which classes follow each run of `order` classes in these tests. A restart ends a
+    /// run.
     pub fn learn<'a>(
         catalog: &Catalog,
-        classes: &Classes,
+        classes: &ActionClasses,
         order: usize,
         tests: impl IntoIterator<Item = &'a Test>,
     ) -> MarkovModel {
@@ -73,24 +75,25 @@ impl MarkovModel {
         }
     }
 
-    /// How long the runs are.
+    /// Returns the length of the runs.
     pub fn order(&self) -> usize {
         self.order
     }
 
-    /// How many runs it knows a follower of.
+    /// Returns the number of runs with a known follower.
     pub fn runs(&self) -> usize {
         self.followers.len()
     }
 
-    /// What follows a run, and how likely; empty if the run is unknown.
+    /// Returns the classes that follow a run, with their probabilities; empty if the run is
+    /// unknown.
     pub fn followers(&self, run: &[ClassId]) -> &[(ClassId, f64)] {
         self.followers.get(run).map_or(&[], Vec::as_slice)
     }
 
-    /// Reads a model, and says what in it makes no sense. The rest is good for use.
-    pub fn read(classes: &Classes, text: &str) -> (MarkovModel, Vec<TextProblem>) {
-        let mut reader = Reader {
+    /// Parses a model, and returns it with the lines that cannot be understood. The rest is usable.
+    pub fn read(classes: &ActionClasses, text: &str) -> (MarkovModel, Vec<TextProblem>) {
+        let mut reader = MarkovParser {
             index: ClassIndex::new(classes),
             model: MarkovModel::default(),
             run: None,
@@ -100,7 +103,10 @@ impl MarkovModel {
         let mut lines = (1..).zip(text.lines());
         match lines.next().map(|(_, line)| line.trim().parse()) {
             Some(Ok(order)) => reader.model.order = order,
-            _ => reader.complain(1, "the first line is the order, a number".to_owned()),
+            _ => reader.add_problem(
+                1,
+                "expected the order, a number, in the first line".to_owned(),
+            ),
         }
         for (number, line) in lines {
             reader.line(number, line);
@@ -108,8 +114,8 @@ impl MarkovModel {
         (reader.model, reader.problems)
     }
 
-    /// Writes a model.
-    pub fn write(&self, classes: &Classes) -> String {
+    /// Renders the model as text.
+    pub fn write(&self, classes: &ActionClasses) -> String {
         let mut text = format!("{}\n", self.order);
         for (run, followers) in &self.followers {
             let _a_string_takes_all = writeln!(text, "{START}");
@@ -126,20 +132,23 @@ impl MarkovModel {
     }
 }
 
-struct Reader {
+/// The parser of model files.
+struct MarkovParser {
     index: ClassIndex,
     model: MarkovModel,
-    /// The run whose followers come next; `None` if it has a class that is unknown.
+    /// The run whose followers come next; `None` if it contains an unknown class.
     run: Option<Vec<ClassId>>,
     reading_run: bool,
     problems: Vec<TextProblem>,
 }
 
-impl Reader {
-    fn complain(&mut self, line: usize, message: String) {
+impl MarkovParser {
+    /// Records a problem.
+    fn add_problem(&mut self, line: usize, message: String) {
         self.problems.push(TextProblem { line, message });
     }
 
+    /// Parses one line.
     fn line(&mut self, number: usize, line: &str) {
         match line.trim() {
             START => {
@@ -151,7 +160,7 @@ impl Reader {
                 let length = self.run.as_ref().map(Vec::len);
                 if length.is_some_and(|length| length != self.model.order) {
                     let order = self.model.order;
-                    self.complain(number, format!("before this, {order} classes are expected"));
+                    self.add_problem(number, format!("expected {order} classes before this line"));
                     self.run = None;
                 }
             }
@@ -161,19 +170,20 @@ impl Reader {
                 Ok(class) => self.run.iter_mut().for_each(|run| run.push(class)),
                 Err(message) => {
                     self.run = None;
-                    self.complain(number, message);
+                    self.add_problem(number, message);
                 }
             },
             _ => self.follower(number, line),
         }
     }
 
+    /// Parses a line with a probability and a class.
     fn follower(&mut self, number: usize, line: &str) {
         let parts = line.split_once(SEPARATOR);
         let read = parts.and_then(|(number, class)| Some((number.trim().parse().ok()?, class)));
         let Some((probability, class)) = read.filter(|(number, _): &(f64, _)| *number >= 0.0)
         else {
-            return self.complain(number, format!("it is no `0.5 {SEPARATOR} CLASS`"));
+            return self.add_problem(number, format!("expected `0.5 {SEPARATOR} CLASS`"));
         };
         match (self.index.find(class), &self.run) {
             (Ok(class), Some(run)) => {
@@ -181,17 +191,17 @@ impl Reader {
                 followers.push((class, probability));
             }
             (Ok(_), None) => {}
-            (Err(message), _) => self.complain(number, message),
+            (Err(message), _) => self.add_problem(number, message),
         }
     }
 }
 
-/// Chooses what a model says follows the last steps; any enabled action where it does not know.
+/// Chooses the next class with a Markov model; any enabled action where the model does not know.
 #[derive(Clone, Debug)]
 pub struct Markov {
     model: MarkovModel,
     probability: f64,
-    classes: Arc<Classes>,
+    classes: Arc<ActionClasses>,
     draw: ClassDraw,
     /// The classes of the last steps.
     run: Vec<ClassId>,
@@ -199,8 +209,9 @@ pub struct Markov {
 }
 
 impl Markov {
-    /// Asks the model with this probability for each step; else it takes any enabled action.
-    pub fn new(classes: &Arc<Classes>, model: MarkovModel, probability: f64) -> Markov {
+    /// Creates a strategy that uses the model with this probability at each step, and any enabled
+    /// action otherwise.
+    pub fn new(classes: &Arc<ActionClasses>, model: MarkovModel, probability: f64) -> Markov {
         Markov {
             model,
             probability,
@@ -213,7 +224,7 @@ impl Markov {
 }
 
 impl<S: System + ?Sized> Strategy<S> for Markov {
-    fn begin(&mut self, _: &mut S, _: &mut Start, _: &mut Random) -> Result<(), Error> {
+    fn begin(&mut self, _: &mut S, _: &mut TestStart, _: &mut Random) -> Result<(), Error> {
         self.run.clear();
         Ok(())
     }
@@ -224,13 +235,14 @@ impl<S: System + ?Sized> Strategy<S> for Markov {
             self.weights.clear();
             let weights = followers.iter().map(|(_, probability)| probability);
             self.weights.extend(weights);
-            // A class that has nothing enabled leaves the draw, until nothing is left that the model knows.
-            while let Some(place) = drawn(&self.weights, random) {
-                let picked = self.draw.pick_of(system, followers[place].0, random);
+            // A class without enabled actions leaves the draw, until no class known to the model is
+            // left.
+            while let Some(index) = draw_index(&self.weights, random) {
+                let picked = self.draw.pick_of(system, followers[index].0, random);
                 if picked.is_some() {
                     return picked;
                 }
-                self.weights[place] = 0.0;
+                self.weights[index] = 0.0;
             }
         }
         system.pick(random)
@@ -260,9 +272,9 @@ mod tests {
     const TAKE: ActionId = ActionId(1);
     const LOOK: ActionId = ActionId(3);
 
-    fn learned(order: usize, tests: &[Test]) -> (Arc<Classes>, MarkovModel) {
+    fn learned(order: usize, tests: &[Test]) -> (Arc<ActionClasses>, MarkovModel) {
         let buffer = Buffer::new(1);
-        let classes = Arc::new(Classes::new(buffer.actions()));
+        let classes = Arc::new(ActionClasses::new(buffer.actions()));
         let model = MarkovModel::learn(buffer.actions(), &classes, order, tests);
         (classes, model)
     }
@@ -286,7 +298,7 @@ mod tests {
     fn what_is_written_can_be_read() {
         let lines = ["go()", "say('%%%% 3')", "*3 wait()\n", "  stop()"];
         let catalog = catalog(&[], &lines);
-        let classes = Classes::new(&catalog);
+        let classes = ActionClasses::new(&catalog);
         let test = Test::of([0, 1, 2, 5, 0, 1, 5, 3, 4, 0].map(ActionId));
         for order in 0..4 {
             let model = MarkovModel::learn(&catalog, &classes, order, [&test]);
@@ -297,7 +309,7 @@ mod tests {
 
     #[test]
     fn nonsense_is_named_with_its_line() {
-        let classes = Classes::new(&catalog(&[], &["go()"]));
+        let classes = ActionClasses::new(&catalog(&[], &["go()"]));
         let text = "one\nSTART CLASS\nEND CLASS\n0.5 %%%% go()\n0.5 go()\nSTART CLASS\nfly()\nEND CLASS\n1 %%%% go()";
         let (model, problems) = MarkovModel::read(&classes, text);
         assert_eq!(model.followers(&[]), [(ClassId(0), 0.5)]);
@@ -320,16 +332,16 @@ mod tests {
     #[test]
     fn what_cannot_be_done_now_is_not_chosen() {
         let crossing = Crossing::default();
-        let classes = Arc::new(Classes::new(crossing.actions()));
+        let classes = Arc::new(ActionClasses::new(crossing.actions()));
         let test = Test::of([Crossing::WAIT, Crossing::GO_AT_RED, Crossing::WAIT]);
         let model = MarkovModel::learn(crossing.actions(), &classes, 1, [&test]);
         let mut markov = Markov::new(&classes, model, 1.0);
-        let plan = super::super::Search {
+        let options = super::super::SearchOptions {
             length: 5,
             ..SEARCH
         };
         assert_eq!(
-            tests_of(&mut Crossing::default(), &mut markov, &plan, 20).len(),
+            tests_of(&mut Crossing::default(), &mut markov, &options, 20).len(),
             20
         );
     }

@@ -1,39 +1,43 @@
-//! What counts as new.
+//! Definitions of novelty.
 //!
-//! Strategies that go on from tests that reached something new ask a [`Novelty`] what that is: code that was never
-//! reached ([`NewCoverage`]), states that were never seen ([`NewStates`]), or nothing ([`NothingNew`]), for systems
-//! that can tell neither. [`WithHint`] adds a score for how near a state is to where somebody wants to get.
+//! Strategies that continue tests that reached something new ask a [`Novelty`] what that is: code
+//! that was never reached ([`NewCoverage`]), states that were never seen ([`NewStates`]), or
+//! nothing ([`NothingNew`]), for systems that can tell neither. [`WithHint`] adds a score for the
+//! distance from a goal.
 
 use rustc_hash::FxHashMap;
 
-use crate::{Coverage, Covered, Error, Fingerprint, Likeness, System, TargetId};
+use crate::{Coverage, Covered, Equivalence, Error, Fingerprint, System, TargetId};
 
-/// What a strategy looks at to see whether a test is worth going on from.
+/// Decides whether a test is worth continuing.
 ///
-/// While a search runs, this belongs to its strategy: whoever else asks the system the same questions takes the
-/// answers away from it.
+/// During a search, only its strategy may query novelty from the system: each query consumes the
+/// answer.
 pub trait Novelty<S: System + ?Sized> {
-    /// What was touched for the first time ever since this was last asked. Asked after each step.
+    /// Returns the targets touched for the first time since the last call. Called after each step.
     fn take_new(&mut self, system: &mut S) -> Result<Vec<TargetId>, Error>;
 
-    /// Forgets what was touched lately. Asked at the beginning of a test whose [`touched`](Novelty::touched) will be.
-    fn begin_anew(&mut self, system: &mut S) -> Result<(), Error>;
+    /// Starts a new measurement of [`touched`](Novelty::touched). Called at the beginning of a
+    /// measured test.
+    fn reset_touched(&mut self, system: &mut S) -> Result<(), Error>;
 
-    /// What was touched since [`begin_anew`](Novelty::begin_anew).
+    /// Returns the targets touched since [`reset_touched`](Novelty::reset_touched).
     fn touched(&mut self, system: &mut S) -> Coverage;
 
-    /// How near the state is to where somebody wants to get: higher is nearer. Asked after each step.
+    /// Returns a score of how near the state is to a goal: higher is nearer. Called after each
+    /// step.
     fn hint(&mut self, _system: &mut S) -> Option<f64> {
         None
     }
 
-    /// Whether nothing is ever new.
+    /// Returns true if nothing is ever new.
     fn is_blind(&self) -> bool {
         false
     }
 }
 
-/// Nothing is ever new: for systems that cannot tell. Strategies that learn are of little use then.
+/// Novelty for systems that cannot measure it: nothing is ever new. Strategies that learn are of
+/// little use then.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NothingNew;
 
@@ -42,7 +46,7 @@ impl<S: System + ?Sized> Novelty<S> for NothingNew {
         Ok(Vec::new())
     }
 
-    fn begin_anew(&mut self, _system: &mut S) -> Result<(), Error> {
+    fn reset_touched(&mut self, _system: &mut S) -> Result<(), Error> {
         Ok(())
     }
 
@@ -55,7 +59,7 @@ impl<S: System + ?Sized> Novelty<S> for NothingNew {
     }
 }
 
-/// What a [`Covered`] system says is new: branches of the code under test, mostly.
+/// Novelty by coverage: usually branches of the code under test.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NewCoverage;
 
@@ -65,8 +69,8 @@ impl<S: Covered + ?Sized> Novelty<S> for NewCoverage {
         Ok(system.take_new())
     }
 
-    fn begin_anew(&mut self, system: &mut S) -> Result<(), Error> {
-        system.begin_anew()
+    fn reset_touched(&mut self, system: &mut S) -> Result<(), Error> {
+        system.reset_touched()
     }
 
     fn touched(&mut self, system: &mut S) -> Coverage {
@@ -74,20 +78,21 @@ impl<S: Covered + ?Sized> Novelty<S> for NewCoverage {
     }
 }
 
-/// States that were never seen, by their fingerprints. All that were seen are remembered, 16 bytes and some more each.
+/// Novelty by state fingerprints. All seen states are remembered, with 16 bytes and some overhead
+/// each.
 #[derive(Clone, Debug, Default)]
 pub struct NewStates {
-    /// Which states count as one.
-    pub likeness: Likeness,
+    /// The states that count as one.
+    pub equivalence: Equivalence,
     known: FxHashMap<u128, TargetId>,
     current: Coverage,
 }
 
 impl NewStates {
-    /// States as far as they are not alike.
-    pub fn new(likeness: Likeness) -> NewStates {
+    /// Creates a novelty that distinguishes states by this equivalence.
+    pub fn new(equivalence: Equivalence) -> NewStates {
         NewStates {
-            likeness,
+            equivalence,
             ..NewStates::default()
         }
     }
@@ -95,7 +100,7 @@ impl NewStates {
 
 impl<S: Fingerprint + ?Sized> Novelty<S> for NewStates {
     fn take_new(&mut self, system: &mut S) -> Result<Vec<TargetId>, Error> {
-        let fingerprint = system.fingerprint(self.likeness)?;
+        let fingerprint = system.fingerprint(self.equivalence)?;
         let next = TargetId(u32::try_from(self.known.len()).unwrap_or(u32::MAX));
         let target = *self.known.entry(fingerprint).or_insert(next);
         self.current.insert(target);
@@ -106,7 +111,7 @@ impl<S: Fingerprint + ?Sized> Novelty<S> for NewStates {
         })
     }
 
-    fn begin_anew(&mut self, _system: &mut S) -> Result<(), Error> {
+    fn reset_touched(&mut self, _system: &mut S) -> Result<(), Error> {
         self.current.clear();
         Ok(())
     }
@@ -116,7 +121,7 @@ impl<S: Fingerprint + ?Sized> Novelty<S> for NewStates {
     }
 }
 
-/// What is new as another one says, and how near a state is as a function says.
+/// Another novelty, extended by a hint function that scores states.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct WithHint<N, F>(pub N, pub F);
 
@@ -125,8 +130,8 @@ impl<S: System + ?Sized, N: Novelty<S>, F: FnMut(&mut S) -> f64> Novelty<S> for 
         self.0.take_new(system)
     }
 
-    fn begin_anew(&mut self, system: &mut S) -> Result<(), Error> {
-        self.0.begin_anew(system)
+    fn reset_touched(&mut self, system: &mut S) -> Result<(), Error> {
+        self.0.reset_touched(system)
     }
 
     fn touched(&mut self, system: &mut S) -> Coverage {
@@ -141,12 +146,12 @@ impl<S: System + ?Sized, N: Novelty<S>, F: FnMut(&mut S) -> f64> Novelty<S> for 
 #[cfg(test)]
 mod tests {
     use super::super::testing::{SEARCH, median_of_seeds, steps_to_failure};
-    use super::super::{Exploit, Search, Uniform};
+    use super::super::{Exploit, SearchOptions, Uniform};
     use super::*;
     use crate::toys::Safe;
     use crate::{ActionId, Catalog, Outcome, Random};
 
-    /// A safe whose state can be seen, and nothing else.
+    /// A safe with fingerprints and without coverage.
     struct Glass(Safe);
 
     impl System for Glass {
@@ -171,7 +176,7 @@ mod tests {
     }
 
     impl Fingerprint for Glass {
-        fn fingerprint(&mut self, _likeness: Likeness) -> Result<u128, Error> {
+        fn fingerprint(&mut self, _equivalence: Equivalence) -> Result<u128, Error> {
             Ok(self.0.pressed() as u128 * 0x1234_5678_9abc_def1)
         }
     }
@@ -180,13 +185,13 @@ mod tests {
     fn new_states_lead_on_as_new_code_does() {
         let glass = || Glass(Safe::new(99, &[17, 4, 99, 4, 56]));
         let uniform = median_of_seeds(|seed| {
-            let plan = Search { seed, ..SEARCH };
-            steps_to_failure(&mut glass(), &mut Uniform, &plan, 20_000)
+            let options = SearchOptions { seed, ..SEARCH };
+            steps_to_failure(&mut glass(), &mut Uniform, &options, 20_000)
         });
         let exploit = median_of_seeds(|seed| {
-            let plan = Search { seed, ..SEARCH };
-            let mut exploit = Exploit::with(NewStates::new(Likeness::Equal));
-            steps_to_failure(&mut glass(), &mut exploit, &plan, 20_000)
+            let options = SearchOptions { seed, ..SEARCH };
+            let mut exploit = Exploit::with(NewStates::new(Equivalence::Equal));
+            steps_to_failure(&mut glass(), &mut exploit, &options, 20_000)
         });
         assert!(exploit * 4 < uniform, "{exploit} {uniform}");
     }
@@ -197,7 +202,7 @@ mod tests {
         let mut states = NewStates::default();
         assert_eq!(states.take_new(&mut glass).unwrap(), [TargetId(0)]);
         assert_eq!(states.take_new(&mut glass).unwrap(), []);
-        Novelty::<Glass>::begin_anew(&mut states, &mut glass).unwrap();
+        Novelty::<Glass>::reset_touched(&mut states, &mut glass).unwrap();
         glass.step(ActionId(1));
         assert_eq!(states.take_new(&mut glass).unwrap(), [TargetId(1)]);
         glass.reset().unwrap();

@@ -1,18 +1,18 @@
-//! Putting pieces of given tests together anew.
+//! Recombination of pieces of given tests.
 //!
-//! Tests that somebody wrote, or that were kept, know what goes together: open, write, close. This strategy cuts them
-//! into windows of a few steps and plays windows in random order, leaving out what is not enabled. Each step says
-//! which test it came from, so that a failing test tells its ancestry.
+//! Handwritten or kept tests know what goes together: open, write, close. This strategy cuts them
+//! into windows of a few steps and plays windows in random order, skipping disabled steps. Each
+//! step is marked with the test it came from, so that a failing test shows its ancestry.
 
-use super::{Start, Strategy};
+use super::{Strategy, TestStart};
 use crate::{ActionId, Error, Random, Step, System, Test};
 
-/// How to use the windows.
+/// Options for the windows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SequenceOptions {
-    /// How many steps a window has; a test with less is one window.
+    /// The number of steps per window; a shorter test is one window.
     pub size: usize,
-    /// With which probability a step comes from a window; any enabled action otherwise.
+    /// The probability that a step comes from a window; otherwise it is any enabled action.
     pub probability: f64,
 }
 
@@ -25,26 +25,27 @@ impl Default for SequenceOptions {
     }
 }
 
-/// How many windows in a row may have nothing enabled before any action is taken.
-const MOST_TRIES: usize = 20;
+/// The maximum number of windows without an enabled step before any action is taken.
+const MAX_TRIES: usize = 20;
 
 /// Plays windows of given tests.
 #[derive(Clone, Debug)]
 pub struct Sequences {
     options: SequenceOptions,
     names: Vec<String>,
-    /// For each given test its actions, each with its place in the test.
+    /// By run: the index of its test, and its actions, each with its index in the test.
     runs: Vec<(usize, Vec<(usize, ActionId)>)>,
-    /// For each run, how many windows there are up to its end.
+    /// By run: the number of windows up to its end.
     windows: Vec<u64>,
-    /// The window that is being played: its run, the next place and the end.
+    /// The current window: its run, the next position and the end.
     current: (usize, usize, usize),
-    /// Where the last action came from: run and place.
+    /// The run and position that the last action came from.
     origin: Option<(usize, usize)>,
 }
 
 impl Sequences {
-    /// Plays windows of these tests; their names go into the remarks. Windows do not reach across a restart.
+    /// Creates a strategy that plays windows of these tests. Their names go into the remarks.
+    /// Windows do not cross restarts.
     pub fn new<'a>(
         tests: impl IntoIterator<Item = (String, &'a Test)>,
         options: SequenceOptions,
@@ -62,8 +63,8 @@ impl Sequences {
             sequences.names.push(name);
             let placed: Vec<(usize, Step)> = test.steps.iter().copied().enumerate().collect();
             for run in placed.split(|(_, step)| *step == Step::Restart) {
-                let acts = run.iter().filter_map(|(place, step)| match step {
-                    Step::Act(action) => Some((*place, *action)),
+                let acts = run.iter().filter_map(|(position, step)| match step {
+                    Step::Act(action) => Some((*position, *action)),
                     Step::Restart => None,
                 });
                 let acts: Vec<(usize, ActionId)> = acts.collect();
@@ -77,7 +78,7 @@ impl Sequences {
         sequences
     }
 
-    /// Any window, all of them equally likely.
+    /// Draws a window uniformly.
     fn draw(&mut self, random: &mut Random) {
         let total = self.windows.last().copied().unwrap_or(0);
         let window = random.below(total);
@@ -88,14 +89,14 @@ impl Sequences {
         self.current = (run, begin, length.min(begin + self.options.size.max(1)));
     }
 
-    /// The next enabled action of the window, and where it comes from.
+    /// Returns the next enabled action of the window, and records its origin.
     fn play<S: System + ?Sized>(&mut self, system: &mut S) -> Option<ActionId> {
-        let (run, place, end) = &mut self.current;
-        while place < end {
-            let (_, action) = self.runs[*run].1[*place];
-            *place += 1;
+        let (run, position, end) = &mut self.current;
+        while position < end {
+            let (_, action) = self.runs[*run].1[*position];
+            *position += 1;
             if system.is_enabled(action) {
-                self.origin = Some((*run, *place - 1));
+                self.origin = Some((*run, *position - 1));
                 return Some(action);
             }
         }
@@ -104,7 +105,7 @@ impl Sequences {
 }
 
 impl<S: System + ?Sized> Strategy<S> for Sequences {
-    fn begin(&mut self, _: &mut S, _: &mut Start, _: &mut Random) -> Result<(), Error> {
+    fn begin(&mut self, _: &mut S, _: &mut TestStart, _: &mut Random) -> Result<(), Error> {
         self.current = (0, 0, 0);
         Ok(())
     }
@@ -112,7 +113,7 @@ impl<S: System + ?Sized> Strategy<S> for Sequences {
     fn next(&mut self, system: &mut S, random: &mut Random) -> Option<ActionId> {
         self.origin = None;
         if !self.runs.is_empty() && random.chance(self.options.probability) {
-            for _ in 0..MOST_TRIES {
+            for _ in 0..MAX_TRIES {
                 let played = self.play(system);
                 if played.is_some() {
                     return played;
@@ -123,11 +124,11 @@ impl<S: System + ?Sized> Strategy<S> for Sequences {
         system.pick(random)
     }
 
-    /// The name of the test and the place of the step in it, from 0.
+    /// Returns the name of the test and the index of the step in it, from 0.
     fn remark(&mut self) -> Option<String> {
-        let (run, place) = self.origin?;
+        let (run, position) = self.origin?;
         let (test, acts) = &self.runs[run];
-        Some(format!("{}:{}", self.names[*test], acts[place].0))
+        Some(format!("{}:{}", self.names[*test], acts[position].0))
     }
 }
 
@@ -142,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn tests_are_made_of_windows_and_say_so() {
+    fn tests_consist_of_windows_and_name_their_origin() {
         let (first, mut second) = (keys(&[1, 2, 3, 4]), keys(&[7, 8, 9, 5, 6]));
         second.steps.insert(3, Step::Restart);
         let given = [
@@ -158,15 +159,15 @@ mod tests {
             let mut rest = test.steps.as_slice();
             while rest.len() >= 3 {
                 let is_next = |window: &&[u64]| rest.starts_with(&keys(window).steps);
-                let place = windows.iter().position(is_next).unwrap();
-                seen[place] += 1;
-                rest = &rest[windows[place].len()..];
+                let position = windows.iter().position(is_next).unwrap();
+                seen[position] += 1;
+                rest = &rest[windows[position].len()..];
             }
         }
         assert!(seen.iter().all(|count| *count > 100), "{seen:?}");
         let remark = |test: &Test, key| {
-            let place = test.steps.iter().position(|step| *step == Step::Act(key));
-            test.remarks[place.unwrap()].1.clone()
+            let position = test.steps.iter().position(|step| *step == Step::Act(key));
+            test.remarks[position.unwrap()].1.clone()
         };
         assert_eq!(remark(&tests[0], ActionId(4)), "a.test:3");
         assert_eq!(remark(&tests[0], ActionId(6)), "b.test:5");
@@ -187,11 +188,11 @@ mod tests {
         let given = Test::of([Crossing::GO_AT_RED]);
         for given in [vec![], vec![("x".to_owned(), &given)]] {
             let mut sequences = Sequences::new(given, SequenceOptions::default());
-            let plan = super::super::Search {
+            let options = super::super::SearchOptions {
                 length: 1,
                 ..SEARCH
             };
-            let tests = tests_of(&mut Crossing::default(), &mut sequences, &plan, 30);
+            let tests = tests_of(&mut Crossing::default(), &mut sequences, &options, 30);
             assert!(
                 tests
                     .iter()

@@ -1,11 +1,12 @@
-//! What a strategy is: how to choose what to do next.
+//! The strategy trait: how tests are generated.
 
-use super::Made;
+use super::GeneratedTest;
 use crate::{ActionId, Error, Random, System, TargetId, Test};
 
-/// How tests are made: what a search asks at the beginning of each test, before each step and at the end.
+/// Decides how tests are generated. A search calls it at the beginning of each test, before each
+/// step and at the end.
 ///
-/// One method must be written, [`next`](Strategy::next). Here is a strategy that repeats itself now and then:
+/// Only [`next`](Strategy::next) is required. Here is a strategy that repeats actions now and then:
 ///
 /// ```
 /// use testwright_core::generate::Strategy;
@@ -25,73 +26,79 @@ use crate::{ActionId, Error, Random, System, TargetId, Test};
 /// ```
 ///
 /// # Laws
-/// - All chance comes from the `random` that is handed in; it belongs to the seed and the number of the test. So the
-///   same seed makes the same tests on the same system, always.
-/// - [`next`](Strategy::next) gives an enabled action, and `None` only if nothing at all is enabled: a strategy that
-///   runs out of ideas takes any action, so that a deadlock is the system's and not its own.
-/// - A strategy whose tests depend on what earlier tests found says so ([`learns`](Strategy::learns)): its test number
-///   n cannot be made without the n before it, and is kept as a whole instead.
+/// - All randomness comes from the `random` argument, which depends on the seed and the number of
+///   the test. So the same seed always generates the same tests on the same system.
+/// - [`next`](Strategy::next) returns an enabled action, and `None` only if nothing is enabled. A
+///   strategy without a preference takes any action, so that a deadlock is always the system's.
+/// - A strategy whose tests depend on earlier results returns true from
+///   [`learns`](Strategy::learns): its test number n cannot be regenerated without the n before it,
+///   and is saved completely instead.
 pub trait Strategy<S: System + ?Sized> {
-    /// Told before each test, right after the reset. Whatever the last test left behind is over.
+    /// Called before each test, right after the reset. State left over from the last test is
+    /// obsolete.
     fn begin(
         &mut self,
         _system: &mut S,
-        _start: &mut Start,
+        _start: &mut TestStart,
         _random: &mut Random,
     ) -> Result<(), Error> {
         Ok(())
     }
 
-    /// The action to take now; `None` if nothing is enabled.
+    /// Returns the action to take now; `None` if nothing is enabled.
     fn next(&mut self, system: &mut S, random: &mut Random) -> Option<ActionId>;
 
-    /// What is to be noted in the test about the action that [`next`](Strategy::next) just gave.
+    /// Returns a remark about the action that [`next`](Strategy::next) just returned.
     fn remark(&mut self) -> Option<String> {
         None
     }
 
-    /// Told after each step and the check after it, whatever they came to; the step is the last of `steps`.
+    /// Called after each step and its check, whatever their results. The step is the last of
+    /// `steps`.
     fn after(&mut self, _system: &mut S, _steps: &[crate::Step]) -> Result<(), Error> {
         Ok(())
     }
 
-    /// Told of each test that came to its end.
-    fn end(&mut self, _system: &mut S, _made: &Made<'_>) -> Result<(), Error> {
+    /// Called for each test that ended.
+    fn end(&mut self, _system: &mut S, _made: &GeneratedTest<'_>) -> Result<(), Error> {
         Ok(())
     }
 
-    /// Told instead, if the test was another search's and only repeated here: worth going on from, but no merit of this
-    /// strategy.
-    fn learn(&mut self, system: &mut S, made: &Made<'_>) -> Result<(), Error> {
+    /// Called instead of [`end`](Strategy::end) if the test was borrowed from another search: worth
+    /// continuing, but not credited to this strategy.
+    fn learn(&mut self, system: &mut S, made: &GeneratedTest<'_>) -> Result<(), Error> {
         self.end(system, made)
     }
 
-    /// What was touched for the first time ever since the last test ended, if the strategy looks at that.
+    /// Returns the targets touched for the first time since the last test ended, if the strategy
+    /// measures them.
     fn new_targets(&self) -> &[TargetId] {
         &[]
     }
 
-    /// Whether tests depend on what earlier ones found. Then they cannot be made again by their number alone.
+    /// Returns true if tests depend on what earlier ones found, so that they cannot be regenerated
+    /// by their number alone.
     fn learns(&self) -> bool {
         false
     }
 }
 
-/// How a test begins: a strategy may change it in [`Strategy::begin`].
+/// The beginning of a test. A strategy may change it in [`Strategy::begin`].
 #[derive(Clone, Debug, Default)]
-pub struct Start {
-    /// Which test of the search it is, counted from 0.
+pub struct TestStart {
+    /// The number of the test in the search, from 0.
     pub number: u64,
-    /// How many steps are to be chosen, after those of the prefix; the length that the search asks for, if nobody
+    /// The number of steps to choose after the prefix; the requested length, unless the strategy
     /// changes it.
     pub length: usize,
-    /// Steps to take first. Those that are not enabled when their turn comes are left out.
+    /// Steps to take first. Steps that are not enabled in their turn are skipped.
     pub prefix: Test,
-    /// Before these steps of the prefix, by index and in order, one more is chosen.
+    /// Indices of prefix steps before which one more step is chosen, in order.
     pub insertions: Vec<usize>,
 }
 
-impl Start {
+impl TestStart {
+    /// Prepares the beginning of another test.
     pub(super) fn renew(&mut self, number: u64, length: usize) {
         self.number = number;
         self.length = length;
@@ -100,17 +107,18 @@ impl Start {
         self.insertions.clear();
     }
 
+    /// Returns true if the test has no given beginning.
     pub(super) fn is_empty(&self) -> bool {
         self.prefix.steps.is_empty() && self.insertions.is_empty()
     }
 }
 
-/// A strategy behind a pointer: for callers who know only while running which one it is. Each step costs a call more.
+/// A boxed strategy, for callers that choose one at run time. Each step costs one more call.
 impl<S: System + ?Sized, T: Strategy<S> + ?Sized> Strategy<S> for Box<T> {
     fn begin(
         &mut self,
         system: &mut S,
-        start: &mut Start,
+        start: &mut TestStart,
         random: &mut Random,
     ) -> Result<(), Error> {
         (**self).begin(system, start, random)
@@ -128,11 +136,11 @@ impl<S: System + ?Sized, T: Strategy<S> + ?Sized> Strategy<S> for Box<T> {
         (**self).after(system, steps)
     }
 
-    fn end(&mut self, system: &mut S, made: &Made<'_>) -> Result<(), Error> {
+    fn end(&mut self, system: &mut S, made: &GeneratedTest<'_>) -> Result<(), Error> {
         (**self).end(system, made)
     }
 
-    fn learn(&mut self, system: &mut S, made: &Made<'_>) -> Result<(), Error> {
+    fn learn(&mut self, system: &mut S, made: &GeneratedTest<'_>) -> Result<(), Error> {
         (**self).learn(system, made)
     }
 

@@ -1,12 +1,13 @@
-//! Swarm testing: each test does without some of the lines.
+//! Swarm testing: each test uses only some of the lines.
 //!
-//! A test in which everything happens a little seldom goes far in any direction: of pushing and popping in equal
-//! measure, the stack stays small. Leave half of the lines out, another half each time, and some test pushes only
-//! (Groce and others, *Swarm Testing*, 2012). It costs next to nothing and finds bugs that uniform choice does not, which is why
-//! most of what [`Auto`](super::Auto) does is swarm testing of some kind.
+//! A test in which everything happens a little rarely goes far in any direction: with as many pops
+//! as pushes, the stack stays small. Leave out a different half of the lines each time, and some
+//! test only pushes (Groce and others, *Swarm Testing*, 2012). It costs next to nothing and finds
+//! bugs that uniform choice does not, which is why several arms of [`Auto`](super::Auto) are
+//! swarms.
 //!
-//! Which lines are in is a [`Configuration`]. It is made so that what is in can be used: a line that fills the slots of
-//! another is of no use without that one, nor the other way round.
+//! The included lines are a [`Configuration`]. It is closed so that included lines are usable: a
+//! line that fills the slots of another is useless without that one, and the other way round.
 
 mod configuration;
 pub mod directed;
@@ -18,33 +19,33 @@ pub use configuration::{Configuration, Inclusion};
 pub use record::SwarmRecord;
 
 use super::class_draw::ClassDraw;
-use super::{Start, Strategy};
-use crate::{ActionId, Classes, Error, Random, System};
+use super::{Strategy, TestStart};
+use crate::{ActionClasses, ActionId, Error, Random, System};
 
-/// When the configuration changes.
+/// The points at which the configuration changes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Switching {
-    /// With each test.
+    /// With each test only.
     #[default]
     PerTest,
-    /// Also within a test, after so many steps each.
+    /// Also within a test, each time after this many steps.
     Every(usize),
-    /// Also within a test, at so many random places.
+    /// Also within a test, at this many random points.
     Times(usize),
 }
 
-/// How a swarm is made.
+/// Options of a swarm.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SwarmOptions {
-    /// How likely each class is to be in.
+    /// The probability of each class to be included.
     pub inclusion: Inclusion,
-    /// When another configuration is made.
+    /// The points at which the configuration changes.
     pub switching: Switching,
-    /// Put in what those that are in need.
+    /// Include classes that make what included classes need.
     pub dependencies: bool,
-    /// Put in some use of what those that are in make.
+    /// Include a class that uses what included classes make.
     pub force_parent: bool,
-    /// Leave nothing out: those that are in share this probability, the others the rest.
+    /// Exclude nothing: included classes share this probability, the others the rest.
     pub high: Option<f64>,
 }
 
@@ -60,23 +61,23 @@ impl Default for SwarmOptions {
     }
 }
 
-/// Takes only actions of some classes, others in each test.
+/// Takes only actions of some classes, different ones in each test.
 ///
-/// Where those leave nothing to do, any enabled action is taken: something must happen before they can.
+/// If none of them is enabled, any enabled action is taken, so that they may become enabled.
 #[derive(Clone, Debug)]
 pub struct Swarm {
-    classes: Arc<Classes>,
+    classes: Arc<ActionClasses>,
     options: SwarmOptions,
     configuration: Configuration,
     draw: ClassDraw,
     steps: usize,
-    /// Where to switch, the next place last.
+    /// The steps at which to switch, in reverse order.
     switches: Vec<usize>,
 }
 
 impl Swarm {
-    /// A swarm over these classes.
-    pub fn new(classes: &Arc<Classes>, options: SwarmOptions) -> Swarm {
+    /// Creates a swarm over these classes.
+    pub fn new(classes: &Arc<ActionClasses>, options: SwarmOptions) -> Swarm {
         Swarm {
             draw: ClassDraw::new(classes),
             classes: Arc::clone(classes),
@@ -87,11 +88,12 @@ impl Swarm {
         }
     }
 
-    /// What is in at the moment.
+    /// Returns the current configuration.
     pub fn configuration(&self) -> &Configuration {
         &self.configuration
     }
 
+    /// Draws a new configuration.
     fn switch(&mut self, random: &mut Random) {
         self.configuration = Configuration::draw(&self.classes, &self.options, random);
         if let Some(high) = self.options.high {
@@ -100,6 +102,7 @@ impl Swarm {
         }
     }
 
+    /// Returns true if the configuration changes before this step.
     fn is_time_to_switch(&mut self) -> bool {
         match self.options.switching {
             Switching::PerTest => false,
@@ -119,14 +122,14 @@ impl<S: System + ?Sized> Strategy<S> for Swarm {
     fn begin(
         &mut self,
         _system: &mut S,
-        start: &mut Start,
+        start: &mut TestStart,
         random: &mut Random,
     ) -> Result<(), Error> {
         self.steps = 0;
         self.switches.clear();
         if let Switching::Times(times) = self.options.switching {
-            let place = |_| random.below(start.length as u64) as usize;
-            self.switches.extend((0..times).map(place));
+            let position = |_| random.below(start.length as u64) as usize;
+            self.switches.extend((0..times).map(position));
             self.switches.sort_unstable_by(|one, next| next.cmp(one));
         }
         self.switch(random);
@@ -149,12 +152,12 @@ impl<S: System + ?Sized> Strategy<S> for Swarm {
 #[cfg(test)]
 mod tests {
     use super::super::testing::{SEARCH, median_of_seeds, steps_to_failure, tests_of};
-    use super::super::{Search, Uniform};
+    use super::super::{SearchOptions, Uniform};
     use super::*;
     use crate::toys::{Buffer, Counters};
     use crate::{Step, Test};
 
-    fn classes_in(system: &impl System, classes: &Classes, steps: &[Step]) -> Vec<usize> {
+    fn classes_in(system: &impl System, classes: &ActionClasses, steps: &[Step]) -> Vec<usize> {
         let class = |step: &Step| match step {
             Step::Act(action) => Some(classes.of_action(system.actions(), *action).0),
             Step::Restart => None,
@@ -165,9 +168,9 @@ mod tests {
         found
     }
 
-    fn buffer_tests(switching: Switching) -> (Buffer, Arc<Classes>, Vec<Test>) {
+    fn buffer_tests(switching: Switching) -> (Buffer, Arc<ActionClasses>, Vec<Test>) {
         let mut buffer = Buffer::new(usize::MAX);
-        let classes = Arc::new(Classes::new(buffer.actions()));
+        let classes = Arc::new(ActionClasses::new(buffer.actions()));
         let options = SwarmOptions {
             switching,
             ..SwarmOptions::default()
@@ -206,13 +209,13 @@ mod tests {
 
     #[test]
     fn swarm_finds_what_uniform_choice_hardly_does() {
-        let classes = Arc::new(Classes::new(Buffer::new(12).actions()));
+        let classes = Arc::new(ActionClasses::new(Buffer::new(12).actions()));
         let uniform = median_of_seeds(|seed| {
-            let plan = Search { seed, ..SEARCH };
-            steps_to_failure(&mut Buffer::new(12), &mut Uniform, &plan, 30_000)
+            let options = SearchOptions { seed, ..SEARCH };
+            steps_to_failure(&mut Buffer::new(12), &mut Uniform, &options, 30_000)
         });
         assert_eq!(uniform, 30_000, "not found at all");
-        for (options, most) in [
+        for (options, max_steps) in [
             (SwarmOptions::default(), 2_000),
             (
                 SwarmOptions {
@@ -230,28 +233,28 @@ mod tests {
             ),
         ] {
             let swarm = median_of_seeds(|seed| {
-                let plan = Search { seed, ..SEARCH };
+                let search = SearchOptions { seed, ..SEARCH };
                 let mut swarm = Swarm::new(&classes, options.clone());
-                steps_to_failure(&mut Buffer::new(12), &mut swarm, &plan, 30_000)
+                steps_to_failure(&mut Buffer::new(12), &mut swarm, &search, 30_000)
             });
-            assert!(swarm < most, "{swarm} steps with {options:?}");
+            assert!(swarm < max_steps, "{swarm} steps with {options:?}");
         }
     }
 
     #[test]
     fn high_low_leaves_nothing_out() {
         let mut counters = Counters::new(u64::MAX);
-        let classes = Arc::new(Classes::new(counters.actions()));
+        let classes = Arc::new(ActionClasses::new(counters.actions()));
         let options = SwarmOptions {
             high: Some(0.9),
             ..SwarmOptions::default()
         };
         let mut swarm = Swarm::new(&classes, options);
-        let plan = Search {
+        let options = SearchOptions {
             length: 1000,
             ..SEARCH
         };
-        for test in tests_of(&mut counters, &mut swarm, &plan, 20) {
+        for test in tests_of(&mut counters, &mut swarm, &options, 20) {
             assert_eq!(
                 classes_in(&counters, &classes, &test.steps),
                 [0, 1, 2, 3],

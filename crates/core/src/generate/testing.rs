@@ -1,11 +1,13 @@
-//! What the unit tests of strategies have in common.
+//! Helpers for the unit tests of strategies.
 
 use std::ops::ControlFlow;
 
-use super::{Found, Made, Progress, Search, SearchWatcher, Strategy, search_with};
+use super::{
+    FailingTest, GeneratedTest, SearchOptions, SearchProgress, SearchWatcher, Strategy, search_with,
+};
 use crate::{System, Test};
 
-pub(super) const SEARCH: Search = Search {
+pub(super) const SEARCH: SearchOptions = SearchOptions {
     seed: 1,
     tests: None,
     length: 100,
@@ -13,10 +15,10 @@ pub(super) const SEARCH: Search = Search {
 };
 
 /// Keeps all tests, failing or not.
-struct All(Vec<Test>);
+struct AllTests(Vec<Test>);
 
-impl<S: ?Sized> SearchWatcher<S> for All {
-    fn made(&mut self, _system: &S, made: Made<'_>) -> ControlFlow<()> {
+impl<S: ?Sized> SearchWatcher<S> for AllTests {
+    fn test_generated(&mut self, _system: &S, made: GeneratedTest<'_>) -> ControlFlow<()> {
         self.0.push(Test {
             steps: made.steps.to_vec(),
             remarks: made.remarks.to_vec(),
@@ -24,54 +26,54 @@ impl<S: ?Sized> SearchWatcher<S> for All {
         ControlFlow::Continue(())
     }
 
-    fn found(&mut self, _system: &mut S, _found: Found) -> ControlFlow<()> {
+    fn failure_found(&mut self, _system: &mut S, _found: FailingTest) -> ControlFlow<()> {
         ControlFlow::Continue(())
     }
 }
 
-/// The first tests that a strategy makes.
+/// Returns the first tests that a strategy generates.
 pub(super) fn tests_of<S: System + ?Sized, T: Strategy<S> + ?Sized>(
     system: &mut S,
     strategy: &mut T,
-    plan: &Search,
+    options: &SearchOptions,
     tests: u64,
 ) -> Vec<Test> {
-    let mut all = All(Vec::new());
-    let plan = Search {
+    let mut all = AllTests(Vec::new());
+    let options = SearchOptions {
         tests: Some(tests),
-        ..*plan
+        ..*options
     };
-    search_with(system, strategy, &plan, &mut all).unwrap();
+    search_with(system, strategy, &options, &mut all).unwrap();
     all.0
 }
 
-/// Ends at the first failure.
-struct First {
-    most: u64,
+/// Ends the search at the first failure or after a number of steps.
+struct StopAtFailure {
+    max_steps: u64,
 }
 
-impl<S: ?Sized> SearchWatcher<S> for First {
-    fn proceed(&mut self, progress: &Progress) -> bool {
-        progress.steps < self.most
+impl<S: ?Sized> SearchWatcher<S> for StopAtFailure {
+    fn proceed(&mut self, progress: &SearchProgress) -> bool {
+        progress.steps < self.max_steps
     }
 
-    fn found(&mut self, _system: &mut S, _found: Found) -> ControlFlow<()> {
+    fn failure_found(&mut self, _system: &mut S, _found: FailingTest) -> ControlFlow<()> {
         ControlFlow::Break(())
     }
 }
 
-/// After how many steps a strategy finds the first failure; at most `most` are taken.
+/// Returns the number of steps until a strategy finds the first failure, at most `max_steps`.
 pub(super) fn steps_to_failure<S: System + ?Sized, T: Strategy<S> + ?Sized>(
     system: &mut S,
     strategy: &mut T,
-    plan: &Search,
-    most: u64,
+    options: &SearchOptions,
+    max_steps: u64,
 ) -> u64 {
-    let summary = search_with(system, strategy, plan, &mut First { most }).unwrap();
+    let summary = search_with(system, strategy, options, &mut StopAtFailure { max_steps }).unwrap();
     summary.progress.steps
 }
 
-/// The median of what comes out for twenty seeds.
+/// Returns the median of a measurement over twenty seeds.
 pub(super) fn median_of_seeds(mut measure: impl FnMut(u64) -> u64) -> u64 {
     let mut all: Vec<u64> = (0..20).map(&mut measure).collect();
     all.sort_unstable();

@@ -1,51 +1,56 @@
-//! What models do together.
+//! The composition of models.
 
 use std::hash::Hash;
 
 use rustc_hash::FxHashSet;
 
-use super::{Label, Model, Move, NameId, Phase, Place, Refusal, Trouble, ValueId, Words};
+use super::{
+    BlockReason, Interner, Model, ModelError, ModelState, ModelStep, NameId, Phase, StepLabel,
+    ValueId,
+};
 
-/// Models that do together what several of them know by name.
+/// Models composed on their shared actions.
 ///
-/// A step is possible if it is possible in some model, and every model that knows its name allows it: a program with
-/// the very same arguments and result, a scenario also by leaving both open ([`Label::is_wildcard`]). A state is one
-/// state of each; it is accepting, or safe, if each of them is.
+/// A step is possible if it is possible in some model, and every model that has its action allows
+/// it: a program with exactly the same arguments and result, a scenario also with a wildcard
+/// ([`StepLabel::is_wildcard`]). A state consists of one state of each model; it is accepting, or
+/// safe, if each of them is.
 pub struct Product<'m> {
-    words: Words,
+    interner: Interner,
     models: Vec<Box<dyn Model + 'm>>,
-    /// Scenarios first: what they offer decides what may be observed, and their order is that of the author.
+    /// The order in which models are queried. Scenarios come first, since their offers decide what
+    /// may be observed; otherwise the author's order.
     order: Vec<usize>,
-    /// By name: who knows it.
+    /// By action: the models that have it.
     owners: Vec<Vec<usize>>,
     vocabulary: Vec<NameId>,
 }
 
-/// A step of a product, and where it leads each model.
+/// A step of a product, and the state it leads to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Joint {
-    /// The step.
-    pub label: Label,
+pub struct JointStep {
+    /// The label of the step.
+    pub label: StepLabel,
     /// The state after it.
-    pub to: Vec<Place>,
+    pub to: Vec<ModelState>,
 }
 
-/// An action that is not possible, and who does not let it happen.
+/// An action that is not possible, and the models that block it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Blocked {
+pub struct BlockedAction {
     /// The action.
     pub name: NameId,
     /// Its arguments.
     pub arguments: ValueId,
-    /// The models by their places, and why.
-    pub by: Vec<(usize, Refusal)>,
+    /// The models, by index, and their reasons.
+    pub by: Vec<(usize, BlockReason)>,
 }
 
 impl<'m> Product<'m> {
-    /// Models to compose, in the order in which the person named them.
-    pub fn new(words: Words, models: Vec<Box<dyn Model + 'm>>) -> Product<'m> {
+    /// Composes models, in the order in which the user named them.
+    pub fn new(interner: Interner, models: Vec<Box<dyn Model + 'm>>) -> Product<'m> {
         let mut product = Product {
-            words,
+            interner,
             models: Vec::new(),
             order: Vec::new(),
             owners: Vec::new(),
@@ -55,15 +60,15 @@ impl<'m> Product<'m> {
         product
     }
 
-    /// Adds a model to the others.
+    /// Adds a model to the product.
     pub fn add(&mut self, model: Box<dyn Model + 'm>) {
         let number = self.models.len();
         for name in model.vocabulary() {
-            let place = name.0 as usize;
-            if place >= self.owners.len() {
-                self.owners.resize(place + 1, Vec::new());
+            let index = name.0 as usize;
+            if index >= self.owners.len() {
+                self.owners.resize(index + 1, Vec::new());
             }
-            let owners = &mut self.owners[place];
+            let owners = &mut self.owners[index];
             if owners.is_empty() {
                 self.vocabulary.push(*name);
             }
@@ -78,207 +83,230 @@ impl<'m> Product<'m> {
             .sort_by_key(|model| !models[*model].is_scenario());
     }
 
-    /// Names and values.
-    pub fn words(&self) -> &Words {
-        &self.words
+    /// Returns the interner of names and values.
+    pub fn interner(&self) -> &Interner {
+        &self.interner
     }
 
-    /// Names and values, to add to them.
-    pub fn words_mut(&mut self) -> &mut Words {
-        &mut self.words
+    /// Returns the interner, to add names and values.
+    pub fn interner_mut(&mut self) -> &mut Interner {
+        &mut self.interner
     }
 
-    /// The models, in the order in which the person named them.
+    /// Returns the models, in the order in which the user named them.
     pub fn models(&self) -> &[Box<dyn Model + 'm>] {
         &self.models
     }
 
-    /// The names that some model knows, in order of first sight.
+    /// Returns the actions of all models, in order of first occurrence.
     pub fn vocabulary(&self) -> &[NameId] {
         &self.vocabulary
     }
 
-    /// A state in a form that a copy of the product in another process understands: a part for each model.
-    pub fn export(&self, state: &[Place]) -> Option<Vec<Vec<u8>>> {
+    /// Encodes a state for a copy of the product in another process: one part per model. `None` if
+    /// a model cannot encode its state.
+    pub fn export(&self, state: &[ModelState]) -> Option<Vec<Vec<u8>>> {
         let each = self.models.iter().zip(state);
-        each.map(|(model, place)| model.export(*place)).collect()
+        each.map(|(model, state)| model.export(*state)).collect()
     }
 
-    /// The state that a copy of the product in another process speaks of.
-    pub fn import(&mut self, state: &[&[u8]]) -> Option<Vec<Place>> {
+    /// Decodes a state that a copy of the product in another process encoded.
+    pub fn import(&mut self, state: &[&[u8]]) -> Option<Vec<ModelState>> {
         let each = self.models.iter_mut().zip(state);
         each.map(|(model, part)| model.import(part)).collect()
     }
 
-    /// Whether a model has a certain number of runs, so that the product has, too.
+    /// Returns true if a model has a fixed number of runs, so that the product has, too.
     pub fn has_suite(&self) -> bool {
         self.models.iter().any(|model| model.is_suite())
     }
 
-    /// How many runs there are, if a model has a certain number of them.
+    /// Returns the number of runs, if a model has a fixed number of them.
     pub fn runs(&self) -> Option<usize> {
         self.models.iter().filter_map(|model| model.runs()).min()
     }
 
-    /// The first model that does not say how to begin another run.
+    /// Returns the name of the first model that cannot start another run.
     pub fn without_reset(&self) -> Option<&str> {
         let model = self.models.iter().find(|model| !model.can_reset())?;
         Some(model.name())
     }
 
-    /// Who knows a name.
+    /// Returns the models that have an action.
     fn owners(&self, name: NameId) -> &[usize] {
         self.owners.get(name.0 as usize).map_or(&[], Vec::as_slice)
     }
 
-    /// Whether anybody knows a name.
-    pub fn knows(&self, name: NameId) -> bool {
+    /// Returns true if a model has this action.
+    pub fn has_action(&self, name: NameId) -> bool {
         !self.owners(name).is_empty()
     }
 
-    /// Where a run begins; `None` if there is no such run.
-    pub fn start(&mut self, run: usize) -> Result<Option<Vec<Place>>, Trouble> {
+    /// Starts a run and returns its initial state; `None` if there is no such run.
+    pub fn start(&mut self, run: usize) -> Result<Option<Vec<ModelState>>, ModelError> {
         self.each_start(|model| model.start(run))
     }
 
-    /// The same without asking the models' own code to make a run begin.
-    pub fn begin(&mut self, run: usize) -> Result<Option<Vec<Place>>, Trouble> {
-        self.each_start(|model| model.begin(run))
+    /// Returns the initial state of a run without running the models' reset code.
+    pub fn initial_state(&mut self, run: usize) -> Result<Option<Vec<ModelState>>, ModelError> {
+        self.each_start(|model| model.initial_state(run))
     }
 
+    /// Starts a run in each model, scenarios first.
     fn each_start(
         &mut self,
-        start: impl Fn(&mut dyn Model) -> Result<Option<Place>, Trouble>,
-    ) -> Result<Option<Vec<Place>>, Trouble> {
-        // A suite that is at its end must say so before others are made to begin anew.
-        let mut places = vec![None; self.models.len()];
+        start: impl Fn(&mut dyn Model) -> Result<Option<ModelState>, ModelError>,
+    ) -> Result<Option<Vec<ModelState>>, ModelError> {
+        // A suite without more runs must report that before other models are reset.
+        let mut states = vec![None; self.models.len()];
         for number in &self.order {
-            places[*number] = start(self.models[*number].as_mut())?;
-            if places[*number].is_none() {
+            states[*number] = start(self.models[*number].as_mut())?;
+            if states[*number].is_none() {
                 return Ok(None);
             }
         }
-        Ok(places.into_iter().collect())
+        Ok(states.into_iter().collect())
     }
 
-    /// Makes the models let go of the states that they were left in ([`Model::leave`]).
-    pub fn leave(&mut self) {
-        self.models.iter_mut().for_each(|model| model.leave());
+    /// Makes the models release their current states ([`Model::release_state`]).
+    pub fn release_states(&mut self) {
+        self.models
+            .iter_mut()
+            .for_each(|model| model.release_state());
     }
 
-    /// What is possible in a state, each once.
-    pub fn moves(&mut self, from: &[Place], phase: Phase) -> Result<Vec<Joint>, Trouble> {
+    /// Returns the possible steps in a state, each once.
+    pub fn possible_steps(
+        &mut self,
+        from: &[ModelState],
+        phase: Phase,
+    ) -> Result<Vec<JointStep>, ModelError> {
         if let [model] = self.models.as_mut_slice() {
-            let moves = distinct(model.moves(&mut self.words, from[0], phase, &[])?);
-            let joint = |one: Move| Joint {
+            let moves = distinct(model.possible_steps(&mut self.interner, from[0], phase, &[])?);
+            let joint_step = |one: ModelStep| JointStep {
                 label: one.label,
                 to: vec![one.to],
             };
-            return Ok(moves.into_iter().map(joint).collect());
+            return Ok(moves.into_iter().map(joint_step).collect());
         }
-        let mut possible: Vec<Vec<Move>> = vec![Vec::new(); self.models.len()];
+        let mut possible: Vec<Vec<ModelStep>> = vec![Vec::new(); self.models.len()];
         let mut offers = Vec::new();
         for number in &self.order {
             let model = &mut self.models[*number];
-            let moves = model.moves(&mut self.words, from[*number], phase, &offers)?;
+            let moves = model.possible_steps(&mut self.interner, from[*number], phase, &offers)?;
             if model.is_scenario() {
                 offers.extend(moves.iter().map(|one| one.label));
             }
             possible[*number] = moves;
         }
         let mut seen = FxHashSet::default();
-        let mut joints = Vec::new();
+        let mut joint_steps = Vec::new();
         for number in &self.order {
             for one in &possible[*number] {
                 if seen.insert(one.label) {
-                    self.join(from, one.label, &possible, &mut joints);
+                    self.join(from, one.label, &possible, &mut joint_steps);
                 }
             }
         }
-        Ok(joints)
+        Ok(joint_steps)
     }
 
-    /// Adds all ways in which the models can take a step together.
-    fn join(&self, from: &[Place], label: Label, possible: &[Vec<Move>], joints: &mut Vec<Joint>) {
-        let mut ways = vec![from.to_vec()];
+    /// Adds all combinations in which the models can take a step together.
+    fn join(
+        &self,
+        from: &[ModelState],
+        label: StepLabel,
+        possible: &[Vec<ModelStep>],
+        joint_steps: &mut Vec<JointStep>,
+    ) {
+        let mut combinations = vec![from.to_vec()];
         for owner in self.owners(label.name) {
             let open = self.models[*owner].is_scenario();
-            let fits = |one: &&Move| {
+            let fits = |one: &&ModelStep| {
                 one.label == label
                     || (open && one.label.is_wildcard() && one.label.name == label.name)
             };
             let targets = possible[*owner].iter().filter(fits).map(|one| one.to);
             let targets = distinct(targets.collect());
-            ways = each_way(&ways, *owner, &targets);
+            combinations = extend_combinations(&combinations, *owner, &targets);
         }
-        joints.extend(ways.into_iter().map(|to| Joint { label, to }));
+        joint_steps.extend(combinations.into_iter().map(|to| JointStep { label, to }));
     }
 
-    /// Whether an action that somebody else has chosen may happen in a state. What nobody knows may not.
+    /// Returns true if an externally chosen action may happen in a state. An unknown action may
+    /// not.
     pub fn allows(
         &mut self,
-        from: &[Place],
+        from: &[ModelState],
         name: NameId,
         arguments: ValueId,
-    ) -> Result<bool, Trouble> {
-        Ok(self.knows(name) && self.refusals(from, name, arguments)?.is_empty())
+    ) -> Result<bool, ModelError> {
+        Ok(self.has_action(name) && self.block_reasons(from, name, arguments)?.is_empty())
     }
 
-    /// Which models do not allow an action that somebody else has chosen, and why.
-    pub fn refusals(
+    /// Returns the models that do not allow an externally chosen action, and their reasons.
+    pub fn block_reasons(
         &mut self,
-        from: &[Place],
+        from: &[ModelState],
         name: NameId,
         arguments: ValueId,
-    ) -> Result<Vec<(usize, Refusal)>, Trouble> {
+    ) -> Result<Vec<(usize, BlockReason)>, ModelError> {
         let mut all = Vec::new();
         for owner in self.owners(name).to_vec() {
-            let refusal =
-                self.models[owner].refusal(&mut self.words, from[owner], name, arguments)?;
+            let refusal = self.models[owner].block_reason(
+                &mut self.interner,
+                from[owner],
+                name,
+                arguments,
+            )?;
             all.extend(refusal.map(|refusal| (owner, refusal)));
         }
         Ok(all)
     }
 
-    /// Why what is not possible in a state is not: of each action that a model tries or a scenario means, who does not
-    /// let it happen.
-    pub fn explain(&mut self, from: &[Place]) -> Result<Vec<Blocked>, Trouble> {
+    /// Explains why impossible actions are impossible in a state: for each action that a model
+    /// tries or a scenario requests, the models that block it.
+    pub fn explain(&mut self, from: &[ModelState]) -> Result<Vec<BlockedAction>, ModelError> {
         let mut offers = Vec::new();
-        let mut possible: Vec<Vec<Move>> = vec![Vec::new(); self.models.len()];
-        let mut refused: Vec<Vec<(NameId, ValueId, Refusal)>> = vec![Vec::new(); self.models.len()];
+        let mut possible: Vec<Vec<ModelStep>> = vec![Vec::new(); self.models.len()];
+        let mut refused: Vec<Vec<(NameId, ValueId, BlockReason)>> =
+            vec![Vec::new(); self.models.len()];
         for number in &self.order {
             let model = &mut self.models[*number];
-            let words = &mut self.words;
-            possible[*number] = model.moves(words, from[*number], Phase::Usual, &offers)?;
-            refused[*number] = model.refusals(words, from[*number], &offers)?;
+            let interner = &mut self.interner;
+            possible[*number] =
+                model.possible_steps(interner, from[*number], Phase::Usual, &offers)?;
+            refused[*number] = model.block_reasons(interner, from[*number], &offers)?;
             if model.is_scenario() {
                 offers.extend(possible[*number].iter().map(|one| one.label));
             }
         }
-        let mut blocked: Vec<Blocked> = Vec::new();
+        let mut blocked: Vec<BlockedAction> = Vec::new();
         for number in self.order.clone() {
             for one in std::mem::take(&mut refused[number]) {
-                // A scenario may have asked for it already.
+                // A scenario may have requested it already.
                 let (name, arguments, refusal) = one;
-                let is_known = |other: &Blocked| (other.name, other.arguments) == (name, arguments);
+                let is_known =
+                    |other: &BlockedAction| (other.name, other.arguments) == (name, arguments);
                 if !blocked.iter().any(is_known) {
                     let by = vec![(number, refusal)];
-                    blocked.push(Blocked {
+                    blocked.push(BlockedAction {
                         name,
                         arguments,
                         by,
                     });
                 }
             }
-            // A wildcard is no action by itself; what it stands for is looked at where it is possible.
+            // A wildcard is not an action itself; the actions it stands for are handled where they
+            // are possible.
             let is_open = self.models[number].is_scenario();
-            let own: Vec<Label> = possible[number].iter().map(|one| one.label).collect();
+            let own: Vec<StepLabel> = possible[number].iter().map(|one| one.label).collect();
             for label in own {
                 let is_shared = self.owners(label.name).len() > 1;
                 if is_shared && !(is_open && label.is_wildcard()) {
-                    let by = self.others_against(from, number, label, &possible)?;
+                    let by = self.other_block_reasons(from, number, label, &possible)?;
                     if !by.is_empty() {
-                        blocked.push(Blocked {
+                        blocked.push(BlockedAction {
                             name: label.name,
                             arguments: label.arguments,
                             by,
@@ -290,19 +318,20 @@ impl<'m> Product<'m> {
         Ok(blocked)
     }
 
-    /// Which models, but for one, do not let a step happen that this one would take.
-    fn others_against(
+    /// Returns the models, other than `one`, that block a step which `one` would take, and their
+    /// reasons.
+    fn other_block_reasons(
         &mut self,
-        from: &[Place],
+        from: &[ModelState],
         one: usize,
-        label: Label,
-        possible: &[Vec<Move>],
-    ) -> Result<Vec<(usize, Refusal)>, Trouble> {
+        label: StepLabel,
+        possible: &[Vec<ModelStep>],
+    ) -> Result<Vec<(usize, BlockReason)>, ModelError> {
         let mut by = Vec::new();
         for owner in self.owners(label.name).to_vec() {
             let model = &mut self.models[owner];
             let open = model.is_scenario();
-            let allows = |other: &Move| {
+            let allows = |other: &ModelStep| {
                 other.label == label
                     || other.label.name == label.name && open && other.label.is_wildcard()
             };
@@ -310,55 +339,56 @@ impl<'m> Product<'m> {
                 continue;
             }
             let (name, arguments) = (label.name, label.arguments);
-            let refusal = match model.refusal(&mut self.words, from[owner], name, arguments)? {
-                Some(refusal) => refusal,
-                None => {
-                    let same = |other: &&Move| {
-                        (other.label.name, other.label.arguments) == (name, arguments)
-                    };
-                    match possible[owner].iter().find(same) {
-                        Some(other) => Refusal::Result(other.label.result),
-                        None => Refusal::Domain,
+            let refusal =
+                match model.block_reason(&mut self.interner, from[owner], name, arguments)? {
+                    Some(refusal) => refusal,
+                    None => {
+                        let same = |other: &&ModelStep| {
+                            (other.label.name, other.label.arguments) == (name, arguments)
+                        };
+                        match possible[owner].iter().find(same) {
+                            Some(other) => BlockReason::Result(other.label.result),
+                            None => BlockReason::Domain,
+                        }
                     }
-                }
-            };
+                };
             by.push((owner, refusal));
         }
         Ok(by)
     }
 
-    /// What comes of an action that somebody else has chosen; nothing, if nobody knows it. Where models leave the
-    /// result open, too, there is a step for each.
+    /// Performs an externally chosen action and returns the resulting steps; none if the action is
+    /// unknown. Where models leave the result open, there is one step per result.
     pub fn perform(
         &mut self,
-        from: &[Place],
+        from: &[ModelState],
         name: NameId,
         arguments: ValueId,
-    ) -> Result<Vec<Joint>, Trouble> {
-        let mut done: Vec<(usize, Vec<Move>)> = Vec::new();
+    ) -> Result<Vec<JointStep>, ModelError> {
+        let mut done: Vec<(usize, Vec<ModelStep>)> = Vec::new();
         for owner in self.owners(name).to_vec() {
             let moves =
-                self.models[owner].perform(&mut self.words, from[owner], name, arguments)?;
+                self.models[owner].perform(&mut self.interner, from[owner], name, arguments)?;
             done.push((owner, moves));
         }
         if done.is_empty() {
             return Ok(Vec::new());
         }
         let results = self.results(&done);
-        let mut joints = Vec::new();
+        let mut joint_steps = Vec::new();
         for result in &results {
-            joints.extend(self.performed(from, name, arguments, *result, &done, true));
+            joint_steps.extend(self.combine_performed(from, name, arguments, *result, &done, true));
         }
-        // What was observed has happened, even if models do not agree on what came of it.
-        if let (true, Some(result)) = (joints.is_empty(), results.first()) {
-            joints = self.performed(from, name, arguments, *result, &done, false);
+        // An observed action has happened, even if the models disagree on its result.
+        if let (true, Some(result)) = (joint_steps.is_empty(), results.first()) {
+            joint_steps = self.combine_performed(from, name, arguments, *result, &done, false);
         }
-        Ok(joints)
+        Ok(joint_steps)
     }
 
-    /// The results that models speak of. A program computes what the result is; a scenario at most says what it
-    /// should be.
-    fn results(&self, done: &[(usize, Vec<Move>)]) -> Vec<ValueId> {
+    /// Returns the results that the models propose. A program computes the result; a scenario at
+    /// most states the expected one.
+    fn results(&self, done: &[(usize, Vec<ModelStep>)]) -> Vec<ValueId> {
         let all = |of_scenarios: bool| {
             let mut results: Vec<ValueId> = Vec::new();
             for (owner, moves) in done {
@@ -381,49 +411,52 @@ impl<'m> Product<'m> {
         }
     }
 
-    /// The ways in which models take an action that has this result. One that does not know of it takes part in its own
-    /// way, unless all have to agree.
-    fn performed(
+    /// Combines the steps of all models for an action with this result. A model that does not
+    /// propose the result contributes all its steps, unless all models have to agree.
+    fn combine_performed(
         &self,
-        from: &[Place],
+        from: &[ModelState],
         name: NameId,
         arguments: ValueId,
         result: ValueId,
-        done: &[(usize, Vec<Move>)],
+        done: &[(usize, Vec<ModelStep>)],
         all_agree: bool,
-    ) -> Vec<Joint> {
-        let mut ways = vec![from.to_vec()];
+    ) -> Vec<JointStep> {
+        let mut combinations = vec![from.to_vec()];
         for (owner, moves) in done {
-            let agrees = |one: &Move| one.label.result == result || one.label.is_wildcard();
+            let agrees = |one: &ModelStep| one.label.result == result || one.label.is_wildcard();
             let any = !all_agree && !moves.iter().any(agrees);
             let fitting = moves.iter().filter(|one| any || agrees(one));
             let targets = distinct(fitting.map(|one| one.to).collect());
-            ways = each_way(&ways, *owner, &targets);
+            combinations = extend_combinations(&combinations, *owner, &targets);
         }
-        let label = Label {
+        let label = StepLabel {
             name,
             arguments,
             result,
         };
-        ways.into_iter().map(|to| Joint { label, to }).collect()
+        combinations
+            .into_iter()
+            .map(|to| JointStep { label, to })
+            .collect()
     }
 
-    /// Whether a run may end in a state.
-    pub fn is_accepting(&self, state: &[Place]) -> bool {
+    /// Returns true if a run may end in a state.
+    pub fn is_accepting(&self, state: &[ModelState]) -> bool {
         let mut each = self.models.iter().zip(state);
-        each.all(|(model, place)| model.is_accepting(*place))
+        each.all(|(model, state)| model.is_accepting(*state))
     }
 
-    /// Whether all invariants hold in a state.
-    pub fn is_safe(&self, state: &[Place]) -> bool {
+    /// Returns true if all invariants hold in a state.
+    pub fn is_safe(&self, state: &[ModelState]) -> bool {
         let mut each = self.models.iter().zip(state);
-        each.all(|(model, place)| model.is_safe(*place))
+        each.all(|(model, state)| model.is_safe(*state))
     }
 }
 
-/// Each once, in the order in which they came.
+/// Removes duplicates and keeps the order.
 fn distinct<T: Copy + Eq + Hash>(mut all: Vec<T>) -> Vec<T> {
-    if all.len() > FEW {
+    if all.len() > SMALL_LIST {
         let mut seen = FxHashSet::default();
         all.retain(|one| seen.insert(*one));
         return all;
@@ -436,42 +469,47 @@ fn distinct<T: Copy + Eq + Hash>(mut all: Vec<T>) -> Vec<T> {
     all
 }
 
-/// So many are compared faster one by one.
-const FEW: usize = 8;
+/// The largest list that is faster to compare element by element.
+const SMALL_LIST: usize = 8;
 
-fn each_way(ways: &[Vec<Place>], owner: usize, targets: &[Place]) -> Vec<Vec<Place>> {
-    let mut further = Vec::with_capacity(ways.len() * targets.len());
-    for way in ways {
+/// Extends each combination with each target state of one model.
+fn extend_combinations(
+    combinations: &[Vec<ModelState>],
+    owner: usize,
+    targets: &[ModelState],
+) -> Vec<Vec<ModelState>> {
+    let mut extended = Vec::with_capacity(combinations.len() * targets.len());
+    for combination in combinations {
         for target in targets {
-            let mut way = way.clone();
-            way[owner] = *target;
-            further.push(way);
+            let mut combination = combination.clone();
+            combination[owner] = *target;
+            extended.push(combination);
         }
     }
-    further
+    extended
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::toys::Machine;
+    use crate::toys::ToyMachine;
 
-    /// What the product of a program and a scenario can do first.
+    /// Checks the first steps of the product of a program and a scenario.
     fn check(program: &[&str], scenario: &[&str], forbidden: &[&str], expected: &[&str]) {
-        let mut words = Machine::words();
-        let program = Machine::program(&mut words, "program", program);
-        let scenario = Machine::scenario(&mut words, "scenario", scenario);
-        let scenario = scenario.forbidding(&mut words, forbidden);
-        let mut product = Product::new(words, vec![Box::new(program), Box::new(scenario)]);
+        let mut interner = ToyMachine::interner();
+        let program = ToyMachine::program(&mut interner, "program", program);
+        let scenario = ToyMachine::scenario(&mut interner, "scenario", scenario);
+        let scenario = scenario.forbidding(&mut interner, forbidden);
+        let mut product = Product::new(interner, vec![Box::new(program), Box::new(scenario)]);
         let start = product.start(0).unwrap().unwrap();
-        let moves = product.moves(&start, Phase::Usual).unwrap();
-        let words = product.words();
-        let text = |value: ValueId| &words.value_text(value).literal;
+        let moves = product.possible_steps(&start, Phase::Usual).unwrap();
+        let interner = product.interner();
+        let text = |value: ValueId| &interner.value_text(value).literal;
         let shown: Vec<String> = moves
             .iter()
             .map(|one| {
                 let label = one.label;
-                let name = words.name_text(label.name);
+                let name = interner.name_text(label.name);
                 format!("{name}{}/{}", text(label.arguments), text(label.result))
             })
             .collect();
@@ -531,32 +569,35 @@ mod tests {
 
     #[test]
     fn every_edge_that_fits_is_followed() {
-        let mut words = Machine::words();
+        let mut interner = ToyMachine::interner();
         let fork = ["a A/x b", "a A/x c", "a A/y d"];
-        let fork = Machine::scenario(&mut words, "fork", &fork);
-        let plain = Machine::scenario(&mut words, "plain", &["p B p"]);
-        let mut product = Product::new(words, vec![Box::new(fork), Box::new(plain)]);
+        let fork = ToyMachine::scenario(&mut interner, "fork", &fork);
+        let plain = ToyMachine::scenario(&mut interner, "plain", &["p B p"]);
+        let mut product = Product::new(interner, vec![Box::new(fork), Box::new(plain)]);
         let start = product.start(0).unwrap().unwrap();
-        let moves = product.moves(&start, Phase::Usual).unwrap();
+        let moves = product.possible_steps(&start, Phase::Usual).unwrap();
         let targets: Vec<u32> = moves.iter().map(|one| one.to[0].0).collect();
         assert_eq!(targets, [1, 2, 3, 0]);
     }
 
     #[test]
-    fn the_result_is_what_the_program_says() {
-        let mut words = Machine::words();
-        let program = Machine::program(&mut words, "program", &["s A(1)/r t"]);
-        let open = Machine::scenario(&mut words, "open", &["a A b"]);
-        let name = words.name("A");
+    fn the_result_comes_from_the_program() {
+        let mut interner = ToyMachine::interner();
+        let program = ToyMachine::program(&mut interner, "program", &["s A(1)/r t"]);
+        let open = ToyMachine::scenario(&mut interner, "open", &["a A b"]);
+        let name = interner.intern_name("A");
         for scenario_first in [true, false] {
             let models: Vec<Box<dyn Model>> = if scenario_first {
                 vec![Box::new(open.clone()), Box::new(program.clone())]
             } else {
                 vec![Box::new(program.clone()), Box::new(open.clone())]
             };
-            let mut product = Product::new(words.clone(), models);
+            let mut product = Product::new(interner.clone(), models);
             let start = product.start(0).unwrap().unwrap();
-            let one = product.moves(&start, Phase::Usual).unwrap().remove(0);
+            let one = product
+                .possible_steps(&start, Phase::Usual)
+                .unwrap()
+                .remove(0);
             assert!(product.allows(&start, name, one.label.arguments).unwrap());
             let done = product.perform(&start, name, one.label.arguments).unwrap();
             assert_eq!(done, [one]);
@@ -564,11 +605,11 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_knows_is_not_allowed() {
-        let mut words = Machine::words();
-        let one = Machine::program(&mut words, "one", &["s A t"]);
-        let unknown = words.name("B");
-        let mut product = Product::new(words, vec![Box::new(one)]);
+    fn unknown_actions_are_not_allowed() {
+        let mut interner = ToyMachine::interner();
+        let one = ToyMachine::program(&mut interner, "one", &["s A t"]);
+        let unknown = interner.intern_name("B");
+        let mut product = Product::new(interner, vec![Box::new(one)]);
         let start = product.start(0).unwrap().unwrap();
         assert!(!product.allows(&start, unknown, ValueId::EMPTY).unwrap());
     }

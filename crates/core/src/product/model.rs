@@ -1,105 +1,105 @@
-//! What can be composed.
+//! The model trait and its data types.
 
 use std::fmt;
 use std::ops::Range;
 use std::path::PathBuf;
 
-use super::{Label, NameId, ValueId, Words};
+use super::{Interner, NameId, StepLabel, ValueId};
 use crate::Error;
 
-/// A state of one model: dense, numbered in the order in which the model met them.
+/// A state of one model: a dense number, in the order in which the model met its states.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Place(pub u32);
+pub struct ModelState(pub u32);
 
-/// A step that is possible in a state, and where it leads.
+/// A possible step of one model, and the state it leads to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Move {
-    /// The step.
-    pub label: Label,
+pub struct ModelStep {
+    /// The label of the step.
+    pub label: StepLabel,
     /// The state after it.
-    pub to: Place,
+    pub to: ModelState,
 }
 
-/// What a run is at.
+/// The phase of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Phase {
-    /// Anything goes.
+    /// All actions are allowed.
     #[default]
     Usual,
-    /// Only what leads to an end: the actions that a model calls `cleanup`.
+    /// Only actions that lead to an end: those that a model lists in `cleanup`.
     Cleanup,
 }
 
-/// Why something may not happen.
+/// The reason why a model blocks an action.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Refusal {
-    /// A guard says no.
+pub enum BlockReason {
+    /// A guard is false.
     Guard(String),
-    /// It would lead to a state that the filter of the model leaves out.
+    /// It would lead to a state that the model's filter excludes.
     Filter,
-    /// It may happen, but this would come of it.
+    /// It may happen, but with this result.
     Result(ValueId),
     /// It may happen, but the model does not try it with these arguments.
     Domain,
-    /// A scenario is where it is not meant to happen; this is what is meant instead.
+    /// The scenario does not allow it in its current state.
     Scenario {
         /// The state of the scenario.
         state: String,
-        /// What may happen there.
-        instead: Vec<Label>,
+        /// The steps that are allowed there.
+        instead: Vec<StepLabel>,
     },
 }
 
-/// Why a model does not answer.
+/// An error of a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Trouble {
-    /// Its own code raised.
+pub enum ModelError {
+    /// The model's code raised an exception.
     Raised {
-        /// The exception in a line.
-        what: String,
-        /// What the language shows of it; may be empty.
+        /// The exception in one line.
+        exception: String,
+        /// The traceback as the language shows it; may be empty.
         traceback: String,
     },
-    /// The code of the implementation raised, or that which leads it.
+    /// The stepper, or the implementation it drives, raised an exception.
     InStepper {
-        /// The stepper.
+        /// The name of the stepper.
         stepper: String,
-        /// The exception in a line.
-        what: String,
-        /// What the language shows of it; may be empty.
+        /// The exception in one line.
+        exception: String,
+        /// The traceback as the language shows it; may be empty.
         traceback: String,
     },
-    /// It is not as it must be.
+    /// The model is malformed.
     Unusable(Error),
-    /// A text that it is made of cannot be understood.
-    Misread(Box<Misread>),
-    /// It does not say how to begin another run.
+    /// A source text of the model cannot be parsed.
+    Source(Box<SourceError>),
+    /// The model cannot start another run.
     NoReset {
-        /// The model.
+        /// The name of the model.
         model: String,
     },
-    /// The person at the keyboard asked to stop.
+    /// The user interrupted the work.
     Interrupted,
 }
 
-/// A place in a text that cannot be understood.
+/// A position in a source text that cannot be parsed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Misread {
+pub struct SourceError {
     /// A kebab-case name for what is wrong, such as `python-2`.
     pub name: &'static str,
     /// The file.
     pub file: PathBuf,
-    /// What it says.
+    /// The text of the file.
     pub text: String,
-    /// The place: bytes of the text.
+    /// The byte range in the text.
     pub range: Range<usize>,
-    /// What is wrong: a lower-case phrase without a full stop.
+    /// The message: a lower-case phrase without a full stop.
     pub message: String,
-    /// What to do about it.
+    /// Advice on what to do about it.
     pub help: String,
 }
 
-impl fmt::Display for Misread {
+impl fmt::Display for SourceError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let before = self.text.get(..self.range.start).unwrap_or_default();
         let line = before.matches('\n').count() + 1;
@@ -107,133 +107,144 @@ impl fmt::Display for Misread {
     }
 }
 
-impl From<Error> for Trouble {
-    fn from(error: Error) -> Trouble {
-        Trouble::Unusable(error)
+impl From<Error> for ModelError {
+    fn from(error: Error) -> ModelError {
+        ModelError::Unusable(error)
     }
 }
 
-impl fmt::Display for Trouble {
+impl fmt::Display for ModelError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Trouble::Raised { what, .. } => out.write_str(what),
-            Trouble::InStepper { stepper, what, .. } => {
+            ModelError::Raised {
+                exception: what, ..
+            } => out.write_str(what),
+            ModelError::InStepper {
+                stepper,
+                exception: what,
+                ..
+            } => {
                 write!(out, "the stepper `{stepper}` raised {what}")
             }
-            Trouble::Unusable(error) => error.fmt(out),
-            Trouble::Misread(text) => text.fmt(out),
-            Trouble::NoReset { model } => {
+            ModelError::Unusable(error) => error.fmt(out),
+            ModelError::Source(text) => text.fmt(out),
+            ModelError::NoReset { model } => {
                 write!(
                     out,
-                    "the model `{model}` does not say how to begin another run"
+                    "the model `{model}` does not define how to begin another run"
                 )
             }
-            Trouble::Interrupted => out.write_str("interrupted"),
+            ModelError::Interrupted => out.write_str("interrupted"),
         }
     }
 }
 
-/// A system whose states can be asked about, in any order.
+/// A model whose states can be queried in any order.
 ///
 /// # Laws
-/// - The same place has the same moves, in the same order, for the same offers.
-/// - Moves to equal states lead to the same place.
+/// - The same state has the same steps, in the same order, for the same offers.
+/// - Steps to equal states lead to the same [`ModelState`].
 pub trait Model {
-    /// What it is called.
+    /// Returns the name of the model.
     fn name(&self) -> &str;
 
-    /// The names of its actions. What stands here but is never possible is forbidden in a product.
+    /// Returns the actions of the model. An action listed here that is never possible is forbidden
+    /// in a product.
     fn vocabulary(&self) -> &[NameId];
 
-    /// Whether it may leave arguments and results open: its steps without any then stand for those with any.
+    /// Returns true if the model is a scenario: a step without arguments and result stands for any.
     fn is_scenario(&self) -> bool;
 
-    /// Whether it has a certain number of runs.
+    /// Returns true if it has a fixed number of runs.
     fn is_suite(&self) -> bool {
         false
     }
 
-    /// How many runs it has, if that is certain.
+    /// Returns the number of runs, if it is fixed.
     fn runs(&self) -> Option<usize> {
         None
     }
 
-    /// Whether its own code can make another run begin.
+    /// Returns true if its own code can start another run.
     fn can_reset(&self) -> bool {
         true
     }
 
-    /// Where a run begins, or `None` if it has fewer runs. Runs are numbered from 0, and asked for in order.
-    fn start(&mut self, run: usize) -> Result<Option<Place>, Trouble>;
+    /// Starts a run and returns its initial state; `None` if there are fewer runs. Runs are
+    /// numbered from 0 and started in order.
+    fn start(&mut self, run: usize) -> Result<Option<ModelState>, ModelError>;
 
-    /// The same without asking the model's own code to make a run begin: where the first one began is known.
-    fn begin(&mut self, run: usize) -> Result<Option<Place>, Trouble> {
+    /// Returns the initial state of a run without running the model's reset code: the state in
+    /// which the first run began is known.
+    fn initial_state(&mut self, run: usize) -> Result<Option<ModelState>, ModelError> {
         self.start(run)
     }
 
-    /// What is possible in a state.
+    /// Returns the possible steps in a state.
     ///
-    /// Some actions happen when others say so; what these others, the scenarios of a product, would allow now are the
-    /// `offers`.
-    fn moves(
+    /// Some actions happen only when other models allow them. `offers` are the steps that the
+    /// scenarios of a product would allow now.
+    fn possible_steps(
         &mut self,
-        words: &mut Words,
-        from: Place,
+        interner: &mut Interner,
+        from: ModelState,
         phase: Phase,
-        offers: &[Label],
-    ) -> Result<Vec<Move>, Trouble>;
+        offers: &[StepLabel],
+    ) -> Result<Vec<ModelStep>, ModelError>;
 
-    /// Why an action that somebody else has chosen may not happen in a state; nothing if it may.
-    fn refusal(
+    /// Returns the reason why an externally chosen action may not happen in a state; `None` if it
+    /// may.
+    fn block_reason(
         &mut self,
-        words: &mut Words,
-        from: Place,
+        interner: &mut Interner,
+        from: ModelState,
         name: NameId,
         arguments: ValueId,
-    ) -> Result<Option<Refusal>, Trouble>;
+    ) -> Result<Option<BlockReason>, ModelError>;
 
-    /// Why what is not possible in a state is not, as far as the model has tried it.
-    fn refusals(
+    /// Returns the actions that the model tried and that are impossible in a state, with the
+    /// reasons.
+    fn block_reasons(
         &mut self,
-        words: &mut Words,
-        from: Place,
-        offers: &[Label],
-    ) -> Result<Vec<(NameId, ValueId, Refusal)>, Trouble>;
+        interner: &mut Interner,
+        from: ModelState,
+        offers: &[StepLabel],
+    ) -> Result<Vec<(NameId, ValueId, BlockReason)>, ModelError>;
 
-    /// What comes of an action that somebody else has chosen, whether it should have been or not. Several moves
-    /// mean that the model leaves open which.
+    /// Performs an externally chosen action, whether it is allowed or not. Several steps mean that
+    /// the model leaves the choice open.
     fn perform(
         &mut self,
-        words: &mut Words,
-        from: Place,
+        interner: &mut Interner,
+        from: ModelState,
         name: NameId,
         arguments: ValueId,
-    ) -> Result<Vec<Move>, Trouble>;
+    ) -> Result<Vec<ModelStep>, ModelError>;
 
-    /// Lets go of the state that it was left in, if it lives in one: whatever is asked next, it puts itself into the
-    /// state that it is asked about. Others may hold parts of a state that it lives in, and see them change.
-    fn leave(&mut self) {}
+    /// Releases the live state, if the model has one. The next query must restore the state it asks
+    /// about. Without this, other holders of parts of the live state could see them change.
+    fn release_state(&mut self) {}
 
-    /// Whether a run may end in a state.
-    fn is_accepting(&self, place: Place) -> bool;
+    /// Returns true if a run may end in a state.
+    fn is_accepting(&self, state: ModelState) -> bool;
 
-    /// Whether the invariants hold in a state.
-    fn is_safe(&self, place: Place) -> bool;
+    /// Returns true if the invariants hold in a state.
+    fn is_safe(&self, state: ModelState) -> bool;
 
-    /// A state as source text.
-    fn text(&self, place: Place) -> String;
+    /// Returns a state as source text.
+    fn text(&self, state: ModelState) -> String;
 
-    /// A state in a form that a copy of the model in another process understands; none if there is no such form.
-    fn export(&self, place: Place) -> Option<Vec<u8>> {
-        Some(place.0.to_le_bytes().to_vec())
+    /// Encodes a state for a copy of the model in another process; `None` if it cannot be encoded.
+    fn export(&self, state: ModelState) -> Option<Vec<u8>> {
+        Some(state.0.to_le_bytes().to_vec())
     }
 
-    /// The state that a copy of the model in another process speaks of.
-    fn import(&mut self, state: &[u8]) -> Option<Place> {
-        Some(Place(u32::from_le_bytes(state.try_into().ok()?)))
+    /// Decodes a state that a copy of the model in another process encoded.
+    fn import(&mut self, state: &[u8]) -> Option<ModelState> {
+        Some(ModelState(u32::from_le_bytes(state.try_into().ok()?)))
     }
 
-    /// What the states it has met take in memory.
+    /// Returns the memory of the known states, in bytes.
     fn bytes(&self) -> usize {
         0
     }

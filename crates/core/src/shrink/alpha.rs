@@ -1,21 +1,21 @@
-//! Alpha conversion: slots numbered in the order in which a test first defines them.
+//! Alpha conversion: slots numbered in the order of their first definition in a test.
 //!
-//! Random tests use slots at random. `int2 = 5` before `int0 = 7` is no simpler or harder than the other way
-//! round, but two tests that differ only in this look like two bugs, and a person who reads `int2` looks for
-//! `int0` and `int1`. So slots are exchanged, the same way throughout the test, until the first one defined of
-//! each pool is number 0, the next number 1, and so on.
+//! Random tests use slots at random. `int2 = 5` before `int0 = 7` is no simpler or harder than the
+//! other way round, but two tests that differ only in this look like two bugs, and a reader of
+//! `int2` looks for `int0` and `int1`. So slots are exchanged throughout the test, until the first
+//! one defined of each pool is number 0, the next number 1, and so on.
 //!
-//! The renaming happens on the choices of the catalogue, not on text, so pools called `c1` or `p_int` are no
-//! trouble. It leaves the meaning of a test alone where all slots of a pool are alike, which the caller has to
-//! find out by a run.
+//! The renaming works on the choices of the catalogue, not on text, so pools called `c1` or `p_int`
+//! are no problem. It keeps the meaning of a test if all slots of a pool are alike, which the
+//! caller has to confirm by a run.
 
 use std::collections::BTreeMap;
 
-use crate::{ActionId, Catalog, PoolId, Role, Step, Test};
+use crate::{ActionId, Catalog, PoolId, SlotRole, Step, Test};
 
-/// The same test with its slots renumbered, pool by pool, in order of first definition. Nothing is run.
+/// Renumbers the slots of a test, pool by pool, in order of first definition. Nothing is run.
 pub fn alpha_convert(catalog: &Catalog, test: &Test) -> Test {
-    let numbering = Numbering::of(catalog, &test.steps);
+    let numbering = SlotNumbering::of(catalog, &test.steps);
     Test {
         steps: numbering.apply(catalog, &test.steps),
         remarks: test.remarks.clone(),
@@ -23,52 +23,53 @@ pub fn alpha_convert(catalog: &Catalog, test: &Test) -> Test {
 }
 
 /// New numbers for slots: a permutation for each pool.
-pub(super) struct Numbering {
-    /// By pool: the slots that move, as (old, new), in order. Empty for a pool that stays as it is.
-    moves: Vec<Vec<(u32, u32)>>,
+pub(super) struct SlotNumbering {
+    /// By pool: the slots that change, as (old, new), in order. Empty for a pool that stays the
+    /// same.
+    permutations: Vec<Vec<(u32, u32)>>,
 }
 
-impl Numbering {
-    /// The numbers that put the first definitions in `steps` in order.
-    pub(super) fn of(catalog: &Catalog, steps: &[Step]) -> Numbering {
+impl SlotNumbering {
+    /// Computes the numbering that puts the first definitions in `steps` in order.
+    pub(super) fn of(catalog: &Catalog, steps: &[Step]) -> SlotNumbering {
         let mut defined: Vec<Vec<u32>> = vec![Vec::new(); catalog.pools().len()];
         for step in steps {
             let Step::Act(action) = step else { continue };
             for (pool, slot, role) in catalog.slots(*action) {
-                if role == Role::Definition && !defined[pool.0].contains(&slot) {
+                if role == SlotRole::Definition && !defined[pool.0].contains(&slot) {
                     defined[pool.0].push(slot);
                 }
             }
         }
-        let moves = defined.iter().map(|slots| permutation(slots)).collect();
-        Numbering { moves }
+        let permutations = defined.iter().map(|slots| permutation(slots)).collect();
+        SlotNumbering { permutations }
     }
 
-    /// True if no slot gets another number.
+    /// Returns true if no slot changes.
     pub(super) fn is_identity(&self) -> bool {
-        self.moves.iter().all(Vec::is_empty)
+        self.permutations.iter().all(Vec::is_empty)
     }
 
-    /// One numbering for each pool that changes.
-    pub(super) fn by_pool(&self) -> Vec<Numbering> {
-        let count = self.moves.len();
-        let changed = (0..count).filter(|pool| !self.moves[*pool].is_empty());
+    /// Splits the numbering into one for each pool that changes.
+    pub(super) fn by_pool(&self) -> Vec<SlotNumbering> {
+        let count = self.permutations.len();
+        let changed = (0..count).filter(|pool| !self.permutations[*pool].is_empty());
         changed
             .map(|pool| {
-                let mut moves = vec![Vec::new(); count];
-                moves[pool] = self.moves[pool].clone();
-                Numbering { moves }
+                let mut permutations = vec![Vec::new(); count];
+                permutations[pool] = self.permutations[pool].clone();
+                SlotNumbering { permutations }
             })
             .collect()
     }
 
-    /// The steps with their new numbers.
+    /// Applies the numbering to steps.
     pub(super) fn apply(&self, catalog: &Catalog, steps: &[Step]) -> Vec<Step> {
         let act = |action: ActionId| {
             catalog.rename(action, |PoolId(pool), slot| {
-                let moves = &self.moves[pool];
-                match moves.binary_search_by_key(&slot, |(old, _)| *old) {
-                    Ok(place) => moves[place].1,
+                let permutations = &self.permutations[pool];
+                match permutations.binary_search_by_key(&slot, |(old, _)| *old) {
+                    Ok(index) => permutations[index].1,
                     Err(_) => slot,
                 }
             })
@@ -81,7 +82,8 @@ impl Numbering {
     }
 }
 
-/// What moves if these slots become 0, 1, 2, … in this order, each trading places with the one that is there.
+/// Computes the permutation that turns these slots into 0, 1, 2, … in this order. Each slot is
+/// swapped with the one that has its new number.
 fn permutation(defined: &[u32]) -> Vec<(u32, u32)> {
     let mut new_of: BTreeMap<u32, u32> = BTreeMap::new();
     let mut old_of: BTreeMap<u32, u32> = BTreeMap::new();
@@ -143,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn pools_with_digits_in_their_names_are_no_trouble() {
+    fn pools_may_have_digits_in_their_names() {
         check(
             &[("c1", 12), ("p_1x", 3)],
             &["<c1> := <p_1x>", "<p_1x> := 1"],

@@ -1,19 +1,19 @@
-//! What can be known about slots without a run.
+//! Static analysis of slots: facts that are known without a run.
 //!
-//! The roles of an action say which slots must hold a value and which it fills. So a candidate that uses a slot before
-//! anything was put into it, or fills one again whose value nobody has used, is known to have a disabled step. Most
-//! rewritings of a test are like that, and none of them has to be run.
+//! The roles of an action say which slots must hold a value and which it fills. So a candidate that
+//! uses an empty slot, or overwrites a value that was never used, is known to have a disabled step.
+//! Most rewritten tests are like that, and none of them has to be run.
 
 use rustc_hash::FxHashMap;
 
-use crate::{ActionId, Axis, Catalog, PoolId, Role, Step};
+use crate::{ActionId, Axis, Catalog, PoolId, SlotRole, Step};
 
-/// A slot.
+/// A slot: its pool and its number.
 pub(super) type Slot = (PoolId, u32);
 
-/// How many steps are disabled on account of their slots, if the others are executed.
-pub(super) fn disabled(catalog: &Catalog, steps: &[Step]) -> usize {
-    // By slot: whether its value was used.
+/// Counts the steps that their slots disable, if the others are executed.
+pub(super) fn count_disabled(catalog: &Catalog, steps: &[Step]) -> usize {
+    // By slot: true if its value was used.
     let mut used: FxHashMap<Slot, bool> = FxHashMap::default();
     let mut count = 0;
     for step in steps {
@@ -25,9 +25,9 @@ pub(super) fn disabled(catalog: &Catalog, steps: &[Step]) -> usize {
         let is_enabled = slots.iter().all(|(pool, slot, role)| {
             let now = used.get(&(*pool, *slot));
             match role {
-                Role::Use | Role::SilentUse => now.is_some(),
-                Role::Definition => now != Some(&false),
-                Role::Mention => true,
+                SlotRole::Use | SlotRole::SilentUse => now.is_some(),
+                SlotRole::Definition => now != Some(&false),
+                SlotRole::Mention => true,
             }
         });
         if !is_enabled {
@@ -35,12 +35,12 @@ pub(super) fn disabled(catalog: &Catalog, steps: &[Step]) -> usize {
             continue;
         }
         for (pool, slot, role) in &slots {
-            if *role == Role::Use {
+            if *role == SlotRole::Use {
                 used.insert((*pool, *slot), true);
             }
         }
         for (pool, slot, role) in &slots {
-            if *role == Role::Definition {
+            if *role == SlotRole::Definition {
                 used.insert((*pool, *slot), false);
             }
         }
@@ -48,31 +48,31 @@ pub(super) fn disabled(catalog: &Catalog, steps: &[Step]) -> usize {
     count
 }
 
-/// How many steps fill a slot that was filled before.
+/// Counts the steps that fill a slot which was filled before.
 pub fn reassigns(catalog: &Catalog, steps: &[Step]) -> usize {
     let mut filled: Vec<Slot> = Vec::new();
     let mut count = 0;
-    for slots in steps.iter().map(|step| definitions(catalog, *step)) {
+    for slots in steps.iter().map(|step| defined_slots(catalog, *step)) {
         count += usize::from(slots.iter().any(|slot| filled.contains(slot)));
         filled.extend(slots);
     }
     count
 }
 
-/// The slots that a step fills.
-pub(super) fn definitions(catalog: &Catalog, step: Step) -> Vec<Slot> {
+/// Returns the slots that a step fills.
+pub(super) fn defined_slots(catalog: &Catalog, step: Step) -> Vec<Slot> {
     let Step::Act(action) = step else {
         return Vec::new();
     };
     let slots = catalog.slots(action).into_iter();
     slots
-        .filter(|(_, _, role)| *role == Role::Definition)
+        .filter(|(_, _, role)| *role == SlotRole::Definition)
         .map(|(pool, slot, _)| (pool, slot))
         .collect()
 }
 
-/// The slots that steps name, in order of first mention.
-pub(super) fn mentioned(catalog: &Catalog, steps: &[Step]) -> Vec<Slot> {
+/// Returns the slots that steps name, in order of first mention.
+pub(super) fn mentioned_slots(catalog: &Catalog, steps: &[Step]) -> Vec<Slot> {
     let mut all = Vec::new();
     for step in steps {
         let Step::Act(action) = step else { continue };
@@ -85,14 +85,14 @@ pub(super) fn mentioned(catalog: &Catalog, steps: &[Step]) -> Vec<Slot> {
     all
 }
 
-/// A step that fills another slot and is the same otherwise: what it uses, it uses still.
+/// Makes a step fill another slot. The slots that it uses stay the same.
 pub(super) fn with_definition(catalog: &Catalog, step: Step, from: Slot, to: u32) -> Step {
     let Step::Act(action) = step else { return step };
     let (template, mut values) = catalog.values(action);
     let axes = &catalog.templates()[template.0].axes;
     for (axis, value) in axes.iter().zip(&mut values) {
         let is_definition =
-            matches!(axis, Axis::Slot { pool, role: Role::Definition } if *pool == from.0);
+            matches!(axis, Axis::Slot { pool, role: SlotRole::Definition } if *pool == from.0);
         if is_definition && *value == u64::from(from.1) {
             *value = u64::from(to);
         }
@@ -100,9 +100,9 @@ pub(super) fn with_definition(catalog: &Catalog, step: Step, from: Slot, to: u32
     Step::Act(catalog.action(template, &values))
 }
 
-/// The action of a template that names the slots of another action where it can, and slot 0 and the first
-/// alternatives elsewhere.
-pub(super) fn fitting(
+/// Returns the action of a template that names the slots of another action where it can, and slot 0
+/// and the first alternatives elsewhere.
+pub(super) fn fitting_action(
     catalog: &Catalog,
     template: crate::TemplateId,
     like: ActionId,
@@ -118,11 +118,11 @@ pub(super) fn fitting(
             let Axis::Slot { pool, role } = axis else {
                 return 0;
             };
-            let defines = |role: Role| role == Role::Definition;
-            let place = offered.iter().position(|(other, _, other_role)| {
+            let defines = |role: SlotRole| role == SlotRole::Definition;
+            let index = offered.iter().position(|(other, _, other_role)| {
                 other == pool && defines(*other_role) == defines(*role)
             });
-            place.map_or(0, |place| u64::from(offered.remove(place).1))
+            index.map_or(0, |index| u64::from(offered.remove(index).1))
         })
         .collect();
     Some(catalog.action(template, &values))
@@ -135,7 +135,7 @@ mod tests {
     use super::*;
     use crate::replay::{ReplayOptions, replay};
     use crate::toys::{self, Counters};
-    use crate::{Event, System, Test};
+    use crate::{System, Test, TraceEvent};
 
     proptest! {
         #[test]
@@ -146,8 +146,8 @@ mod tests {
                 test.steps[restart] = Step::Restart;
             }
             let trace = replay(&mut counters, &test, &ReplayOptions::default(), &mut ()).unwrap();
-            let skipped = trace.events.iter().filter(|event| matches!(event, Event::Skipped(_)));
-            prop_assert_eq!(disabled(counters.actions(), &test.steps), skipped.count());
+            let skipped = trace.events.iter().filter(|event| matches!(event, TraceEvent::Skipped(_)));
+            prop_assert_eq!(count_disabled(counters.actions(), &test.steps), skipped.count());
         }
     }
 
@@ -159,7 +159,10 @@ mod tests {
                 .split("; ")
                 .map(|text| Step::Act(catalog.find(text)[0]))
                 .collect();
-            (disabled(&catalog, &steps), reassigns(&catalog, &steps))
+            (
+                count_disabled(&catalog, &steps),
+                reassigns(&catalog, &steps),
+            )
         };
         assert_eq!(count("x0 = 1; look(x0); x0 = 1"), (1, 1));
         assert_eq!(count("x0 = 1; take(x0); x0 = 1"), (0, 1));
@@ -172,7 +175,7 @@ mod tests {
         let pools = [("x", 4), ("y", 4)];
         let catalog = toys::catalog(&pools, &["<x> := f(<y>)", "<x> := g(<[1..3]>, <y>, <x>)"]);
         let action = catalog.find("x2 = f(y3)")[0];
-        let fitting = fitting(&catalog, crate::TemplateId(1), action).unwrap();
-        assert_eq!(catalog.text(fitting), "x2 = g(1, y3, x0)");
+        let fitting_action = fitting_action(&catalog, crate::TemplateId(1), action).unwrap();
+        assert_eq!(catalog.text(fitting_action), "x2 = g(1, y3, x0)");
     }
 }

@@ -1,42 +1,44 @@
-//! Generalisation: what else could stand in a test, and still it would fail.
+//! Generalisation: which other values and orders make a failing test fail too.
 //!
-//! A reduced test is one example of a bug. Which of its details matter? If `int0 = 3` may just as well be any integer from
-//! 2 to 20, and the first two steps can be in any order, the reader knows a lot more. So each step is varied, one at a
-//! time, and what still achieves the goal is told:
+//! A reduced test is one example of a bug. Which of its details matter? If `int0 = 3` may just as
+//! well be any integer from 2 to 20, and the first two steps can be in any order, the reader knows
+//! a lot more. So each step is varied, one at a time, and the variations that still achieve the
+//! goal are reported:
 //!
-//! - *replacements*: other actions in its place;
-//! - *fresh values*: a definition put before it, so that it uses a value of its own;
-//! - *swaps*: other steps that it can trade places with;
-//! - *blocks*: steps in a row that can be in any order.
+//! - *replacements*: other actions instead of the step;
+//! - *fresh values*: a definition inserted before it, so that it uses a value of its own;
+//! - *swaps*: other steps that it can be exchanged with;
+//! - *blocks*: consecutive steps that can be in any order.
 //!
-//! Every claim is about a test that was run, with no step of it skipped, or is marked as probable.
+//! Every claim is about a test that was run without skipped steps, or is marked as probable.
 //!
-//! # Twenty thousand alternatives
+//! # Many alternatives
 //!
-//! Where there are few actions, all are tried that slots and guards allow. Otherwise the alternatives of each choice of
-//! the step are probed one axis at a time: all of them if there are few, else both ends, eight points between, and
-//! points at distances 1, 2, 4, … from the alternative that the test has. Between a neighbouring pair of points of which
-//! one works and the other does not the border is found by bisection. What lies between points that work is claimed as a
-//! range that *probably* works, with the number of members that were tried. Of other templates a few actions are tried,
-//! and [`Variations::untried`] says how many were not.
+//! With few actions, all are tried that slots and guards allow. Otherwise the alternatives of each
+//! choice of the step are probed one axis at a time: all of them if there are few, else both ends,
+//! eight points between, and points at distances 1, 2, 4, … from the current alternative. Between a
+//! neighbouring pair of points where one works and the other does not, the border is found by
+//! bisection. The range between points that work is claimed to work *probably*, with the number of
+//! members that were tried. Of other templates a few actions are tried, and [`Variations::untried`]
+//! counts the rest.
 
 mod equivalents;
 mod order;
 mod probe;
-mod show;
+mod render;
 
 use super::dataflow;
 use super::normalize::Speed;
 use super::shrinker::Shrinker;
-use super::trials::{ReduceError, Stop, Trials};
-use crate::{ActionId, Axis, Catalog, Role, Step, System, TemplateId, Test};
+use super::trials::{ReduceError, ShrinkStop, Trials};
+use crate::{ActionId, Axis, Catalog, SlotRole, Step, System, TemplateId, Test};
 
-/// How to generalise.
+/// Options of generalisation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GeneralizeOptions {
-    /// How much to try.
+    /// The amount of variations to try.
     pub speed: Speed,
-    /// Look for fresh values, too.
+    /// Also look for fresh values.
     pub fresh: bool,
 }
 
@@ -50,7 +52,8 @@ impl Default for GeneralizeOptions {
 }
 
 impl Speed {
-    /// Up to how many actions a system may have so that all of them are tried at each step.
+    /// Returns the largest number of actions in a system for which all of them are tried at each
+    /// step.
     fn all_actions(self) -> u64 {
         match self {
             Speed::Fast => 200,
@@ -58,7 +61,7 @@ impl Speed {
         }
     }
 
-    /// Up to how many alternatives of a choice are tried one by one.
+    /// Returns the largest number of alternatives of a choice that are tried one by one.
     fn all_alternatives(self) -> u64 {
         match self {
             Speed::Fast => 24,
@@ -66,7 +69,7 @@ impl Speed {
         }
     }
 
-    /// How many orders of a block are tried.
+    /// Returns the maximum number of orders of a block to try.
     fn orders(self) -> usize {
         match self {
             Speed::Fast => 24,
@@ -75,21 +78,21 @@ impl Speed {
     }
 }
 
-/// What else a test could be.
+/// The variations of a test that still achieve the goal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Generalization {
     /// The test itself.
     pub test: Test,
-    /// For each step what it could be instead.
+    /// By step: its variations.
     pub steps: Vec<Variations>,
-    /// Steps in a row that can be in any order. Blocks do not overlap.
-    pub blocks: Vec<Block>,
-    /// Everything was tried that should be. False if it was stopped early.
+    /// Blocks of consecutive steps that can be in any order. They do not overlap.
+    pub blocks: Vec<ReorderableSteps>,
+    /// True if all variations were tried. False if the search was stopped early.
     pub complete: bool,
 }
 
 impl Generalization {
-    /// A test of which nothing is known yet.
+    /// Creates a generalisation without any variations.
     pub fn of(test: &Test) -> Generalization {
         Generalization {
             test: test.clone(),
@@ -100,118 +103,122 @@ impl Generalization {
     }
 }
 
-/// What one step of a test could be instead.
+/// The variations of one step.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Variations {
-    /// Other actions in its place, in order.
-    pub replacements: Vec<Alternatives>,
-    /// Definitions that can be put before it.
-    pub fresh: Vec<Alternatives>,
-    /// Other steps that it can trade places with, earlier and later, by index.
+    /// Other actions instead of it, in order.
+    pub replacements: Vec<StepAlternatives>,
+    /// Definitions that can be inserted before it.
+    pub fresh: Vec<StepAlternatives>,
+    /// Other steps that it can be exchanged with, earlier and later, by index.
     pub swaps: Vec<usize>,
-    /// How many actions were not tried in its place, though nothing is known for or against them.
+    /// The number of actions that were not tried instead of it, though nothing is known about them.
     pub untried: u64,
 }
 
-/// Some actions that differ in one choice or slot: a range of them.
+/// A range of actions that differ in one choice or slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Alternatives {
-    /// The first of them.
+pub struct StepAlternatives {
+    /// The first action.
     pub first: ActionId,
-    /// How many there are.
+    /// The number of actions.
     pub count: u64,
-    /// From one to the next.
+    /// The distance between the ids of neighbours.
     pub stride: u64,
-    /// How many of them were tried. The first and the last are among them.
+    /// The number of actions that were tried. The first and the last are among them.
     pub tried: u64,
 }
 
-impl Alternatives {
-    /// The last of them.
+impl StepAlternatives {
+    /// Returns the last action.
     pub fn last(&self) -> ActionId {
         ActionId(self.first.0 + (self.count - 1) * self.stride)
     }
 
-    /// All of them, in order.
+    /// Returns all actions, in order.
     pub fn iter(&self) -> impl Iterator<Item = ActionId> + use<> {
-        let Alternatives { first, stride, .. } = *self;
-        (0..self.count).map(move |place| ActionId(first.0 + place * stride))
+        let StepAlternatives { first, stride, .. } = *self;
+        (0..self.count).map(move |offset| ActionId(first.0 + offset * stride))
     }
 
-    /// Whether an action is one of them.
+    /// Returns true if an action is in the range.
     pub fn contains(&self, action: ActionId) -> bool {
         let distance = action.0.wrapping_sub(self.first.0);
         action >= self.first && action <= self.last() && distance.is_multiple_of(self.stride)
     }
 
-    /// Whether all of them were tried. If not, those between the tried ones probably work as well.
+    /// Returns true if all actions were tried. If not, those between the tried ones probably work
+    /// as well.
     pub fn is_exact(&self) -> bool {
         self.tried == self.count
     }
 }
 
-/// Steps in a row that can be in any order.
+/// Consecutive steps that can be in any order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Block {
+pub struct ReorderableSteps {
     /// The index of the first step.
     pub first: usize,
     /// The index of the last step.
     pub last: usize,
-    /// Whether all orders were tried. If not, all exchanges of two steps and some other orders were.
+    /// True if all orders were tried. If not, all swaps of two steps and some other orders were.
     pub exact: bool,
 }
 
 impl<S: System + ?Sized> Shrinker<'_, S> {
-    /// What else a test could be and still achieve the goal. It should be reduced, and better normalised, before.
+    /// Finds variations of a test that still achieve the goal. The test should be reduced, and
+    /// preferably normalised, before.
     pub fn generalize(
         &mut self,
         test: &Test,
         options: &GeneralizeOptions,
     ) -> Result<Generalization, ReduceError> {
-        let mut generalizer = Generalizer {
+        let mut search = VariationSearch {
             trials: &mut self.trials,
             options,
             steps: test.steps.clone(),
             found: Generalization::of(test),
         };
-        match generalizer.generalize() {
+        match search.generalize() {
             Ok(()) => {}
-            Err(Stop::Asked) => generalizer.found.complete = false,
-            Err(Stop::For(error)) => return Err(error),
+            Err(ShrinkStop::Requested) => search.found.complete = false,
+            Err(ShrinkStop::Failed(error)) => return Err(error),
         }
-        Ok(generalizer.found)
+        Ok(search.found)
     }
 }
 
-/// A generalisation under way.
-struct Generalizer<'t, 'a, S: System + ?Sized> {
+/// A generalisation in progress.
+struct VariationSearch<'t, 'a, S: System + ?Sized> {
     trials: &'t mut Trials<'a, S>,
     options: &'t GeneralizeOptions,
     steps: Vec<Step>,
     found: Generalization,
 }
 
-impl<S: System + ?Sized> Generalizer<'_, '_, S> {
-    fn generalize(&mut self) -> Result<(), Stop> {
+impl<S: System + ?Sized> VariationSearch<'_, '_, S> {
+    /// Tries all kinds of variations.
+    fn generalize(&mut self) -> Result<(), ShrinkStop> {
         self.trials.reproduce(&self.steps)?;
         for index in 0..self.steps.len() {
             self.replace(index)?;
         }
         if self.options.fresh {
             for index in 0..self.steps.len() {
-                self.freshen(index)?;
+                self.find_fresh_values(index)?;
             }
         }
         self.swap()?;
         self.find_blocks()
     }
 
+    /// Returns the catalogue of the system.
     fn catalog(&self) -> &Catalog {
         self.trials.system.actions()
     }
 
-    /// Whether a variation achieves the goal and no step of it is skipped.
-    fn holds(&mut self, steps: &[Step]) -> Result<bool, Stop> {
+    /// Returns true if a variation achieves the goal and none of its steps is skipped.
+    fn holds(&mut self, steps: &[Step]) -> Result<bool, ShrinkStop> {
         if !self.is_promising(steps) {
             return Ok(false);
         }
@@ -223,20 +230,21 @@ impl<S: System + ?Sized> Generalizer<'_, '_, S> {
         }))
     }
 
-    /// Whether the slots of a variation allow all that they allow in the test.
+    /// Returns true if the slots of a variation allow as many steps as in the test.
     fn is_promising(&self, steps: &[Step]) -> bool {
-        let disabled = |steps: &[Step]| dataflow::disabled(self.catalog(), steps);
+        let disabled = |steps: &[Step]| dataflow::count_disabled(self.catalog(), steps);
         disabled(steps) <= disabled(&self.steps)
     }
 
-    fn with(&self, index: usize, action: ActionId) -> Vec<Step> {
+    /// Returns the test with another action at an index.
+    fn with_action(&self, index: usize, action: ActionId) -> Vec<Step> {
         let mut steps = self.steps.clone();
         steps[index] = Step::Act(action);
         steps
     }
 
-    /// What could stand in place of a step.
-    fn replace(&mut self, index: usize) -> Result<(), Stop> {
+    /// Finds replacements of a step.
+    fn replace(&mut self, index: usize) -> Result<(), ShrinkStop> {
         let Step::Act(action) = self.steps[index] else {
             return Ok(());
         };
@@ -251,25 +259,27 @@ impl<S: System + ?Sized> Generalizer<'_, '_, S> {
             self.found.steps[index].untried = self.probe_axes(index, action)?;
             members.extend(self.of_other_templates(action));
         }
-        let same = self.catalog().without_repeat(action);
+        let same = self.catalog().first_copy(action);
         members.retain(|other| {
-            // Copies of an action are no alternatives.
-            let other_first = self.catalog().without_repeat(*other);
+            // Copies of an action are not alternatives.
+            let other_first = self.catalog().first_copy(*other);
             other_first != same && other_first == *other
         });
         let is_known = |other: &ActionId| {
             let ranges = &self.found.steps[index].replacements;
             ranges.iter().any(|range| range.contains(*other))
         };
-        members.retain(|other| !is_known(other) && self.is_promising(&self.with(index, *other)));
+        members.retain(|other| {
+            !is_known(other) && self.is_promising(&self.with_action(index, *other))
+        });
         if members.len() > 2 {
             members = self.trials.enabled_after(&self.steps[..index], &members)?;
         }
         for member in members {
-            let steps = self.with(index, member);
+            let steps = self.with_action(index, member);
             if self.holds(&steps)? {
                 let sizes = last_axis(self.catalog(), member);
-                push(&mut self.found.steps[index].replacements, member, sizes);
+                push_alternative(&mut self.found.steps[index].replacements, member, sizes);
             }
         }
         self.found.steps[index]
@@ -278,8 +288,9 @@ impl<S: System + ?Sized> Generalizer<'_, '_, S> {
         Ok(())
     }
 
-    /// Probes the choices and slots of a step, one at a time. How many actions are left.
-    fn probe_axes(&mut self, index: usize, action: ActionId) -> Result<u64, Stop> {
+    /// Probes the choices and slots of a step, one at a time. Returns the number of actions that
+    /// are left.
+    fn probe_axes(&mut self, index: usize, action: ActionId) -> Result<u64, ShrinkStop> {
         let (template, values) = self.catalog().values(action);
         let sizes = self.catalog().sizes(template).to_vec();
         let mut tried = 0;
@@ -293,14 +304,14 @@ impl<S: System + ?Sized> Generalizer<'_, '_, S> {
                 continue;
             }
             let zero = action.0 - now * stride;
-            let few = self.options.speed.all_alternatives();
-            let mut works = |value: u64| {
+            let max_exhaustive = self.options.speed.all_alternatives();
+            let mut achieves = |value: u64| {
                 tried += 1;
-                let steps = self.with(index, ActionId(zero + value * stride));
+                let steps = self.with_action(index, ActionId(zero + value * stride));
                 self.holds(&steps)
             };
-            let ranges = probe::probe(sizes[axis], *now, few, &mut works)?;
-            let found = ranges.into_iter().map(|range| Alternatives {
+            let ranges = probe::probe(sizes[axis], *now, max_exhaustive, &mut achieves)?;
+            let found = ranges.into_iter().map(|range| StepAlternatives {
                 first: ActionId(zero + range.first * stride),
                 count: range.last - range.first + 1,
                 stride,
@@ -314,7 +325,8 @@ impl<S: System + ?Sized> Generalizer<'_, '_, S> {
         Ok((self.catalog().len() - 1).saturating_sub(tried + others + probable))
     }
 
-    /// A few actions of each other template: the one with the same slots, and the first ones.
+    /// Returns a few actions of each other template: the one with the same slots, and the first
+    /// ones.
     fn of_other_templates(&self, action: ActionId) -> Vec<ActionId> {
         let catalog = self.catalog();
         let now = catalog.template_of(action);
@@ -323,10 +335,10 @@ impl<S: System + ?Sized> Generalizer<'_, '_, S> {
             .map(TemplateId)
             .filter(|other| *other != now)
         {
-            let few = catalog.count(template).min(self.options.speed.members());
+            let max_exhaustive = catalog.count(template).min(self.options.speed.members());
             let first = catalog.first(template).0;
-            members.extend(dataflow::fitting(catalog, template, action));
-            members.extend((first..first + few).map(ActionId));
+            members.extend(dataflow::fitting_action(catalog, template, action));
+            members.extend((first..first + max_exhaustive).map(ActionId));
         }
         members.sort();
         members.dedup();
@@ -334,13 +346,13 @@ impl<S: System + ?Sized> Generalizer<'_, '_, S> {
         members
     }
 
-    /// Which definitions could be put before a step, so that it uses a value of its own.
-    fn freshen(&mut self, index: usize) -> Result<(), Stop> {
+    /// Finds definitions that can be inserted before a step, so that it uses a value of its own.
+    fn find_fresh_values(&mut self, index: usize) -> Result<(), ShrinkStop> {
         let Step::Act(action) = self.steps[index] else {
             return Ok(());
         };
         let slots = self.catalog().slots(action);
-        let fills = |pool, slot| slots.contains(&(pool, slot, Role::Definition));
+        let fills = |pool, slot| slots.contains(&(pool, slot, SlotRole::Definition));
         let mut used: Vec<_> = slots.iter().map(|(pool, slot, _)| (*pool, *slot)).collect();
         used.retain(|(pool, slot)| !fills(*pool, *slot));
         used.dedup();
@@ -354,26 +366,26 @@ impl<S: System + ?Sized> Generalizer<'_, '_, S> {
                 if axes[only]
                     == (Axis::Slot {
                         pool,
-                        role: Role::Definition,
+                        role: SlotRole::Definition,
                     })
                     && self.catalog().count(template) > 0
                 {
-                    self.put_before(index, template, only, u64::from(slot))?;
+                    self.insert_before(index, template, only, u64::from(slot))?;
                 }
             }
         }
         Ok(())
     }
 
-    /// Tries the definitions of a template before a step, with a slot on one axis. The last axis that is left is
-    /// probed, with the first alternatives on the others.
-    fn put_before(
+    /// Tries the definitions of a template before a step, with a slot on one axis. The last free
+    /// axis is probed, with the first alternatives on the others.
+    fn insert_before(
         &mut self,
         index: usize,
         template: TemplateId,
         axis: usize,
         slot: u64,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), ShrinkStop> {
         let sizes = self.catalog().sizes(template).to_vec();
         let mut values = vec![0; sizes.len()];
         values[axis] = slot;
@@ -386,8 +398,8 @@ impl<S: System + ?Sized> Generalizer<'_, '_, S> {
             Some(varied) => (sizes[varied], sizes[varied + 1..].iter().product()),
             None => (1, 1),
         };
-        let few = self.options.speed.all_alternatives();
-        let mut works = |value: u64| {
+        let max_exhaustive = self.options.speed.all_alternatives();
+        let mut achieves = |value: u64| {
             let definition = ActionId(zero + value * stride);
             if self.is_there_already(index, definition) {
                 return Ok(false);
@@ -396,10 +408,10 @@ impl<S: System + ?Sized> Generalizer<'_, '_, S> {
             steps.insert(index, Step::Act(definition));
             self.holds(&steps)
         };
-        let ranges = probe::probe_all(size, few, &mut works)?;
+        let ranges = probe::probe_all(size, max_exhaustive, &mut achieves)?;
         self.found.steps[index]
             .fresh
-            .extend(ranges.into_iter().map(|range| Alternatives {
+            .extend(ranges.into_iter().map(|range| StepAlternatives {
                 first: ActionId(zero + range.first * stride),
                 count: range.last - range.first + 1,
                 stride,
@@ -408,7 +420,7 @@ impl<S: System + ?Sized> Generalizer<'_, '_, S> {
         Ok(())
     }
 
-    /// Whether the step before is such a definition, or could be.
+    /// Returns true if the preceding step is such a definition, or could be replaced by it.
     fn is_there_already(&self, index: usize, definition: ActionId) -> bool {
         index.checked_sub(1).is_some_and(|before| {
             let replacements = &self.found.steps[before].replacements;
@@ -418,16 +430,17 @@ impl<S: System + ?Sized> Generalizer<'_, '_, S> {
     }
 }
 
-/// The number of alternatives on the last axis, and the first action of the row.
+/// Returns the number of alternatives on the last axis, and the first action of the row.
 fn last_axis(catalog: &Catalog, action: ActionId) -> (u64, u64) {
     let template = catalog.template_of(action);
     let size = catalog.sizes(template).last().copied().unwrap_or(1);
-    let place = action.0 - catalog.first(template).0;
-    (size, action.0 - place % size)
+    let offset = action.0 - catalog.first(template).0;
+    (size, action.0 - offset % size)
 }
 
-/// Adds a member that was tried to the last range if it is the next one in its row, or else begins a new one.
-fn push(ranges: &mut Vec<Alternatives>, member: ActionId, (_, row): (u64, u64)) {
+/// Adds a tried action to the last range if it is the next one in its row, or else begins a new
+/// range.
+fn push_alternative(ranges: &mut Vec<StepAlternatives>, member: ActionId, (_, row): (u64, u64)) {
     if let Some(range) = ranges.last_mut() {
         let is_next = range.stride == 1 && range.is_exact() && range.last().0 + 1 == member.0;
         if is_next && range.first.0 >= row {
@@ -436,7 +449,7 @@ fn push(ranges: &mut Vec<Alternatives>, member: ActionId, (_, row): (u64, u64)) 
             return;
         }
     }
-    ranges.push(Alternatives {
+    ranges.push(StepAlternatives {
         first: member,
         count: 1,
         stride: 1,

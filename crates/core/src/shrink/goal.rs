@@ -1,34 +1,36 @@
-//! Goals: what a test must still do after it was made simpler.
+//! Shrinking goals: what a test must still do after it was made simpler.
 //!
-//! Mostly that is to fail the same way. But the same passes that find the three steps which make a test fail find the
-//! three steps which reach a branch, or which make a script of the user happy. A [`Goal`] is what they ask.
+//! Usually that is to fail the same way. But the passes that find the three steps which make a test
+//! fail can also find the three steps which reach a branch, or which satisfy a script of the user.
+//! A [`ShrinkGoal`] defines what they preserve.
 
 use crate::{Coverage, Covered, Error, Failure, System, Test, Trace};
 
-/// What a goal looks at, which decides how candidates may be run.
+/// The basis of a goal's decision. It determines how candidates may be run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Basis {
-    /// What happened at each step, and nothing else. A run may go on from a snapshot then.
+    /// Only the events of the steps. A run may start from a snapshot.
     Trace,
-    /// What the system says about a run from reset to end, such as what it touched.
+    /// The report of the system about a run from reset to end, such as its coverage.
     Run,
-    /// The test. The goal runs it in its own way, or not at all.
+    /// The test itself. The goal runs it in its own way, or not at all.
     Test,
 }
 
-/// What every candidate must achieve to be accepted.
+/// A condition that every accepted candidate must satisfy.
 ///
 /// # Laws
 /// - The same test gets the same answer. Answers are remembered.
-/// - If the basis is not [`Basis::Test`], steps that are skipped and steps after a failure make no difference.
-pub trait Goal<S: System + ?Sized> {
-    /// What the answer depends on.
+/// - If the basis is not [`Basis::Test`], skipped steps and steps after a failure make no
+///   difference.
+pub trait ShrinkGoal<S: System + ?Sized> {
+    /// Returns the basis of the decision.
     fn basis(&self) -> Basis {
         Basis::Trace
     }
 
-    /// Whether all tests that achieve this fail. Such a test ends with the step that fails, so its last step is needed and
-    /// no beginning of it has to be tried.
+    /// Returns true if all tests that achieve this goal fail. Such a test ends with the failing
+    /// step, so its last step is needed and no proper prefix of it has to be tried.
     fn ends_in_failure(&self) -> bool {
         false
     }
@@ -38,15 +40,16 @@ pub trait Goal<S: System + ?Sized> {
         Ok(())
     }
 
-    /// Whether a test that was just run is good enough. The trace is empty if the basis is [`Basis::Test`].
+    /// Returns true if the test that was just run achieves the goal. The trace is empty if the
+    /// basis is [`Basis::Test`].
     fn is_achieved(&mut self, system: &mut S, test: &Test, trace: &Trace) -> Result<bool, Error>;
 }
 
-/// To [fail the same way](Failure::is_same_as).
+/// Goal: [fail the same way](Failure::is_same_as).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SameFailure(pub Failure);
 
-impl<S: System + ?Sized> Goal<S> for SameFailure {
+impl<S: System + ?Sized> ShrinkGoal<S> for SameFailure {
     fn ends_in_failure(&self) -> bool {
         true
     }
@@ -57,11 +60,11 @@ impl<S: System + ?Sized> Goal<S> for SameFailure {
     }
 }
 
-/// To fail, no matter how. It may slide from one bug to another.
+/// Goal: fail in any way. Shrinking may switch from one bug to another.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AnyFailure;
 
-impl<S: System + ?Sized> Goal<S> for AnyFailure {
+impl<S: System + ?Sized> ShrinkGoal<S> for AnyFailure {
     fn ends_in_failure(&self) -> bool {
         true
     }
@@ -71,17 +74,17 @@ impl<S: System + ?Sized> Goal<S> for AnyFailure {
     }
 }
 
-/// To touch all of these targets, whether the test fails or not.
+/// Goal: touch all of these targets, whether the test fails or not.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Touches(pub Coverage);
 
-impl<S: Covered + ?Sized> Goal<S> for Touches {
+impl<S: Covered + ?Sized> ShrinkGoal<S> for Touches {
     fn basis(&self) -> Basis {
         Basis::Run
     }
 
     fn before(&mut self, system: &mut S) -> Result<(), Error> {
-        system.begin_anew()
+        system.reset_touched()
     }
 
     fn is_achieved(&mut self, system: &mut S, _test: &Test, _trace: &Trace) -> Result<bool, Error> {
@@ -89,17 +92,17 @@ impl<S: Covered + ?Sized> Goal<S> for Touches {
     }
 }
 
-/// To touch all of these targets and at least one more.
+/// Goal: touch all of these targets and at least one more.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TouchesMore(pub Coverage);
 
-impl<S: Covered + ?Sized> Goal<S> for TouchesMore {
+impl<S: Covered + ?Sized> ShrinkGoal<S> for TouchesMore {
     fn basis(&self) -> Basis {
         Basis::Run
     }
 
     fn before(&mut self, system: &mut S) -> Result<(), Error> {
-        system.begin_anew()
+        system.reset_touched()
     }
 
     fn is_achieved(&mut self, system: &mut S, _test: &Test, _trace: &Trace) -> Result<bool, Error> {
@@ -108,23 +111,25 @@ impl<S: Covered + ?Sized> Goal<S> for TouchesMore {
     }
 }
 
-/// To satisfy any predicate. It may run the test on the system, or on something else, as it likes.
+/// Goal: satisfy any predicate. It may run the test on the system, or on something else.
 ///
 /// ```
-/// use testwright_core::shrink::{Holds, ReduceOptions, Shrinker};
+/// use testwright_core::shrink::{PredicateGoal, ReduceOptions, Shrinker};
 /// use testwright_core::toys::Safe;
 /// use testwright_core::{ActionId, Test};
 ///
 /// let mut safe = Safe::new(9, &[0]);
-/// let mut goal = Holds(|_: &mut Safe, test: &Test| Ok(test.len() % 3 == 1));
+/// let mut goal = PredicateGoal(|_: &mut Safe, test: &Test| Ok(test.len() % 3 == 1));
 /// let mut proceed = || true;
 /// let mut shrinker = Shrinker::new(&mut safe, &mut goal, &ReduceOptions::default(), &mut proceed);
 /// let shrunk = shrinker.reduce(&Test::of([5, 5, 5, 5, 5, 5, 5].map(ActionId))).unwrap();
 /// assert_eq!(shrunk.test.len() % 3, 1);
 /// ```
-pub struct Holds<F>(pub F);
+pub struct PredicateGoal<F>(pub F);
 
-impl<S: System + ?Sized, F: FnMut(&mut S, &Test) -> Result<bool, Error>> Goal<S> for Holds<F> {
+impl<S: System + ?Sized, F: FnMut(&mut S, &Test) -> Result<bool, Error>> ShrinkGoal<S>
+    for PredicateGoal<F>
+{
     fn basis(&self) -> Basis {
         Basis::Test
     }

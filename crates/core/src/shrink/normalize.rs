@@ -1,40 +1,43 @@
-//! Normalisation: of all tests that show the same, one that everybody would write.
+//! Normalisation: rewrites equivalent tests into one canonical test.
 //!
-//! Reduction leaves out steps. What is left still has the values and slots that chance drew: `int3 = 17` where `int0 = 1`
-//! would do. Two tests for one bug look different for no reason, and a reader wonders whether the 17 matters. So a test
-//! is rewritten, rule by rule, as long as it achieves the goal and becomes *lower*.
+//! Reduction leaves out steps. The rest still has randomly drawn values and slots: `int3 = 17`
+//! where `int0 = 1` would do. Two tests for one bug look different for no reason, and a reader
+//! wonders whether the 17 matters. So a test is rewritten, rule by rule, as long as it achieves the
+//! goal and becomes *lower*.
 //!
 //! # The order
 //!
-//! A test is lower than another if it is shorter; or as long, and its actions, sorted from the highest down, come first
-//! in the order of the catalogue (which is the order of the harness); or has the same actions, and the sequence itself
-//! comes first. There are finitely many tests that are no longer than a given one, and each step down this order is
-//! strict, so normalisation ends. With [`NormalizeOptions::no_reassigns`], the number of steps that fill a slot again
-//! counts right after the length.
+//! A test is lower than another if it is shorter; or equally long, and its actions, sorted from the
+//! highest down, come first in catalogue order (which is harness order); or it has the same
+//! actions, and the sequence itself comes first. There are finitely many tests up to a given
+//! length, and each step down this order is strict, so normalisation ends. With
+//! [`NormalizeOptions::no_reassigns`], the number of steps that overwrite a slot counts right after
+//! the length.
 //!
 //! # The rules
 //!
 //! | rule | a test becomes lower by |
 //! |---|---|
-//! | NoReassigns | a slot of its own for a value that would overwrite another (only if asked for) |
+//! | NoReassigns | a slot of its own for a value that would overwrite another (only on request) |
 //! | SimplifyAll | a lower action in place of all equal steps |
 //! | ReplacePool | a lower slot for a value, from its definition to its last use, or throughout the test |
-//! | ReplaceMovePool | the same after moving steps out of the way |
+//! | ReplaceMovePool | a lower slot for a value, after moving steps out of the way |
 //! | SimplifySingle | a lower action in place of one step |
-//! | SwapPool | two slots of a pool that trade places, from some definition on |
-//! | SwapAction | two steps that trade places |
-//! | ReduceAction | some other action in place of a step, so that another step can go |
+//! | SwapPool | a swap of two slots of a pool, from some definition on |
+//! | SwapAction | a swap of two steps |
+//! | ReduceAction | some other action in place of a step, so that another step can be removed |
 //!
-//! They are TSTL's. It tries all actions of lower number at every step, which for a harness with a hundred thousand
-//! actions is for ever. We know what an action is made of, so we ask fewer questions, in this order: the same template
-//! with its first alternatives; alternatives one by one where there are few, else by bisection, which finds the
-//! smallest that works if all above it work; lower slots; then earlier templates, those first that fill and use the same
-//! pools, with the slots that the step has now. What the slots of a candidate forbid is never run, and whether guards
-//! allow an action is asked once for all of them, after one run of the steps before. How many other actions are tried at a
-//! step is limited by the [`Speed`].
+//! The rules are TSTL's. It tries all actions of lower number at every step, which takes forever
+//! for a harness with a hundred thousand actions. Since we know the structure of an action, we try
+//! fewer candidates, in this order: the same template with its first alternatives; alternatives one
+//! by one where there are few, else by bisection, which finds the smallest that works if all above
+//! it work; lower slots; then earlier templates, those first that fill and use the same pools, with
+//! the current slots. Candidates that slots forbid are never run, and the guards of all candidates
+//! are checked together, after one run of the preceding steps. [`Speed`] limits the number of other
+//! actions per step.
 //!
-//! The result is a fixed point: no rule, and no removal, has anything more to offer. So to normalise twice is to normalise
-//! once.
+//! The result is a fixed point: no rule, and no removal, can improve it. So normalisation is
+//! idempotent.
 
 mod lower;
 mod slots;
@@ -42,23 +45,24 @@ mod slots;
 use std::cmp::Ordering;
 
 use super::dataflow;
-use super::reduce::{Method, Reducer};
+use super::reduce::{ReduceMethod, ReductionState};
 use super::shrinker::{Shrinker, Shrunk};
-use super::trials::{ReduceError, Stop};
+use super::trials::{ReduceError, ShrinkStop};
 use crate::{Catalog, Step, System, Test};
 
-/// How much to try.
+/// The effort of a search for simpler or equivalent tests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Speed {
-    /// At each step up to 16 other actions, one of each template. Steps trade places if they are at most 12 apart.
+    /// Up to 16 other actions per step, one of each template. Steps are swapped if they are at most
+    /// 12 apart.
     #[default]
     Fast,
-    /// At each step up to 400 other actions, up to 40 of each template. Any two steps trade places.
+    /// Up to 400 other actions per step, up to 40 of each template. Any two steps are swapped.
     Thorough,
 }
 
 impl Speed {
-    /// How many actions of other templates are tried in place of a step.
+    /// Returns the maximum number of actions of other templates to try instead of a step.
     pub(super) fn others(self) -> usize {
         match self {
             Speed::Fast => 16,
@@ -66,7 +70,7 @@ impl Speed {
         }
     }
 
-    /// How many of one template.
+    /// Returns the maximum number of actions to try per template.
     pub(super) fn members(self) -> u64 {
         match self {
             Speed::Fast => 1,
@@ -74,7 +78,7 @@ impl Speed {
         }
     }
 
-    /// How far apart two steps may be that trade places.
+    /// Returns the maximum distance of two steps that are swapped.
     fn distance(self) -> usize {
         match self {
             Speed::Fast => 12,
@@ -82,7 +86,7 @@ impl Speed {
         }
     }
 
-    /// How many actions are tried in the hope that another step can go.
+    /// Returns the maximum number of actions to try in order to remove another step.
     fn replacements(self) -> usize {
         match self {
             Speed::Fast => 3,
@@ -91,51 +95,51 @@ impl Speed {
     }
 }
 
-/// How to normalise.
+/// Options of normalisation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NormalizeOptions {
-    /// How much to try.
+    /// The effort of a search for simpler or equivalent tests.
     pub speed: Speed,
     /// Prefer tests that never fill a slot twice.
     pub no_reassigns: bool,
-    /// Put no action in the place of another whose text is further away than so many characters.
-    pub furthest: Option<usize>,
+    /// The maximum Levenshtein distance between the texts of an action and its replacement.
+    pub max_text_distance: Option<usize>,
 }
 
 /// One of the [rules](self).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Rule {
-    /// A slot of its own for a value that would overwrite another.
+pub enum NormalizeRule {
+    /// Give a value its own slot instead of overwriting another.
     NoReassigns,
-    /// A lower action in place of all equal steps.
+    /// Replace all equal steps by a lower action.
     SimplifyAll,
-    /// A lower slot for a value, also after moving steps out of the way.
+    /// Give a value a lower slot, also after moving steps out of the way.
     ReplacePool,
-    /// A lower action in place of one step.
+    /// Replace one step by a lower action.
     SimplifySingle,
-    /// Two slots of a pool that trade places.
+    /// Swap two slots of a pool.
     SwapPool,
-    /// Two steps that trade places.
+    /// Swap two steps.
     SwapAction,
-    /// Some other action in place of a step, so that another step can go.
+    /// Replace a step by any other action so that another step can be removed.
     ReduceAction,
 }
 
-impl Rule {
-    /// In the order in which they are tried.
-    pub const ALL: [Rule; 7] = [
-        Rule::NoReassigns,
-        Rule::SimplifyAll,
-        Rule::ReplacePool,
-        Rule::SimplifySingle,
-        Rule::SwapPool,
-        Rule::SwapAction,
-        Rule::ReduceAction,
+impl NormalizeRule {
+    /// All rules, in the order in which they are tried.
+    pub const ALL: [NormalizeRule; 7] = [
+        NormalizeRule::NoReassigns,
+        NormalizeRule::SimplifyAll,
+        NormalizeRule::ReplacePool,
+        NormalizeRule::SimplifySingle,
+        NormalizeRule::SwapPool,
+        NormalizeRule::SwapAction,
+        NormalizeRule::ReduceAction,
     ];
 }
 
 impl<S: System + ?Sized> Shrinker<'_, S> {
-    /// Rewrites a test into a simple one that others would come to as well. It is never longer.
+    /// Rewrites a test into its canonical form. The result is never longer.
     pub fn normalize(
         &mut self,
         test: &Test,
@@ -148,10 +152,10 @@ impl<S: System + ?Sized> Shrinker<'_, S> {
         })
     }
 
-    /// Lets a single rule rewrite a test as often as it can. Nothing if it cannot.
+    /// Applies a single rule as often as possible. Returns `None` if it changes nothing.
     pub fn apply(
         &mut self,
-        rule: Rule,
+        rule: NormalizeRule,
         test: &Test,
         options: &NormalizeOptions,
     ) -> Result<Option<Shrunk>, ReduceError> {
@@ -167,70 +171,73 @@ impl<S: System + ?Sized> Shrinker<'_, S> {
 
 /// A test that is being rewritten.
 struct Normalizer<'r, 't, 'a, S: System + ?Sized> {
-    reducer: &'r mut Reducer<'t, 'a, S>,
+    reducer: &'r mut ReductionState<'t, 'a, S>,
     options: &'r NormalizeOptions,
 }
 
 impl<S: System + ?Sized> Normalizer<'_, '_, '_, S> {
-    fn normalize(&mut self, method: Method) -> Result<(), Stop> {
+    /// Applies removal and all rules until nothing changes.
+    fn normalize(&mut self, method: ReduceMethod) -> Result<(), ShrinkStop> {
         self.reducer.remove_by(method)?;
         loop {
-            while self.rewrite()? | self.shorten()? {}
-            // The test as a whole may have become such that a larger block can go.
+            while self.rewrite()? | self.remove_unneeded_steps()? {}
+            // The rewritten test may allow the removal of larger blocks.
             if !self.reducer.remove_by(method)? {
                 return Ok(());
             }
         }
     }
 
-    /// Every rule once through the test. True if there was a success.
-    fn rewrite(&mut self) -> Result<bool, Stop> {
+    /// Applies every rule once. Returns true if the test changed.
+    fn rewrite(&mut self) -> Result<bool, ShrinkStop> {
         let mut changed = false;
-        for rule in Rule::ALL {
-            if rule != Rule::NoReassigns || self.options.no_reassigns {
+        for rule in NormalizeRule::ALL {
+            if rule != NormalizeRule::NoReassigns || self.options.no_reassigns {
                 changed |= self.apply(rule)?;
             }
         }
         Ok(changed)
     }
 
-    /// One rule through the test. True if there was a success.
-    fn apply(&mut self, rule: Rule) -> Result<bool, Stop> {
+    /// Applies one rule. Returns true if the test changed.
+    fn apply(&mut self, rule: NormalizeRule) -> Result<bool, ShrinkStop> {
         match rule {
-            Rule::NoReassigns => self.fill_no_slot_twice(),
-            Rule::SimplifyAll => self.simplify_all(),
-            Rule::ReplacePool => self.replace_slots(),
-            Rule::SimplifySingle => self.simplify_single(),
-            Rule::SwapPool => self.swap_slots(),
-            Rule::SwapAction => self.swap_steps(),
-            Rule::ReduceAction => self.replace_and_shorten(),
+            NormalizeRule::NoReassigns => self.remove_reassigns(),
+            NormalizeRule::SimplifyAll => self.simplify_all(),
+            NormalizeRule::ReplacePool => self.replace_slots(),
+            NormalizeRule::SimplifySingle => self.simplify_single(),
+            NormalizeRule::SwapPool => self.swap_slots(),
+            NormalizeRule::SwapAction => self.swap_steps(),
+            NormalizeRule::ReduceAction => self.replace_and_remove(),
         }
     }
 
-    /// Leaves out what is not needed any more.
-    fn shorten(&mut self) -> Result<bool, Stop> {
+    /// Removes steps that are no longer needed. Returns true if the test changed.
+    fn remove_unneeded_steps(&mut self) -> Result<bool, ShrinkStop> {
         let removed = self.reducer.remove_single_steps()?;
-        // Using another value may mean to fill its slot again.
+        // Reusing a value may overwrite its slot.
         let reused = !self.options.no_reassigns && self.reducer.reuse()?;
         Ok(removed | reused)
     }
 
+    /// Returns the catalogue of the system.
     fn catalog(&self) -> &Catalog {
         self.reducer.trials.system.actions()
     }
 
+    /// Returns the steps of the current test.
     fn steps(&self) -> &[Step] {
         &self.reducer.current.steps
     }
 
-    /// How many steps may be replaced or moved: all, or all but the last.
+    /// Returns the number of steps that may be replaced or moved: all, or all but the last.
     fn movable(&self) -> usize {
         let kept = usize::from(self.reducer.trials.keep_last);
         self.steps().len().saturating_sub(kept)
     }
 
-    /// Makes a candidate the current test if it is lower and achieves the goal.
-    fn attempt(&mut self, steps: Vec<Step>, kept: Vec<usize>) -> Result<bool, Stop> {
+    /// Accepts a candidate if it is lower and achieves the goal. Returns true if it was accepted.
+    fn attempt(&mut self, steps: Vec<Step>, kept: Vec<usize>) -> Result<bool, ShrinkStop> {
         let ends_alike = kept.last() == self.reducer.current.kept.last();
         if self.reducer.trials.keep_last && !ends_alike {
             return Ok(false);
@@ -241,27 +248,27 @@ impl<S: System + ?Sized> Normalizer<'_, '_, '_, S> {
         self.reducer.attempt(steps, kept)
     }
 
-    /// Makes a candidate of as many steps as the current test the current one.
-    fn attempt_in_place(&mut self, steps: Vec<Step>) -> Result<bool, Stop> {
+    /// Accepts a candidate with the same number of steps as the current test.
+    fn attempt_in_place(&mut self, steps: Vec<Step>) -> Result<bool, ShrinkStop> {
         let kept = self.reducer.current.kept.clone();
         self.attempt(steps, kept)
     }
 
-    /// Whether the slots of a candidate allow all that they allow now.
+    /// Returns true if the slots of a candidate allow as many steps as now.
     fn is_promising(&self, steps: &[Step]) -> bool {
         let reassigns = |steps: &[Step]| dataflow::reassigns(self.catalog(), steps);
         !self.reducer.disables_more(steps)
             && (!self.options.no_reassigns || reassigns(steps) <= reassigns(self.steps()))
     }
 
-    /// Where a candidate stands in the order, compared with the current test.
+    /// Compares a candidate with the current test.
     fn compare(&self, steps: &[Step]) -> Ordering {
-        let rank = |steps: &[Step]| Rank::of(self.catalog(), steps, self.options.no_reassigns);
+        let rank = |steps: &[Step]| TestRank::of(self.catalog(), steps, self.options.no_reassigns);
         rank(steps).cmp(&rank(self.steps()))
     }
 
-    /// Two steps trade places if the later one is lower: neighbours first, then those further apart.
-    fn swap_steps(&mut self) -> Result<bool, Stop> {
+    /// Swaps two steps if the later one is lower: neighbours first, then steps further apart.
+    fn swap_steps(&mut self) -> Result<bool, ShrinkStop> {
         let mut changed = false;
         let mut distance = 1;
         while distance < self.movable() && distance <= self.options.speed.distance() {
@@ -283,18 +290,19 @@ impl<S: System + ?Sized> Normalizer<'_, '_, '_, S> {
     }
 }
 
-/// Where a test stands in the order.
+/// The rank of a test in the order.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
-struct Rank {
+struct TestRank {
     length: usize,
     reassigns: usize,
-    /// From the highest down.
+    /// The actions, from the highest down.
     sorted: Vec<u64>,
     sequence: Vec<u64>,
 }
 
-impl Rank {
-    fn of(catalog: &Catalog, steps: &[Step], no_reassigns: bool) -> Rank {
+impl TestRank {
+    /// Computes the rank of a test.
+    fn of(catalog: &Catalog, steps: &[Step], no_reassigns: bool) -> TestRank {
         let sequence: Vec<u64> = steps.iter().copied().map(key).collect();
         let mut sorted = sequence.clone();
         sorted.sort_unstable_by(|one, other| other.cmp(one));
@@ -303,7 +311,7 @@ impl Rank {
         } else {
             0
         };
-        Rank {
+        TestRank {
             length: steps.len(),
             reassigns,
             sorted,
@@ -312,7 +320,7 @@ impl Rank {
     }
 }
 
-/// The place of a step in the order. A restart is worse than any action.
+/// Returns the sort key of a step. A restart is higher than any action.
 fn key(step: Step) -> u64 {
     match step {
         Step::Act(action) => action.0,

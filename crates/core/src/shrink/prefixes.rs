@@ -1,37 +1,39 @@
-//! Beginnings that were run before: a candidate may go on from a snapshot instead of from a reset.
+//! Snapshots of prefixes: a candidate may start from a snapshot instead of a reset.
 //!
-//! Candidates are alike. Leaving out the ninth step of ten, or trying forty other actions in its place, begins with the
-//! same eight steps each time. Where the system can be copied, a few of its states are kept, with what happened on the
-//! way, and a run starts at the longest beginning that is known.
+//! Candidates are similar. Leaving out the ninth step of ten, or trying forty other actions
+//! instead, begins with the same eight steps each time. If the system has snapshots, a few of its
+//! states are kept, with the events that led there, and a run starts at the longest known prefix.
 //!
-//! Nobody should have to believe in a copy. Before the first one is used, a test is run from copies of its states 32, 16,
-//! 8, 4, 2 and 1 steps before its end, and what happens is compared with the run from the reset. If anything differs there
-//! are no copies, and everything is as it would be without them, only slower. The same happens later if a run from a copy
-//! achieves the goal and the run from the reset, by which it is confirmed, does not.
+//! Snapshots are not trusted blindly. Before the first one is used, a test is run from snapshots of
+//! its states 32, 16, 8, 4, 2 and 1 steps before its end, and the events are compared with the run
+//! from the reset. If anything differs, snapshots are disabled, and shrinking is only slower. The
+//! same happens later if a run from a snapshot achieves the goal and the confirming run from the
+//! reset does not.
 
-use crate::replay::{ReplayOptions, go_on};
-use crate::{Error, Event, Snapshot, Step, System, Trace};
+use crate::replay::{ReplayOptions, continue_replay};
+use crate::{Error, Snapshot, Step, System, Trace, TraceEvent};
 
-/// How far ahead a copy must bring a run to be worth taking: it may cost as much as a few steps.
-const WORTH: usize = 3;
+/// The minimum number of steps a snapshot must save: taking it may cost as much as a few steps.
+const MIN_SAVED_STEPS: usize = 3;
 
-/// From how many steps before the end of a test copies are put to the proof, at most.
+/// The maximum distance from the end of a test at which snapshots are verified.
 const LAST_STEPS: usize = 32;
 
-/// States to start from.
+/// A source of states from which runs start.
 pub(super) trait Prefixes<S: ?Sized> {
-    /// Brings the system to the state after a beginning of `steps`, and tells what happened on the way.
-    fn start(&mut self, system: &mut S, steps: &[Step]) -> Result<Vec<Event>, Error>;
+    /// Brings the system to the state after a prefix of `steps`, and returns the events of that
+    /// prefix.
+    fn start(&mut self, system: &mut S, steps: &[Step]) -> Result<Vec<TraceEvent>, Error>;
 
-    /// The length of the beginning that a copy is wanted of while `steps` run, if any.
-    fn wanted(&mut self, steps: &[Step], started_at: usize) -> Option<usize>;
+    /// Returns the length of the prefix after which to take a snapshot while `steps` run, if any.
+    fn snapshot_point(&mut self, steps: &[Step], started_at: usize) -> Option<usize>;
 
-    /// Keeps the state after `steps`.
-    fn keep(&mut self, system: &mut S, steps: &[Step], events: &[Event]);
+    /// Takes a snapshot of the state after `steps`.
+    fn keep(&mut self, system: &mut S, steps: &[Step], events: &[TraceEvent]);
 
-    /// Puts copies to the proof, once, if one might be of use for `steps`: with a test that achieved the goal and what
-    /// happened in it. The number of steps that took.
-    fn prove(
+    /// Verifies snapshots, once, if one might be useful for `steps`. `example` is a test that
+    /// achieved the goal, with its trace. Returns the number of steps taken.
+    fn verify(
         &mut self,
         system: &mut S,
         steps: &[Step],
@@ -39,26 +41,26 @@ pub(super) trait Prefixes<S: ?Sized> {
         options: &ReplayOptions,
     ) -> Result<u64, Error>;
 
-    /// Told that a copy was wrong after all.
-    fn distrust(&mut self);
+    /// Disables snapshots after one was wrong.
+    fn disable(&mut self);
 }
 
-/// Every run starts at a reset.
+/// Starts every run at a reset.
 pub(super) struct FromReset;
 
 impl<S: System + ?Sized> Prefixes<S> for FromReset {
-    fn start(&mut self, system: &mut S, _steps: &[Step]) -> Result<Vec<Event>, Error> {
+    fn start(&mut self, system: &mut S, _steps: &[Step]) -> Result<Vec<TraceEvent>, Error> {
         system.begin()?;
         Ok(Vec::new())
     }
 
-    fn wanted(&mut self, _steps: &[Step], _started_at: usize) -> Option<usize> {
+    fn snapshot_point(&mut self, _steps: &[Step], _started_at: usize) -> Option<usize> {
         None
     }
 
-    fn keep(&mut self, _system: &mut S, _steps: &[Step], _events: &[Event]) {}
+    fn keep(&mut self, _system: &mut S, _steps: &[Step], _events: &[TraceEvent]) {}
 
-    fn prove(
+    fn verify(
         &mut self,
         _system: &mut S,
         _steps: &[Step],
@@ -68,53 +70,58 @@ impl<S: System + ?Sized> Prefixes<S> for FromReset {
         Ok(0)
     }
 
-    fn distrust(&mut self) {}
+    fn disable(&mut self) {}
 }
 
-/// Runs start at the longest beginning of which there is a copy.
+/// Starts runs at the longest prefix with a snapshot.
 pub(super) struct FromSnapshots<S: Snapshot + ?Sized> {
-    /// How many copies may be kept.
+    /// The maximum number of snapshots.
     limit: usize,
     trust: Trust,
-    /// The one used last is at the end.
-    kept: Vec<Kept<S::State>>,
-    /// What was run last: the next candidates begin like it.
+    /// The snapshots; the one used last is at the end.
+    snapshots: Vec<PrefixSnapshot<S::State>>,
+    /// The steps of the last run; the next candidates begin like it.
     last: Vec<Step>,
 }
 
-struct Kept<T> {
+/// A snapshot of the state after some steps.
+struct PrefixSnapshot<T> {
     steps: Vec<Step>,
-    events: Vec<Event>,
+    events: Vec<TraceEvent>,
     state: T,
 }
 
+/// The result of the verification of snapshots.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Trust {
-    /// No copy was put to the proof yet.
+    /// Snapshots were not verified yet.
     Unknown,
-    Proven,
-    Lost,
+    /// Snapshots work.
+    Verified,
+    /// Snapshots do not work, and are not used.
+    Disabled,
 }
 
 impl<S: Snapshot + ?Sized> FromSnapshots<S> {
-    /// At most `limit` copies at a time.
+    /// Creates a source that keeps at most `limit` snapshots at a time.
     pub(super) fn new(limit: usize) -> FromSnapshots<S> {
         FromSnapshots {
             limit,
             trust: Trust::Unknown,
-            kept: Vec::new(),
+            snapshots: Vec::new(),
             last: Vec::new(),
         }
     }
 
-    /// How many steps are those of the last run.
-    fn alike(&self, steps: &[Step]) -> usize {
+    /// Returns the length of the common prefix with the last run.
+    fn common_prefix(&self, steps: &[Step]) -> usize {
         let pairs = self.last.iter().zip(steps);
         pairs.take_while(|(one, other)| one == other).count()
     }
 
-    /// Whether copies of states near the end of a test lead to the end that a run from the reset led to.
-    fn is_proven(
+    /// Returns true if snapshots of states near the end of a test lead to the same end as a run
+    /// from the reset.
+    fn are_snapshots_valid(
         system: &mut S,
         steps: &[Step],
         trace: &Trace,
@@ -122,27 +129,33 @@ impl<S: Snapshot + ?Sized> FromSnapshots<S> {
         taken: &mut u64,
     ) -> Result<bool, Error> {
         let length = trace.events.len();
-        let mut copies = Vec::new();
+        let mut snapshots = Vec::new();
         let mut now = Trace::default();
         let mut rest = (length / 2).min(LAST_STEPS);
         system.begin()?;
         while rest > 0 {
-            now = go_on(system, &steps[..length - rest], now, options, &mut ())?;
+            now = continue_replay(system, &steps[..length - rest], now, options, &mut ())?;
             let Ok(state) = system.snapshot() else {
                 return Ok(false);
             };
-            copies.push((now.clone(), state));
+            snapshots.push((now.clone(), state));
             rest /= 2;
         }
-        // Taking copies must not change anything either.
-        let mut ends = vec![go_on(system, steps, now, options, &mut ())?];
+        // Taking snapshots must not change anything either.
+        let mut ends = vec![continue_replay(system, steps, now, options, &mut ())?];
         *taken += length as u64;
-        // The last of them twice: a copy may be used any number of times.
-        for (start, state) in copies.iter().chain(copies.last()) {
+        // Use the last one twice: a snapshot may be restored any number of times.
+        for (start, state) in snapshots.iter().chain(snapshots.last()) {
             if system.restore(state).is_err() {
                 return Ok(false);
             }
-            ends.push(go_on(system, steps, start.clone(), options, &mut ())?);
+            ends.push(continue_replay(
+                system,
+                steps,
+                start.clone(),
+                options,
+                &mut (),
+            )?);
             *taken += (length - start.events.len()) as u64;
         }
         let is_same = |end: &Trace| {
@@ -154,46 +167,47 @@ impl<S: Snapshot + ?Sized> FromSnapshots<S> {
 }
 
 impl<S: Snapshot + ?Sized> Prefixes<S> for FromSnapshots<S> {
-    fn start(&mut self, system: &mut S, steps: &[Step]) -> Result<Vec<Event>, Error> {
-        let fitting =
-            (0..self.kept.len()).filter(|place| steps.starts_with(&self.kept[*place].steps));
-        if let Some(place) = fitting.max_by_key(|place| self.kept[*place].steps.len()) {
-            let kept = self.kept.remove(place);
-            if system.restore(&kept.state).is_ok() {
-                let events = kept.events.clone();
-                self.kept.push(kept);
+    fn start(&mut self, system: &mut S, steps: &[Step]) -> Result<Vec<TraceEvent>, Error> {
+        let fitting = (0..self.snapshots.len())
+            .filter(|index| steps.starts_with(&self.snapshots[*index].steps));
+        if let Some(index) = fitting.max_by_key(|index| self.snapshots[*index].steps.len()) {
+            let snapshot = self.snapshots.remove(index);
+            if system.restore(&snapshot.state).is_ok() {
+                let events = snapshot.events.clone();
+                self.snapshots.push(snapshot);
                 return Ok(events);
             }
-            // It went well when it was put to the proof, so this is a state of its own kind. Without copies, then.
-            self.distrust();
+            // Verification succeeded, so this state is special. Continue without snapshots.
+            self.disable();
         }
         system.begin()?;
         Ok(Vec::new())
     }
 
-    fn wanted(&mut self, steps: &[Step], started_at: usize) -> Option<usize> {
-        let alike = self.alike(steps);
+    fn snapshot_point(&mut self, steps: &[Step], started_at: usize) -> Option<usize> {
+        let common_prefix = self.common_prefix(steps);
         self.last.clear();
         self.last.extend_from_slice(steps);
-        let is_wanted =
-            self.trust == Trust::Proven && self.limit > 0 && alike >= started_at + WORTH;
-        is_wanted.then_some(alike)
+        let is_wanted = self.trust == Trust::Verified
+            && self.limit > 0
+            && common_prefix >= started_at + MIN_SAVED_STEPS;
+        is_wanted.then_some(common_prefix)
     }
 
-    fn keep(&mut self, system: &mut S, steps: &[Step], events: &[Event]) {
-        // A state that cannot be copied is no reason to give up: others can.
+    fn keep(&mut self, system: &mut S, steps: &[Step], events: &[TraceEvent]) {
+        // A state without a snapshot is no reason to give up: others may have one.
         let Ok(state) = system.snapshot() else { return };
-        if self.kept.len() >= self.limit {
-            self.kept.remove(0);
+        if self.snapshots.len() >= self.limit {
+            self.snapshots.remove(0);
         }
-        self.kept.push(Kept {
+        self.snapshots.push(PrefixSnapshot {
             steps: steps.to_vec(),
             events: events.to_vec(),
             state,
         });
     }
 
-    fn prove(
+    fn verify(
         &mut self,
         system: &mut S,
         steps: &[Step],
@@ -201,16 +215,20 @@ impl<S: Snapshot + ?Sized> Prefixes<S> for FromSnapshots<S> {
         options: &ReplayOptions,
     ) -> Result<u64, Error> {
         let mut taken = 0;
-        let is_wanted = self.limit > 0 && self.alike(steps) >= WORTH;
-        if self.trust == Trust::Unknown && is_wanted && trace.events.len() > WORTH {
-            let proven = Self::is_proven(system, example, trace, options, &mut taken)?;
-            self.trust = if proven { Trust::Proven } else { Trust::Lost };
+        let is_wanted = self.limit > 0 && self.common_prefix(steps) >= MIN_SAVED_STEPS;
+        if self.trust == Trust::Unknown && is_wanted && trace.events.len() > MIN_SAVED_STEPS {
+            let proven = Self::are_snapshots_valid(system, example, trace, options, &mut taken)?;
+            self.trust = if proven {
+                Trust::Verified
+            } else {
+                Trust::Disabled
+            };
         }
         Ok(taken)
     }
 
-    fn distrust(&mut self) {
-        self.trust = Trust::Lost;
-        self.kept.clear();
+    fn disable(&mut self) {
+        self.trust = Trust::Disabled;
+        self.snapshots.clear();
     }
 }

@@ -1,30 +1,30 @@
-//! Reduction: leaving out what the failure does not need.
+//! Reduction: removal of steps that the failure does not need.
 
 use std::ops::Range;
 
-use super::alpha::Numbering;
+use super::alpha::SlotNumbering;
 use super::dataflow;
 use super::goal::SameFailure;
 use super::shrinker::Shrinker;
-use super::trials::{Achieved, ReduceError, Stop, Trials};
+use super::trials::{Achieved, ReduceError, ShrinkStop, Trials};
 use crate::{Failure, Step, System, Test};
 
-/// How to look for steps that can go.
+/// The method of removing steps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Method {
-    /// Large blocks first, then one by one, going on where the last success was.
+pub enum ReduceMethod {
+    /// Remove large blocks first, then single steps, continuing where the last success was.
     #[default]
     Greedy,
     /// Classic delta debugging: start over with halves after every success.
     Ddmin,
 }
 
-/// How to reduce.
+/// Options of a reduction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReduceOptions {
-    /// How to look for steps that can go.
-    pub method: Method,
-    /// The test must keep failing in the action it fails in now.
+    /// The method of removing steps.
+    pub method: ReduceMethod,
+    /// Keep the action in which the test fails now.
     pub keep_last: bool,
     /// Check the invariants after every step; needed to see failures of properties.
     pub check: bool,
@@ -33,34 +33,35 @@ pub struct ReduceOptions {
 impl Default for ReduceOptions {
     fn default() -> ReduceOptions {
         ReduceOptions {
-            method: Method::Greedy,
+            method: ReduceMethod::Greedy,
             keep_last: false,
             check: true,
         }
     }
 }
 
-/// What a reduction came to.
+/// The result of a reduction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reduction {
     /// The reduced test.
     pub test: Test,
-    /// How the reduced test fails: the same bug, but its message may have other values.
+    /// The failure of the reduced test: the same bug, but its message may have other values.
     pub failure: Failure,
-    /// How many tests were run.
+    /// The number of tests run.
     pub runs: u64,
-    /// How many runs were saved since the answer was known.
+    /// The number of runs saved since the answer was known.
     pub cached: u64,
-    /// No single step can be left out. False if the reduction was stopped early.
+    /// True if no single step can be left out. False if the reduction was stopped early.
     pub minimal: bool,
-    /// Which steps of the original test are left, by index.
+    /// The indices of the original steps that are left.
     pub kept: Vec<usize>,
 }
 
-/// Makes a test shorter as long as it fails the same way, then puts its slots in order.
+/// Makes a test shorter while it fails the same way, then puts its slots in order.
 ///
-/// The result is 1-minimal: no single step can be left out. `proceed` is asked before each step; once it says
-/// `false` the best test so far is the result. See the [module](crate::shrink) for the reasons behind all this.
+/// The result is 1-minimal: no single step can be left out. `proceed` is called before each step;
+/// once it returns `false` the best test so far is the result. See the [module](crate::shrink) for
+/// the reasons.
 pub fn reduce<S: System + ?Sized>(
     system: &mut S,
     test: &Test,
@@ -82,62 +83,64 @@ pub fn reduce<S: System + ?Sized>(
     })
 }
 
-/// A test that achieves the goal.
+/// The best test so far, which achieves the goal.
 #[derive(Clone)]
-pub(super) struct Current {
-    /// All of them are executed, and the last one fails if the goal is to fail.
+pub(super) struct CurrentTest {
+    /// The steps. All of them are executed, and the last one fails if the goal is to fail.
     pub(super) steps: Vec<Step>,
-    /// For each step its index in the original test.
+    /// By step: its index in the original test.
     pub(super) kept: Vec<usize>,
     pub(super) failure: Option<Failure>,
 }
 
-/// A test that is being made simpler. Passes propose tests, [`attempt`](Reducer::attempt) accepts them.
-pub(super) struct Reducer<'t, 'a, S: System + ?Sized> {
+/// A test that is being reduced. Passes propose candidates, [`attempt`](ReductionState::attempt)
+/// accepts them.
+pub(super) struct ReductionState<'t, 'a, S: System + ?Sized> {
     pub(super) trials: &'t mut Trials<'a, S>,
     /// The best test so far.
-    pub(super) current: Current,
+    pub(super) current: CurrentTest,
 }
 
-impl<'t, 'a, S: System + ?Sized> Reducer<'t, 'a, S> {
-    /// Begins with a test as it is.
-    pub(super) fn new(trials: &'t mut Trials<'a, S>, test: &Test) -> Reducer<'t, 'a, S> {
-        let current = Current {
+impl<'t, 'a, S: System + ?Sized> ReductionState<'t, 'a, S> {
+    /// Starts with an unchanged test.
+    pub(super) fn new(trials: &'t mut Trials<'a, S>, test: &Test) -> ReductionState<'t, 'a, S> {
+        let current = CurrentTest {
             steps: test.steps.clone(),
             kept: (0..test.len()).collect(),
             failure: None,
         };
-        Reducer { trials, current }
+        ReductionState { trials, current }
     }
 }
 
-impl<S: System + ?Sized> Reducer<'_, '_, S> {
-    /// All passes, until none of them has anything to do.
-    pub(super) fn reduce(&mut self, method: Method) -> Result<(), Stop> {
+impl<S: System + ?Sized> ReductionState<'_, '_, S> {
+    /// Runs all passes until nothing changes.
+    pub(super) fn reduce(&mut self, method: ReduceMethod) -> Result<(), ShrinkStop> {
         self.reproduce()?;
         self.remove_by(method)?;
-        // Each of these may make a step superfluous, and then the others may have something to do again.
+        // Each of these may make a step superfluous, and then the others may find something again.
         while self.reuse()? | self.revalue()? | self.renumber()? && self.remove_single_steps()? {}
         Ok(())
     }
 
-    /// Leaves out steps until the test is 1-minimal. True if there was a success.
-    pub(super) fn remove_by(&mut self, method: Method) -> Result<bool, Stop> {
+    /// Removes steps until the test is 1-minimal. Returns true if the test changed.
+    pub(super) fn remove_by(&mut self, method: ReduceMethod) -> Result<bool, ShrinkStop> {
         let length = self.current.steps.len();
         match method {
-            Method::Greedy => {
+            ReduceMethod::Greedy => {
                 self.remove_blocks()?;
                 self.remove_single_steps()?;
-                // What is done and undone (push and pop) can only go together.
+                // Steps that undo each other (push and pop) can only be removed together.
                 while self.remove_each(2)? && self.remove_single_steps()? {}
             }
-            Method::Ddmin => self.ddmin()?,
+            ReduceMethod::Ddmin => self.ddmin()?,
         }
         Ok(self.current.steps.len() < length)
     }
 
-    /// Runs the original test. What it executes up to the failure is the first test to reduce.
-    pub(super) fn reproduce(&mut self) -> Result<(), Stop> {
+    /// Runs the original test. The steps it executes up to the failure are the first test to
+    /// reduce.
+    pub(super) fn reproduce(&mut self) -> Result<(), ShrinkStop> {
         let achieved = self.trials.reproduce(&self.current.steps)?;
         let steps = self.current.steps.clone();
         let kept = self.current.kept.clone();
@@ -145,9 +148,9 @@ impl<S: System + ?Sized> Reducer<'_, '_, S> {
         Ok(())
     }
 
-    /// How many steps might be left out. If the test has to fail, the last one is not among them: without it the
-    /// test is known to pass.
-    pub(super) fn body(&self) -> usize {
+    /// Returns the number of steps that might be removed. If the test has to fail, the last one is
+    /// not among them: without it the test is known to pass.
+    pub(super) fn removable_len(&self) -> usize {
         let needs_last = self.trials.ends_in_failure() || self.trials.keep_last;
         self.current
             .steps
@@ -155,40 +158,42 @@ impl<S: System + ?Sized> Reducer<'_, '_, S> {
             .saturating_sub(usize::from(needs_last))
     }
 
-    /// Leaves out halves, quarters, eighths and so on, each size once through the test.
-    fn remove_blocks(&mut self) -> Result<(), Stop> {
-        let mut size = self.body() / 2;
+    /// Removes halves, quarters, eighths and so on, each size once through the test.
+    fn remove_blocks(&mut self) -> Result<(), ShrinkStop> {
+        let mut size = self.removable_len() / 2;
         while size > 1 {
             let mut at = 0;
-            while at < self.body() {
-                let end = (at + size).min(self.body());
+            while at < self.removable_len() {
+                let end = (at + size).min(self.removable_len());
                 if !self.remove(at..end)? {
                     at = end;
                 }
             }
-            size = (size / 2).min(self.body() / 2);
+            size = (size / 2).min(self.removable_len() / 2);
         }
         Ok(())
     }
 
-    /// Leaves out single steps until none can be. True if there was a success.
-    pub(super) fn remove_single_steps(&mut self) -> Result<bool, Stop> {
+    /// Removes single steps until none can be removed. Returns true if the test changed.
+    pub(super) fn remove_single_steps(&mut self) -> Result<bool, ShrinkStop> {
         self.remove_each(1)
     }
 
-    /// Leaves out `size` steps in a row until that is nowhere possible. After a success it goes on where it was,
-    /// for the steps before have just been shown to matter and mostly still do. True if there was a success.
-    fn remove_each(&mut self, size: usize) -> Result<bool, Stop> {
+    /// Removes `size` consecutive steps until that is nowhere possible. After a success it
+    /// continues at the same index, since the steps before have just been shown to matter and
+    /// mostly still do. Returns true if the test changed.
+    fn remove_each(&mut self, size: usize) -> Result<bool, ShrinkStop> {
         let mut removed = false;
         let mut at = 0;
         let mut needed = 0;
-        // As long as there is a place that was not tried since the last success.
-        while needed + size <= self.body() {
-            if at + size > self.body() {
+        // Until every index was tried since the last success.
+        while needed + size <= self.removable_len() {
+            if at + size > self.removable_len() {
                 at = 0;
             }
             let rest = self.without(at..at + size).0;
-            // Of two steps that go together the one needs the other. Then nothing else needs either of them.
+            // If two steps are removed together, one needs the other, and no other step needs
+            // either of them.
             let is_hopeless = size > 1 && self.disables_more(&rest);
             if !is_hopeless && self.remove(at..at + size)? {
                 removed = true;
@@ -201,16 +206,16 @@ impl<S: System + ?Sized> Reducer<'_, '_, S> {
         Ok(removed)
     }
 
-    /// Delta debugging as its authors wrote it: in halves; after a success in halves again, else in parts half
+    /// Delta debugging as published: in halves; after a success in halves again, else in parts half
     /// the size, until the parts are single steps.
-    fn ddmin(&mut self) -> Result<(), Stop> {
+    fn ddmin(&mut self) -> Result<(), ShrinkStop> {
         let mut parts = 2;
-        while self.body() > 0 {
-            let body = self.body();
-            parts = parts.min(body);
-            let size = body / parts;
+        while self.removable_len() > 0 {
+            let removable_len = self.removable_len();
+            parts = parts.min(removable_len);
+            let size = removable_len / parts;
             if size == 1 {
-                parts = body;
+                parts = removable_len;
             }
             let mut removed = false;
             for part in 0..parts {
@@ -221,7 +226,7 @@ impl<S: System + ?Sized> Reducer<'_, '_, S> {
             }
             if removed {
                 parts = 2;
-            } else if parts == body {
+            } else if parts == removable_len {
                 break;
             } else {
                 parts *= 2;
@@ -230,10 +235,10 @@ impl<S: System + ?Sized> Reducer<'_, '_, S> {
         Ok(())
     }
 
-    /// Puts the slots in order, in all pools at once or else in those where the failure survives it. True if
-    /// anything changed.
-    fn renumber(&mut self) -> Result<bool, Stop> {
-        let numbering = Numbering::of(self.trials.system.actions(), &self.current.steps);
+    /// Puts the slots in order, in all pools at once or else in those where the failure survives
+    /// it. Returns true if the test changed.
+    fn renumber(&mut self) -> Result<bool, ShrinkStop> {
+        let numbering = SlotNumbering::of(self.trials.system.actions(), &self.current.steps);
         if numbering.is_identity() {
             return Ok(false);
         }
@@ -250,37 +255,42 @@ impl<S: System + ?Sized> Reducer<'_, '_, S> {
         Ok(changed)
     }
 
-    fn rename(&mut self, numbering: &Numbering) -> Result<bool, Stop> {
+    /// Tries a numbering of slots.
+    fn rename(&mut self, numbering: &SlotNumbering) -> Result<bool, ShrinkStop> {
         let steps = numbering.apply(self.trials.system.actions(), &self.current.steps);
         let kept = self.current.kept.clone();
         self.attempt(steps, kept)
     }
 
-    /// Tries the current test without these steps.
-    fn remove(&mut self, range: Range<usize>) -> Result<bool, Stop> {
+    /// Tries to remove these steps. Returns true if they were removed.
+    fn remove(&mut self, range: Range<usize>) -> Result<bool, ShrinkStop> {
         let (steps, kept) = self.without(range);
         self.attempt(steps, kept)
     }
 
-    /// The current test without these steps, and where the others come from.
+    /// Returns the current test without these steps, and the origins of the others.
     fn without(&self, range: Range<usize>) -> (Vec<Step>, Vec<usize>) {
-        let Current { steps, kept, .. } = &self.current;
+        let CurrentTest { steps, kept, .. } = &self.current;
         let steps = [&steps[..range.start], &steps[range.end..]].concat();
         let kept = [&kept[..range.start], &kept[range.end..]].concat();
         (steps, kept)
     }
 
-    /// Whether the slots of a candidate forbid more steps than they do in the current test, so that it is in truth a
-    /// candidate for something shorter.
+    /// Returns true if slots disable more steps of a candidate than of the current test, so that it
+    /// is really a candidate for something shorter.
     pub(super) fn disables_more(&self, steps: &[Step]) -> bool {
         let catalog = self.trials.system.actions();
-        let disabled = |steps: &[Step]| dataflow::disabled(catalog, steps);
+        let disabled = |steps: &[Step]| dataflow::count_disabled(catalog, steps);
         disabled(steps) > disabled(&self.current.steps)
     }
 
-    /// Makes a candidate the current test if it achieves the goal.
-    pub(super) fn attempt(&mut self, steps: Vec<Step>, kept: Vec<usize>) -> Result<bool, Stop> {
-        // No beginning of the current test fails before its end.
+    /// Accepts a candidate if it achieves the goal. Returns true if it was accepted.
+    pub(super) fn attempt(
+        &mut self,
+        steps: Vec<Step>,
+        kept: Vec<usize>,
+    ) -> Result<bool, ShrinkStop> {
+        // No proper prefix of the current test fails.
         if self.trials.ends_in_failure() && self.current.steps.starts_with(&steps) {
             self.trials.effort.cached += 1;
             return Ok(false);
@@ -292,11 +302,12 @@ impl<S: System + ?Sized> Reducer<'_, '_, S> {
         Ok(true)
     }
 
-    /// Takes what a run executed as the current test. `kept` tells for each of its steps where it comes from.
+    /// Makes the executed steps of a run the current test. `kept` has the original index of each of
+    /// its steps.
     fn accept(&mut self, achieved: Achieved, steps: &[Step], kept: &[usize]) {
-        self.current = Current {
+        self.current = CurrentTest {
             steps: achieved.steps(steps),
-            kept: achieved.executed.iter().map(|place| kept[*place]).collect(),
+            kept: achieved.executed.iter().map(|index| kept[*index]).collect(),
             failure: achieved.failure,
         };
     }

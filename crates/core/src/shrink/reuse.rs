@@ -1,23 +1,23 @@
-//! Reuse: doing without a definition, by using a value that is there already.
+//! Reuse: removes a definition by using an existing value.
 //!
-//! Random tests fill slots again and again. `int2 = 4; tree.delete(int2)` is two steps where `tree.delete(int0)`
-//! might do, if `int0` holds some value, or held this very one until it was overwritten. Leaving steps out never
-//! finds that, since no single step can go: the use needs some definition. So here a definition goes and its uses
-//! turn to another slot.
+//! Random tests fill slots many times. `int2 = 4; tree.delete(int2)` is two steps where
+//! `tree.delete(int0)` might do, if `int0` holds some value, or held this very one until it was
+//! overwritten. Removing steps never finds that, since no single step can be removed: the use needs
+//! some definition. So here a definition is removed and its uses are redirected to another slot.
 //!
-//! Each proposal has a step less than the test, so this is progress like any other removal.
+//! Each proposal has one step less than the test, so this is progress like any other removal.
 
 use super::dataflow::Slot;
-use super::reduce::Reducer;
-use super::trials::Stop;
-use crate::{ActionId, Catalog, Role, Step, System};
+use super::reduce::ReductionState;
+use super::trials::ShrinkStop;
+use crate::{ActionId, Catalog, SlotRole, Step, System};
 
-impl<S: System + ?Sized> Reducer<'_, '_, S> {
-    /// Does without definitions where a value that is there already will do. True if there was a success.
-    pub(super) fn reuse(&mut self) -> Result<bool, Stop> {
+impl<S: System + ?Sized> ReductionState<'_, '_, S> {
+    /// Removes definitions where an existing value will do. Returns true if the test changed.
+    pub(super) fn reuse(&mut self) -> Result<bool, ShrinkStop> {
         let mut changed = false;
         let mut index = 0;
-        while index < self.body() {
+        while index < self.removable_len() {
             let mut succeeded = false;
             let catalog = self.trials.system.actions();
             for steps in without_definition(catalog, &self.current.steps, index) {
@@ -40,26 +40,28 @@ impl<S: System + ?Sized> Reducer<'_, '_, S> {
     }
 }
 
-/// Tests that do without the step at `index`, if that is a definition; the most promising first.
+/// Returns tests without the step at `index`, if that is a definition; the most promising first.
 fn without_definition(catalog: &Catalog, steps: &[Step], index: usize) -> Vec<Vec<Step>> {
-    let Some(slot) = defined(catalog, steps[index]) else {
+    let Some(slot) = defined_slot(catalog, steps[index]) else {
         return Vec::new();
     };
-    let life = life(catalog, steps, index, slot);
+    let lifetime = lifetime(catalog, steps, index, slot);
     let mut proposals = Vec::new();
     for earlier in
         (0..index).filter(|earlier| is_same_value(catalog, steps[*earlier], steps[index]))
     {
-        proposals.extend(keeping(catalog, steps, earlier, index, &life));
+        proposals.extend(keep_earlier_value(
+            catalog, steps, earlier, index, &lifetime,
+        ));
     }
     let (pool, _) = slot;
     for other in (0..catalog.pool(pool).size).map(|number| (pool, number)) {
         let holds_a_value = steps[..index]
             .iter()
-            .any(|step| defined(catalog, *step) == Some(other));
+            .any(|step| defined_slot(catalog, *step) == Some(other));
         if other != slot && holds_a_value {
             let mut renamed = steps.to_vec();
-            rename(catalog, &mut renamed, &life, slot, other);
+            rename(catalog, &mut renamed, &lifetime, slot, other);
             renamed.remove(index);
             proposals.push(renamed);
         }
@@ -67,79 +69,82 @@ fn without_definition(catalog: &Catalog, steps: &[Step], index: usize) -> Vec<Ve
     proposals
 }
 
-/// Keeps the value of an earlier, equal definition in a slot where nothing overwrites it, and uses it instead.
-fn keeping(
+/// Keeps the value of an earlier, equal definition in a slot where nothing overwrites it, and uses
+/// it instead.
+fn keep_earlier_value(
     catalog: &Catalog,
     steps: &[Step],
     earlier: usize,
     index: usize,
-    life_after: &[usize],
+    lifetime_after: &[usize],
 ) -> Vec<Vec<Step>> {
     let (Some(old), Some(slot)) = (
-        defined(catalog, steps[earlier]),
-        defined(catalog, steps[index]),
+        defined_slot(catalog, steps[earlier]),
+        defined_slot(catalog, steps[index]),
     ) else {
         return Vec::new();
     };
-    let mut life_before = life(catalog, steps, earlier, old);
-    life_before.push(earlier);
-    let last = life_after.last().copied().unwrap_or(index);
+    let mut lifetime_before = lifetime(catalog, steps, earlier, old);
+    lifetime_before.push(earlier);
+    let last = lifetime_after.last().copied().unwrap_or(index);
     let (pool, _) = slot;
     let slots = (0..catalog.pool(pool).size).map(|number| (pool, number));
     let is_free = |free: &Slot| {
-        // Mentions that are about to be renamed are not in the way.
-        (earlier..=last).all(|place| {
-            let moves_away = (life_before.contains(&place) && old == *free)
-                || ((life_after.contains(&place) || place == index) && slot == *free);
-            moves_away || !mentions(catalog, steps[place], *free)
+        // Mentions that are about to be renamed do not count.
+        (earlier..=last).all(|position| {
+            let moves_away = (lifetime_before.contains(&position) && old == *free)
+                || ((lifetime_after.contains(&position) || position == index) && slot == *free);
+            moves_away || !mentions(catalog, steps[position], *free)
         })
     };
     slots
         .filter(is_free)
         .map(|free| {
             let mut renamed = steps.to_vec();
-            rename(catalog, &mut renamed, &life_before, old, free);
-            rename(catalog, &mut renamed, life_after, slot, free);
+            rename(catalog, &mut renamed, &lifetime_before, old, free);
+            rename(catalog, &mut renamed, lifetime_after, slot, free);
             renamed.remove(index);
             renamed
         })
         .collect()
 }
 
-/// The one slot that a step defines.
-pub(super) fn defined(catalog: &Catalog, step: Step) -> Option<Slot> {
+/// Returns the only slot that a step defines; `None` if it defines none or several.
+pub(super) fn defined_slot(catalog: &Catalog, step: Step) -> Option<Slot> {
     let Step::Act(action) = step else { return None };
     let mut definitions = catalog
         .slots(action)
         .into_iter()
-        .filter(|(_, _, role)| *role == Role::Definition)
+        .filter(|(_, _, role)| *role == SlotRole::Definition)
         .map(|(pool, slot, _)| (pool, slot));
     let only = definitions.next()?;
     definitions.next().is_none().then_some(only)
 }
 
-/// Whether two definitions differ in nothing but the slot they fill.
+/// Returns true if two definitions differ only in the slot they fill.
 fn is_same_value(catalog: &Catalog, one: Step, other: Step) -> bool {
-    let (Some(from), Some(to)) = (defined(catalog, one), defined(catalog, other)) else {
+    let (Some(from), Some(to)) = (defined_slot(catalog, one), defined_slot(catalog, other)) else {
         return false;
     };
     from.0 == to.0 && renamed(catalog, one, from, to) == other
 }
 
-/// The steps that use what the definition at `index` put into `slot`, up to the next definition of it.
-pub(super) fn life(catalog: &Catalog, steps: &[Step], index: usize, slot: Slot) -> Vec<usize> {
+/// Returns the steps that use the value that the definition at `index` put into `slot`, up to the
+/// next definition.
+pub(super) fn lifetime(catalog: &Catalog, steps: &[Step], index: usize, slot: Slot) -> Vec<usize> {
     let mut uses = Vec::new();
-    for (place, step) in steps.iter().enumerate().skip(index + 1) {
-        if *step == Step::Restart || defined(catalog, *step) == Some(slot) {
+    for (position, step) in steps.iter().enumerate().skip(index + 1) {
+        if *step == Step::Restart || defined_slot(catalog, *step) == Some(slot) {
             break;
         }
         if mentions(catalog, *step, slot) {
-            uses.push(place);
+            uses.push(position);
         }
     }
     uses
 }
 
+/// Returns true if a step names a slot.
 pub(super) fn mentions(catalog: &Catalog, step: Step, slot: Slot) -> bool {
     match step {
         Step::Act(action) => catalog
@@ -150,12 +155,14 @@ pub(super) fn mentions(catalog: &Catalog, step: Step, slot: Slot) -> bool {
     }
 }
 
-fn rename(catalog: &Catalog, steps: &mut [Step], places: &[usize], from: Slot, to: Slot) {
-    for place in places {
-        steps[*place] = renamed(catalog, steps[*place], from, to);
+/// Renames a slot in some steps.
+fn rename(catalog: &Catalog, steps: &mut [Step], indices: &[usize], from: Slot, to: Slot) {
+    for index in indices {
+        steps[*index] = renamed(catalog, steps[*index], from, to);
     }
 }
 
+/// Returns a step with a slot renamed.
 pub(super) fn renamed(catalog: &Catalog, step: Step, from: Slot, to: Slot) -> Step {
     let act = |action: ActionId| {
         catalog.rename(

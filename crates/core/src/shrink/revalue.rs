@@ -1,32 +1,32 @@
-//! Other values: a shorter test may need other values than the ones that chance drew.
+//! Revaluing: a shorter test may need other values than those drawn at random.
 //!
-//! A tree that is out of balance with five nodes may have been found with nine. No node can go, since with these
-//! keys each is needed; with other keys four of them could. So a definition gets another value, and some step that
-//! uses a value goes. There are many such pairs, so this is done only for tests that are still long, and not for
-//! ever.
+//! A tree that is out of balance with five nodes may have been found with nine. No node can be
+//! removed, since with these keys each is needed; with other keys four of them could. So a
+//! definition gets another value, and some step that uses a value is removed. There are many such
+//! pairs, so this is done only for tests that are still long, and with a limit.
 
-use super::reduce::Reducer;
-use super::trials::Stop;
-use crate::{ActionId, Axis, Catalog, Role, Step, System};
+use super::reduce::ReductionState;
+use super::trials::ShrinkStop;
+use crate::{ActionId, Axis, Catalog, SlotRole, Step, System};
 
-/// Tests up to this length are read at a glance; looking on for shorter ones is not worth the runs.
-const AT_A_GLANCE: usize = 12;
+/// The length up to which a test is short enough to read; shorter tests are not worth more runs.
+const SHORT_TEST: usize = 12;
 
-/// How many values are tried for one definition, spread over all there are.
-const VALUES: u64 = 8;
+/// The number of values tried for one definition, spread over all of them.
+const MAX_VALUES: u64 = 8;
 
-/// How many candidates a person would wait for to have a shorter test. Candidates that were tried before count, too, so
-/// that the result does not depend on what is remembered.
-const CANDIDATES: u64 = 1_000;
+/// The maximum number of candidates. Candidates that were tried before count, too, so that the
+/// result does not depend on what is remembered.
+const MAX_CANDIDATES: u64 = 1_000;
 
-impl<S: System + ?Sized> Reducer<'_, '_, S> {
-    /// Looks for a shorter test with other values, as long as the test is not read at a glance. True if there
-    /// was a success.
-    pub(super) fn revalue(&mut self) -> Result<bool, Stop> {
-        let mut left = CANDIDATES;
+impl<S: System + ?Sized> ReductionState<'_, '_, S> {
+    /// Looks for a shorter test with other values while the test is long. Returns true if the test
+    /// changed.
+    pub(super) fn revalue(&mut self) -> Result<bool, ShrinkStop> {
+        let mut left = MAX_CANDIDATES;
         let mut changed = false;
         let mut index = 0;
-        while index < self.body() && self.current.steps.len() > AT_A_GLANCE {
+        while index < self.removable_len() && self.current.steps.len() > SHORT_TEST {
             let mut succeeded = false;
             for step in with_other_values(self.trials.system.actions(), self.current.steps[index]) {
                 succeeded = self.revalue_step(index, step, &mut left)?;
@@ -46,9 +46,14 @@ impl<S: System + ?Sized> Reducer<'_, '_, S> {
         Ok(changed)
     }
 
-    /// Tries `step` at `index` while some step that uses a value goes.
-    fn revalue_step(&mut self, index: usize, step: Step, left: &mut u64) -> Result<bool, Stop> {
-        for superfluous in (0..self.body()).rev() {
+    /// Tries `step` at `index` while some step that uses a value is removed.
+    fn revalue_step(
+        &mut self,
+        index: usize,
+        step: Step,
+        left: &mut u64,
+    ) -> Result<bool, ShrinkStop> {
+        for superfluous in (0..self.removable_len()).rev() {
             let is_use = !is_definition(
                 self.trials.system.actions(),
                 self.current.steps[superfluous],
@@ -73,7 +78,7 @@ impl<S: System + ?Sized> Reducer<'_, '_, S> {
     }
 }
 
-/// The step at `index` with other values in place of its own, if it is a definition with a choice in it.
+/// Returns variants of a step with other values, if it is a definition with a choice in it.
 fn with_other_values(catalog: &Catalog, step: Step) -> Vec<Step> {
     let Step::Act(action) = step else {
         return Vec::new();
@@ -84,12 +89,12 @@ fn with_other_values(catalog: &Catalog, step: Step) -> Vec<Step> {
     let (template, values) = catalog.values(action);
     let axes = &catalog.templates()[template.0].axes;
     let mut others = Vec::new();
-    for (place, axis) in axes.iter().enumerate() {
+    for (axis_index, axis) in axes.iter().enumerate() {
         let Axis::Choice(choice) = axis else { continue };
-        let tried = choice.len().min(VALUES);
+        let tried = choice.len().min(MAX_VALUES);
         for number in 0..tried {
             let mut changed = values.clone();
-            changed[place] = number * choice.len() / tried;
+            changed[axis_index] = number * choice.len() / tried;
             if changed != values {
                 others.push(Step::Act(catalog.action(template, &changed)));
             }
@@ -98,13 +103,13 @@ fn with_other_values(catalog: &Catalog, step: Step) -> Vec<Step> {
     others
 }
 
-/// Whether a step fills a slot.
+/// Returns true if a step fills a slot.
 fn is_definition(catalog: &Catalog, step: Step) -> bool {
     let defines = |action: ActionId| {
         catalog
             .slots(action)
             .iter()
-            .any(|(_, _, role)| *role == Role::Definition)
+            .any(|(_, _, role)| *role == SlotRole::Definition)
     };
     matches!(step, Step::Act(action) if defines(action))
 }

@@ -1,21 +1,22 @@
-//! Several reductions of one test, and which of its steps no reduction can do without.
+//! Several reductions of one test, and the steps that every reduction needs.
 //!
-//! A random test of a hundred steps may fail for more than one reason, or for one reason in several ways. A reduction
-//! shows one. To find others, some of the steps it needs are taken away from the original test: if that still achieves
-//! the goal, it does so in another way, and is reduced in its turn.
+//! A random test of a hundred steps may fail for more than one reason, or for one reason in several
+//! ways. A reduction shows one. To find others, some of the steps it needs are removed from the
+//! original test: if the rest still achieves the goal, it does so in another way, and is reduced in
+//! its turn.
 
 use super::shrinker::{Shrinker, Shrunk};
-use super::trials::{ReduceError, Stop};
+use super::trials::{ReduceError, ShrinkStop};
 use crate::{Step, System, TemplateId, Test};
 
-/// How to look for several reductions.
+/// Options for finding several reductions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SeveralOptions {
-    /// How often to begin anew with the steps of all reductions found so far.
+    /// The number of rounds. Each starts with the steps of all reductions found so far.
     pub rounds: usize,
-    /// How many combinations of steps to take away, at most, in all.
+    /// The maximum number of combinations of steps to remove, in all.
     pub limit: usize,
-    /// Take away all actions of the same templates first: that leads further away.
+    /// Remove all actions of the same templates first: that leads to more different reductions.
     pub templates: bool,
 }
 
@@ -29,27 +30,29 @@ impl Default for SeveralOptions {
     }
 }
 
-/// What the original test can do without, and what it cannot.
+/// The steps that the original test needs, and those it does not.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Essentials {
-    /// Steps of the reduced test, by index, without which the original achieves the goal all the same; and what that
-    /// reduces to.
+    /// Sets of steps of the reduced test, by index, without which the original still achieves the
+    /// goal; and what the rest reduces to.
     pub dispensable: Vec<(Vec<usize>, Shrunk)>,
-    /// Steps of the reduced test, by index, without which (all at once) it does not.
+    /// Sets of steps of the reduced test, by index, without which (all at once) the original does
+    /// not achieve the goal.
     pub essential: Vec<Vec<usize>>,
-    /// All sets of steps were tried. False if it was stopped early.
+    /// True if all sets of steps were tried. False if it was stopped early.
     pub complete: bool,
 }
 
-/// How many combinations are looked at for each that is tried.
-const PASSED_OVER: usize = 1_000;
+/// The maximum number of combinations considered for each one that is tried.
+const MAX_SKIPPED: usize = 1_000;
 
 impl<S: System + ?Sized> Shrinker<'_, S> {
-    /// Different reductions of one test, by the comb-block method. The first is what [`reduce`](Shrinker::reduce) gives.
+    /// Finds different reductions of one test, by the comb-block method. The first is the result of
+    /// [`reduce`](Shrinker::reduce).
     ///
-    /// Combinations of steps that occur in the reductions so far are taken away from the original, small ones first: only
-    /// those that hit every known reduction, since the others are known to leave one, and none that contains a
-    /// combination known to be needed.
+    /// Combinations of steps that occur in the reductions so far are removed from the original,
+    /// small ones first. Only combinations that break every known reduction are tried, since others
+    /// are known to leave one, and none that contains a combination known to be needed.
     pub fn reduce_several(
         &mut self,
         test: &Test,
@@ -60,36 +63,36 @@ impl<S: System + ?Sized> Shrinker<'_, S> {
         let mut left = options.limit;
         for _ in 0..options.rounds {
             let known = found.len();
-            let steps = steps_of(test, &found);
-            let mut looked_at = 0;
+            let steps = needed_steps(test, &found);
+            let mut considered = 0;
             'sizes: for size in 1..=steps.len() {
-                for places in Combinations::new(steps.len(), size) {
-                    looked_at += 1;
-                    if left == 0 || looked_at > options.limit * PASSED_OVER {
+                for indices in Combinations::new(steps.len(), size) {
+                    considered += 1;
+                    if left == 0 || considered > options.limit * MAX_SKIPPED {
                         break 'sizes;
                     }
-                    let away: Vec<Step> = places.iter().map(|place| steps[*place]).collect();
+                    let removed: Vec<Step> = indices.iter().map(|index| steps[*index]).collect();
                     let is_hit = |shrunk: &Shrunk| {
                         shrunk
                             .kept
                             .iter()
-                            .any(|index| away.contains(&test.steps[*index]))
+                            .any(|index| removed.contains(&test.steps[*index]))
                     };
                     let is_impossible =
-                        |set: &Vec<Step>| set.iter().all(|step| away.contains(step));
+                        |set: &Vec<Step>| set.iter().all(|step| removed.contains(step));
                     if !found.iter().all(is_hit) || impossible.iter().any(is_impossible) {
                         continue;
                     }
                     left -= 1;
-                    match self.take_away(test, &away, options.templates) {
-                        Ok(None) => impossible.push(away),
+                    match self.reduce_without(test, &removed, options.templates) {
+                        Ok(None) => impossible.push(removed),
                         Ok(Some(shrunk)) => {
                             if found.iter().all(|other| other.test != shrunk.test) {
                                 found.push(shrunk);
                             }
                         }
-                        Err(Stop::Asked) => return Ok(found),
-                        Err(Stop::For(error)) => return Err(error),
+                        Err(ShrinkStop::Requested) => return Ok(found),
+                        Err(ShrinkStop::Failed(error)) => return Err(error),
                     }
                 }
             }
@@ -100,8 +103,9 @@ impl<S: System + ?Sized> Shrinker<'_, S> {
         Ok(found)
     }
 
-    /// Which steps of a reduced test are needed in the original, and which can be made up for by others. Sets of steps
-    /// are taken away, large ones first; those within a set that can go are passed over. At most `limit` sets are tried.
+    /// Finds out which steps of a reduced test are needed in the original, and which can be
+    /// replaced by others. Sets of steps are removed, large ones first; subsets of a set that can
+    /// be removed are skipped. At most `limit` sets are tried.
     pub fn essentials(
         &mut self,
         original: &Test,
@@ -111,9 +115,9 @@ impl<S: System + ?Sized> Shrinker<'_, S> {
         let mut essentials = Essentials::default();
         let mut left = limit;
         for size in (1..=reduced.kept.len()).rev() {
-            for places in Combinations::new(reduced.kept.len(), size) {
+            for indices in Combinations::new(reduced.kept.len(), size) {
                 let is_within = |(set, _): &(Vec<usize>, Shrunk)| {
-                    places.iter().all(|place| set.contains(place))
+                    indices.iter().all(|index| set.contains(index))
                 };
                 if essentials.dispensable.iter().any(is_within) {
                     continue;
@@ -122,15 +126,15 @@ impl<S: System + ?Sized> Shrinker<'_, S> {
                     return Ok(essentials);
                 }
                 left -= 1;
-                let away: Vec<Step> = places
+                let removed: Vec<Step> = indices
                     .iter()
-                    .map(|place| original.steps[reduced.kept[*place]])
+                    .map(|index| original.steps[reduced.kept[*index]])
                     .collect();
-                match self.take_away(original, &away, false) {
-                    Ok(None) => essentials.essential.push(places),
-                    Ok(Some(shrunk)) => essentials.dispensable.push((places, shrunk)),
-                    Err(Stop::Asked) => return Ok(essentials),
-                    Err(Stop::For(error)) => return Err(error),
+                match self.reduce_without(original, &removed, false) {
+                    Ok(None) => essentials.essential.push(indices),
+                    Ok(Some(shrunk)) => essentials.dispensable.push((indices, shrunk)),
+                    Err(ShrinkStop::Requested) => return Ok(essentials),
+                    Err(ShrinkStop::Failed(error)) => return Err(error),
                 }
             }
         }
@@ -138,20 +142,21 @@ impl<S: System + ?Sized> Shrinker<'_, S> {
         Ok(essentials)
     }
 
-    /// What a test reduces to without some of its steps, or without anything like them, if it still achieves the goal.
-    fn take_away(
+    /// Reduces a test without some of its steps, or without all steps of their templates, if the
+    /// rest still achieves the goal.
+    fn reduce_without(
         &mut self,
         test: &Test,
-        away: &[Step],
+        removed: &[Step],
         templates: bool,
-    ) -> Result<Option<Shrunk>, Stop> {
+    ) -> Result<Option<Shrunk>, ShrinkStop> {
         let template = |step: &Step| -> Option<TemplateId> {
             match step {
                 Step::Act(action) => Some(self.trials.system.actions().template_of(*action)),
                 Step::Restart => None,
             }
         };
-        let unwanted: Vec<Option<TemplateId>> = away.iter().map(template).collect();
+        let unwanted: Vec<Option<TemplateId>> = removed.iter().map(template).collect();
         let all = 0..test.len();
         let without_templates: Vec<usize> = if templates {
             all.clone()
@@ -161,7 +166,7 @@ impl<S: System + ?Sized> Shrinker<'_, S> {
             Vec::new()
         };
         let without_steps: Vec<usize> = all
-            .filter(|index| !away.contains(&test.steps[*index]))
+            .filter(|index| !removed.contains(&test.steps[*index]))
             .collect();
         let rests = [templates.then_some(without_templates), Some(without_steps)];
         for rest in rests.into_iter().flatten() {
@@ -169,7 +174,9 @@ impl<S: System + ?Sized> Shrinker<'_, S> {
             if self.trials.attempt(&steps)?.is_none() {
                 continue;
             }
-            let mut shrunk = self.reduce(&Test::of_steps(steps)).map_err(Stop::For)?;
+            let mut shrunk = self
+                .reduce(&Test::of_steps(steps))
+                .map_err(ShrinkStop::Failed)?;
             for index in &mut shrunk.kept {
                 *index = rest[*index];
             }
@@ -179,8 +186,8 @@ impl<S: System + ?Sized> Shrinker<'_, S> {
     }
 }
 
-/// The different steps of the original that some reduction needs, in order.
-fn steps_of(test: &Test, found: &[Shrunk]) -> Vec<Step> {
+/// Returns the distinct steps of the original that some reduction needs, in order.
+fn needed_steps(test: &Test, found: &[Shrunk]) -> Vec<Step> {
     let mut indices: Vec<usize> = found
         .iter()
         .flat_map(|shrunk| shrunk.kept.iter().copied())
@@ -195,13 +202,14 @@ fn steps_of(test: &Test, found: &[Shrunk]) -> Vec<Step> {
     steps
 }
 
-/// All ways to take `size` of the first `count` numbers, in order.
+/// All combinations of `size` of the first `count` numbers, in order.
 pub(super) struct Combinations {
     count: usize,
     next: Option<Vec<usize>>,
 }
 
 impl Combinations {
+    /// Starts with the first combination.
     pub(super) fn new(count: usize, size: usize) -> Combinations {
         let next = (size <= count).then(|| (0..size).collect());
         Combinations { count, next }
@@ -216,11 +224,11 @@ impl Iterator for Combinations {
         let size = now.len();
         let movable = (0..size)
             .rev()
-            .find(|place| now[*place] < self.count - size + place);
-        if let Some(place) = movable {
+            .find(|index| now[*index] < self.count - size + index);
+        if let Some(index) = movable {
             let mut next = now.clone();
-            let start = now[place] + 1;
-            for (later, number) in (place..size).zip(start..) {
+            let start = now[index] + 1;
+            for (later, number) in (index..size).zip(start..) {
                 next[later] = number;
             }
             self.next = Some(next);
@@ -233,7 +241,7 @@ impl Iterator for Combinations {
 mod tests {
     use super::*;
     use crate::ActionId;
-    use crate::shrink::{Holds, ReduceOptions};
+    use crate::shrink::{PredicateGoal, ReduceOptions};
     use crate::toys::Safe;
 
     #[test]
@@ -253,7 +261,7 @@ mod tests {
     fn two_reasons_are_both_found() {
         let mut safe = Safe::new(9, &[0]);
         // Either 1 and 2, or 3 and 4, or 1 and 4.
-        let mut goal = Holds(|_: &mut Safe, test: &Test| {
+        let mut goal = PredicateGoal(|_: &mut Safe, test: &Test| {
             Ok(contains(test, &[1, 2]) || contains(test, &[3, 4]) || contains(test, &[1, 4]))
         });
         let mut proceed = || true;
@@ -271,7 +279,7 @@ mod tests {
         let found = shrinker.reduce_several(&test, &options).unwrap();
         let mut tests: Vec<Vec<usize>> = found.iter().map(|shrunk| shrunk.kept.clone()).collect();
         tests.sort();
-        // 1 and 4 has a step of each other one, so that no way round leads to it but taking away 2 and 3.
+        // 1 and 4 shares a step with each other pair, so it is found only by removing 2 and 3.
         assert!(tests.contains(&vec![3, 6]), "{tests:?}");
         assert!(tests.len() >= 2, "{tests:?}");
 
@@ -279,9 +287,9 @@ mod tests {
         let essentials = shrinker.essentials(&test, first, 100).unwrap();
         assert!(essentials.complete);
         assert!(!essentials.dispensable.is_empty());
-        for (places, shrunk) in &essentials.dispensable {
-            for place in places {
-                assert!(!shrunk.test.steps.contains(&test.steps[first.kept[*place]]));
+        for (indices, shrunk) in &essentials.dispensable {
+            for index in indices {
+                assert!(!shrunk.test.steps.contains(&test.steps[first.kept[*index]]));
             }
         }
     }

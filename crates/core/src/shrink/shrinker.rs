@@ -1,9 +1,9 @@
-//! All that can be done to make one test simpler, with one memory and one budget.
+//! The entry point of shrinking: all operations on one test, with one cache and one budget.
 
-use super::goal::Goal;
+use super::goal::ShrinkGoal;
 use super::prefixes::FromSnapshots;
-use super::reduce::{Method, ReduceOptions, Reducer};
-use super::trials::{Effort, ReduceError, Stop, Trials};
+use super::reduce::{ReduceMethod, ReduceOptions, ReductionState};
+use super::trials::{Effort, ReduceError, ShrinkStop, Trials};
 use crate::{Failure, Snapshot, System, Test};
 
 /// A simpler test that achieves the goal.
@@ -11,19 +11,20 @@ use crate::{Failure, Snapshot, System, Test};
 pub struct Shrunk {
     /// The simpler test.
     pub test: Test,
-    /// How it fails, if it does.
+    /// Its failure, if it fails.
     pub failure: Option<Failure>,
-    /// For each step the index of the step of the original test that it comes from.
+    /// By step: the index of the original step that it comes from.
     pub kept: Vec<usize>,
-    /// Nothing more can be done. False if it was stopped early.
+    /// True if no more progress is possible. False if shrinking was stopped early.
     pub complete: bool,
 }
 
-/// Makes a test simpler while it achieves a [`Goal`].
+/// Makes a test simpler while it achieves a [`ShrinkGoal`].
 ///
-/// [`reduce`](Shrinker::reduce), [`normalize`](Shrinker::normalize) and [`generalize`](Shrinker::generalize) share what they
-/// learn: no candidate is run twice. They share a budget as well, and once it is used up, or `proceed` says `false`, each
-/// returns the best it has.
+/// [`reduce`](Shrinker::reduce), [`normalize`](Shrinker::normalize) and
+/// [`generalize`](Shrinker::generalize) share their results: no candidate is run twice. They share
+/// a budget as well, and once it is used up, or `proceed` returns `false`, each returns the best it
+/// has.
 ///
 /// ```
 /// use testwright_core::shrink::{AnyFailure, NormalizeOptions, ReduceOptions, Shrinker};
@@ -45,14 +46,14 @@ pub struct Shrunk {
 /// ```
 pub struct Shrinker<'a, S: System + ?Sized> {
     pub(super) trials: Trials<'a, S>,
-    method: Method,
+    method: ReduceMethod,
 }
 
 impl<'a, S: System + ?Sized> Shrinker<'a, S> {
-    /// Nothing is run yet. `proceed` is asked before each step.
+    /// Creates a shrinker. Nothing is run yet. `proceed` is called before each step.
     pub fn new(
         system: &'a mut S,
-        goal: &'a mut dyn Goal<S>,
+        goal: &'a mut dyn ShrinkGoal<S>,
         options: &ReduceOptions,
         proceed: &'a mut dyn FnMut() -> bool,
     ) -> Shrinker<'a, S> {
@@ -62,15 +63,15 @@ impl<'a, S: System + ?Sized> Shrinker<'a, S> {
         }
     }
 
-    /// With at most so many runs, all in all.
+    /// Limits the total number of runs.
     pub fn with_budget(mut self, runs: u64) -> Shrinker<'a, S> {
         self.trials.budget = runs;
         self
     }
 
-    /// Lets runs go on from copies of the system, if they prove true; so many are kept at a time. Results are the same,
-    /// and every candidate that is accepted was run from a reset.
-    /// Goals that look at more than what happened at each step, such as coverage, make no use of them.
+    /// Lets runs start from snapshots of the system, if they prove reliable; at most `limit` are
+    /// kept at a time. Results are the same, and every accepted candidate was run from a reset.
+    /// Goals that depend on more than the events of the steps, such as coverage, do not use them.
     pub fn with_snapshots(mut self, limit: usize) -> Shrinker<'a, S>
     where
         S: Snapshot,
@@ -80,45 +81,47 @@ impl<'a, S: System + ?Sized> Shrinker<'a, S> {
         self
     }
 
-    pub(super) fn method(&self) -> Method {
+    /// Returns the method of reduction.
+    pub(super) fn method(&self) -> ReduceMethod {
         self.method
     }
 
-    /// What it has cost so far.
+    /// Returns the cost so far.
     pub fn effort(&self) -> Effort {
         self.trials.effort
     }
 
-    /// Whether a test achieves the goal. An error if it was stopped before that is known.
+    /// Returns true if a test achieves the goal. Returns an error if it was stopped before that is
+    /// known.
     pub fn achieves(&mut self, test: &Test) -> Result<bool, ReduceError> {
         match self.trials.attempt(&test.steps) {
             Ok(achieved) => Ok(achieved.is_some()),
-            Err(Stop::For(error)) => Err(error),
-            Err(Stop::Asked) => {
+            Err(ShrinkStop::Failed(error)) => Err(error),
+            Err(ShrinkStop::Requested) => {
                 let message = "stopped before the test came to its end";
                 Err(ReduceError::Error(crate::Error::new(message)))
             }
         }
     }
 
-    /// Leaves out what the goal does not need, then puts the slots in order. The result is 1-minimal: no single step
-    /// can be left out.
+    /// Removes steps that the goal does not need, then puts the slots in order. The result is
+    /// 1-minimal: no single step can be left out.
     pub fn reduce(&mut self, test: &Test) -> Result<Shrunk, ReduceError> {
         let method = self.method;
         self.shrink(test, |reducer| reducer.reduce(method))
     }
 
-    /// Lets some passes work on a test. What they have done when they are stopped counts.
+    /// Runs some passes on a test. Their progress counts even if they are stopped.
     pub(super) fn shrink(
         &mut self,
         test: &Test,
-        passes: impl FnOnce(&mut Reducer<'_, 'a, S>) -> Result<(), Stop>,
+        passes: impl FnOnce(&mut ReductionState<'_, 'a, S>) -> Result<(), ShrinkStop>,
     ) -> Result<Shrunk, ReduceError> {
-        let mut reducer = Reducer::new(&mut self.trials, test);
+        let mut reducer = ReductionState::new(&mut self.trials, test);
         let complete = match passes(&mut reducer) {
             Ok(()) => true,
-            Err(Stop::Asked) => false,
-            Err(Stop::For(error)) => return Err(error),
+            Err(ShrinkStop::Requested) => false,
+            Err(ShrinkStop::Failed(error)) => return Err(error),
         };
         let current = reducer.current;
         let remark = |(index, remark): &(usize, String)| {

@@ -1,39 +1,39 @@
-//! Trials: candidates are run here, and what came of them is remembered.
+//! Trials: runs candidates and remembers the results.
 //!
-//! Runs are what shrinking costs. Reduction, normalisation and generalisation of one test ask about many tests that are
-//! alike, and often about the same ones, so they share one memory. It holds for each candidate whether it achieved the
-//! [`Goal`], and how: which of its steps were executed, and what failed. A candidate whose disabled steps were skipped
-//! is remembered without them, too.
+//! Runs dominate the cost of shrinking. Reduction, normalisation and generalisation of one test try
+//! many similar tests, and often the same ones, so they share one cache. It stores for each
+//! candidate whether it achieved the [`ShrinkGoal`], and how: which of its steps were executed, and
+//! its failure. A candidate with skipped steps is also cached without them.
 
 use std::fmt;
 
 use rustc_hash::FxHashMap;
 
-use super::goal::{Basis, Goal};
+use super::goal::{Basis, ShrinkGoal};
 use super::prefixes::{FromReset, Prefixes};
-use crate::replay::{ReplayOptions, Watcher, go_on};
-use crate::{ActionId, Error, Event, Failure, Step, System, Test, Trace};
+use crate::replay::{ReplayOptions, ReplayWatcher, continue_replay};
+use crate::{ActionId, Error, Failure, Step, System, Test, Trace, TraceEvent};
 
-/// What shrinking has cost.
+/// The cost of shrinking.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Effort {
-    /// How many tests were run.
+    /// The number of tests run.
     pub runs: u64,
-    /// How many runs were saved since the answer was known.
+    /// The number of runs saved since the answer was known.
     pub cached: u64,
-    /// How many steps were taken in the runs; those that a snapshot saved are not among them.
+    /// The number of steps taken in the runs, without those that a snapshot saved.
     pub steps: u64,
-    /// How many runs went on from a snapshot.
+    /// The number of runs that started from a snapshot.
     pub resumed: u64,
 }
 
-/// Why a test cannot be made simpler.
+/// The reason why a test cannot be shrunk.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ReduceError {
-    /// The test did not fail, or failed in another way, when it was run again. For goals other than failures: the
-    /// test does not achieve it.
+    /// The test did not fail, or failed in another way, when it was run again. For other goals: the
+    /// test does not achieve the goal.
     NotReproduced(Option<Failure>),
-    /// The system gave up.
+    /// The system reported an error.
     Error(Error),
 }
 
@@ -61,58 +61,59 @@ impl fmt::Display for ReduceError {
 
 impl std::error::Error for ReduceError {}
 
-/// Why shrinking does not go on.
-pub(super) enum Stop {
-    /// Somebody said so, or the budget is used up; the best test so far counts.
-    Asked,
-    /// It cannot.
-    For(ReduceError),
+/// The reason why shrinking stops.
+pub(super) enum ShrinkStop {
+    /// It was stopped, or the budget is used up; the best test so far counts.
+    Requested,
+    /// It cannot continue.
+    Failed(ReduceError),
 }
 
-impl From<Error> for Stop {
-    fn from(error: Error) -> Stop {
-        Stop::For(ReduceError::Error(error))
+impl From<Error> for ShrinkStop {
+    fn from(error: Error) -> ShrinkStop {
+        ShrinkStop::Failed(ReduceError::Error(error))
     }
 }
 
-/// How a candidate achieved the goal.
+/// The result of a candidate that achieved the goal.
 #[derive(Clone, Debug)]
 pub(super) struct Achieved {
-    /// The places of the steps that were executed.
+    /// The indices of the executed steps.
     pub(super) executed: Vec<usize>,
     pub(super) failure: Option<Failure>,
 }
 
 impl Achieved {
-    /// Those of `steps` that were executed.
+    /// Selects the executed ones of `steps`.
     pub(super) fn steps(&self, steps: &[Step]) -> Vec<Step> {
-        self.executed.iter().map(|place| steps[*place]).collect()
+        self.executed.iter().map(|index| steps[*index]).collect()
     }
 }
 
-/// Runs candidates, remembers what came of them, and knows when it is enough.
+/// Runs candidates, caches the results, and enforces the budget.
 pub(super) struct Trials<'a, S: System + ?Sized> {
     pub(super) system: &'a mut S,
-    goal: &'a mut dyn Goal<S>,
+    goal: &'a mut dyn ShrinkGoal<S>,
     proceed: &'a mut dyn FnMut() -> bool,
     pub(super) keep_last: bool,
     check: bool,
-    /// How many runs there may be.
+    /// The maximum number of runs.
     pub(super) budget: u64,
     pub(super) effort: Effort,
     pub(super) prefixes: Box<dyn Prefixes<S> + 'a>,
-    /// The last test that achieved the goal, and what happened in it: to put copies to the proof.
+    /// The last test that achieved the goal, and its trace: to verify snapshots.
     example: (Vec<Step>, Trace),
-    /// `None` for a candidate that does not achieve the goal.
+    /// Results by candidate; `None` if it does not achieve the goal.
     known: FxHashMap<Vec<Step>, Option<Achieved>>,
-    /// What is known to be enabled, or not, after these steps.
+    /// By steps: the actions that are known to be enabled, or not, after them.
     enabled: FxHashMap<Vec<Step>, FxHashMap<ActionId, bool>>,
 }
 
 impl<'a, S: System + ?Sized> Trials<'a, S> {
+    /// Creates an empty cache.
     pub(super) fn new(
         system: &'a mut S,
-        goal: &'a mut dyn Goal<S>,
+        goal: &'a mut dyn ShrinkGoal<S>,
         keep_last: bool,
         check: bool,
         proceed: &'a mut dyn FnMut() -> bool,
@@ -132,13 +133,14 @@ impl<'a, S: System + ?Sized> Trials<'a, S> {
         }
     }
 
-    /// Whether the last step of every test that achieves the goal fails.
+    /// Returns true if the last step of every test that achieves the goal fails.
     pub(super) fn ends_in_failure(&self) -> bool {
         self.goal.ends_in_failure()
     }
 
-    /// Runs a test that should achieve the goal, or else says how it fails instead. It may go on after its failure.
-    pub(super) fn reproduce(&mut self, steps: &[Step]) -> Result<Achieved, Stop> {
+    /// Runs a test that should achieve the goal, or else returns its failure as an error. The test
+    /// may have steps after its failure.
+    pub(super) fn reproduce(&mut self, steps: &[Step]) -> Result<Achieved, ShrinkStop> {
         if let Some(Some(achieved)) = self.known.get(steps) {
             self.effort.cached += 1;
             return Ok(achieved.clone());
@@ -147,11 +149,11 @@ impl<'a, S: System + ?Sized> Trials<'a, S> {
         let answer = self.run(steps);
         self.keep_last = keep_last;
         let (achieved, failure) = answer?;
-        achieved.ok_or(Stop::For(ReduceError::NotReproduced(failure)))
+        achieved.ok_or(ShrinkStop::Failed(ReduceError::NotReproduced(failure)))
     }
 
-    /// How a candidate achieves the goal, if it does.
-    pub(super) fn attempt(&mut self, steps: &[Step]) -> Result<Option<Achieved>, Stop> {
+    /// Tries a candidate; `None` if it does not achieve the goal.
+    pub(super) fn attempt(&mut self, steps: &[Step]) -> Result<Option<Achieved>, ShrinkStop> {
         if let Some(answer) = self.known.get(steps) {
             self.effort.cached += 1;
             return Ok(answer.clone());
@@ -160,12 +162,13 @@ impl<'a, S: System + ?Sized> Trials<'a, S> {
         Ok(achieved)
     }
 
-    /// Which of these actions are enabled after `steps`. Takes one run, however many actions there are.
+    /// Returns which of these actions are enabled after `steps`. Takes one run, however many
+    /// actions there are.
     pub(super) fn enabled_after(
         &mut self,
         steps: &[Step],
         actions: &[ActionId],
-    ) -> Result<Vec<ActionId>, Stop> {
+    ) -> Result<Vec<ActionId>, ShrinkStop> {
         let mut known = self.enabled.remove(steps).unwrap_or_default();
         if actions.iter().any(|action| !known.contains_key(action)) {
             self.replay(steps)?;
@@ -182,18 +185,19 @@ impl<'a, S: System + ?Sized> Trials<'a, S> {
         Ok(enabled)
     }
 
-    /// Runs a candidate and remembers what came of it. If it is not good enough, says how it failed instead.
-    fn run(&mut self, steps: &[Step]) -> Result<(Option<Achieved>, Option<Failure>), Stop> {
+    /// Runs a candidate and caches the result. If it does not achieve the goal, also returns its
+    /// failure.
+    fn run(&mut self, steps: &[Step]) -> Result<(Option<Achieved>, Option<Failure>), ShrinkStop> {
         let (answer, failure) = match self.goal.basis() {
-            Basis::Test => (self.ask(steps)?, None),
+            Basis::Test => (self.query_goal(steps)?, None),
             Basis::Trace | Basis::Run => self.judge(steps)?,
         };
         self.known.insert(steps.to_vec(), answer.clone());
         Ok((answer, failure))
     }
 
-    /// Lets a goal look at a run.
-    fn judge(&mut self, steps: &[Step]) -> Result<(Option<Achieved>, Option<Failure>), Stop> {
+    /// Runs a candidate and lets the goal judge the run.
+    fn judge(&mut self, steps: &[Step]) -> Result<(Option<Achieved>, Option<Failure>), ShrinkStop> {
         let resumed_before = self.effort.resumed;
         self.goal.before(self.system)?;
         let mut trace = self.replay(steps)?;
@@ -203,8 +207,8 @@ impl<'a, S: System + ?Sized> Trials<'a, S> {
             trace = self.replay_from_reset(steps)?;
             is_achieved = self.goal.is_achieved(self.system, &test, &trace)?;
             if !is_achieved {
-                // Who knows what else the copies have made us believe.
-                self.prefixes.distrust();
+                // Other results may depend on wrong snapshots, too.
+                self.prefixes.disable();
                 self.known.clear();
                 self.enabled.clear();
             }
@@ -212,7 +216,7 @@ impl<'a, S: System + ?Sized> Trials<'a, S> {
         let failure = trace.failure().cloned();
         let executed: Vec<usize> = executed(&trace).collect();
         if !is_achieved {
-            let fewer = executed.iter().map(|place| steps[*place]).collect();
+            let fewer = executed.iter().map(|index| steps[*index]).collect();
             self.known.insert(fewer, None);
             return Ok((None, failure));
         }
@@ -230,28 +234,28 @@ impl<'a, S: System + ?Sized> Trials<'a, S> {
         Ok((Some(answer), None))
     }
 
-    /// Asks a goal that runs tests itself. Which steps are not enabled is found by a run of our own, and whether they
-    /// may go is asked, too, for the goal may see that differently.
-    fn ask(&mut self, steps: &[Step]) -> Result<Option<Achieved>, Stop> {
-        if !self.ask_once(steps)? {
+    /// Queries a goal that runs tests itself. A run of our own finds the disabled steps, and the
+    /// goal is queried without them, too, since it may judge that differently.
+    fn query_goal(&mut self, steps: &[Step]) -> Result<Option<Achieved>, ShrinkStop> {
+        if !self.query_once(steps)? {
             return Ok(None);
         }
         let trace = self.replay(steps)?;
         let is_skipped =
-            |place: &usize| matches!(trace.events.get(*place), Some(Event::Skipped(_)));
+            |index: &usize| matches!(trace.events.get(*index), Some(TraceEvent::Skipped(_)));
         let all: Vec<usize> = (0..steps.len()).collect();
         let rest: Vec<usize> = all
             .iter()
             .copied()
-            .filter(|place| !is_skipped(place))
+            .filter(|index| !is_skipped(index))
             .collect();
         let ends_alike = !self.keep_last || rest.last() == all.last();
         let failure = trace.failure().cloned();
         if rest.len() < all.len() && ends_alike {
-            let fewer: Vec<Step> = rest.iter().map(|place| steps[*place]).collect();
+            let fewer: Vec<Step> = rest.iter().map(|index| steps[*index]).collect();
             let answer = match self.known.get(&fewer) {
                 Some(answer) => answer.is_some(),
-                None => self.ask_once(&fewer)?,
+                None => self.query_once(&fewer)?,
             };
             let executed = (0..fewer.len()).collect();
             let achieved = answer.then_some(Achieved {
@@ -272,10 +276,11 @@ impl<'a, S: System + ?Sized> Trials<'a, S> {
         }))
     }
 
-    fn ask_once(&mut self, steps: &[Step]) -> Result<bool, Stop> {
-        self.spend()?;
+    /// Queries the goal once and counts it as a run.
+    fn query_once(&mut self, steps: &[Step]) -> Result<bool, ShrinkStop> {
+        self.count_run()?;
         if !(self.proceed)() {
-            return Err(Stop::Asked);
+            return Err(ShrinkStop::Requested);
         }
         let test = Test::of_steps(steps.to_vec());
         Ok(self
@@ -283,41 +288,43 @@ impl<'a, S: System + ?Sized> Trials<'a, S> {
             .is_achieved(self.system, &test, &Trace::default())?)
     }
 
-    /// One run less is left.
-    fn spend(&mut self) -> Result<(), Stop> {
+    /// Counts a run against the budget.
+    fn count_run(&mut self) -> Result<(), ShrinkStop> {
         if self.effort.runs >= self.budget {
-            return Err(Stop::Asked);
+            return Err(ShrinkStop::Requested);
         }
         self.effort.runs += 1;
         Ok(())
     }
 
-    /// Runs steps, from the longest beginning that is known if the goal does not mind.
-    fn replay(&mut self, steps: &[Step]) -> Result<Trace, Stop> {
-        self.spend()?;
+    /// Runs steps, starting from the longest known prefix if the goal allows it.
+    fn replay(&mut self, steps: &[Step]) -> Result<Trace, ShrinkStop> {
+        self.count_run()?;
         self.replay_from(steps, self.goal.basis() == Basis::Trace)
     }
 
-    /// Runs steps to confirm what a run from a copy has shown; not counted as a run of its own.
-    fn replay_from_reset(&mut self, steps: &[Step]) -> Result<Trace, Stop> {
+    /// Runs steps from a reset to confirm the result of a run from a snapshot; not counted as a
+    /// run.
+    fn replay_from_reset(&mut self, steps: &[Step]) -> Result<Trace, ShrinkStop> {
         self.replay_from(steps, false)
     }
 
-    fn replay_from(&mut self, steps: &[Step], copies: bool) -> Result<Trace, Stop> {
+    /// Runs steps, from a snapshot or from a reset.
+    fn replay_from(&mut self, steps: &[Step], use_snapshots: bool) -> Result<Trace, ShrinkStop> {
         let from_reset: &mut dyn Prefixes<S> = &mut FromReset;
-        let prefixes = if copies {
+        let prefixes = if use_snapshots {
             self.prefixes.as_mut()
         } else {
             from_reset
         };
         let options = ReplayOptions { check: self.check };
-        self.effort.steps += prefixes.prove(self.system, steps, &self.example, &options)?;
+        self.effort.steps += prefixes.verify(self.system, steps, &self.example, &options)?;
         let events = prefixes.start(self.system, steps)?;
         self.effort.resumed += u64::from(!events.is_empty());
         let started_at = events.len();
-        let mut watcher = Watching {
+        let mut watcher = SnapshotTaker {
             proceed: self.proceed,
-            wanted: prefixes.wanted(steps, started_at),
+            snapshot_point: prefixes.snapshot_point(steps, started_at),
             prefixes,
             steps,
             events: events.clone(),
@@ -326,47 +333,49 @@ impl<'a, S: System + ?Sized> Trials<'a, S> {
             events,
             interrupted: false,
         };
-        let trace = go_on(self.system, steps, trace, &options, &mut watcher)?;
+        let trace = continue_replay(self.system, steps, trace, &options, &mut watcher)?;
         self.effort.steps += (trace.events.len() - started_at) as u64;
         if trace.interrupted {
-            return Err(Stop::Asked);
+            return Err(ShrinkStop::Requested);
         }
         Ok(trace)
     }
 }
 
-/// The places of the steps that a run executed.
+/// Returns the indices of the steps that a run executed.
 fn executed(trace: &Trace) -> impl Iterator<Item = usize> {
     let events = trace.events.iter().enumerate();
-    events.filter_map(|(place, event)| (!matches!(event, Event::Skipped(_))).then_some(place))
+    events.filter_map(|(index, event)| (!matches!(event, TraceEvent::Skipped(_))).then_some(index))
 }
 
-/// Lets a run go on as long as a question is answered with yes, and keeps a state on the way.
-struct Watching<'a, S: ?Sized> {
+/// Forwards `proceed` during a run, and takes a snapshot on the way.
+struct SnapshotTaker<'a, S: ?Sized> {
     proceed: &'a mut dyn FnMut() -> bool,
     prefixes: &'a mut dyn Prefixes<S>,
-    /// After how many steps a copy is wanted.
-    wanted: Option<usize>,
+    /// The number of steps after which to take a snapshot.
+    snapshot_point: Option<usize>,
     steps: &'a [Step],
-    /// What happened so far; only kept up to the copy.
-    events: Vec<Event>,
+    /// The events so far; only recorded up to the snapshot.
+    events: Vec<TraceEvent>,
 }
 
-impl<S: ?Sized> Watcher<S> for Watching<'_, S> {
+impl<S: ?Sized> ReplayWatcher<S> for SnapshotTaker<'_, S> {
     fn proceed(&mut self) -> bool {
         (self.proceed)()
     }
 
-    fn after(&mut self, system: &mut S, event: &Event) {
-        let Some(wanted) = self.wanted else { return };
-        if matches!(event, Event::Failed(..)) {
+    fn after(&mut self, system: &mut S, event: &TraceEvent) {
+        let Some(snapshot_point) = self.snapshot_point else {
+            return;
+        };
+        if matches!(event, TraceEvent::Failed(..)) {
             return;
         }
         self.events.push(event.clone());
-        if self.events.len() == wanted {
+        if self.events.len() == snapshot_point {
             self.prefixes
-                .keep(system, &self.steps[..wanted], &self.events);
-            self.wanted = None;
+                .keep(system, &self.steps[..snapshot_point], &self.events);
+            self.snapshot_point = None;
         }
     }
 }

@@ -1,32 +1,34 @@
-use super::touched::{Touched, covered};
+//! A buffer with an overflow.
+
+use super::touched::{TouchedTargets, covered};
 use super::{catalog, failed};
 use crate::{ActionId, Catalog, Error, FailureKind, Outcome, Random, System, TargetId};
 
-/// A buffer that overflows when too much is put in. Things are taken out and flushed as often as put in, so that it
-/// hardly ever fills, unless a test does without taking and flushing.
+/// A buffer that overflows when too much is put in. Items are taken out and flushed as often as put
+/// in, so it hardly ever fills up, unless a test leaves out taking and flushing.
 #[derive(Clone, Debug)]
 pub struct Buffer {
     actions: Catalog,
     capacity: usize,
     filled: usize,
-    touched: Touched,
+    touched: TouchedTargets,
 }
 
 impl Buffer {
-    /// Touched when more than four things are in.
+    /// The target that is touched when more than four items are in.
     pub const DEEP: TargetId = TargetId(4);
 
-    /// A buffer that holds so many things.
+    /// Creates a buffer with this capacity.
     pub fn new(capacity: usize) -> Buffer {
         Buffer {
             actions: catalog(&[], &["put()", "take()", "flush()", "look()"]),
             capacity,
             filled: 0,
-            touched: Touched::default(),
+            touched: TouchedTargets::default(),
         }
     }
 
-    /// How many things are in.
+    /// Returns the number of items in the buffer.
     pub fn filled(&self) -> usize {
         self.filled
     }

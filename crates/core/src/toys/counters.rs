@@ -1,7 +1,9 @@
+//! Counters and integers in pools.
+
 use super::{catalog, fingerprint};
 use crate::{
-    ActionId, Catalog, Error, Failure, FailureKind, Fingerprint, Likeness, Outcome, Role, Snapshot,
-    System,
+    ActionId, Catalog, Equivalence, Error, Failure, FailureKind, Fingerprint, Outcome, SlotRole,
+    Snapshot, System,
 };
 
 /// Counters and the integers to add to them, in pools as a harness has them: a slot must be filled before it is
@@ -11,17 +13,18 @@ pub struct Counters {
     actions: Catalog,
     limit: u64,
     /// By pool, then by slot.
-    slots: [Vec<Slot>; 2],
+    slots: [Vec<CounterSlot>; 2],
 }
 
+/// A slot of a pool: its value, and whether the value was used.
 #[derive(Clone, Debug, Default)]
-struct Slot {
+struct CounterSlot {
     value: Option<u64>,
     used: bool,
 }
 
 impl Counters {
-    /// Counters that must not go above this limit.
+    /// Creates counters that must not exceed this limit.
     pub fn new(limit: u64) -> Counters {
         let pools = [("int", 3), ("counter", 2)];
         let lines = [
@@ -33,7 +36,7 @@ impl Counters {
         Counters {
             actions: catalog(&pools, &lines),
             limit,
-            slots: pools.map(|(_, size)| vec![Slot::default(); size as usize]),
+            slots: pools.map(|(_, size)| vec![CounterSlot::default(); size as usize]),
         }
     }
 }
@@ -45,7 +48,7 @@ impl System for Counters {
 
     fn reset(&mut self) -> Result<(), Error> {
         for pool in &mut self.slots {
-            pool.fill(Slot::default());
+            pool.fill(CounterSlot::default());
         }
         Ok(())
     }
@@ -55,9 +58,9 @@ impl System for Counters {
         slots.iter().all(|(pool, index, role)| {
             let slot = &self.slots[pool.0][*index as usize];
             match role {
-                Role::Use | Role::SilentUse => slot.value.is_some(),
-                Role::Definition => slot.value.is_none() || slot.used,
-                Role::Mention => true,
+                SlotRole::Use | SlotRole::SilentUse => slot.value.is_some(),
+                SlotRole::Definition => slot.value.is_none() || slot.used,
+                SlotRole::Mention => true,
             }
         })
     }
@@ -76,7 +79,7 @@ impl System for Counters {
             _ => {}
         }
         for (pool, index, role) in self.actions.slots(action) {
-            self.slots[pool.0][index as usize].used = role != Role::Definition;
+            self.slots[pool.0][index as usize].used = role != SlotRole::Definition;
         }
         Outcome::Passed
     }
@@ -96,9 +99,9 @@ impl System for Counters {
     }
 }
 
-/// A state of [`Counters`] to go back to.
+/// A saved state of [`Counters`].
 #[derive(Clone, Debug)]
-pub struct CountersState([Vec<Slot>; 2]);
+pub struct CountersState([Vec<CounterSlot>; 2]);
 
 impl Snapshot for Counters {
     type State = CountersState;
@@ -114,13 +117,14 @@ impl Snapshot for Counters {
 }
 
 impl Fingerprint for Counters {
-    fn fingerprint(&mut self, likeness: Likeness) -> Result<u128, Error> {
-        let word =
-            |slot: &Slot| slot.value.map_or(0, |value| value + 1) << 1 | u64::from(slot.used);
+    fn fingerprint(&mut self, equivalence: Equivalence) -> Result<u128, Error> {
+        let word = |slot: &CounterSlot| {
+            slot.value.map_or(0, |value| value + 1) << 1 | u64::from(slot.used)
+        };
         let pools = self.slots.iter().map(|pool| {
             let mut words: Vec<u64> = pool.iter().map(word).collect();
-            if likeness == Likeness::UpToRenaming {
-                // No slot knows of another, so all that renaming changes is their order.
+            if equivalence == Equivalence::UpToRenaming {
+                // No slot refers to another, so renaming only changes their order.
                 words.sort_unstable();
             }
             words

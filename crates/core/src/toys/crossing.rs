@@ -1,14 +1,16 @@
-use super::{catalog, failed, fingerprint};
-use crate::{ActionId, Catalog, Error, FailureKind, Fingerprint, Likeness, Outcome, System};
+//! A pedestrian crossing with a traffic light.
 
-/// A street with a traffic light. Going at green and going at red are two lines of the harness with different
-/// guards and the same text; waiting is three times as likely as anything else. Going at red ends badly the
-/// second time.
+use super::{catalog, failed, fingerprint};
+use crate::{ActionId, Catalog, Equivalence, Error, FailureKind, Fingerprint, Outcome, System};
+
+/// A street with a traffic light. Going at green and going at red are two lines of the harness with
+/// different guards and the same text; waiting is three times as likely as anything else. Going at
+/// red fails the second time.
 #[derive(Clone, Debug)]
 pub struct Crossing {
     actions: Catalog,
     green: bool,
-    crimes: u32,
+    violations: u32,
 }
 
 impl Crossing {
@@ -28,7 +30,7 @@ impl Default for Crossing {
         Crossing {
             actions: catalog(&[], &lines),
             green: true,
-            crimes: 0,
+            violations: 0,
         }
     }
 }
@@ -40,7 +42,7 @@ impl System for Crossing {
 
     fn reset(&mut self) -> Result<(), Error> {
         self.green = true;
-        self.crimes = 0;
+        self.violations = 0;
         Ok(())
     }
 
@@ -56,8 +58,8 @@ impl System for Crossing {
         match action {
             Crossing::SWITCH => self.green = !self.green,
             Crossing::GO_AT_RED => {
-                self.crimes += 1;
-                if self.crimes == 2 {
+                self.violations += 1;
+                if self.violations == 2 {
                     return failed(FailureKind::UncaughtException, "Crash: there was a car");
                 }
             }
@@ -72,14 +74,17 @@ impl System for Crossing {
 }
 
 impl Crossing {
-    /// Whether the light is green.
+    /// Returns true if the light is green.
     pub fn is_green(&self) -> bool {
         self.green
     }
 }
 
 impl Fingerprint for Crossing {
-    fn fingerprint(&mut self, _likeness: Likeness) -> Result<u128, Error> {
-        Ok(fingerprint([u64::from(self.green), u64::from(self.crimes)]))
+    fn fingerprint(&mut self, _equivalence: Equivalence) -> Result<u128, Error> {
+        Ok(fingerprint([
+            u64::from(self.green),
+            u64::from(self.violations),
+        ]))
     }
 }

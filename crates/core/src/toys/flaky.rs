@@ -1,8 +1,11 @@
+//! A system that breaks the laws.
+
 use super::{catalog, failed};
 use crate::{ActionId, Catalog, Error, FailureKind, Outcome, System};
 
-/// A clock that breaks at its third tick, its ninth, its 27th and so on, whatever was reset in between. It breaks
-/// the laws of [`System`] on purpose: a test that fails once passes the next time.
+/// A clock that breaks at its third tick, its ninth, its 27th and so on, whatever was reset in
+/// between. It breaks the laws of [`System`] on purpose: a test that fails once passes the next
+/// time.
 #[derive(Clone, Debug)]
 pub struct Flaky {
     actions: Catalog,

@@ -1,12 +1,14 @@
+//! The water jug puzzle.
+
 use super::{catalog, failed, fingerprint};
 use crate::{
-    ActionId, Catalog, Error, FailureKind, Fingerprint, Likeness, Outcome, Snapshot, System,
+    ActionId, Catalog, Equivalence, Error, FailureKind, Fingerprint, Outcome, Snapshot, System,
 };
 
 const SIZES: [u32; 2] = [3, 5];
 
-/// Two jugs, of three and five litres, a tap and a sink. The property says that nobody ever measures four litres,
-/// so a failing test is a solution of the puzzle.
+/// Two jugs, of three and five litres, a tap and a sink. The property says that the big jug never
+/// holds four litres, so a failing test is a solution of the puzzle.
 #[derive(Clone, Debug)]
 pub struct Jugs {
     actions: Catalog,
@@ -71,7 +73,7 @@ impl System for Jugs {
 }
 
 impl Jugs {
-    /// What is in the small jug and in the big one.
+    /// Returns the litres in the small jug and in the big one.
     pub fn litres(&self) -> [u32; 2] {
         self.litres
     }
@@ -91,7 +93,7 @@ impl Snapshot for Jugs {
 }
 
 impl Fingerprint for Jugs {
-    fn fingerprint(&mut self, _likeness: Likeness) -> Result<u128, Error> {
+    fn fingerprint(&mut self, _equivalence: Equivalence) -> Result<u128, Error> {
         Ok(fingerprint(self.litres.map(u64::from)))
     }
 }

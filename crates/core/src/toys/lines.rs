@@ -1,15 +1,17 @@
-//! Catalogues from lines, for toys and tests. The real language lives in a crate of its own.
+//! Catalogues from harness-like lines, for toys and tests. The real language is in the `lang`
+//! crate.
 
-use crate::{Axis, Catalog, Choice, Piece, Pool, PoolId, Role, Template};
+use crate::{Axis, Catalog, ChoiceValues, PoolId, SlotPool, SlotRole, Template, TemplatePiece};
 
-/// A catalogue of these pools (name and size) and lines.
+/// Builds a catalogue from pools (name and size) and lines.
 ///
-/// `<name>` is a slot of a pool, a definition if it is left of `:=`, `~<name>` a silent use; `<[1..20]>` and
-/// `<[red,green]>` are choices; what stands before ` -> ` is a guard, which multiplies the actions but does not
-/// show in their text; `*3 ` in front makes three copies.
+/// `<name>` is a slot of a pool: a definition left of `:=`, otherwise a use, and `~<name>` a silent
+/// use. `<[1..20]>` and `<[red,green]>` are choices. The part before ` -> ` is a guard, which
+/// multiplies the actions but does not show in their text. `*3 ` in front makes three copies.
 ///
 /// # Panics
-/// If a line has an unknown pool, or if there are too many actions: toys are written by people who can fix that.
+/// Panics if a line has an unknown pool, or if there are too many actions: toys are written by
+/// people who can fix that.
 ///
 /// ```
 /// use testwright_core::{ActionId, toys};
@@ -20,9 +22,9 @@ use crate::{Axis, Catalog, Choice, Piece, Pool, PoolId, Role, Template};
 /// assert_eq!(catalog.text(ActionId(7)), "set0.add(int1)");
 /// ```
 pub fn catalog(pools: &[(&str, u32)], lines: &[&str]) -> Catalog {
-    let pools: Vec<Pool> = pools
+    let pools: Vec<SlotPool> = pools
         .iter()
-        .map(|(name, size)| Pool {
+        .map(|(name, size)| SlotPool {
             name: (*name).to_owned(),
             size: *size,
         })
@@ -34,7 +36,8 @@ pub fn catalog(pools: &[(&str, u32)], lines: &[&str]) -> Catalog {
     Catalog::new(pools, templates).expect("a toy has few actions")
 }
 
-fn template(pools: &[Pool], number: usize, line: &str) -> Template {
+/// Parses one line.
+fn template(pools: &[SlotPool], number: usize, line: &str) -> Template {
     let mut template = Template {
         class: line.to_owned(),
         line: number,
@@ -48,40 +51,44 @@ fn template(pools: &[Pool], number: usize, line: &str) -> Template {
         rest = after;
     }
     let (guard, statement) = rest.split_once(" -> ").unwrap_or(("", rest));
-    holes(pools, guard, Role::Use, &mut template);
+    add_placeholders(pools, guard, SlotRole::Use, &mut template);
     template.pieces.clear();
     match statement.split_once(" := ") {
         Some((left, right)) => {
-            holes(pools, left, Role::Definition, &mut template);
-            template.pieces.push(Piece::Text(" = ".to_owned()));
-            holes(pools, right, Role::Use, &mut template);
+            add_placeholders(pools, left, SlotRole::Definition, &mut template);
+            template.pieces.push(TemplatePiece::Text(" = ".to_owned()));
+            add_placeholders(pools, right, SlotRole::Use, &mut template);
         }
-        None => holes(pools, statement, Role::Use, &mut template),
+        None => add_placeholders(pools, statement, SlotRole::Use, &mut template),
     }
     template
 }
 
-fn holes(pools: &[Pool], text: &str, role: Role, template: &mut Template) {
+/// Parses a text with placeholders and adds its pieces and axes to a template.
+fn add_placeholders(pools: &[SlotPool], text: &str, role: SlotRole, template: &mut Template) {
     let mut rest = text;
     while let Some((before, after)) = rest.split_once('<') {
         let (name, after) = after.split_once('>').expect("`>` after `<`");
         let (before, role) = match before.strip_suffix('~') {
-            Some(before) => (before, Role::SilentUse),
+            Some(before) => (before, SlotRole::SilentUse),
             None => (before, role),
         };
         if !before.is_empty() {
-            template.pieces.push(Piece::Text(before.to_owned()));
+            template.pieces.push(TemplatePiece::Text(before.to_owned()));
         }
-        template.pieces.push(Piece::Hole(template.axes.len()));
+        template
+            .pieces
+            .push(TemplatePiece::Hole(template.axes.len()));
         template.axes.push(axis(pools, name, role));
         rest = after;
     }
     if !rest.is_empty() {
-        template.pieces.push(Piece::Text(rest.to_owned()));
+        template.pieces.push(TemplatePiece::Text(rest.to_owned()));
     }
 }
 
-fn axis(pools: &[Pool], name: &str, role: Role) -> Axis {
+/// Parses a placeholder.
+fn axis(pools: &[SlotPool], name: &str, role: SlotRole) -> Axis {
     if let Some(choices) = name
         .strip_prefix('[')
         .and_then(|name| name.strip_suffix(']'))
@@ -90,13 +97,13 @@ fn axis(pools: &[Pool], name: &str, role: Role) -> Axis {
             .split_once("..")
             .and_then(|(first, last)| Some((first.parse().ok()?, last.parse().ok()?)));
         return Axis::Choice(match range {
-            Some((first, last)) => Choice::Integers { first, last },
-            None => Choice::Texts(choices.split(',').map(str::to_owned).collect()),
+            Some((first, last)) => ChoiceValues::Integers { first, last },
+            None => ChoiceValues::Texts(choices.split(',').map(str::to_owned).collect()),
         });
     }
-    let place = pools.iter().position(|pool| pool.name == name);
+    let index = pools.iter().position(|pool| pool.name == name);
     Axis::Slot {
-        pool: PoolId(place.expect("a pool of that name")),
+        pool: PoolId(index.expect("a pool of that name")),
         role,
     }
 }

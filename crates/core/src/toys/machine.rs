@@ -1,29 +1,32 @@
+//! Small models for tests of products.
+
 use crate::product::{
-    Label, Model, Move, NameId, Phase, Place, Refusal, Trouble, ValueId, ValueText, Words,
+    BlockReason, Interner, Model, ModelError, ModelState, ModelStep, NameId, Phase, StepLabel,
+    ValueId, ValueText,
 };
 
-/// A model in as few words as possible: lines such as `off on lit`, each a state, what is done there, and the state
-/// after it. An action may have arguments and a result, `off on(3)/bright lit`, without blanks in them. The first state
-/// is where a run begins, and every state is accepting and safe.
+/// A model in a minimal notation: lines such as `off on lit`, each with a state, an action, and the
+/// state after it. An action may have arguments and a result, `off on(3)/bright lit`, without
+/// blanks in them. A run begins in the first state, and every state is accepting and safe.
 #[derive(Clone, Debug)]
-pub struct Machine {
+pub struct ToyMachine {
     name: String,
     states: Vec<String>,
-    edges: Vec<(Place, Move)>,
+    edges: Vec<(ModelState, ModelStep)>,
     vocabulary: Vec<NameId>,
     is_scenario: bool,
 }
 
-impl Machine {
-    /// The words of a product of machines: values are their texts.
-    pub fn words() -> Words {
+impl ToyMachine {
+    /// Creates the interner for a product of machines: values are their texts.
+    pub fn interner() -> Interner {
         let text = |text: &str| (key(text), ValueText::literal(text));
-        Words::new(text(""), text("()"))
+        Interner::new(text(""), text("()"))
     }
 
-    /// A model that means what it says.
-    pub fn program(words: &mut Words, name: &str, lines: &[&str]) -> Machine {
-        let mut machine = Machine {
+    /// Creates a program: arguments and results are exact.
+    pub fn program(interner: &mut Interner, name: &str, lines: &[&str]) -> ToyMachine {
+        let mut machine = ToyMachine {
             name: name.to_owned(),
             states: Vec::new(),
             edges: Vec::new(),
@@ -36,10 +39,10 @@ impl Machine {
             else {
                 continue;
             };
-            let label = label(words, action);
-            let from = machine.place(from);
-            let to = machine.place(to);
-            machine.edges.push((from, Move { label, to }));
+            let label = label(interner, action);
+            let from = machine.intern_state(from);
+            let to = machine.intern_state(to);
+            machine.edges.push((from, ModelStep { label, to }));
             if !machine.vocabulary.contains(&label.name) {
                 machine.vocabulary.push(label.name);
             }
@@ -47,58 +50,61 @@ impl Machine {
         machine
     }
 
-    /// A model that leaves arguments and results open where it names none.
-    pub fn scenario(words: &mut Words, name: &str, lines: &[&str]) -> Machine {
-        Machine {
+    /// Creates a scenario: a step without arguments and result stands for any.
+    pub fn scenario(interner: &mut Interner, name: &str, lines: &[&str]) -> ToyMachine {
+        ToyMachine {
             is_scenario: true,
-            ..Machine::program(words, name, lines)
+            ..ToyMachine::program(interner, name, lines)
         }
     }
 
-    /// The same, and it also knows these actions, which are never possible.
-    pub fn forbidding(mut self, words: &mut Words, names: &[&str]) -> Machine {
+    /// Adds actions that are never possible, so that a product forbids them.
+    pub fn forbidding(mut self, interner: &mut Interner, names: &[&str]) -> ToyMachine {
         self.vocabulary
-            .extend(names.iter().map(|name| words.name(name)));
+            .extend(names.iter().map(|name| interner.intern_name(name)));
         self
     }
 
-    fn place(&mut self, state: &str) -> Place {
+    /// Returns the number of a state, which may be new.
+    fn intern_state(&mut self, state: &str) -> ModelState {
         let known = self.states.iter().position(|known| known == state);
         let number = known.unwrap_or_else(|| {
             self.states.push(state.to_owned());
             self.states.len() - 1
         });
-        Place(number as u32)
+        ModelState(number as u32)
     }
 
-    fn from(&self, place: Place) -> impl Iterator<Item = Move> + '_ {
-        let here = self.edges.iter().filter(move |(from, _)| *from == place);
+    /// Returns the steps of a state.
+    fn steps_from(&self, state: ModelState) -> impl Iterator<Item = ModelStep> + '_ {
+        let here = self.edges.iter().filter(move |(from, _)| *from == state);
         here.map(|(_, one)| *one)
     }
 }
 
-/// The label that a text such as `on(3)/bright` stands for.
-fn label(words: &mut Words, text: &str) -> Label {
+/// Parses a label such as `on(3)/bright`.
+fn label(interner: &mut Interner, text: &str) -> StepLabel {
     let (text, result) = text.split_once('/').unwrap_or((text, ""));
     let name = text.split('(').next().unwrap_or(text);
     let arguments = match &text[name.len()..] {
         "" => "()",
         given => given,
     };
-    Label {
-        name: words.name(name),
-        arguments: words.value(key(arguments), || ValueText::literal(arguments)),
-        result: words.value(key(result), || ValueText::literal(result)),
+    StepLabel {
+        name: interner.intern_name(name),
+        arguments: interner.intern_value(key(arguments), || ValueText::literal(arguments)),
+        result: interner.intern_value(key(result), || ValueText::literal(result)),
     }
 }
 
-/// Good enough for the few short texts of a toy: those of up to sixteen bytes are their own keys.
+/// Returns a key for a value. Texts of up to sixteen bytes are their own keys, which suffices for
+/// toys.
 fn key(text: &str) -> u128 {
     text.bytes()
         .fold(0, |key, byte| key << 8 | u128::from(byte))
 }
 
-impl Model for Machine {
+impl Model for ToyMachine {
     fn name(&self) -> &str {
         &self.name
     }
@@ -111,67 +117,67 @@ impl Model for Machine {
         self.is_scenario
     }
 
-    fn start(&mut self, _run: usize) -> Result<Option<Place>, Trouble> {
-        Ok(Some(Place(0)))
+    fn start(&mut self, _run: usize) -> Result<Option<ModelState>, ModelError> {
+        Ok(Some(ModelState(0)))
     }
 
-    fn moves(
+    fn possible_steps(
         &mut self,
-        _words: &mut Words,
-        from: Place,
+        _interner: &mut Interner,
+        from: ModelState,
         _phase: Phase,
-        _offers: &[Label],
-    ) -> Result<Vec<Move>, Trouble> {
-        Ok(self.from(from).collect())
+        _offers: &[StepLabel],
+    ) -> Result<Vec<ModelStep>, ModelError> {
+        Ok(self.steps_from(from).collect())
     }
 
-    fn refusal(
+    fn block_reason(
         &mut self,
-        words: &mut Words,
-        from: Place,
+        interner: &mut Interner,
+        from: ModelState,
         name: NameId,
         arguments: ValueId,
-    ) -> Result<Option<Refusal>, Trouble> {
-        let is_allowed = !self.perform(words, from, name, arguments)?.is_empty();
-        Ok((!is_allowed).then(|| Refusal::Scenario {
+    ) -> Result<Option<BlockReason>, ModelError> {
+        let is_allowed = !self.perform(interner, from, name, arguments)?.is_empty();
+        Ok((!is_allowed).then(|| BlockReason::Scenario {
             state: self.text(from),
-            instead: self.from(from).map(|one| one.label).collect(),
+            instead: self.steps_from(from).map(|one| one.label).collect(),
         }))
     }
 
-    fn refusals(
+    fn block_reasons(
         &mut self,
-        _words: &mut Words,
-        _from: Place,
-        _offers: &[Label],
-    ) -> Result<Vec<(NameId, ValueId, Refusal)>, Trouble> {
+        _interner: &mut Interner,
+        _from: ModelState,
+        _offers: &[StepLabel],
+    ) -> Result<Vec<(NameId, ValueId, BlockReason)>, ModelError> {
         Ok(Vec::new())
     }
 
     fn perform(
         &mut self,
-        _words: &mut Words,
-        from: Place,
+        _interner: &mut Interner,
+        from: ModelState,
         name: NameId,
         arguments: ValueId,
-    ) -> Result<Vec<Move>, Trouble> {
-        let fits = |one: &Move| {
+    ) -> Result<Vec<ModelStep>, ModelError> {
+        let fits = |one: &ModelStep| {
             let given = one.label.arguments;
             one.label.name == name
                 && (given == arguments || self.is_scenario && given == ValueId::EMPTY)
         };
-        Ok(self.from(from).filter(fits).collect())
+        Ok(self.steps_from(from).filter(fits).collect())
     }
 
-    fn is_accepting(&self, _place: Place) -> bool {
+    fn is_accepting(&self, _state: ModelState) -> bool {
         true
     }
 
-    fn is_safe(&self, _place: Place) -> bool {
+    fn is_safe(&self, _state: ModelState) -> bool {
         true
     }
 
-    fn text(&self, place: Place) -> String {
-        self.states[place.0 as usize].clone()
+    fn text(&self, state: ModelState) -> String {
+        self.states[state.0 as usize].clone()
     }
 }

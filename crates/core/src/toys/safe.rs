@@ -1,12 +1,15 @@
-use super::touched::{Touched, covered};
+//! A safe with a secret code.
+
+use super::touched::{TouchedTargets, covered};
 use super::{catalog, failed, fingerprint};
 use crate::{
-    ActionId, Catalog, Error, FailureKind, Fingerprint, Likeness, Outcome, Random, System, TargetId,
+    ActionId, Catalog, Equivalence, Error, FailureKind, Fingerprint, Outcome, Random, System,
+    TargetId,
 };
 
-/// A safe that should never open, but does once the keys of its code were pressed in order, whatever else is
-/// pressed in between. So the shortest failing test is the code, and everything else in a test is noise. What is
-/// touched tells how much of the code was pressed.
+/// A safe that should never open, but does once the keys of its code were pressed in order,
+/// whatever else is pressed in between. So the shortest failing test is the code, and everything
+/// else in a test is noise. The touched targets tell how much of the code was pressed.
 ///
 /// ```
 /// use testwright_core::{ActionId, Outcome, System, toys::Safe};
@@ -22,22 +25,22 @@ pub struct Safe {
     actions: Catalog,
     code: Vec<u64>,
     pressed: usize,
-    touched: Touched,
+    touched: TouchedTargets,
 }
 
 impl Safe {
-    /// How many keys of the code were pressed.
+    /// Returns how many keys of the code were pressed.
     pub fn pressed(&self) -> usize {
         self.pressed
     }
 
-    /// A safe with keys from 0 up to `last_key`, and its code.
+    /// Creates a safe with keys from 0 up to `last_key`, and this code.
     pub fn new(last_key: u32, code: &[u64]) -> Safe {
         Safe {
             actions: catalog(&[], &[&format!("press(<[0..{last_key}]>)")]),
             code: code.to_vec(),
             pressed: 0,
-            touched: Touched::default(),
+            touched: TouchedTargets::default(),
         }
     }
 }
@@ -77,7 +80,7 @@ impl System for Safe {
 }
 
 impl Fingerprint for Safe {
-    fn fingerprint(&mut self, _likeness: Likeness) -> Result<u128, Error> {
+    fn fingerprint(&mut self, _equivalence: Equivalence) -> Result<u128, Error> {
         Ok(fingerprint([self.pressed as u64]))
     }
 }

@@ -1,21 +1,25 @@
-use super::touched::{Touched, covered};
+//! A stack compared with a reference.
+
+use super::touched::{TouchedTargets, covered};
 use super::{catalog, failed, fingerprint};
 use crate::{
-    ActionId, Catalog, Error, FailureKind, Fingerprint, Likeness, Outcome, Snapshot, System,
+    ActionId, Catalog, Equivalence, Error, FailureKind, Fingerprint, Outcome, Snapshot, System,
     TargetId,
 };
 
-/// A stack that forgets its lowest element when a fourth is pushed, next to one that does not. Popping from an
-/// empty stack raises an exception that is expected.
+/// A stack that loses its lowest element when a fourth is pushed, next to a correct one. Popping
+/// from an empty stack raises an expected exception.
 #[derive(Clone, Debug)]
 pub struct Stack {
     actions: Catalog,
     elements: Vec<u64>,
     reference: Vec<u64>,
-    touched: Touched,
+    touched: TouchedTargets,
 }
 
+/// The number of elements the buggy stack can hold.
 const CAPACITY: usize = 3;
+/// The number of push actions, which come first.
 const PUSHES: u64 = 3;
 
 impl Default for Stack {
@@ -24,7 +28,7 @@ impl Default for Stack {
             actions: catalog(&[], &["push(<[1..3]>)", "pop()", "clear()"]),
             elements: Vec::new(),
             reference: Vec::new(),
-            touched: Touched::default(),
+            touched: TouchedTargets::default(),
         }
     }
 }
@@ -75,7 +79,7 @@ impl System for Stack {
         Outcome::Passed
     }
 
-    fn expected(&mut self) -> String {
+    fn expected_exception(&mut self) -> String {
         "IndexError: pop from an empty stack".to_owned()
     }
 
@@ -98,11 +102,12 @@ impl Snapshot for Stack {
 }
 
 impl Fingerprint for Stack {
-    fn fingerprint(&mut self, _likeness: Likeness) -> Result<u128, Error> {
-        // The number of elements first, so that it is clear where the reference begins.
-        let words = [self.elements.len() as u64].into_iter();
-        let words = words.chain(self.elements.iter().copied());
-        Ok(fingerprint(words.chain(self.reference.iter().copied())))
+    fn fingerprint(&mut self, _equivalence: Equivalence) -> Result<u128, Error> {
+        // The number of elements comes first, so that the beginning of the reference is
+        // unambiguous.
+        let numbers = [self.elements.len() as u64].into_iter();
+        let numbers = numbers.chain(self.elements.iter().copied());
+        Ok(fingerprint(numbers.chain(self.reference.iter().copied())))
     }
 }
 

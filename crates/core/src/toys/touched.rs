@@ -1,14 +1,17 @@
+//! Coverage for toys.
+
 use crate::{Coverage, TargetId};
 
-/// What was touched of a toy: all that [`Covered`](crate::Covered) asks for.
+/// The touched targets of a toy: everything that [`Covered`](crate::Covered) requires.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Touched {
+pub(super) struct TouchedTargets {
     pub(super) all: Coverage,
     pub(super) current: Coverage,
     pub(super) new: Vec<TargetId>,
 }
 
-impl Touched {
+impl TouchedTargets {
+    /// Records a target.
     pub(super) fn touch(&mut self, target: TargetId) {
         self.current.insert(target);
         if self.all.insert(target) {
@@ -29,7 +32,7 @@ macro_rules! covered {
                 std::mem::take(&mut self.touched.new)
             }
 
-            fn begin_anew(&mut self) -> Result<(), crate::Error> {
+            fn reset_touched(&mut self) -> Result<(), crate::Error> {
                 self.touched.current.clear();
                 Ok(())
             }

@@ -1,10 +1,12 @@
+//! A wrapper that adds snapshots and coverage to a toy.
+
 use crate::{
     ActionId, Catalog, Coverage, Covered, Error, Outcome, Random, Snapshot, System, TargetId,
     TemplateSet,
 };
 
-/// Any toy, with copies and with coverage. A target is a line of its catalogue right after another one (or after the
-/// reset), so that it takes a test of some length to touch them all.
+/// Any toy, with snapshots and coverage. A target is a pair of consecutive lines of its catalogue
+/// (or the reset and a line), so it takes a test of some length to touch them all.
 ///
 /// ```
 /// use testwright_core::{ActionId, Covered, System, TargetId, toys::{Jugs, Watched}};
@@ -26,7 +28,7 @@ pub struct Watched<S> {
 }
 
 impl<S: System> Watched<S> {
-    /// Watches a toy.
+    /// Wraps a toy.
     pub fn new(toy: S) -> Watched<S> {
         Watched {
             toy,
@@ -72,8 +74,8 @@ impl<S: System> System for Watched<S> {
         self.toy.step(action)
     }
 
-    fn expected(&mut self) -> String {
-        self.toy.expected()
+    fn expected_exception(&mut self) -> String {
+        self.toy.expected_exception()
     }
 
     fn check(&mut self) -> Outcome {
@@ -81,7 +83,7 @@ impl<S: System> System for Watched<S> {
     }
 }
 
-/// What was touched is no part of the state: it is about the past.
+/// The touched targets are not part of the state, since they are about the past.
 impl<S: System + Clone> Snapshot for Watched<S> {
     type State = (S, usize);
 
@@ -104,7 +106,7 @@ impl<S: System> Covered for Watched<S> {
         std::mem::take(&mut self.new)
     }
 
-    fn begin_anew(&mut self) -> Result<(), Error> {
+    fn reset_touched(&mut self) -> Result<(), Error> {
         self.touched.clear();
         Ok(())
     }

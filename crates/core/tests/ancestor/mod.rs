@@ -1,28 +1,30 @@
-//! TSTL's algorithms as its documentation tells them, without any of our ideas: every candidate is run, from a reset,
-//! whether it was run before or not. Only evaluations of the predicate are counted; the runs that find out what is enabled
-//! and prune steps that are not are a present to the ancestor.
+//! TSTL's algorithms as documented, without any of our improvements: every candidate is run, from a
+//! reset, whether it was run before or not. Only evaluations of the predicate are counted; the runs
+//! that find enabled actions and prune disabled steps are free.
 
 use testwright_core::replay::{ReplayOptions, replay};
-use testwright_core::{ActionId, Event, Failure, PoolId, Role, Step, System, Test};
+use testwright_core::{ActionId, Failure, PoolId, SlotRole, Step, System, Test, TraceEvent};
 
-/// A test.
+/// The actions of a test.
 type Steps = Vec<ActionId>;
 type Slot = (PoolId, u32);
 
-/// Where to stop if it takes for ever.
-const PATIENCE: u64 = 300_000;
+/// The maximum number of evaluations.
+const MAX_RUNS: u64 = 300_000;
 
+/// TSTL's algorithms on a system with a failing test.
 pub(crate) struct Ancestor<'a, S> {
     pub(crate) system: &'a mut S,
     pub(crate) failure: &'a Failure,
-    /// How often the predicate was asked.
+    /// The number of evaluations of the predicate.
     pub(crate) runs: u64,
 }
 
 impl<S: System> Ancestor<'_, S> {
+    /// Returns true if a test still fails the same way.
     fn holds(&mut self, steps: &[ActionId]) -> bool {
         self.runs += 1;
-        if self.runs > PATIENCE {
+        if self.runs > MAX_RUNS {
             return false;
         }
         let test = Test::of(steps.iter().copied());
@@ -32,20 +34,20 @@ impl<S: System> Ancestor<'_, S> {
             .is_some_and(|failure| failure.is_same_as(self.failure))
     }
 
-    /// The steps that are enabled when their turn comes. Not counted.
+    /// Returns the steps that are enabled in their turn. Not counted.
     fn pruned(&mut self, steps: &[ActionId]) -> Steps {
         let test = Test::of(steps.iter().copied());
         let trace = replay(self.system, &test, &ReplayOptions::default(), &mut ()).unwrap();
         let mut pruned = Vec::new();
-        for (place, action) in steps.iter().enumerate() {
-            if !matches!(trace.events.get(place), Some(Event::Skipped(_))) {
+        for (index, action) in steps.iter().enumerate() {
+            if !matches!(trace.events.get(index), Some(TraceEvent::Skipped(_))) {
                 pruned.push(*action);
             }
         }
         pruned
     }
 
-    /// What is enabled before each step. Not counted.
+    /// Returns the enabled actions before each step. Not counted.
     fn enabled(&mut self, steps: &[ActionId]) -> Vec<Vec<ActionId>> {
         self.system.reset().unwrap();
         let mut all = Vec::new();
@@ -58,7 +60,7 @@ impl<S: System> Ancestor<'_, S> {
         all
     }
 
-    /// Greedy reduction: single steps, going on where the last success was.
+    /// Reduces greedily: single steps, continuing where the last success was.
     pub(crate) fn reduce(&mut self, test: &[ActionId]) -> Steps {
         let mut body = test.to_vec();
         let mut last = 0;
@@ -67,15 +69,15 @@ impl<S: System> Ancestor<'_, S> {
                 return body;
             }
             for offset in 0..body.len() {
-                let place = (last + offset) % body.len();
+                let index = (last + offset) % body.len();
                 let mut candidate = body.clone();
-                candidate.remove(place);
+                candidate.remove(index);
                 if self.holds(&candidate) {
                     body = self.pruned(&candidate);
                     last = if body.is_empty() {
                         0
                     } else {
-                        place % body.len()
+                        index % body.len()
                     };
                     continue 'again;
                 }
@@ -84,7 +86,8 @@ impl<S: System> Ancestor<'_, S> {
         }
     }
 
-    /// All rules in the order of the table; reduction after every success; rules that failed go to the end.
+    /// Applies all rules in the order of the table; reduces after every success; rules that failed
+    /// go to the end.
     pub(crate) fn normalize(&mut self, test: &[ActionId]) -> Steps {
         let mut test = test.to_vec();
         type Rule<'a, S> = fn(&mut Ancestor<'a, S>, &[ActionId]) -> Option<Steps>;
@@ -102,8 +105,8 @@ impl<S: System> Ancestor<'_, S> {
                 if let Some(better) = rules[number](self, &test) {
                     let better = self.reduce(&better);
                     rules.rotate_left(number);
-                    // It would assert here; stopping is kinder.
-                    if seen.contains(&better) || self.runs > PATIENCE {
+                    // TSTL would fail an assertion here; we stop.
+                    if seen.contains(&better) || self.runs > MAX_RUNS {
                         return better;
                     }
                     seen.push(better.clone());
@@ -118,8 +121,8 @@ impl<S: System> Ancestor<'_, S> {
     fn simplify_all(&mut self, test: &[ActionId]) -> Option<Steps> {
         let enabled = self.enabled(test);
         let mut tried = Vec::new();
-        for (place, action) in test.iter().enumerate() {
-            for lower in enabled[place].iter().filter(|other| *other < action) {
+        for (index, action) in test.iter().enumerate() {
+            for lower in enabled[index].iter().filter(|other| *other < action) {
                 if tried.contains(&(*action, *lower)) {
                     continue;
                 }
@@ -136,10 +139,10 @@ impl<S: System> Ancestor<'_, S> {
 
     fn simplify_single(&mut self, test: &[ActionId]) -> Option<Steps> {
         let enabled = self.enabled(test);
-        for (place, action) in test.iter().enumerate() {
-            for lower in enabled[place].iter().filter(|other| *other < action) {
+        for (index, action) in test.iter().enumerate() {
+            for lower in enabled[index].iter().filter(|other| *other < action) {
                 let mut candidate = test.to_vec();
-                candidate[place] = *lower;
+                candidate[index] = *lower;
                 if self.holds(&candidate) {
                     return Some(candidate);
                 }
@@ -149,20 +152,20 @@ impl<S: System> Ancestor<'_, S> {
     }
 
     fn replace_pool(&mut self, test: &[ActionId]) -> Option<Steps> {
-        for place in 0..test.len() {
+        for index in 0..test.len() {
             for (pool, slot) in self.mentioned(test) {
                 for lower in 0..slot {
                     let target = (pool, lower);
-                    let (moved, stay): (Steps, Steps) = test[..place]
+                    let (moved, stay): (Steps, Steps) = test[..index]
                         .iter()
                         .partition(|action| self.mentions(**action, target));
-                    let candidate = [stay, moved, test[place..].to_vec()].concat();
+                    let candidate = [stay, moved, test[index..].to_vec()].concat();
                     let candidate = self.renamed(&candidate, 0..test.len(), (pool, slot), lower);
                     if candidate != test && self.holds(&candidate) {
                         return Some(candidate);
                     }
-                    for end in (place + 1..=test.len()).rev() {
-                        let candidate = self.renamed(test, place..end, (pool, slot), lower);
+                    for end in (index + 1..=test.len()).rev() {
+                        let candidate = self.renamed(test, index..end, (pool, slot), lower);
                         if candidate != test && self.holds(&candidate) {
                             return Some(candidate);
                         }
@@ -225,10 +228,10 @@ impl<S: System> Ancestor<'_, S> {
 
     fn reduce_action(&mut self, test: &[ActionId]) -> Option<Steps> {
         let enabled = self.enabled(test);
-        for (place, action) in test.iter().enumerate() {
-            for other in enabled[place].iter().filter(|other| *other != action) {
+        for (index, action) in test.iter().enumerate() {
+            for other in enabled[index].iter().filter(|other| *other != action) {
                 let mut candidate = test.to_vec();
-                candidate[place] = *other;
+                candidate[index] = *other;
                 if self.holds(&candidate) {
                     let reduced = self.reduce(&candidate);
                     if reduced.len() < test.len() {
@@ -240,29 +243,32 @@ impl<S: System> Ancestor<'_, S> {
         None
     }
 
-    /// Tries every other action at every step, every exchange, and every fresh value. What it finds does not matter here.
+    /// Tries every other action at every step, every swap, and every fresh value. The results do
+    /// not matter here.
     pub(crate) fn generalize(&mut self, test: &[ActionId]) {
         let count = self.system.actions().len();
-        for place in 0..test.len() {
+        for index in 0..test.len() {
             for other in (0..count)
                 .map(ActionId)
-                .filter(|other| *other != test[place])
+                .filter(|other| *other != test[index])
             {
                 let mut candidate = test.to_vec();
-                candidate[place] = other;
+                candidate[index] = other;
                 self.holds(&candidate);
             }
-            for other in place + 1..test.len() {
+            for other in index + 1..test.len() {
                 let mut candidate = test.to_vec();
-                candidate.swap(place, other);
+                candidate.swap(index, other);
                 self.holds(&candidate);
             }
-            for (pool, slot, role) in self.system.actions().slots(test[place]) {
-                let only = [(pool, slot, Role::Definition)];
+            for (pool, slot, role) in self.system.actions().slots(test[index]) {
+                let only = [(pool, slot, SlotRole::Definition)];
                 for definition in (0..count).map(ActionId) {
-                    if role != Role::Definition && self.system.actions().slots(definition) == only {
+                    if role != SlotRole::Definition
+                        && self.system.actions().slots(definition) == only
+                    {
                         let mut candidate = test.to_vec();
-                        candidate.insert(place, definition);
+                        candidate.insert(index, definition);
                         self.holds(&candidate);
                     }
                 }
@@ -307,7 +313,7 @@ impl<S: System> Ancestor<'_, S> {
     }
 }
 
-/// The actions of a test without restarts.
+/// Returns the actions of a test, without restarts.
 pub(crate) fn actions(test: &Test) -> Steps {
     let action = |step: &Step| match step {
         Step::Act(action) => Some(*action),

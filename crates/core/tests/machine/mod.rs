@@ -1,31 +1,32 @@
-//! Random systems, and random tests that fail on a system.
+//! Random systems, and random tests that fail on them.
 
 #![allow(dead_code, reason = "not every file of tests needs all of it")]
 
 use std::ops::ControlFlow;
 
 use proptest::prelude::*;
-use testwright_core::generate::{Found, Search, SearchWatcher, regenerate, search};
+use testwright_core::generate::{FailingTest, SearchOptions, SearchWatcher, regenerate, search};
 use testwright_core::replay::{ReplayOptions, replay};
 use testwright_core::{
-    ActionId, Catalog, Error, Failure, FailureKind, Fingerprint, Likeness, Outcome, Snapshot,
+    ActionId, Catalog, Equivalence, Error, Failure, FailureKind, Fingerprint, Outcome, Snapshot,
     System, Test, toys,
 };
 
-/// A random automaton that does not care what its actions mean. Some states fail, in one way or another.
+/// A random automaton that ignores the meaning of its actions. Some states fail, in one way or
+/// another.
 #[derive(Clone, Debug)]
 pub(crate) struct Machine {
     pub(crate) actions: Catalog,
-    /// By state and action: the next state, or that the action is not enabled.
+    /// By state and action: the next state; `None` if the action is not enabled.
     pub(crate) next: Vec<Vec<Option<usize>>>,
-    /// By state: what is wrong with it.
+    /// By state: the way in which it fails.
     pub(crate) wrong: Vec<Option<u8>>,
-    /// By state: what is true in it.
+    /// By state: the truth of two predicates.
     pub(crate) labels: Vec<[bool; 2]>,
     pub(crate) state: usize,
 }
 
-/// A machine with pools.
+/// Generates a machine with pools.
 pub(crate) fn any_machine() -> impl Strategy<Value = Machine> {
     let lines = ["<x> := <[0..1]>", "f(<x>)", "g(<x>, <y>)"];
     let actions = toys::catalog(&[("x", 3), ("y", 2)], &lines);
@@ -33,7 +34,8 @@ pub(crate) fn any_machine() -> impl Strategy<Value = Machine> {
     machine_of(actions, 7, 3, wrong)
 }
 
-/// A machine with so many states. For one action that is not enabled so many are.
+/// Generates a machine with this many states. For each disabled action, `enabled` actions are
+/// enabled.
 pub(crate) fn machine_of(
     actions: Catalog,
     states: usize,
@@ -100,22 +102,23 @@ impl Snapshot for Machine {
 }
 
 impl Fingerprint for Machine {
-    fn fingerprint(&mut self, _likeness: Likeness) -> Result<u128, Error> {
+    fn fingerprint(&mut self, _likeness: Equivalence) -> Result<u128, Error> {
         Ok(self.state as u128)
     }
 }
 
-struct Keep(Vec<Found>);
+struct Keep(Vec<FailingTest>);
 
 impl<S: ?Sized> SearchWatcher<S> for Keep {
-    fn found(&mut self, _system: &mut S, found: Found) -> ControlFlow<()> {
+    fn failure_found(&mut self, _system: &mut S, found: FailingTest) -> ControlFlow<()> {
         self.0.push(found);
         ControlFlow::Continue(())
     }
 }
 
-pub(crate) fn failures(system: &mut impl System, seed: u64, length: usize) -> Vec<Found> {
-    let plan = Search {
+/// Returns the failing tests of a short random search.
+pub(crate) fn failures(system: &mut impl System, seed: u64, length: usize) -> Vec<FailingTest> {
+    let plan = SearchOptions {
         seed,
         tests: Some(4),
         length,
@@ -129,6 +132,7 @@ pub(crate) fn failures(system: &mut impl System, seed: u64, length: usize) -> Ve
     keep.0
 }
 
+/// Returns the length of the run if a test fails in this way.
 pub(crate) fn fails_as(system: &mut impl System, test: &Test, failure: &Failure) -> Option<usize> {
     let trace = replay(system, test, &ReplayOptions::default(), &mut ()).unwrap();
     let same = trace

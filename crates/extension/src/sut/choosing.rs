@@ -1,4 +1,4 @@
-//! What can be done now, and what to do next.
+//! Enabled actions, and the choice among them.
 
 use std::collections::BTreeSet;
 use std::time::Instant;
@@ -6,13 +6,18 @@ use std::time::Instant;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyList, PyString, PyTuple};
-use testwright_core::{ActionId, ClassId, Classes, Random, Step, System, TemplateId, TemplateSet};
+use testwright_core::{
+    ActionClasses, ActionId, ClassId, Random, Step, System, TemplateId, TemplateSet,
+};
 
 use super::Sut;
-use crate::action::Action;
+use crate::action::PyAction;
 
-/// A stream of random numbers of ours from one of Python's: a `random.Random`, or the module `random` for `None`.
-pub(super) fn stream(python: Python<'_>, rgen: Option<&Bound<'_, PyAny>>) -> PyResult<Random> {
+/// Makes a stream of random numbers from a `random.Random`, or from the module `random` for `None`.
+pub(super) fn random_stream(
+    python: Python<'_>,
+    rgen: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Random> {
     let module;
     let source = match rgen {
         Some(rgen) => rgen,
@@ -40,8 +45,8 @@ impl Sut {
     ///     >>> sut.actions()[6:8]
     ///     [<stack0 = stack.Stack()>, <stack0.push(int0)>]
     fn actions<'py>(slf: &Bound<'py, Sut>) -> PyResult<Bound<'py, PyList>> {
-        let ids: Vec<ActionId> = Sut::look_at(slf)?.actions_on().collect();
-        listed(slf, &ids)
+        let ids: Vec<ActionId> = Sut::borrow(slf)?.actions_on().collect();
+        action_list(slf, &ids)
     }
 
     /// All actions that are enabled now, in the order of the harness.
@@ -50,7 +55,7 @@ impl Sut {
     ///     [<int0 = 1>, <int0 = 2>, <int0 = 3>, <int1 = 1>, <int1 = 2>, <int1 = 3>, <stack0 = stack.Stack()>]
     pub(crate) fn enabled<'py>(slf: &Bound<'py, Sut>) -> PyResult<Bound<'py, PyList>> {
         let ids = Sut::enabled_ids(slf)?;
-        listed(slf, &ids)
+        action_list(slf, &ids)
     }
 
     /// A random enabled action, every one as likely as the other, or `None`.
@@ -65,8 +70,8 @@ impl Sut {
         rgen: Option<&Bound<'py, PyAny>>,
         act_filter: Option<&Bound<'py, PyAny>>,
         enabled_acts: Option<&Bound<'py, PyAny>>,
-    ) -> PyResult<Option<Bound<'py, Action>>> {
-        let mut random = stream(slf.py(), rgen)?;
+    ) -> PyResult<Option<Bound<'py, PyAction>>> {
+        let mut random = random_stream(slf.py(), rgen)?;
         if act_filter.is_none() && enabled_acts.is_none() {
             return match Sut::pick(slf, &mut random)? {
                 Some(action) => Sut::action(slf, Step::Act(action), None).map(Some),
@@ -101,10 +106,10 @@ impl Sut {
         rgen: Option<&Bound<'py, PyAny>>,
         n: usize,
     ) -> PyResult<Bound<'py, PyList>> {
-        let mut random = stream(slf.py(), rgen)?;
+        let mut random = random_stream(slf.py(), rgen)?;
         let mut chosen = shuffled(Sut::enabled_ids(slf)?, &mut random);
         chosen.truncate(n);
-        listed(slf, &chosen)
+        action_list(slf, &chosen)
     }
 
     /// The first of up to `n` random enabled actions that satisfies a predicate, else the last one tried.
@@ -138,11 +143,11 @@ impl Sut {
         slf: &Bound<'py, Sut>,
         rgen: Option<&Bound<'py, PyAny>>,
         probs: Vec<(f64, String)>,
-    ) -> PyResult<Option<Bound<'py, Action>>> {
-        let mut random = stream(slf.py(), rgen)?;
+    ) -> PyResult<Option<Bound<'py, PyAction>>> {
+        let mut random = random_stream(slf.py(), rgen)?;
         let mut left = Vec::new();
         for (probability, text) in probs {
-            let templates = Sut::look_at(slf)?.templates_of(&text)?;
+            let templates = Sut::borrow(slf)?.templates_of(&text)?;
             left.push((probability, templates));
         }
         while !left.is_empty() {
@@ -173,8 +178,8 @@ impl Sut {
         let matches = |text: &str| -> PyResult<bool> {
             Ok(!pattern.call_method1("match", (text,))?.is_none())
         };
-        let catalog = std::sync::Arc::clone(&Sut::look_at(slf)?.catalog);
-        let (mut on, mut off) = (Sut::look_at(slf)?.templates_on(), BTreeSet::new());
+        let catalog = std::sync::Arc::clone(&Sut::borrow(slf)?.catalog);
+        let (mut on, mut off) = (Sut::borrow(slf)?.templates_on(), BTreeSet::new());
         for template in on.clone().iter() {
             let (first, count) = (catalog.first(template).0, catalog.count(template));
             let mut matching = Vec::new();
@@ -192,7 +197,7 @@ impl Sut {
                 off.extend(matching);
             }
         }
-        let mut sut = Sut::take_hold(slf)?;
+        let mut sut = Sut::borrow_mut(slf)?;
         sut.chosen = Some(on);
         sut.off.extend(off);
         Ok(())
@@ -221,7 +226,7 @@ impl Sut {
     ///     >>> len(sut.enabled())
     ///     8
     fn enable_all_assume(slf: &Bound<'_, Sut>) -> PyResult<()> {
-        Sut::with(slf, |system| system.forgive_assumptions())
+        Sut::with(slf, |system| system.clear_assumption_violation())
     }
 
     /// Lets slots be filled again although their values were not used.
@@ -234,7 +239,7 @@ impl Sut {
     ///     >>> sut.playable("int0 = 2").guard()
     ///     True
     fn relax(slf: &Bound<'_, Sut>) -> PyResult<()> {
-        Sut::with(slf, |system| system.relax(true))
+        Sut::with(slf, |system| system.set_relaxed(true))
     }
 
     /// A fresh value must be used before its slot is filled again, which is the rule.
@@ -246,7 +251,7 @@ impl Sut {
     ///     >>> sut.playable("int0 = 2").guard()
     ///     False
     fn stop_relax(slf: &Bound<'_, Sut>) -> PyResult<()> {
-        Sut::with(slf, |system| system.relax(false))
+        Sut::with(slf, |system| system.set_relaxed(false))
     }
 
     /// Restarts and takes up to `size` steps, random ones unless a generator says otherwise.
@@ -277,7 +282,7 @@ impl Sut {
         stop_when: Option<Bound<'py, PyAny>>,
     ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
         let started = Instant::now();
-        let mut random = stream(slf.py(), rgen.as_ref())?;
+        let mut random = random_stream(slf.py(), rgen.as_ref())?;
         let mut state = initial.unwrap_or_else(|| slf.py().None().into_bound(slf.py()));
         Sut::restart(slf)?;
         let mut ok = true;
@@ -318,24 +323,26 @@ impl Sut {
 }
 
 impl Sut {
-    /// The steps since the last restart, as a list that does not grow with the next one.
+    /// Returns the steps since the last restart, as a list that does not grow with the next one.
     pub(super) fn test_so_far<'py>(slf: &Bound<'py, Sut>) -> PyResult<Bound<'py, PyAny>> {
-        let test = Sut::look_at(slf)?.test(slf.py())?;
+        let test = Sut::borrow(slf)?.test(slf.py())?;
         test.as_any().call_method0("copy")
     }
 
+    /// Returns true if an action is switched on.
     pub(super) fn is_on(&self, action: ActionId) -> bool {
         let chosen = self.chosen.as_ref();
         chosen.is_none_or(|chosen| chosen.contains(self.catalog.template_of(action)))
             && !self.off.contains(&action)
     }
 
-    /// All actions that are switched on, in order.
+    /// Returns all actions that are switched on, in order.
     pub(super) fn actions_on(&self) -> impl Iterator<Item = ActionId> {
         let all = (0..self.catalog.len()).map(ActionId);
         all.filter(|action| self.is_on(*action))
     }
 
+    /// Returns the templates that are switched on.
     pub(super) fn templates_on(&self) -> TemplateSet {
         let all = (0..self.catalog.templates().len()).map(TemplateId);
         match &self.chosen {
@@ -344,31 +351,33 @@ impl Sut {
         }
     }
 
-    /// The templates of the class with this text.
+    /// Returns the templates of the class with this text.
     pub(super) fn templates_of(&self, class: &str) -> PyResult<TemplateSet> {
         let class = class_of(&self.classes, class)?;
         Ok(self.classes.templates(class).iter().copied().collect())
     }
 
+    /// Returns the enabled actions that are switched on.
     pub(super) fn enabled_ids(slf: &Bound<'_, Sut>) -> PyResult<Vec<ActionId>> {
         let mut ids = Sut::with(slf, |system| system.enabled())?;
-        let sut = Sut::look_at(slf)?;
+        let sut = Sut::borrow(slf)?;
         ids.retain(|action| sut.is_on(*action));
         Ok(ids)
     }
 
+    /// Picks a random enabled action that is switched on.
     pub(super) fn pick(slf: &Bound<'_, Sut>, random: &mut Random) -> PyResult<Option<ActionId>> {
         Sut::pick_of(slf, None, random)
     }
 
-    /// A random enabled action that is switched on, of these templates if some are named.
+    /// Picks a random enabled action that is switched on, of these templates if some are given.
     pub(super) fn pick_of(
         slf: &Bound<'_, Sut>,
         among: Option<&TemplateSet>,
         random: &mut Random,
     ) -> PyResult<Option<ActionId>> {
         let among = {
-            let sut = Sut::look_at(slf)?;
+            let sut = Sut::borrow(slf)?;
             match (among, &sut.chosen) {
                 (Some(among), Some(chosen)) => {
                     Some(among.iter().filter(|one| chosen.contains(*one)).collect())
@@ -377,34 +386,35 @@ impl Sut {
             }
         };
         // Single actions that are off are rare, so most draws are good. Each is uniform, and so is the first good one.
-        for _ in 0..DRAWS {
+        for _ in 0..MAX_DRAWS {
             let picked = Sut::with(slf, |system| match &among {
                 Some(among) => system.pick_among(among, random),
                 None => system.pick(random),
             })?;
             match picked {
-                Some(picked) if Sut::look_at(slf)?.off.contains(&picked) => {}
+                Some(picked) if Sut::borrow(slf)?.off.contains(&picked) => {}
                 picked => return Ok(picked),
             }
         }
         let mut enabled = Sut::enabled_ids(slf)?;
-        let sut = Sut::look_at(slf)?;
-        let is_meant = |action: &ActionId| {
+        let sut = Sut::borrow(slf)?;
+        let is_candidate = |action: &ActionId| {
             let template = sut.catalog.template_of(*action);
             among
                 .as_ref()
                 .is_none_or(|among: &TemplateSet| among.contains(template))
         };
-        enabled.retain(is_meant);
+        enabled.retain(is_candidate);
         Ok(random.choose(&enabled).copied())
     }
 }
 
-/// How often an action is drawn that is switched off before all enabled ones are listed.
-const DRAWS: usize = 32;
+/// The number of draws that may hit an action that is switched off before all enabled ones are
+/// listed.
+const MAX_DRAWS: usize = 32;
 
-/// The class with a text.
-pub(super) fn class_of(classes: &Classes, text: &str) -> PyResult<ClassId> {
+/// Finds the class with a text.
+pub(super) fn class_of(classes: &ActionClasses, text: &str) -> PyResult<ClassId> {
     classes.find(text).ok_or_else(|| {
         PyValueError::new_err(format!(
             "the harness has no line `{}` (`action_classes()` lists them)",
@@ -413,9 +423,10 @@ pub(super) fn class_of(classes: &Classes, text: &str) -> PyResult<ClassId> {
     })
 }
 
-/// What a generator with a state returned: the action and the state, in either order.
+/// Splits the result of a generator with a state into the action and the state, in either order.
 ///
-/// The TSTL paper's own example has the state first, and the action in both places where it wants to keep its state.
+/// The TSTL paper's own example has the state first, and the action in both places where it wants
+/// to keep its state.
 fn action_and_state<'py>(
     answer: &Bound<'py, PyAny>,
     state: &Bound<'py, PyAny>,
@@ -423,7 +434,7 @@ fn action_and_state<'py>(
     let wrong = || PyTypeError::new_err("a generator with a state returns an action and a state");
     let pair = answer.cast::<PyTuple>().map_err(|_| wrong())?;
     let (first, second) = (pair.get_item(0)?, pair.get_item(1)?);
-    let is_action = |value: &Bound<'py, PyAny>| value.cast::<Action>().is_ok();
+    let is_action = |value: &Bound<'py, PyAny>| value.cast::<PyAction>().is_ok();
     match (is_action(&first), is_action(&second)) {
         (true, true) => Ok((first, state.clone())),
         (true, false) => Ok((first, second)),
@@ -434,16 +445,18 @@ fn action_and_state<'py>(
     }
 }
 
-fn listed<'py>(slf: &Bound<'py, Sut>, ids: &[ActionId]) -> PyResult<Bound<'py, PyList>> {
+/// Converts actions to a Python list.
+fn action_list<'py>(slf: &Bound<'py, Sut>, ids: &[ActionId]) -> PyResult<Bound<'py, PyList>> {
     let actions = ids
         .iter()
         .map(|action| Sut::action(slf, Step::Act(*action), None));
     PyList::new(slf.py(), actions.collect::<PyResult<Vec<_>>>()?)
 }
 
+/// Shuffles items.
 fn shuffled<T>(mut items: Vec<T>, random: &mut Random) -> Vec<T> {
-    for place in (1..items.len()).rev() {
-        items.swap(place, random.below(place as u64 + 1) as usize);
+    for index in (1..items.len()).rev() {
+        items.swap(index, random.below(index as u64 + 1) as usize);
     }
     items
 }

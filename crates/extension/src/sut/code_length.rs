@@ -1,4 +1,4 @@
-//! How long the code is that each line of the harness calls.
+//! The length of the code that each line of the harness calls.
 //!
 //! Long code has more to get wrong, so a search may prefer the lines that call it.
 
@@ -77,7 +77,7 @@ impl Sut {
                 .map(|(name, lines, _)| (name, lines as f64))
                 .collect(),
         };
-        let sut = Sut::look_at(slf)?;
+        let sut = Sut::borrow(slf)?;
         let classes = &sut.classes;
         let called = |text: &str| -> f64 {
             let calls = |name: &str| text.contains(&format!(".{name}("));
@@ -94,7 +94,8 @@ impl Sut {
     }
 }
 
-/// Adds what is in an object. Members that cannot be looked at, and functions without source, have no length.
+/// Adds the functions in an object. Members that cannot be read, and functions without source, have
+/// no length.
 fn gather(
     object: &Bound<'_, PyAny>,
     context: &[String],
@@ -133,7 +134,7 @@ fn gather(
     Ok(())
 }
 
-/// Nothing if an ordinary exception was raised.
+/// Returns `None` if an ordinary exception was raised.
 fn unless_raised<'py>(
     python: Python<'py>,
     result: PyResult<Bound<'py, PyAny>>,

@@ -1,16 +1,16 @@
-//! Predicates about what tests touch, and tests made for what they touch.
+//! Predicates on the coverage of tests, and tests made for their coverage.
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PySet};
-use testwright_core::analyse::quick::Quick;
+use testwright_core::analyse::quick::QuickReducer;
 use testwright_core::shrink::ReduceOptions;
 use testwright_core::{Covered, System};
 
 use super::Sut;
-use super::judging::Manner;
-use super::settings::{print, truth};
-use crate::lent::Raised;
+use super::replaying::ReplaySettings;
+use super::settings::{print, truthy};
+use crate::borrowed_sut::CallerException;
 
 #[pymethods]
 impl Sut {
@@ -32,7 +32,12 @@ impl Sut {
     ) -> PyResult<Bound<'py, Covers>> {
         let none = PySet::empty(slf.py())?;
         let wanted = (none.as_any(), branches);
-        Sut::covers(slf, wanted, Extent::All, (catch_uncaught, check_prop))
+        Sut::covers(
+            slf,
+            wanted,
+            CoverageExtent::All,
+            (catch_uncaught, check_prop),
+        )
     }
 
     /// A predicate: does a test still touch these statements?
@@ -51,7 +56,12 @@ impl Sut {
     ) -> PyResult<Bound<'py, Covers>> {
         let none = PySet::empty(slf.py())?;
         let wanted = (statements, none.as_any());
-        Sut::covers(slf, wanted, Extent::All, (catch_uncaught, check_prop))
+        Sut::covers(
+            slf,
+            wanted,
+            CoverageExtent::All,
+            (catch_uncaught, check_prop),
+        )
     }
 
     /// A predicate: does a test still touch these statements and branches?
@@ -70,7 +80,12 @@ impl Sut {
         check_prop: bool,
     ) -> PyResult<Bound<'py, Covers>> {
         let wanted = (statements, branches);
-        Sut::covers(slf, wanted, Extent::All, (catch_uncaught, check_prop))
+        Sut::covers(
+            slf,
+            wanted,
+            CoverageExtent::All,
+            (catch_uncaught, check_prop),
+        )
     }
 
     /// A predicate: does a test touch these statements and branches, and at least one more?
@@ -89,7 +104,12 @@ impl Sut {
         check_prop: bool,
     ) -> PyResult<Bound<'py, Covers>> {
         let wanted = (statements, branches);
-        Sut::covers(slf, wanted, Extent::More, (catch_uncaught, check_prop))
+        Sut::covers(
+            slf,
+            wanted,
+            CoverageExtent::More,
+            (catch_uncaught, check_prop),
+        )
     }
 
     /// A predicate: does a test touch all that this test touches?
@@ -107,7 +127,12 @@ impl Sut {
     ) -> PyResult<Bound<'py, Covers>> {
         let (statements, branches) = Sut::touched_by(slf, test, check_prop)?;
         let wanted = (statements.as_any(), branches.as_any());
-        Sut::covers(slf, wanted, Extent::All, (catch_uncaught, check_prop))
+        Sut::covers(
+            slf,
+            wanted,
+            CoverageExtent::All,
+            (catch_uncaught, check_prop),
+        )
     }
 
     /// A predicate: does a test touch all that this test touches, and more?
@@ -124,7 +149,12 @@ impl Sut {
     ) -> PyResult<Bound<'py, Covers>> {
         let (statements, branches) = Sut::touched_by(slf, test, check_prop)?;
         let wanted = (statements.as_any(), branches.as_any());
-        Sut::covers(slf, wanted, Extent::More, (catch_uncaught, check_prop))
+        Sut::covers(
+            slf,
+            wanted,
+            CoverageExtent::More,
+            (catch_uncaught, check_prop),
+        )
     }
 
     /// A predicate: is this one of the values, as `unique_vals` lists them, that a test ends with?
@@ -143,7 +173,7 @@ impl Sut {
         catch_uncaught: bool,
         check_prop: bool,
     ) -> PyResult<Bound<'py, EndsWith>> {
-        let _a_run_goes_on_in_any_case = catch_uncaught;
+        let _always_continues = catch_uncaught;
         let ends_with = EndsWith {
             sut: slf.clone().unbind(),
             value: val.clone().unbind(),
@@ -163,26 +193,26 @@ impl Sut {
     fn cover_decompose<'py>(
         slf: &Bound<'py, Sut>,
         test: &Bound<'py, PyAny>,
-        #[pyo3(from_py_with = truth)] verbose: bool,
+        #[pyo3(from_py_with = truthy)] verbose: bool,
         catch_uncaught: bool,
         check_prop: bool,
     ) -> PyResult<Vec<Bound<'py, PyList>>> {
-        let _a_run_goes_on_in_any_case = catch_uncaught;
-        Sut::must_measure(slf)?;
+        let _always_continues = catch_uncaught;
+        Sut::require_coverage(slf)?;
         let test = Sut::core_test(slf, test)?;
-        let mut raised = Raised::default();
+        let mut raised = CallerException::default();
         let mut proceed = || match slf.py().check_signals() {
             Ok(()) => true,
             Err(error) => {
-                let _it_ends_the_work = raised.keep(error);
+                let _ends_the_work = raised.keep(error);
                 false
             }
         };
         let found = Sut::with(slf, |system| {
-            // What every restart touches is no test's.
-            system.begin_anew()?;
+            // The coverage of a restart belongs to no test.
+            system.reset_touched()?;
             system.reset()?;
-            let mut quick = Quick {
+            let mut quick = QuickReducer {
                 options: ReduceOptions {
                     check: check_prop,
                     ..ReduceOptions::default()
@@ -195,9 +225,9 @@ impl Sut {
         })?;
         Sut::restart(slf)?;
         if raised.0.is_some() {
-            return Err(raised.or(&"interrupted"));
+            return Err(raised.or_error(&"interrupted"));
         }
-        let found = found.map_err(|error| raised.or(&error))?;
+        let found = found.map_err(|error| raised.or_error(&error))?;
         let mut tests = Vec::new();
         for quick in found {
             if verbose {
@@ -210,10 +240,12 @@ impl Sut {
     }
 }
 
-/// How much more than what is wanted a test must touch.
+/// The coverage that a test must have, relative to the given targets.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Extent {
+enum CoverageExtent {
+    /// All targets.
     All,
+    /// All targets, and at least one more.
     More,
 }
 
@@ -223,7 +255,7 @@ pub(crate) struct Covers {
     sut: Py<Sut>,
     statements: Py<PySet>,
     branches: Py<PySet>,
-    extent: Extent,
+    extent: CoverageExtent,
     check: bool,
 }
 
@@ -243,7 +275,8 @@ impl Covers {
         let all = wanted_statements.as_any().le(&statements)?
             && wanted_branches.as_any().le(&branches)?;
         let wanted = wanted_statements.len() + wanted_branches.len();
-        Ok(all && (self.extent == Extent::All || statements.len() + branches.len() > wanted))
+        Ok(all
+            && (self.extent == CoverageExtent::All || statements.len() + branches.len() > wanted))
     }
 }
 
@@ -259,16 +292,18 @@ pub(crate) struct EndsWith {
 impl EndsWith {
     fn __call__(&self, python: Python<'_>, test: &Bound<'_, PyAny>) -> PyResult<bool> {
         let sut = self.sut.bind(python);
-        Sut::run(sut, test, Manner::checking(self.check))?;
+        Sut::run(sut, test, ReplaySettings::checking(self.check))?;
         sut.call_method0("unique_vals")?.contains(&self.value)
     }
 }
 
+/// Statements and branches.
 type Touched<'py> = (Bound<'py, PySet>, Bound<'py, PySet>);
 
 impl Sut {
-    fn must_measure(slf: &Bound<'_, Sut>) -> PyResult<()> {
-        let measures = Sut::look_at(slf)?.measures();
+    /// Returns an error unless coverage is measured.
+    fn require_coverage(slf: &Bound<'_, Sut>) -> PyResult<()> {
+        let measures = Sut::borrow(slf)?.measures();
         if measures {
             Ok(())
         } else {
@@ -278,24 +313,26 @@ impl Sut {
         }
     }
 
-    /// The statements and branches that a test touches. It goes on after a failure.
+    /// Runs a test, and returns the statements and branches that it touches. The run continues
+    /// after a failure.
     fn touched_by<'py>(
         slf: &Bound<'py, Sut>,
         test: &Bound<'py, PyAny>,
         check: bool,
     ) -> PyResult<Touched<'py>> {
-        Sut::must_measure(slf)?;
-        Sut::run(slf, test, Manner::checking(check))?;
+        Sut::require_coverage(slf)?;
+        Sut::run(slf, test, ReplaySettings::checking(check))?;
         Ok((Sut::curr_statements(slf)?, Sut::curr_branches(slf)?))
     }
 
+    /// Creates a predicate.
     fn covers<'py>(
         slf: &Bound<'py, Sut>,
         (statements, branches): (&Bound<'py, PyAny>, &Bound<'py, PyAny>),
-        extent: Extent,
-        (_a_run_goes_on_in_any_case, check): (bool, bool),
+        extent: CoverageExtent,
+        (_always_continues, check): (bool, bool),
     ) -> PyResult<Bound<'py, Covers>> {
-        Sut::must_measure(slf)?;
+        Sut::require_coverage(slf)?;
         let set = |targets: &Bound<'py, PyAny>| {
             let targets = targets.try_iter()?.collect::<PyResult<Vec<_>>>()?;
             PySet::new(slf.py(), targets).map(Bound::unbind)

@@ -1,4 +1,4 @@
-//! Whether the same test always does the same.
+//! Checks that a test always behaves in the same way.
 
 use std::process::Command;
 
@@ -7,11 +7,11 @@ use pyo3::prelude::*;
 use pyo3::types::PyList;
 
 use super::Sut;
-use super::judging::Manner;
-use super::settings::{print, truth};
+use super::replaying::ReplaySettings;
+use super::settings::{print, truthy};
 
-/// What a new process does: it runs a test and tells of each step.
-const RUN_AGAIN: &str = "\
+/// The script of a new process: it runs a test and prints each step.
+const REPLAY_SCRIPT: &str = "\
 import json, sys
 harness, text, path, references, delay = map(json.loads, sys.argv[1:])
 sys.path[:] = path
@@ -50,12 +50,12 @@ impl Sut {
             let list = PyList::new(slf.py(), values)?;
             system
                 .copy(list.as_any())
-                .map_err(|error| super::trouble(&error))
+                .map_err(|error| super::to_py_error(&error))
         })??;
         Ok(values.cast_into::<PyList>()?)
     }
 
-    /// Whether the values at the end of a test differ between runs with and without a delay after each step.
+    /// Returns true if the values at the end of a test differ between runs with and without delays after steps.
     ///
     /// Values that cannot be compared, because that raises, count as equal; with `report_equal_fail` it is raised.
     ///
@@ -76,7 +76,7 @@ impl Sut {
         Sut::runs_differ(slf, test, (delay0, delay), how, &pools, last)
     }
 
-    /// Whether the values after any step of a test differ between runs with and without a delay after each step.
+    /// Returns true if the values after any step of a test differ between runs with and without a delay after each step.
     ///
     ///     >>> sut.step_nondeterministic(test[:3], delay=0)
     ///     False
@@ -106,7 +106,7 @@ impl Sut {
         slf: &Bound<'_, Sut>,
         test: &Bound<'_, PyAny>,
         ignore_exceptions: bool,
-        #[pyo3(from_py_with = truth)] verbose: bool,
+        #[pyo3(from_py_with = truthy)] verbose: bool,
         delay: Option<f64>,
         tries: u32,
     ) -> PyResult<i64> {
@@ -118,8 +118,8 @@ impl Sut {
             };
             let (first, second) = (run()?, run()?);
             let mut step = -1;
-            for place in 0..first.len().max(second.len()) {
-                let (one, other) = (first.get(place), second.get(place));
+            for index in 0..first.len().max(second.len()) {
+                let (one, other) = (first.get(index), second.get(index));
                 if one.is_some_and(|line| line.starts_with("ACTION: ")) {
                     step += 1;
                 }
@@ -136,7 +136,7 @@ impl Sut {
         Ok(-1)
     }
 
-    /// The same for the first step, then for more and more of the test: one more each time, or twice as many. What
+    /// Does the same for the first step, then for more and more of the test: one more each time, or twice as many. What
     /// shows in a short test is easier to understand.
     ///
     ///     >>> sut.iterate_find_process_nondeterminism(test[:2])
@@ -146,7 +146,7 @@ impl Sut {
         slf: &Bound<'_, Sut>,
         test: &Bound<'_, PyAny>,
         ignore_exceptions: bool,
-        #[pyo3(from_py_with = truth)] verbose: bool,
+        #[pyo3(from_py_with = truthy)] verbose: bool,
         double: bool,
         delay: Option<f64>,
         tries: u32,
@@ -171,7 +171,7 @@ impl Sut {
         }
     }
 
-    /// Whether a test does something else in another process; `iterate` tries beginnings of it first.
+    /// Returns true if a test does something else in another process; `iterate` tries beginnings of it first.
     ///
     ///     >>> sut.process_nondeterministic(test[:2])
     ///     False
@@ -184,7 +184,7 @@ impl Sut {
         slf: &Bound<'_, Sut>,
         test: &Bound<'_, PyAny>,
         ignore_exceptions: bool,
-        #[pyo3(from_py_with = truth)] verbose: bool,
+        #[pyo3(from_py_with = truthy)] verbose: bool,
         iterate: bool,
         double: bool,
         delay: Option<f64>,
@@ -203,6 +203,7 @@ impl Sut {
 }
 
 impl Sut {
+    /// Returns true if the interesting values differ between the first run and any repetition.
     fn runs_differ<V>(
         slf: &Bound<'_, Sut>,
         test: &Bound<'_, PyAny>,
@@ -215,12 +216,12 @@ impl Sut {
         V: IntoIterator<Item = Py<PyList>>,
     {
         let run = |delay: f64| -> PyResult<Vec<Py<PyList>>> {
-            let manner = Manner {
+            let settings = ReplaySettings {
                 delay,
-                ..Manner::default()
+                ..ReplaySettings::default()
             };
             let mut values = Vec::new();
-            Sut::run_with(slf, test, manner, |slf| {
+            Sut::run_with(slf, test, settings, |slf| {
                 values.push(Sut::trajectory_item(slf, pools.clone())?.unbind());
                 Ok(())
             })?;
@@ -249,7 +250,7 @@ impl Sut {
         Ok(false)
     }
 
-    /// What a new process says that runs a test.
+    /// Runs a test in a new process, and returns its output.
     fn run_in_new_process(
         slf: &Bound<'_, Sut>,
         test: &Bound<'_, PyAny>,
@@ -261,9 +262,9 @@ impl Sut {
         let executable: std::path::PathBuf = system.getattr("executable")?.extract()?;
         let dumps = python.import("json")?.getattr("dumps")?;
         let mut command = Command::new(executable);
-        command.args(["-c", RUN_AGAIN]);
+        command.args(["-c", REPLAY_SCRIPT]);
         let (path, references) = {
-            let sut = Sut::look_at(slf)?;
+            let sut = Sut::borrow(slf)?;
             (sut.path.clone(), sut.reference_exceptions.clone())
         };
         let arguments = [
@@ -291,7 +292,7 @@ impl Sut {
     }
 }
 
-/// A text in which all addresses are alike.
+/// Removes all addresses from a text.
 fn without_addresses(text: &str) -> String {
     let mut parts = text.split(" at 0x");
     let mut plain = parts.next().unwrap_or_default().to_owned();

@@ -1,4 +1,4 @@
-//! All that can be done from here, up to some number of steps.
+//! Exploration from the current state, up to a number of steps.
 
 use std::sync::Arc;
 
@@ -6,13 +6,14 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PySet};
 use testwright_core::explore::{
-    ExploreWatcher, Explorer, Failures, GoingBack, Order, Plan, Reach, StateId, Transition,
+    Backtracking, ExploreOptions, ExploreWatcher, ExploredExtent, Explorer, FailurePolicy,
+    SearchOrder, StateId, StateTransition,
 };
 use testwright_core::{ActionId, Catalog, Error, Outcome, Random, Snapshot, Step, System};
 
 use super::Sut;
-use super::settings::{print, truth};
-use crate::lent::Raised;
+use super::settings::{print, truthy};
+use crate::borrowed_sut::CallerException;
 
 #[pymethods]
 impl Sut {
@@ -42,52 +43,52 @@ impl Sut {
         stop_cover: bool,
         gather_fail: Option<Bound<'py, PyList>>,
         gather_cover: Option<Bound<'py, PyList>>,
-        #[pyo3(from_py_with = truth)] verbose: bool,
+        #[pyo3(from_py_with = truthy)] verbose: bool,
         reverse: bool,
         visited: Option<Bound<'py, PyAny>>,
     ) -> PyResult<bool> {
         let start = slf.call_method0("state")?;
-        let mut here = FromHere {
+        let mut here = CurrentStateSystem {
             sut: slf,
-            catalog: Arc::clone(&Sut::look_at(slf)?.catalog),
+            catalog: Arc::clone(&Sut::borrow(slf)?.catalog),
             start: start.clone(),
             reverse,
-            raised: Raised::default(),
+            raised: CallerException::default(),
         };
-        let mut watcher = Gathering {
+        let mut watcher = ExploreCollector {
             failing: gather_fail,
             covering: gather_cover,
-            visited: visited.map(Visited::new).transpose()?,
+            visited: visited.map(VisitedRecord::new).transpose()?,
             verbose,
             is_known: false,
             is_start: true,
-            measures: Sut::look_at(slf)?.measures(),
+            measures: Sut::borrow(slf)?.measures(),
         };
-        let plan = Plan {
-            order: Order::DepthFirst,
+        let plan = ExploreOptions {
+            order: SearchOrder::DepthFirst,
             matching: None,
             depth: Some(depth),
             check: check_prop,
             failures: if stop_fail {
-                Failures::First
+                FailurePolicy::First
             } else {
-                Failures::All
+                FailurePolicy::All
             },
-            most_tests: usize::from(stop_fail),
-            // A state is a copy where its values can be copied, else the test that leads there.
-            going_back: Some(GoingBack::ByCopy),
+            max_tests: usize::from(stop_fail),
+            // A state is a snapshot where its values can be copied, else the test that leads there.
+            backtracking: Some(Backtracking::BySnapshot),
             stop_at_goal: stop_cover,
-            ..Plan::default()
+            ..ExploreOptions::default()
         };
         let found = Explorer::of(&mut here)
-            .with_copies()
+            .with_snapshots()
             .explore(&plan, &mut watcher);
         let raised = std::mem::take(&mut here.raised);
         if raised.0.is_some() {
-            return Err(raised.or(&"stopped"));
+            return Err(raised.or_error(&"stopped"));
         }
-        let found = found.map_err(|error| super::trouble(&error))?;
-        let complete = !matches!(found.reach, Reach::Partial { .. });
+        let found = found.map_err(|error| super::to_py_error(&error))?;
+        let complete = !matches!(found.extent, ExploredExtent::Partial { .. });
         if complete {
             slf.call_method1("backtrack", (start,))?;
         }
@@ -95,35 +96,39 @@ impl Sut {
     }
 }
 
-/// A system whose initial state is the one that it is in, and that takes steps as a script does.
-struct FromHere<'a, 'py> {
+/// A system whose initial state is the current one, and that takes steps as a script does.
+struct CurrentStateSystem<'a, 'py> {
     sut: &'a Bound<'py, Sut>,
     catalog: Arc<Catalog>,
+    /// The state to return to in a reset.
     start: Bound<'py, PyAny>,
+    /// Begin with the last action of the harness.
     reverse: bool,
-    raised: Raised,
+    /// The exception that ended the work.
+    raised: CallerException,
 }
 
-impl<'py> FromHere<'_, 'py> {
-    /// Keeps what was raised, which ends the work.
-    fn kept<T>(&mut self, result: PyResult<T>) -> Result<T, Error> {
+impl<'py> CurrentStateSystem<'_, 'py> {
+    /// Keeps an exception, which ends the work.
+    fn keep_error<T>(&mut self, result: PyResult<T>) -> Result<T, Error> {
         result.map_err(|error| self.raised.keep(error))
     }
 
+    /// Converts the result of a step or check.
     fn outcome(&mut self, passed: PyResult<bool>) -> Outcome {
         let sut = self.sut;
         let outcome = passed.and_then(|passed| {
-            let sut = Sut::look_at(sut)?;
+            let sut = Sut::borrow(sut)?;
             Ok(match &sut.failure {
                 Some((failure, _)) if !passed => Outcome::Failed(Box::new(failure.clone())),
                 _ => Outcome::Passed,
             })
         });
-        self.kept(outcome).unwrap_or(Outcome::Interrupted)
+        self.keep_error(outcome).unwrap_or(Outcome::Interrupted)
     }
 }
 
-impl System for FromHere<'_, '_> {
+impl System for CurrentStateSystem<'_, '_> {
     fn actions(&self) -> &Catalog {
         &self.catalog
     }
@@ -147,8 +152,8 @@ impl System for FromHere<'_, '_> {
         self.outcome(passed)
     }
 
-    fn expected(&mut self) -> String {
-        Sut::with(self.sut, |system| system.expected()).unwrap_or_default()
+    fn expected_exception(&mut self) -> String {
+        Sut::with(self.sut, |system| system.expected_exception()).unwrap_or_default()
     }
 
     fn check(&mut self) -> Outcome {
@@ -165,55 +170,56 @@ impl System for FromHere<'_, '_> {
     }
 }
 
-impl Snapshot for FromHere<'_, '_> {
+impl Snapshot for CurrentStateSystem<'_, '_> {
     type State = Py<PyAny>;
 
     fn snapshot(&mut self) -> Result<Py<PyAny>, Error> {
         let state = self.sut.call_method0("state").map(Bound::unbind);
-        self.kept(state)
+        self.keep_error(state)
     }
 
     fn restore(&mut self, state: &Py<PyAny>) -> Result<(), Error> {
         let restored = self.sut.call_method1("backtrack", (state,)).map(drop);
-        self.kept(restored)
+        self.keep_error(restored)
     }
 }
 
-/// States that were visited, as the script keeps them.
-enum Visited<'py> {
-    /// Compared one by one.
+/// The visited states, as the script keeps them.
+enum VisitedRecord<'py> {
+    /// A list of values, compared one by one.
     Listed(Bound<'py, PyList>),
-    /// By their `repr`.
+    /// A dictionary or set with the `repr` of each state.
     Keyed(Bound<'py, PyAny>),
 }
 
-impl<'py> Visited<'py> {
-    fn new(visited: Bound<'py, PyAny>) -> PyResult<Visited<'py>> {
+impl<'py> VisitedRecord<'py> {
+    /// Checks the type of the script's container.
+    fn new(visited: Bound<'py, PyAny>) -> PyResult<VisitedRecord<'py>> {
         let keyed = visited.is_instance_of::<PyDict>() || visited.is_instance_of::<PySet>();
         match visited.cast_into::<PyList>() {
-            Ok(list) => Ok(Visited::Listed(list)),
-            Err(other) if keyed => Ok(Visited::Keyed(other.into_inner())),
+            Ok(list) => Ok(VisitedRecord::Listed(list)),
+            Err(other) if keyed => Ok(VisitedRecord::Keyed(other.into_inner())),
             Err(_) => Err(PyTypeError::new_err(
                 "visited states are remembered in a dictionary, a set or a list: give an empty one",
             )),
         }
     }
 
-    /// Whether a state was there before; if not, it is from now on.
-    fn knows(&self, state: &Bound<'py, PyAny>) -> PyResult<bool> {
+    /// Returns true if a state was visited before; otherwise adds it.
+    fn contains_or_add(&self, state: &Bound<'py, PyAny>) -> PyResult<bool> {
         let values: Vec<_> = state.try_iter()?.collect::<PyResult<_>>()?;
-        // How one came there is the last part.
+        // The last part is the test that led there.
         let (_, values) = values.split_last().unwrap_or((state, &[]));
         let values = PyList::new(state.py(), values)?;
         match self {
-            Visited::Listed(list) => {
+            VisitedRecord::Listed(list) => {
                 let known = list.contains(&values)?;
                 if !known {
                     list.append(values)?;
                 }
                 Ok(known)
             }
-            Visited::Keyed(keys) => {
+            VisitedRecord::Keyed(keys) => {
                 let key = values.repr()?;
                 let known = keys.contains(&key)?;
                 match keys.cast::<PyDict>() {
@@ -227,23 +233,24 @@ impl<'py> Visited<'py> {
     }
 }
 
-/// Looks after an exploration.
-struct Gathering<'py> {
+/// Watches an exploration, and collects tests.
+struct ExploreCollector<'py> {
     failing: Option<Bound<'py, PyList>>,
     covering: Option<Bound<'py, PyList>>,
-    visited: Option<Visited<'py>>,
+    visited: Option<VisitedRecord<'py>>,
     verbose: bool,
     measures: bool,
-    /// The state that was entered last was visited before.
+    /// True if the last state was visited before.
     is_known: bool,
-    /// It is the one in which the exploration began.
+    /// True if the last state is the one in which the exploration began.
     is_start: bool,
 }
 
-impl<'py> Gathering<'py> {
-    fn look(&self, sut: &Bound<'py, Sut>, failed: bool) -> PyResult<()> {
+impl<'py> ExploreCollector<'py> {
+    /// Collects the current test if it failed or touched something new.
+    fn collect_test(&self, sut: &Bound<'py, Sut>, failed: bool) -> PyResult<()> {
         if self.verbose {
-            let test = Sut::look_at(sut)?.test(sut.py())?;
+            let test = Sut::borrow(sut)?.test(sut.py())?;
             let last = test.len().checked_sub(1).map(|last| test.get_item(last));
             if let Some(last) = last.transpose()? {
                 print(sut.py(), &format!("STEP {}: {}", test.len(), last.str()?))?;
@@ -262,31 +269,31 @@ impl<'py> Gathering<'py> {
     }
 }
 
-impl<'a, 'py> ExploreWatcher<FromHere<'a, 'py>> for Gathering<'py> {
-    fn allows(&mut self, system: &mut FromHere<'a, 'py>, _action: ActionId) -> bool {
+impl<'a, 'py> ExploreWatcher<CurrentStateSystem<'a, 'py>> for ExploreCollector<'py> {
+    fn allows(&mut self, system: &mut CurrentStateSystem<'a, 'py>, _action: ActionId) -> bool {
         !self.is_known && system.raised.0.is_none()
     }
 
-    fn is_goal(&mut self, system: &mut FromHere<'a, 'py>) -> bool {
+    fn is_goal(&mut self, system: &mut CurrentStateSystem<'a, 'py>) -> bool {
         let new = if self.measures && !self.is_start {
             Sut::touched_anything_new(system.sut)
         } else {
             Ok(false)
         };
-        system.kept(new).unwrap_or(true)
+        system.keep_error(new).unwrap_or(true)
     }
 
-    fn entered(&mut self, system: &mut FromHere<'a, 'py>, _state: StateId, depth: usize) {
+    fn entered(&mut self, system: &mut CurrentStateSystem<'a, 'py>, _state: StateId, depth: usize) {
         self.is_start = depth == 0;
         let Some(visited) = &self.visited else { return };
         let state = system.sut.call_method0("state");
-        let known = state.and_then(|state| visited.knows(&state));
-        self.is_known = system.kept(known).unwrap_or(true);
+        let known = state.and_then(|state| visited.contains_or_add(&state));
+        self.is_known = system.keep_error(known).unwrap_or(true);
     }
 
-    fn took(&mut self, system: &mut FromHere<'a, 'py>, transition: &Transition) {
-        let looked = self.look(system.sut, transition.to.is_none());
-        // What is raised here is kept, and then nothing is allowed any more.
-        let _is_kept = system.kept(looked);
+    fn took(&mut self, system: &mut CurrentStateSystem<'a, 'py>, transition: &StateTransition) {
+        let collected = self.collect_test(system.sut, transition.to.is_none());
+        // An exception is kept, and then no action is allowed any more.
+        let _is_kept = system.keep_error(collected);
     }
 }

@@ -1,4 +1,4 @@
-//! From a harness file to a living system.
+//! Loads a harness file.
 
 use std::path::PathBuf;
 
@@ -6,10 +6,10 @@ use pyo3::exceptions::{PyFileNotFoundError, PyOSError};
 use pyo3::prelude::*;
 use testwright_python::{LoadError, Options, PythonSystem};
 
-use super::trouble;
+use super::to_py_error;
 use crate::HarnessError;
 
-/// Brings a harness to life.
+/// Loads a harness, or raises its problems.
 pub(super) fn load<'py>(
     python: Python<'py>,
     path: &PathBuf,
@@ -23,8 +23,9 @@ pub(super) fn load<'py>(
         }
     })?;
     let text = String::from_utf8_lossy(&bytes).into_owned();
-    let wrong =
-        |problems: &[_]| HarnessError::new_err(testwright_cli::rendered(path, &text, problems));
+    let wrong = |problems: &[_]| {
+        HarnessError::new_err(testwright_cli::render_diagnostics(path, &text, problems))
+    };
     let (harness, problems) = testwright_lang::parse(&text);
     let errors: Vec<_> = problems
         .into_iter()
@@ -35,11 +36,11 @@ pub(super) fn load<'py>(
     }
     PythonSystem::load(python.into(), path, &text, harness, options).map_err(|error| match error {
         LoadError::Diagnostics(problems) => wrong(&problems),
-        LoadError::Failed(error) => trouble(&error),
+        LoadError::Failed(error) => to_py_error(&error),
     })
 }
 
-/// What a word stands for.
+/// Returns the value of a word, or an error that lists all words.
 pub(super) fn one_of<T: Copy>(name: &str, word: &str, choices: &[(&str, T)]) -> PyResult<T> {
     let found = choices.iter().find(|(choice, _)| *choice == word);
     found.map(|(_, value)| *value).ok_or_else(|| {

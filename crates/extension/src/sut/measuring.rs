@@ -1,7 +1,7 @@
-//! Coverage, as scripts ask for it: sets of statements and branches.
+//! Coverage for scripts: sets of statements and branches.
 //!
-//! A statement is `(file, line)`, a branch `(file, (from, to))`: every step from line to line, entries and exits of
-//! functions included, as TSTL and coverage.py count them.
+//! A statement is `(file, line)`, a branch `(file, (from, to))`: every step from line to line,
+//! entries and exits of functions included, as TSTL and coverage.py count them.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -13,21 +13,24 @@ use testwright_core::{Error, TargetId};
 use testwright_python::{Arc, Collector};
 use testwright_report::{html, table};
 
-use super::{Sut, trouble};
+use super::{Sut, to_py_error};
 
-/// What is remembered of coverage from step to step.
+/// The coverage that is remembered from step to step.
 pub(super) struct Measurement {
-    /// First touched in the last step.
+    /// The targets first touched in the last step.
     new: Vec<TargetId>,
-    /// First touched in this test.
+    /// The targets first touched in this test.
     new_in_test: Vec<TargetId>,
-    /// Lines that were ever touched, and those among them that are new.
+    /// The lines that were ever touched.
     lines: BTreeSet<(usize, i32)>,
+    /// The lines first touched in the last step.
     new_lines: BTreeSet<(usize, i32)>,
+    /// The lines first touched in this test.
     new_lines_in_test: BTreeSet<(usize, i32)>,
 }
 
 impl Measurement {
+    /// Starts after the imports.
     pub(super) fn new(collector: &Collector<'_>) -> Measurement {
         let mut measurement = Measurement {
             new: Vec::new(),
@@ -36,13 +39,14 @@ impl Measurement {
             new_lines: BTreeSet::new(),
             new_lines_in_test: BTreeSet::new(),
         };
-        // What imports touch belongs to no test.
-        measurement.note(collector, false);
+        // The coverage of imports belongs to no test.
+        measurement.record(collector, false);
         measurement
     }
 
-    /// Notes what was touched first since the last call, in a step or in the check after it.
-    pub(super) fn note(&mut self, collector: &Collector<'_>, in_check: bool) {
+    /// Records the targets that are new since the last call, in a step or in the check after
+    /// it.
+    pub(super) fn record(&mut self, collector: &Collector<'_>, in_check: bool) {
         if !in_check {
             self.new.clear();
             self.new_lines.clear();
@@ -50,7 +54,7 @@ impl Measurement {
         for target in collector.take_new() {
             self.new.push(target);
             self.new_in_test.push(target);
-            let (file, arc) = collector.meaning(target);
+            let (file, arc) = collector.file_and_arc(target);
             for line in lines_of(arc) {
                 if self.lines.insert((file, line)) {
                     self.new_lines.insert((file, line));
@@ -60,7 +64,7 @@ impl Measurement {
         }
     }
 
-    /// Nothing was ever touched.
+    /// Forgets everything that was ever touched.
     fn forget_all(&mut self) {
         self.new.clear();
         self.new_in_test.clear();
@@ -69,26 +73,30 @@ impl Measurement {
         self.new_lines_in_test.clear();
     }
 
-    /// A new test begins.
-    pub(super) fn begin_anew(&mut self, collector: &Collector<'_>) -> Result<(), Error> {
-        // What a reset touches is no test's, either.
-        self.note(collector, false);
+    /// Begins a new test.
+    pub(super) fn start_test(&mut self, collector: &Collector<'_>) -> Result<(), Error> {
+        // The coverage of a reset belongs to no test, either.
+        self.record(collector, false);
         self.new.clear();
         self.new_in_test.clear();
         self.new_lines.clear();
         self.new_lines_in_test.clear();
-        collector.begin_anew()
+        collector.reset_current()
     }
 }
 
+/// Returns the lines at the ends of an arc.
 fn lines_of(arc: Arc) -> impl Iterator<Item = i32> {
     [arc.0, arc.1].into_iter().filter(|line| *line > 0)
 }
 
+/// A file and a line.
 type Statement = (String, i32);
+/// A file and the two lines of an arc.
 type Branch = (String, (i32, i32));
 
-fn name_of(collector: &Collector<'_>) -> Vec<String> {
+/// Returns the names of the measured files.
+fn file_names(collector: &Collector<'_>) -> Vec<String> {
     let files = collector.files();
     files
         .iter()
@@ -96,29 +104,32 @@ fn name_of(collector: &Collector<'_>) -> Vec<String> {
         .collect()
 }
 
+/// Names branches.
 fn branches(collector: &Collector<'_>, targets: impl Iterator<Item = TargetId>) -> Vec<Branch> {
-    let names = name_of(collector);
+    let names = file_names(collector);
     targets
         .map(|target| {
-            let (file, arc) = collector.meaning(target);
+            let (file, arc) = collector.file_and_arc(target);
             (names[file].clone(), arc)
         })
         .collect()
 }
 
+/// Names the statements at the ends of branches.
 fn statements(
     collector: &Collector<'_>,
     targets: impl Iterator<Item = TargetId>,
 ) -> Vec<Statement> {
-    let names = name_of(collector);
+    let names = file_names(collector);
     let mut lines = BTreeSet::new();
     for target in targets {
-        let (file, arc) = collector.meaning(target);
+        let (file, arc) = collector.file_and_arc(target);
         lines.extend(lines_of(arc).map(|line| (file, line)));
     }
     named(&names, &lines)
 }
 
+/// Names lines.
 fn named(names: &[String], lines: &BTreeSet<(usize, i32)>) -> Vec<Statement> {
     lines
         .iter()
@@ -127,21 +138,22 @@ fn named(names: &[String], lines: &BTreeSet<(usize, i32)>) -> Vec<Statement> {
 }
 
 impl Sut {
+    /// Returns true if coverage is measured.
     pub(super) fn measures(&self) -> bool {
         self.measurement.is_some()
     }
 
-    /// Whether the last step touched anything for the first time.
+    /// Returns true if the last step touched anything for the first time.
     pub(super) fn touched_anything_new(slf: &Bound<'_, Sut>) -> PyResult<bool> {
         Sut::measured(slf, |_, measurement| !measurement.new.is_empty())
     }
 
-    /// Asks the collector and the measurement, if there are any.
+    /// Calls `query` with the collector and the measurement, or returns an error if there are none.
     fn measured<'py, R>(
         slf: &Bound<'py, Sut>,
-        ask: impl FnOnce(&Collector<'py>, &mut Measurement) -> R,
+        query: impl FnOnce(&Collector<'py>, &mut Measurement) -> R,
     ) -> PyResult<R> {
-        let mut sut = Sut::take_hold(slf)?;
+        let mut sut = Sut::borrow_mut(slf)?;
         let Sut {
             system,
             measurement,
@@ -149,7 +161,7 @@ impl Sut {
         } = &mut *sut;
         let answer = system.with(slf.py(), |system| {
             let collector = system.coverage()?;
-            Some(ask(collector, measurement.as_mut()?))
+            Some(query(collector, measurement.as_mut()?))
         });
         answer.ok_or_else(|| {
             PyRuntimeError::new_err(
@@ -161,7 +173,7 @@ impl Sut {
 
 #[pymethods]
 impl Sut {
-    /// Whether coverage is measured.
+    /// True if coverage is measured.
     ///
     ///     >>> sut.measures_coverage
     ///     True
@@ -181,8 +193,8 @@ impl Sut {
     ///     >>> len(sut.curr_statements())
     ///     1
     fn start_coverage(slf: &Bound<'_, Sut>) -> PyResult<()> {
-        let started = Sut::measured(slf, |collector, _| collector.go_on())?;
-        started.map_err(|error| trouble(&error))
+        let started = Sut::measured(slf, |collector, _| collector.resume())?;
+        started.map_err(|error| to_py_error(&error))
     }
 
     /// From now on, what is touched does not count.
@@ -205,9 +217,9 @@ impl Sut {
     ///     set()
     fn clean_cov(slf: &Bound<'_, Sut>) -> PyResult<()> {
         let cleaned = Sut::measured(slf, |collector, measurement| {
-            measurement.begin_anew(collector)
+            measurement.start_test(collector)
         })?;
-        cleaned.map_err(|error| trouble(&error))
+        cleaned.map_err(|error| to_py_error(&error))
     }
 
     /// Forgets all that was ever touched.
@@ -222,7 +234,7 @@ impl Sut {
             measurement.forget_all();
             collector.forget_all()
         })?;
-        reset.map_err(|error| trouble(&error))
+        reset.map_err(|error| to_py_error(&error))
     }
 
     /// For scripts that silence warnings of coverage.py; here there are none.
@@ -314,7 +326,7 @@ impl Sut {
     ///     set()
     pub(crate) fn new_statements<'py>(slf: &Bound<'py, Sut>) -> PyResult<Bound<'py, PySet>> {
         let found = Sut::measured(slf, |collector, measurement| {
-            named(&name_of(collector), &measurement.new_lines)
+            named(&file_names(collector), &measurement.new_lines)
         })?;
         PySet::new(slf.py(), found)
     }
@@ -344,7 +356,7 @@ impl Sut {
     ///     [3]
     fn new_curr_statements<'py>(slf: &Bound<'py, Sut>) -> PyResult<Bound<'py, PySet>> {
         let found = Sut::measured(slf, |collector, measurement| {
-            named(&name_of(collector), &measurement.new_lines_in_test)
+            named(&file_names(collector), &measurement.new_lines_in_test)
         })?;
         PySet::new(slf.py(), found)
     }
@@ -362,7 +374,7 @@ impl Sut {
         let report = Sut::measured(slf, |collector, _| {
             testwright_cli::coverage_report(collector)
         })?;
-        let options = table::Options {
+        let options = table::TableOptions {
             width: 120,
             unicode: true,
             colour: false,
@@ -405,10 +417,10 @@ impl Sut {
         let arcs = Sut::measured(slf, |collector, _| {
             let mut arcs = vec![BTreeSet::new(); collector.files().len()];
             for target in collector.all().iter() {
-                let (file, arc) = collector.meaning(target);
+                let (file, arc) = collector.file_and_arc(target);
                 arcs[file].insert(arc);
             }
-            let names = name_of(collector).into_iter();
+            let names = file_names(collector).into_iter();
             names.zip(arcs).collect::<Vec<_>>()
         })?;
         let mut words = String::from("TSTL INTERNAL COVERAGE REPORT:\n");
@@ -433,6 +445,6 @@ impl Sut {
     ///     >>> [Path(file).name for file in sut.module_locations()]
     ///     ['stack.py']
     fn module_locations<'py>(slf: &Bound<'py, Sut>) -> PyResult<Vec<String>> {
-        Sut::measured(slf, |collector, _| name_of(collector))
+        Sut::measured(slf, |collector, _| file_names(collector))
     }
 }

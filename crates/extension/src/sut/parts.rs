@@ -1,13 +1,13 @@
-//! Small tools that scripts build rewritings of their own from.
+//! Small tools for scripts that rewrite tests themselves.
 
 use std::sync::Arc;
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
-use testwright_core::{ActionId, Axis, Role, Step, shrink, text_distance};
+use testwright_core::{ActionId, Axis, SlotRole, Step, shrink, text_distance};
 
 use super::Sut;
-use crate::action::Action;
+use crate::action::PyAction;
 
 #[pymethods]
 impl Sut {
@@ -27,7 +27,7 @@ impl Sut {
             let ids = if check_enabled {
                 Sut::enabled_ids(slf)?
             } else {
-                Sut::look_at(slf)?.actions_on().collect()
+                Sut::borrow(slf)?.actions_on().collect()
             };
             let name = |id: ActionId| Sut::action(slf, Step::Act(id), None)?.get().name(slf.py());
             let names: Vec<String> = ids.into_iter().map(name).collect::<PyResult<_>>()?;
@@ -39,16 +39,16 @@ impl Sut {
         Ok(found)
     }
 
-    /// How many steps of a test fill a slot that was filled before.
+    /// Counts the steps of a test that fill a slot that was filled before.
     ///
     ///     >>> sut.num_reassigns(test), sut.num_reassigns(test + test)
     ///     (0, 3)
     fn num_reassigns(slf: &Bound<'_, Sut>, test: &Bound<'_, PyAny>) -> PyResult<usize> {
         let test = Sut::core_test(slf, test)?;
-        Ok(shrink::reassigns(&Sut::look_at(slf)?.catalog, &test.steps))
+        Ok(shrink::reassigns(&Sut::borrow(slf)?.catalog, &test.steps))
     }
 
-    /// How many characters have to be inserted, deleted or replaced to make one text of another.
+    /// Counts the characters to insert, delete or replace to turn one text into another.
     ///
     ///     >>> sut.lev_dist("stack0.pop()", "stack0.top()")
     ///     1
@@ -68,12 +68,13 @@ impl Sut {
         action: &Bound<'py, PyAny>,
         old: &str,
         new: &str,
-    ) -> PyResult<Bound<'py, Action>> {
+    ) -> PyResult<Bound<'py, PyAction>> {
         let action = Sut::own_action(slf, action)?;
         let name = action.get().name(slf.py())?;
-        let is_meant = name.trim_end() == old.trim_end() || action.get().shown() == old.trim_end();
-        if is_meant {
-            Sut::action(slf, Sut::look_at(slf)?.playable_step(new)?, None)
+        let matches =
+            name.trim_end() == old.trim_end() || action.get().display_text() == old.trim_end();
+        if matches {
+            Sut::action(slf, Sut::borrow(slf)?.playable_step(new)?, None)
         } else {
             Ok(action)
         }
@@ -88,9 +89,9 @@ impl Sut {
         action: &Bound<'py, PyAny>,
         old: &str,
         new: &str,
-    ) -> PyResult<Bound<'py, Action>> {
+    ) -> PyResult<Bound<'py, PyAction>> {
         let name = Sut::own_action(slf, action)?.get().name(slf.py())?;
-        let step = Sut::look_at(slf)?.playable_step(&name.replace(old, new))?;
+        let step = Sut::borrow(slf)?.playable_step(&name.replace(old, new))?;
         Sut::action(slf, step, None)
     }
 
@@ -125,7 +126,7 @@ impl Sut {
         name: &Bound<'py, PyAny>,
         previous: &Bound<'py, PyAny>,
         replacements: &Bound<'py, PyDict>,
-    ) -> PyResult<Vec<[Bound<'py, Action>; 2]>> {
+    ) -> PyResult<Vec<[Bound<'py, PyAction>; 2]>> {
         let Some(step) = Sut::named_action(slf, name)? else {
             return Ok(Vec::new());
         };
@@ -139,15 +140,15 @@ impl Sut {
             if !names.is_empty() {
                 let steps = names
                     .iter()
-                    .map(|name| Sut::look_at(slf)?.playable_step(name));
+                    .map(|name| Sut::borrow(slf)?.playable_step(name));
                 stale.extend(steps.collect::<PyResult<Vec<_>>>()?);
                 break;
             }
         }
-        let catalog = Arc::clone(&Sut::look_at(slf)?.catalog);
+        let catalog = Arc::clone(&Sut::borrow(slf)?.catalog);
         let used = catalog.slots(step).into_iter();
         let used: Vec<_> = used
-            .filter(|(_, _, role)| *role != Role::Definition)
+            .filter(|(_, _, role)| *role != SlotRole::Definition)
             .collect();
         let out_of_nothing = |action: &ActionId| {
             let template = &catalog.templates()[catalog.template_of(*action).0];
@@ -158,7 +159,7 @@ impl Sut {
                 == 1
         };
         let fills = |action: &ActionId| match catalog.slots(*action).as_slice() {
-            [(pool, slot, Role::Definition)] => used
+            [(pool, slot, SlotRole::Definition)] => used
                 .iter()
                 .any(|(used, index, _)| (used, index) == (pool, slot)),
             _ => false,

@@ -1,4 +1,4 @@
-//! Tests made shorter by any predicate.
+//! Reduction of tests by any predicate.
 
 use std::cell::{Cell, RefCell};
 use std::path::PathBuf;
@@ -7,39 +7,44 @@ use pyo3::exceptions::{PyRuntimeWarning, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 use testwright_core::shrink::{
-    AnyFailure, Goal, Holds, Method, ReduceError, ReduceOptions, SeveralOptions, Shrinker,
+    AnyFailure, PredicateGoal, ReduceError, ReduceMethod, ReduceOptions, SeveralOptions,
+    ShrinkGoal, Shrinker,
 };
 use testwright_core::{Step, Test};
 
 use super::Sut;
-use super::settings::{print, truth};
-use crate::lent::{Lent, Raised};
+use super::settings::{print, truthy};
+use crate::borrowed_sut::{BorrowedSut, CallerException};
 
-const NOT_GOOD: &std::ffi::CStr = c"the test does not satisfy the predicate, so it stays as it is (for a property that is false, the predicate is `fails_check`)";
+/// The warning for a test that does not satisfy its predicate.
+const NOT_SATISFIED: &std::ffi::CStr = c"the test does not satisfy the predicate, so it stays as it is (for a property that is false, the predicate is `fails_check`)";
 
-/// How a predicate is asked, and what happens then.
+/// The settings of a reduction by a predicate.
 #[derive(Default)]
-pub(super) struct Asking<'py> {
+pub(super) struct ReduceSettings<'py> {
+    /// Keep the last step.
     pub(super) keep_last: bool,
-    /// The last step, if it is to stay as it is: with the slots that it names.
+    /// The last step, if it must stay as it is, with the slots that it names.
     pub(super) last: Option<Step>,
-    /// Classic delta debugging.
+    /// Use classic delta debugging.
     pub(super) classic: bool,
+    /// Print each success.
     pub(super) verbose: bool,
-    /// The predicate is a number that has to become larger, in so many evaluations.
+    /// The number of evaluations in which the predicate, a number, must become larger.
     pub(super) amplify: Option<u32>,
-    /// Called after each evaluation.
+    /// The function that is called after each evaluation.
     pub(super) handler: Option<Bound<'py, PyAny>>,
+    /// Stop at the first shorter test.
     pub(super) stop_found: bool,
-    /// The first shorter test, if that ends it.
+    /// The first shorter test.
     pub(super) first: RefCell<Option<Test>>,
-    /// Each success is saved as `PREFIX.k.test`.
+    /// The prefix of the files `PREFIX.k.test` for each success.
     pub(super) save_as: Option<PathBuf>,
 }
 
-impl Asking<'_> {
-    /// Whether a predicate of ours can be asked without a detour through Python.
-    fn is_plain(&self) -> bool {
+impl ReduceSettings<'_> {
+    /// Returns true if a predicate of our own can be evaluated without a call to Python.
+    fn allows_native_goal(&self) -> bool {
         let quiet = self.handler.is_none() && self.save_as.is_none() && !self.verbose;
         quiet && self.amplify.is_none() && !self.stop_found && self.last.is_none()
     }
@@ -72,7 +77,7 @@ impl Sut {
         pred: &Bound<'py, PyAny>,
         prune_guards: bool,
         keep_last: bool,
-        #[pyo3(from_py_with = truth)] verbose: bool,
+        #[pyo3(from_py_with = truthy)] verbose: bool,
         rgen: Option<&Bound<'py, PyAny>>,
         amplify: bool,
         amplify_replications: u32,
@@ -84,12 +89,12 @@ impl Sut {
         safe_reduce: bool,
         save_intermediate: Option<PathBuf>,
     ) -> PyResult<Bound<'py, PyList>> {
-        let _make_no_difference = (prune_guards, rgen, no_reset_split, safe_reduce);
+        let _without_effect = (prune_guards, rgen, no_reset_split, safe_reduce);
         let test = Sut::core_test(slf, test)?;
         if test.len() < 2 {
             return Sut::python_test(slf, &test);
         }
-        let asking = Asking {
+        let settings = ReduceSettings {
             keep_last,
             last: test.steps.last().copied().filter(|_| keep_last),
             classic: !try_fast,
@@ -100,16 +105,18 @@ impl Sut {
             first: RefCell::default(),
             save_as: save_intermediate,
         };
-        let shrunk = Sut::shrink_if_good(slf, pred, &asking, |shrinker| shrinker.reduce(&test))?;
+        let shrunk = Sut::shrink_if_good(slf, pred, &settings, |shrinker| shrinker.reduce(&test))?;
         let Some(mut shrunk) = shrunk else {
             return Sut::python_test(slf, &test);
         };
-        if let Some(first) = asking.first.take() {
+        if let Some(first) = settings.first.take() {
             return Sut::python_test(slf, &first);
         }
         if find_locations {
-            let places = shrunk.kept.iter().enumerate();
-            shrunk.test.remarks = places.map(|(now, then)| (now, then.to_string())).collect();
+            let positions = shrunk.kept.iter().enumerate();
+            shrunk.test.remarks = positions
+                .map(|(now, then)| (now, then.to_string()))
+                .collect();
         }
         Sut::python_test(slf, &shrunk.test)
     }
@@ -133,26 +140,26 @@ impl Sut {
         prune_guards: bool,
         try_fast: bool,
         keep_last: bool,
-        #[pyo3(from_py_with = truth)] verbose: bool,
+        #[pyo3(from_py_with = truthy)] verbose: bool,
         recursive: i64,
         use_classes: bool,
         limit: Option<usize>,
     ) -> PyResult<Vec<Bound<'py, PyList>>> {
-        let _makes_no_difference = prune_guards;
+        let _without_effect = prune_guards;
         let test = Sut::core_test(slf, test)?;
         let options = SeveralOptions {
             rounds: usize::try_from(recursive).unwrap_or(usize::MAX).max(1),
             limit: limit.unwrap_or(SeveralOptions::default().limit),
             templates: use_classes,
         };
-        let asking = Asking {
+        let settings = ReduceSettings {
             keep_last,
             last: test.steps.last().copied().filter(|_| keep_last),
             classic: !try_fast,
             verbose,
-            ..Asking::default()
+            ..ReduceSettings::default()
         };
-        let found = Sut::shrink(slf, pred, &asking, |shrinker| {
+        let found = Sut::shrink(slf, pred, &settings, |shrinker| {
             shrinker.reduce_several(&test, &options)
         })?;
         let tests = found
@@ -161,7 +168,7 @@ impl Sut {
         tests.collect()
     }
 
-    /// Which steps of a reduced test the original one needs, and which can be made up for by others.
+    /// Finds the steps of a reduced test that the original one needs, and those that others can make up for.
     ///
     /// Returns pairs of steps of the original that can go and what is left then, and sets of steps that cannot.
     ///
@@ -184,31 +191,33 @@ impl Sut {
         try_fast: bool,
         limit: usize,
     ) -> PyResult<(Vec<Dispensable<'py>>, Vec<Bound<'py, PyList>>)> {
-        let _makes_no_difference = prune_guards;
+        let _without_effect = prune_guards;
         let original = Sut::core_test(slf, original)?;
         let reduced = Sut::core_test(slf, test)?;
-        let asking = Asking {
+        let settings = ReduceSettings {
             keep_last,
             classic: !try_fast,
-            ..Asking::default()
+            ..ReduceSettings::default()
         };
-        let (kept, found) = Sut::shrink(slf, pred, &asking, |shrinker| {
+        let (kept, found) = Sut::shrink(slf, pred, &settings, |shrinker| {
             // A reduction renames slots, so only it knows which steps of the original it has kept.
             let mut shrunk = shrinker.reduce(&original)?;
             if shrunk.test != reduced {
-                shrunk.kept = places_in(&original, &reduced);
+                shrunk.kept = positions_in(&original, &reduced);
             }
             let found = shrinker.essentials(&original, &shrunk, limit)?;
             Ok((shrunk.kept, found))
         })?;
-        let steps = |places: &[usize]| {
-            let steps = places.iter().map(|place| original.steps[kept[*place]]);
+        let steps = |positions: &[usize]| {
+            let steps = positions
+                .iter()
+                .map(|position| original.steps[kept[*position]]);
             Sut::python_test(slf, &Test::of_steps(steps.collect()))
         };
         let dispensable = found.dispensable.iter();
         let dispensable = dispensable
-            .map(|(places, rest)| Ok((steps(places)?, Sut::python_test(slf, &rest.test)?)));
-        let essential = found.essential.iter().map(|places| steps(places));
+            .map(|(positions, rest)| Ok((steps(positions)?, Sut::python_test(slf, &rest.test)?)));
+        let essential = found.essential.iter().map(|positions| steps(positions));
         Ok((
             dispensable.collect::<PyResult<_>>()?,
             essential.collect::<PyResult<_>>()?,
@@ -245,133 +254,142 @@ impl Sut {
     }
 }
 
+/// Steps of the original that can go, and the rest of the test.
 type Dispensable<'py> = (Bound<'py, PyList>, Bound<'py, PyList>);
 
 impl Sut {
-    /// Lets a shrinker work with a predicate as its goal. A test that does not satisfy it gets a warning and no more:
-    /// a search that found a hundred failures should not end with the one that cannot be repeated.
+    /// Shrinks with a predicate as the goal. A test that does not satisfy it causes only a warning:
+    /// a search that found a hundred failures should not end because one cannot be repeated.
     pub(super) fn shrink_if_good<'py, R>(
         slf: &Bound<'py, Sut>,
         pred: &Bound<'py, PyAny>,
-        asking: &Asking<'py>,
-        work: impl FnOnce(&mut Shrinker<'_, Lent<'_, 'py>>) -> Result<R, ReduceError>,
+        settings: &ReduceSettings<'py>,
+        work: impl FnOnce(&mut Shrinker<'_, BorrowedSut<'_, 'py>>) -> Result<R, ReduceError>,
     ) -> PyResult<Option<R>> {
         let mut not_good = false;
-        let work = |shrinker: &mut Shrinker<'_, Lent<'_, 'py>>| match work(shrinker) {
+        let work = |shrinker: &mut Shrinker<'_, BorrowedSut<'_, 'py>>| match work(shrinker) {
             Err(ReduceError::NotReproduced(_)) => {
                 not_good = true;
                 Ok(None)
             }
             result => result.map(Some),
         };
-        let result = Sut::shrink(slf, pred, asking, work)?;
+        let result = Sut::shrink(slf, pred, settings, work)?;
         if not_good {
             let python = slf.py();
             let kind = python.get_type::<PyRuntimeWarning>();
-            PyErr::warn(python, &kind, NOT_GOOD, 1)?;
+            PyErr::warn(python, &kind, NOT_SATISFIED, 1)?;
         }
         Ok(result)
     }
 
-    /// Lets a shrinker work with a predicate as its goal.
+    /// Shrinks with a predicate as the goal.
     pub(super) fn shrink<'py, R>(
         slf: &Bound<'py, Sut>,
         pred: &Bound<'py, PyAny>,
-        asking: &Asking<'py>,
-        work: impl FnOnce(&mut Shrinker<'_, Lent<'_, 'py>>) -> Result<R, ReduceError>,
+        settings: &ReduceSettings<'py>,
+        work: impl FnOnce(&mut Shrinker<'_, BorrowedSut<'_, 'py>>) -> Result<R, ReduceError>,
     ) -> PyResult<R> {
-        let raised = RefCell::new(Raised::default());
-        let known = known_goal(slf, pred).filter(|_| asking.is_plain());
+        let raised = RefCell::new(CallerException::default());
+        let native = native_goal(slf, pred).filter(|_| settings.allows_native_goal());
         let options = ReduceOptions {
-            method: if asking.classic {
-                Method::Ddmin
+            method: if settings.classic {
+                ReduceMethod::Ddmin
             } else {
-                Method::Greedy
+                ReduceMethod::Greedy
             },
-            keep_last: asking.keep_last,
-            check: known.unwrap_or(true),
+            keep_last: settings.keep_last,
+            check: native.unwrap_or(true),
         };
-        let questions = Questions {
+        let calls = PredicateCalls {
             slf,
             pred,
-            asking,
+            settings,
             best: RefCell::new(None),
             successes: Cell::new(0),
         };
-        let mut holds = Holds(|_: &mut Lent<'_, 'py>, test: &Test| {
-            let answer = questions.ask(test);
+        let mut holds = PredicateGoal(|_: &mut BorrowedSut<'_, 'py>, test: &Test| {
+            let answer = calls.evaluate(test);
             answer.map_err(|error| raised.borrow_mut().keep(error))
         });
         let mut fails = AnyFailure;
-        let goal: &mut dyn Goal<Lent<'_, 'py>> = match known {
+        let goal: &mut dyn ShrinkGoal<BorrowedSut<'_, 'py>> = match native {
             Some(_) => &mut fails,
             None => &mut holds,
         };
         let mut proceed = || match slf.py().check_signals() {
             // The first success is the test as it was.
-            Ok(()) => !(asking.stop_found && questions.successes.get() > 1),
+            Ok(()) => !(settings.stop_found && calls.successes.get() > 1),
             Err(error) => {
-                let _it_ends_the_work = raised.borrow_mut().keep(error);
+                let _ends_the_work = raised.borrow_mut().keep(error);
                 false
             }
         };
-        let mut lent = Lent::new(slf)?;
-        let result = work(&mut Shrinker::new(&mut lent, goal, &options, &mut proceed));
+        let mut borrowed = BorrowedSut::new(slf)?;
+        let result = work(&mut Shrinker::new(
+            &mut borrowed,
+            goal,
+            &options,
+            &mut proceed,
+        ));
         let raised = raised.take();
         match result {
-            _ if raised.0.is_some() => Err(raised.or(&"interrupted")),
+            _ if raised.0.is_some() => Err(raised.or_error(&"interrupted")),
             Ok(result) => Ok(result),
             Err(ReduceError::NotReproduced(_)) => Err(PyValueError::new_err(
-                NOT_GOOD.to_string_lossy().into_owned(),
+                NOT_SATISFIED.to_string_lossy().into_owned(),
             )),
-            Err(error) => Err(raised.or(&error)),
+            Err(error) => Err(raised.or_error(&error)),
         }
     }
 }
 
-/// A predicate, and how it was answered so far.
-struct Questions<'a, 'py> {
+/// A predicate, and the results of its calls so far.
+struct PredicateCalls<'a, 'py> {
     slf: &'a Bound<'py, Sut>,
     pred: &'a Bound<'py, PyAny>,
-    asking: &'a Asking<'py>,
+    settings: &'a ReduceSettings<'py>,
     /// The largest number so far.
     best: RefCell<Option<Bound<'py, PyAny>>>,
+    /// The number of tests that satisfied the predicate.
     successes: Cell<usize>,
 }
 
-impl Questions<'_, '_> {
-    fn ask(&self, test: &Test) -> PyResult<bool> {
+impl PredicateCalls<'_, '_> {
+    /// Evaluates the predicate and records a success.
+    fn evaluate(&self, test: &Test) -> PyResult<bool> {
         let good = self.is_good(test)?;
         if good {
             let number = self.successes.get();
             self.successes.set(number + 1);
             // The first is the test as it was.
             if let Some(number) = number.checked_sub(1) {
-                self.succeeded(test, number)?;
+                self.record_success(test, number)?;
             }
         }
         Ok(good)
     }
 
+    /// Returns true if a test satisfies the predicate.
     fn is_good(&self, test: &Test) -> PyResult<bool> {
-        if self.asking.last.is_some() && test.steps.last() != self.asking.last.as_ref() {
+        if self.settings.last.is_some() && test.steps.last() != self.settings.last.as_ref() {
             return Ok(false);
         }
         let test = Sut::python_test(self.slf, test)?;
         let evaluate = || {
             let answer = self.pred.call1((&test,))?;
-            if let Some(handler) = &self.asking.handler {
+            if let Some(handler) = &self.settings.handler {
                 handler.call0()?;
             }
             Ok::<_, PyErr>(answer)
         };
         let mut answer = evaluate()?;
-        let Some(replications) = self.asking.amplify else {
+        let Some(replications) = self.settings.amplify else {
             return answer.is_truthy();
         };
         if let Some(best) = &*self.best.borrow() {
-            for again in 0..replications {
-                if again > 0 {
+            for repetition in 0..replications {
+                if repetition > 0 {
                     answer = evaluate()?;
                 }
                 if !answer.gt(best)? {
@@ -379,25 +397,26 @@ impl Questions<'_, '_> {
                 }
             }
         }
-        if self.asking.verbose {
+        if self.settings.verbose {
             print(self.slf.py(), &format!("best value: {}", answer.str()?))?;
         }
         *self.best.borrow_mut() = Some(answer);
         Ok(true)
     }
 
-    fn succeeded(&self, test: &Test, number: usize) -> PyResult<()> {
-        if self.asking.stop_found {
-            self.asking
+    /// Prints and saves a shorter test, as requested.
+    fn record_success(&self, test: &Test, number: usize) -> PyResult<()> {
+        if self.settings.stop_found {
+            self.settings
                 .first
                 .borrow_mut()
                 .get_or_insert_with(|| test.clone());
         }
-        if self.asking.verbose {
+        if self.settings.verbose {
             let words = format!("reduced to {} steps", test.len());
             print(self.slf.py(), &words)?;
         }
-        if let Some(prefix) = &self.asking.save_as {
+        if let Some(prefix) = &self.settings.save_as {
             let mut name = prefix.clone().into_os_string();
             name.push(format!(".{number}.test"));
             Sut::write_test(self.slf, test, &PathBuf::from(name))?;
@@ -406,9 +425,9 @@ impl Questions<'_, '_> {
     }
 }
 
-/// Whether a predicate is one of our own that asks for a failure, and then whether it checks properties: such a goal is
-/// asked without a detour through Python.
-fn known_goal(slf: &Bound<'_, Sut>, pred: &Bound<'_, PyAny>) -> Option<bool> {
+/// Recognizes a predicate of our own that looks for a failure. Returns true if it checks
+/// properties. Such a goal is evaluated without a call to Python.
+fn native_goal(slf: &Bound<'_, Sut>, pred: &Bound<'_, PyAny>) -> Option<bool> {
     let owner = pred.getattr("__self__").ok()?;
     let name: String = pred.getattr("__name__").ok()?.extract().ok()?;
     match name.as_str() {
@@ -419,15 +438,15 @@ fn known_goal(slf: &Bound<'_, Sut>, pred: &Bound<'_, PyAny>) -> Option<bool> {
     }
 }
 
-/// Where the steps of a reduced test stand in the original one.
-fn places_in(original: &Test, reduced: &Test) -> Vec<usize> {
+/// Returns the positions of a reduced test's steps in the original.
+fn positions_in(original: &Test, reduced: &Test) -> Vec<usize> {
     let mut from = 0;
-    let places = reduced.steps.iter().filter_map(|step| {
+    let positions = reduced.steps.iter().filter_map(|step| {
         let found = original.steps[from..]
             .iter()
             .position(|other| other == step)?;
         from += found + 1;
         Some(from - 1)
     });
-    places.collect()
+    positions.collect()
 }

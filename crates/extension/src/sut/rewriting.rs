@@ -1,20 +1,22 @@
-//! Tests made simple, told what else they could be, and the single rules that do it.
+//! Normalisation and generalisation of tests, and their single rules.
 
 use std::collections::HashSet;
 use std::sync::Arc;
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
-use testwright_core::shrink::{Generalization, GeneralizeOptions, NormalizeOptions, Rule, Speed};
+use testwright_core::shrink::{
+    Generalization, GeneralizeOptions, NormalizeOptions, NormalizeRule, Speed,
+};
 use testwright_core::{Step, Test};
 
 use super::Sut;
 use super::loading::one_of;
-use super::reducing::Asking;
-use super::settings::{print, truth};
+use super::reducing::ReduceSettings;
+use super::settings::{print, truthy};
 
-/// How many tests are collected that are as good as one.
-const MOST_COLLECTED: usize = 100_000;
+/// The maximum number of equivalent tests that are collected.
+const MAX_COLLECTED: usize = 100_000;
 
 #[pymethods]
 impl Sut {
@@ -38,7 +40,7 @@ impl Sut {
         pred: &Bound<'py, PyAny>,
         prune_guards: bool,
         keep_last: bool,
-        #[pyo3(from_py_with = truth)] verbose: bool,
+        #[pyo3(from_py_with = truthy)] verbose: bool,
         speed: &str,
         check_enabled: bool,
         dist_limit: Option<usize>,
@@ -47,20 +49,20 @@ impl Sut {
         use_cache: bool,
         try_fast: bool,
     ) -> PyResult<Bound<'py, PyList>> {
-        let _make_no_difference = (prune_guards, check_enabled, reorder, use_cache);
+        let _without_effect = (prune_guards, check_enabled, reorder, use_cache);
         let test = Sut::core_test(slf, test)?;
         let options = NormalizeOptions {
             speed: speed_of(speed),
             no_reassigns,
-            furthest: dist_limit.or(speed.starts_with("VERYFAST").then_some(3)),
+            max_text_distance: dist_limit.or(speed.starts_with("VERYFAST").then_some(3)),
         };
-        let asking = Asking {
+        let settings = ReduceSettings {
             keep_last,
             classic: !try_fast,
             verbose,
-            ..Asking::default()
+            ..ReduceSettings::default()
         };
-        let shrunk = Sut::shrink_if_good(slf, pred, &asking, |shrinker| {
+        let shrunk = Sut::shrink_if_good(slf, pred, &settings, |shrinker| {
             shrinker.normalize(&test, &options)
         })?;
         Sut::python_test(slf, &shrunk.map_or(test, |shrunk| shrunk.test))
@@ -91,7 +93,7 @@ impl Sut {
         pred: &Bound<'py, PyAny>,
         prune_guards: bool,
         keep_last: bool,
-        #[pyo3(from_py_with = truth)] verbose: bool,
+        #[pyo3(from_py_with = truthy)] verbose: bool,
         check_enabled: bool,
         dist_limit: Option<usize>,
         return_collect: bool,
@@ -102,22 +104,22 @@ impl Sut {
         fresh: bool,
         speed: &str,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let _make_no_difference = (prune_guards, verbose, check_enabled, dist_limit);
+        let _without_effect = (prune_guards, verbose, check_enabled, dist_limit);
         let test = Sut::core_test(slf, test)?;
         let options = GeneralizeOptions {
             speed: speed_of(speed),
             fresh,
         };
-        let asking = Asking {
+        let settings = ReduceSettings {
             keep_last,
-            ..Asking::default()
+            ..ReduceSettings::default()
         };
-        let found = Sut::shrink_if_good(slf, pred, &asking, |shrinker| {
+        let found = Sut::shrink_if_good(slf, pred, &settings, |shrinker| {
             let first = shrinker.generalize(&test, &options)?;
-            let mut cloud: Vec<Test> = Vec::new();
+            let mut equivalents: Vec<Test> = Vec::new();
             let mut known = HashSet::new();
             let mut newest = if return_collect {
-                first.equivalents(MOST_COLLECTED)
+                first.equivalents(MAX_COLLECTED)
             } else {
                 Vec::new()
             };
@@ -126,16 +128,16 @@ impl Sut {
                 let mut next = Vec::new();
                 for test in newest.iter().filter(|_| level < depth) {
                     let further = shrinker.generalize(test, &options)?;
-                    next.extend(further.equivalents(MOST_COLLECTED));
+                    next.extend(further.equivalents(MAX_COLLECTED));
                 }
-                cloud.append(&mut newest);
+                equivalents.append(&mut newest);
                 newest = next;
             }
-            Ok((first, cloud))
+            Ok((first, equivalents))
         })?;
-        let (first, cloud) = found.unwrap_or_else(|| (Generalization::of(&test), Vec::new()));
-        let catalog = Arc::clone(&Sut::look_at(slf)?.catalog);
-        let text = first.show(&|step| match step {
+        let (first, equivalents) = found.unwrap_or_else(|| (Generalization::of(&test), Vec::new()));
+        let catalog = Arc::clone(&Sut::borrow(slf)?.catalog);
+        let text = first.render(&|step| match step {
             Step::Act(action) => catalog.text(action),
             Step::Restart => String::from("<<RESTART>>"),
         });
@@ -151,7 +153,7 @@ impl Sut {
                 all.set_item(known?, true)?;
             }
         }
-        for test in cloud {
+        for test in equivalents {
             let test = Sut::python_test(slf, &test)?;
             let written = slf.call_method1("capture_replay", (test,))?;
             all.set_item(&written, true)?;
@@ -182,7 +184,7 @@ impl Sut {
         keep_last: bool,
         dist_limit: Option<usize>,
     ) -> PyResult<(bool, Bound<'py, PyList>)> {
-        let names = Rule::ALL.map(|rule| (format!("{rule:?}"), rule));
+        let names = NormalizeRule::ALL.map(|rule| (format!("{rule:?}"), rule));
         let names: Vec<_> = names
             .iter()
             .map(|(name, rule)| (name.as_str(), *rule))
@@ -191,14 +193,14 @@ impl Sut {
         let test = Sut::core_test(slf, test)?;
         let options = NormalizeOptions {
             speed: Speed::Thorough,
-            no_reassigns: rule == Rule::NoReassigns,
-            furthest: dist_limit,
+            no_reassigns: rule == NormalizeRule::NoReassigns,
+            max_text_distance: dist_limit,
         };
-        let asking = Asking {
+        let settings = ReduceSettings {
             keep_last,
-            ..Asking::default()
+            ..ReduceSettings::default()
         };
-        let shrunk = Sut::shrink(slf, pred, &asking, |shrinker| {
+        let shrunk = Sut::shrink(slf, pred, &settings, |shrinker| {
             shrinker.apply(rule, &test, &options)
         })?;
         let changed = shrunk.is_some();
@@ -207,6 +209,7 @@ impl Sut {
     }
 }
 
+/// Translates a speed of TSTL.
 fn speed_of(word: &str) -> Speed {
     match word {
         "SLOW" | "THOROUGH" | "thorough" => Speed::Thorough,

@@ -9,11 +9,11 @@ use pyo3::types::{PyBytes, PyList};
 use testwright_core::generate::SwarmOptions;
 use testwright_core::{ActionId, Step, bytes, saved};
 
-use super::choosing::stream;
-use super::{Sut, trouble};
-use crate::action::Action;
+use super::choosing::random_stream;
+use super::{Sut, to_py_error};
+use crate::action::PyAction;
 
-/// What TSTL puts between the steps of a test in one line.
+/// The separator that TSTL puts between the steps of a test in one line.
 const SEPARATOR: &str = "#!#!";
 
 #[pymethods]
@@ -37,8 +37,8 @@ impl Sut {
         if !afl {
             return Sut::write_test(slf, &Sut::core_test(slf, test)?, &filename);
         }
-        let data = Sut::bytes_of(slf, test)?;
-        std::fs::write(&filename, data).map_err(|error| cannot("write", &filename, &error))
+        let data = Sut::test_bytes(slf, test)?;
+        std::fs::write(&filename, data).map_err(|error| io_error("write", &filename, &error))
     }
 
     /// Loads a test. A line that the harness does not know is a `KeyError`. With `afl` it is bytes, which
@@ -56,15 +56,15 @@ impl Sut {
     ) -> PyResult<Bound<'py, PyList>> {
         if afl {
             let data =
-                std::fs::read(&filename).map_err(|error| cannot("read", &filename, &error))?;
-            return Sut::test_of(slf, &data, swarm);
+                std::fs::read(&filename).map_err(|error| io_error("read", &filename, &error))?;
+            return Sut::test_from_bytes(slf, &data, swarm);
         }
         let text = std::fs::read_to_string(&filename)
-            .map_err(|error| cannot("read", &filename, &error))?;
-        let read = saved::read(&Sut::look_at(slf)?.catalog, &text);
+            .map_err(|error| io_error("read", &filename, &error))?;
+        let read = saved::read(&Sut::borrow(slf)?.catalog, &text);
         let saved = read.map_err(|problems| {
             let first = problems.first();
-            let words = first.map_or_else(String::new, |problem| {
+            let message = first.map_or_else(String::new, |problem| {
                 let help = problem.help.as_ref().map(|help| format!(" ({help})"));
                 format!(
                     "{}, line {}: {}: `{}`{}",
@@ -75,11 +75,11 @@ impl Sut {
                     help.unwrap_or_default()
                 )
             });
-            PyKeyError::new_err(words)
+            PyKeyError::new_err(message)
         })?;
         let resolved = Sut::with(slf, |system| saved.resolve(system))?;
         Sut::restart(slf)?;
-        Sut::python_test(slf, &resolved.map_err(|error| trouble(&error))?)
+        Sut::python_test(slf, &resolved.map_err(|error| to_py_error(&error))?)
     }
 
     /// The line of a saved test for a step.
@@ -106,8 +106,8 @@ impl Sut {
     ///     Traceback (most recent call last):
     ///         ...
     ///     KeyError: 'stack0.peek()'
-    fn playable<'py>(slf: &Bound<'py, Sut>, text: &str) -> PyResult<Bound<'py, Action>> {
-        let step = Sut::look_at(slf)?.playable_step(text)?;
+    fn playable<'py>(slf: &Bound<'py, Sut>, text: &str) -> PyResult<Bound<'py, PyAction>> {
+        let step = Sut::borrow(slf)?.playable_step(text)?;
         let note = text
             .split_once(";;;")
             .map(|(_, note)| note.trim().to_owned());
@@ -131,7 +131,7 @@ impl Sut {
     fn replayable<'py>(slf: &Bound<'py, Sut>, text: &str) -> PyResult<Bound<'py, PyList>> {
         let lines = text.split(SEPARATOR).filter(|line| !line.is_empty());
         let steps: Vec<Step> = lines
-            .map(|line| Sut::look_at(slf)?.playable_step(line))
+            .map(|line| Sut::borrow(slf)?.playable_step(line))
             .collect::<PyResult<_>>()?;
         Sut::python_test(slf, &testwright_core::Test::of_steps(steps))
     }
@@ -144,7 +144,7 @@ impl Sut {
         slf: &Bound<'py, Sut>,
         test: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyBytes>> {
-        Ok(PyBytes::new(slf.py(), &Sut::bytes_of(slf, test)?))
+        Ok(PyBytes::new(slf.py(), &Sut::test_bytes(slf, test)?))
     }
 
     /// The test that bytes stand for. With `swarm`, the first four are the seed of a `standard_swarm`, which is made
@@ -158,12 +158,13 @@ impl Sut {
         data: PyBackedBytes,
         swarm: bool,
     ) -> PyResult<Bound<'py, PyList>> {
-        Sut::test_of(slf, &data, swarm)
+        Sut::test_from_bytes(slf, &data, swarm)
     }
 }
 
 impl Sut {
-    fn test_of<'py>(
+    /// Decodes a test.
+    fn test_from_bytes<'py>(
         slf: &Bound<'py, Sut>,
         mut data: &[u8],
         swarm: bool,
@@ -174,56 +175,59 @@ impl Sut {
                     "with a swarm, the first four bytes are its seed, but there are fewer",
                 ));
             };
-            // As a script would make the same swarm.
+            // A script would make the same swarm in this way.
             let module = slf.py().import("random")?;
             let rgen = module.call_method1("Random", (u32::from_le_bytes(*seed),))?;
-            let mut random = stream(slf.py(), Some(&rgen))?;
+            let mut random = random_stream(slf.py(), Some(&rgen))?;
             Sut::swarm(slf, &SwarmOptions::default(), &mut random)?;
             data = rest;
         }
-        let on: Vec<ActionId> = Sut::look_at(slf)?.actions_on().collect();
+        let on: Vec<ActionId> = Sut::borrow(slf)?.actions_on().collect();
         let width = bytes::width(on.len() as u64);
-        let places = bytes::read(data, width, on.len() as u64);
-        let steps = places.filter_map(|place| on.get(place as usize));
+        let indices = bytes::read(data, width, on.len() as u64);
+        let steps = indices.filter_map(|index| on.get(index as usize));
         let steps = steps.copied().map(Step::Act).collect();
         Sut::python_test(slf, &testwright_core::Test::of_steps(steps))
     }
 
+    /// Saves a test as text.
     pub(super) fn write_test(
         slf: &Bound<'_, Sut>,
         test: &testwright_core::Test,
         filename: &Path,
     ) -> PyResult<()> {
         let text = {
-            let sut = Sut::look_at(slf)?;
+            let sut = Sut::borrow(slf)?;
             let harness = sut.path.file_name().unwrap_or_default().to_string_lossy();
             let notes = [(String::from("harness"), harness.into_owned())];
             saved::write(&sut.catalog, test, &notes)
         };
-        std::fs::write(filename, text).map_err(|error| cannot("write", filename, &error))
+        std::fs::write(filename, text).map_err(|error| io_error("write", filename, &error))
     }
 
-    fn bytes_of(slf: &Bound<'_, Sut>, test: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
+    /// Encodes a test.
+    fn test_bytes(slf: &Bound<'_, Sut>, test: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
         let test = Sut::core_test(slf, test)?;
-        let sut = Sut::look_at(slf)?;
+        let sut = Sut::borrow(slf)?;
         let on: Vec<ActionId> = sut.actions_on().collect();
-        let place = |step: &Step| {
-            let place = match step {
+        let index = |step: &Step| {
+            let index = match step {
                 Step::Act(action) => on.binary_search(action).ok(),
                 Step::Restart => None,
             };
-            place.map(|place| place as u64).ok_or_else(|| {
+            index.map(|index| index as u64).ok_or_else(|| {
                 PyValueError::new_err(
                     "only steps that are in `actions()` can be bytes, and restarts cannot (`enable_all()` switches all actions on)",
                 )
             })
         };
-        let places: Vec<u64> = test.steps.iter().map(place).collect::<PyResult<_>>()?;
-        Ok(bytes::write(places, bytes::width(on.len() as u64)))
+        let indices: Vec<u64> = test.steps.iter().map(index).collect::<PyResult<_>>()?;
+        Ok(bytes::write(indices, bytes::width(on.len() as u64)))
     }
 }
 
-fn cannot(what: &str, file: &Path, error: &std::io::Error) -> PyErr {
+/// Converts an error of the file system to an exception.
+fn io_error(what: &str, file: &Path, error: &std::io::Error) -> PyErr {
     let message = format!("cannot {what} `{}`: {error}", file.display());
     match error.kind() {
         std::io::ErrorKind::NotFound => PyFileNotFoundError::new_err(message),

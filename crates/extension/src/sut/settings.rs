@@ -1,4 +1,4 @@
-//! What a system says while it works, and how it is put back.
+//! Settings: messages, log lines and resets.
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -7,17 +7,17 @@ use testwright_python::SlotValue;
 
 use super::Sut;
 
-/// What a step says about itself.
-pub(super) struct Talk {
-    /// Each step is told of, with the values of the slots that it names.
+/// The settings of `verbose`.
+pub(super) struct StepPrinting {
+    /// Print each step, with the values of the slots that it names.
     pub(super) on: bool,
-    /// Those of opaque pools, too.
+    /// Print values of opaque pools, too.
     opaque: bool,
 }
 
-impl Default for Talk {
-    fn default() -> Talk {
-        Talk {
+impl Default for StepPrinting {
+    fn default() -> StepPrinting {
+        StepPrinting {
             on: false,
             opaque: true,
         }
@@ -26,7 +26,7 @@ impl Default for Talk {
 
 #[pymethods]
 impl Sut {
-    /// Whether each step prints what it does, and the values before and after it of the slots that it names.
+    /// Sets whether each step prints what it does, and the values before and after it of the slots that it names.
     ///
     ///     >>> sut.verbose(True)
     ///     >>> sut.safely(test[0])
@@ -39,10 +39,10 @@ impl Sut {
     ///     ==================================================
     ///     True
     fn verbose(&mut self, on: bool) {
-        self.talk.on = on;
+        self.printing.on = on;
     }
 
-    /// Whether that goes for the values of `OPAQUE` pools, too; at first it does.
+    /// Sets whether `verbose` prints the values of `OPAQUE` pools, too; at first it does.
     ///
     ///     >>> sut.verbose_opaque(False)
     ///     >>> sut.verbose(True)
@@ -54,7 +54,7 @@ impl Sut {
     ///     ==================================================
     ///     True
     fn verbose_opaque(&mut self, on: bool) {
-        self.talk.opaque = on;
+        self.printing.opaque = on;
     }
 
     /// Sets the level up to which `log:` lines speak: a number, `"All"`, or `None`.
@@ -140,7 +140,7 @@ impl Sut {
         print(python, &words)
     }
 
-    /// Whether a restart runs the imported modules again.
+    /// Sets whether a restart runs the imported modules again.
     ///
     ///     >>> import stack
     ///     >>> stack.Stack.limit = 10
@@ -156,74 +156,75 @@ impl Sut {
         Sut::with(slf, |system| system.set_reset_modules(on))?
     }
 
-    /// Whether `safely` refuses actions that are not enabled, with a warning.
+    /// Sets whether `safely` refuses actions that are not enabled, with a warning.
     ///
     ///     >>> sut.set_debug_safely_mode(True)
     ///     >>> sut.safely(sut.playable("stack0.pop()"))
     ///     WARNING: `stack0.pop()` is not enabled and was not taken
     ///     False
     fn set_debug_safely_mode(&mut self, on: bool) {
-        self.asks_first = on;
+        self.refuses_disabled = on;
     }
 
     /// For scripts that choose between listing and drawing enabled actions; here drawing is as good as listing.
     fn set_enumerate_enabled(&self, b: bool) {
-        let _makes_no_difference = b;
+        let _without_effect = b;
     }
 
     /// For scripts that let TSTL track what could be enabled; here that is always known.
     fn set_use_dependencies(&self, b: bool) {
-        let _makes_no_difference = b;
+        let _without_effect = b;
     }
 
     /// For scripts that choose how TSTL tracks what could be enabled; here that is always known.
     fn set_action_approximation(&self, b: bool) {
-        let _makes_no_difference = b;
+        let _without_effect = b;
     }
 
     /// For scripts that set it; it has no effect, nor has it in TSTL.
     fn set_fast_pool_states(&self, b: bool) {
-        let _makes_no_difference = b;
+        let _without_effect = b;
     }
 }
 
 impl Sut {
-    fn told_values(slf: &Bound<'_, Sut>, action: ActionId) -> PyResult<Vec<SlotValue>> {
-        let opaque = Sut::look_at(slf)?.talk.opaque;
+    /// Returns the values of an action's slots that are printed.
+    fn printed_values(slf: &Bound<'_, Sut>, action: ActionId) -> PyResult<Vec<SlotValue>> {
+        let opaque = Sut::borrow(slf)?.printing.opaque;
         let mut values = Sut::with(slf, |system| system.values(action))?;
         values.retain(|value| opaque || !value.opaque);
         Ok(values)
     }
 
-    /// Tells of a step that is about to be taken; returns the values before it.
-    pub(super) fn announce(slf: &Bound<'_, Sut>, action: ActionId) -> PyResult<Vec<SlotValue>> {
-        let values = Sut::told_values(slf, action)?;
-        let text = Sut::look_at(slf)?.catalog.text(action);
+    /// Prints a step that is about to be taken. Returns the values before it.
+    pub(super) fn print_step(slf: &Bound<'_, Sut>, action: ActionId) -> PyResult<Vec<SlotValue>> {
+        let values = Sut::printed_values(slf, action)?;
+        let text = Sut::borrow(slf)?.catalog.text(action);
         let mut words = vec![format!("ACTION: {text}")];
-        words.extend(values.iter().map(shown));
+        words.extend(values.iter().map(value_text));
         print(slf.py(), &words.join("\n"))?;
         Ok(values)
     }
 
-    /// Tells what a step has come to.
-    pub(super) fn tell(
+    /// Prints the result of a step.
+    pub(super) fn print_result(
         slf: &Bound<'_, Sut>,
         action: ActionId,
         before: &[SlotValue],
         passed: bool,
     ) -> PyResult<()> {
         let mut words = Vec::new();
-        for value in Sut::told_values(slf, action)? {
+        for value in Sut::printed_values(slf, action)? {
             let same = |before: &SlotValue| before.name == value.name && before.text == value.text;
             if !before.iter().any(same) {
-                words.push(format!("=> {}", shown(&value)));
+                words.push(format!("=> {}", value_text(&value)));
             }
         }
         let python = slf.py();
         let expected = Sut::with(slf, |system| system.last_expected())?;
-        let warned = Sut::look_at(slf)?.warning(python);
+        let warned = Sut::borrow(slf)?.warning(python);
         let failed = (!passed).then(|| {
-            let error = Sut::look_at(slf)?.error(python);
+            let error = Sut::borrow(slf)?.error(python);
             Ok::<_, PyErr>(error.into_value(python).into_any())
         });
         let raised = [
@@ -262,17 +263,18 @@ impl Sut {
     }
 }
 
-fn shown(value: &SlotValue) -> String {
+/// Renders a value with its type.
+fn value_text(value: &SlotValue) -> String {
     format!("{} = {} : {}", value.name, value.text, value.type_name)
 }
 
-/// Prints as a script does.
+/// Prints with Python's `print`.
 pub(super) fn print(python: Python<'_>, words: &str) -> PyResult<()> {
     let print = python.import("builtins")?.getattr("print")?;
     print.call1((words,)).map(drop)
 }
 
-/// Whether a value counts as true: scripts for TSTL say `verbose="VERY"`, too.
-pub(super) fn truth(value: &Bound<'_, PyAny>) -> PyResult<bool> {
+/// Returns true if a value counts as true in Python: scripts for TSTL say `verbose="VERY"`, too.
+pub(super) fn truthy(value: &Bound<'_, PyAny>) -> PyResult<bool> {
     value.is_truthy()
 }

@@ -1,4 +1,4 @@
-//! Swarm testing: which lines of the harness a test may use, and how likely each is.
+//! Swarm testing: the lines of the harness that a test may use, and their probabilities.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -7,12 +7,12 @@ use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use testwright_core::generate::ClassTable;
 use testwright_core::generate::swarm::{Configuration, Inclusion, SwarmOptions};
-use testwright_core::{Classes, Random};
+use testwright_core::{ActionClasses, Random};
 
 use super::Sut;
-use super::choosing::stream;
+use super::choosing::random_stream;
 
-/// Probabilities with their classes, as scripts hand them around.
+/// Probabilities with their classes, as scripts pass them around.
 pub(super) type Probabilities = Vec<(f64, String)>;
 
 #[pymethods]
@@ -36,9 +36,9 @@ impl Sut {
         no_dependencies: bool,
         force_parent: bool,
     ) -> PyResult<()> {
-        let mut random = stream(slf.py(), rgen)?;
+        let mut random = random_stream(slf.py(), rgen)?;
         let options = SwarmOptions {
-            inclusion: Sut::look_at(slf)?.inclusion(p, file, class_prob)?,
+            inclusion: Sut::borrow(slf)?.inclusion(p, file, class_prob)?,
             dependencies: !no_dependencies,
             force_parent,
             ..SwarmOptions::default()
@@ -83,9 +83,9 @@ impl Sut {
         no_dependencies: bool,
         force_parent: bool,
     ) -> PyResult<Probabilities> {
-        let mut random = stream(slf.py(), rgen)?;
+        let mut random = random_stream(slf.py(), rgen)?;
         let high_prob = probability("high_prob", high_prob)?;
-        let sut = Sut::look_at(slf)?;
+        let sut = Sut::borrow(slf)?;
         let options = SwarmOptions {
             inclusion: sut.inclusion(p, file, None)?,
             dependencies: !no_dependencies,
@@ -96,7 +96,7 @@ impl Sut {
         Ok(sut.high_and_low(&configuration, high_prob))
     }
 
-    /// The same, where it makes no difference which lines need each other.
+    /// Does the same as `high_low_swarm`, and ignores which lines need each other.
     ///
     ///     >>> for probability, line in sut.high_low_class_probs(rgen):
     ///     ...     print(f"{probability:.2f} {line}")
@@ -132,7 +132,7 @@ impl Sut {
         file: PathBuf,
         return_list: bool,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let table = self.table_in(&file)?;
+        let table = self.read_table(&file)?;
         let text = |class| self.classes.text(class).to_owned();
         let pairs = table.iter().map(|(class, number)| (text(class), number));
         if return_list {
@@ -158,13 +158,13 @@ impl Sut {
 }
 
 impl Sut {
-    /// Makes a configuration, and leaves out what is not in it.
+    /// Draws a configuration, and switches off the classes outside of it.
     pub(super) fn swarm(
         slf: &Bound<'_, Sut>,
         options: &SwarmOptions,
         random: &mut Random,
     ) -> PyResult<()> {
-        let mut sut = Sut::take_hold(slf)?;
+        let mut sut = Sut::borrow_mut(slf)?;
         let configuration = Configuration::draw(&sut.classes, options, random);
         sut.enable_all();
         sut.chosen = Some(configuration.templates().clone());
@@ -172,6 +172,7 @@ impl Sut {
         Ok(())
     }
 
+    /// Returns the probabilities with which classes are included.
     fn inclusion(
         &self,
         p: f64,
@@ -180,13 +181,14 @@ impl Sut {
     ) -> PyResult<Inclusion> {
         let p = probability("P", p)?;
         let table = match (file, class_prob) {
-            (Some(file), _) => self.table_in(&file)?,
+            (Some(file), _) => self.read_table(&file)?,
             (None, Some(probabilities)) => table_of(&self.classes, &probabilities)?,
             (None, None) => return Ok(Inclusion::Same(p)),
         };
         Ok(Inclusion::Table(table, p))
     }
 
+    /// Returns the probabilities for a configuration with high and low classes.
     fn high_and_low(&self, configuration: &Configuration, high: f64) -> Probabilities {
         let weights = configuration.weights(&self.classes, high);
         let texts = self
@@ -196,7 +198,8 @@ impl Sut {
         weights.into_iter().zip(texts).collect()
     }
 
-    fn table_in(&self, file: &PathBuf) -> PyResult<ClassTable> {
+    /// Reads a file of numbers for classes.
+    fn read_table(&self, file: &PathBuf) -> PyResult<ClassTable> {
         let text = std::fs::read_to_string(file).map_err(|error| {
             PyOSError::new_err(format!("cannot read `{}`: {error}", file.display()))
         })?;
@@ -211,7 +214,8 @@ impl Sut {
     }
 }
 
-fn table_of(classes: &Classes, numbers: &BTreeMap<String, f64>) -> PyResult<ClassTable> {
+/// Makes a table of numbers for classes.
+fn table_of(classes: &ActionClasses, numbers: &BTreeMap<String, f64>) -> PyResult<ClassTable> {
     let number = |(text, number): (&String, &f64)| {
         let class = super::choosing::class_of(classes, text)?;
         if !number.is_finite() || *number < 0.0 {
@@ -226,6 +230,7 @@ fn table_of(classes: &Classes, numbers: &BTreeMap<String, f64>) -> PyResult<Clas
     numbers.iter().map(number).collect()
 }
 
+/// Checks that a number is a probability.
 fn probability(name: &str, number: f64) -> PyResult<f64> {
     if (0.0..=1.0).contains(&number) {
         Ok(number)

@@ -3,16 +3,16 @@
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
-use testwright_core::generate::{crossed, crossed_twice};
+use testwright_core::generate::{crossover, two_point_crossover};
 use testwright_core::{ActionId, PoolId, Step, Test, shrink};
 
 use super::Sut;
-use super::choosing::stream;
-use super::settings::{print, truth};
+use super::choosing::random_stream;
+use super::settings::{print, truthy};
 
 #[pymethods]
 impl Sut {
-    /// The same test with its slots numbered in order of their first use.
+    /// Returns the test with its slots numbered in order of their first use.
     ///
     ///     >>> swapped = sut.swap_pools(test[:3], "int0", "int1")
     ///     >>> print(swapped)
@@ -25,10 +25,10 @@ impl Sut {
     fn alpha_convert<'py>(
         slf: &Bound<'py, Sut>,
         test: &Bound<'py, PyAny>,
-        #[pyo3(from_py_with = truth)] verbose: bool,
+        #[pyo3(from_py_with = truthy)] verbose: bool,
     ) -> PyResult<Bound<'py, PyList>> {
         let test = Sut::core_test(slf, test)?;
-        let converted = shrink::alpha_convert(&Sut::look_at(slf)?.catalog, &test);
+        let converted = shrink::alpha_convert(&Sut::borrow(slf)?.catalog, &test);
         if verbose && converted != test {
             print(
                 slf.py(),
@@ -54,7 +54,7 @@ impl Sut {
     ) -> PyResult<Bound<'py, PyList>> {
         let mut test = Sut::core_test(slf, test)?;
         {
-            let sut = Sut::look_at(slf)?;
+            let sut = Sut::borrow(slf)?;
             let ((pool, first), second) = (sut.slot(one)?, sut.slot(other)?);
             if second.0 != pool {
                 let message = format!("`{one}` and `{other}` are slots of different pools");
@@ -88,17 +88,17 @@ impl Sut {
         rgen: Option<&Bound<'py, PyAny>>,
         p_insert: f64,
     ) -> PyResult<Bound<'py, PyList>> {
-        let mut random = stream(slf.py(), rgen)?;
+        let mut random = random_stream(slf.py(), rgen)?;
         let mut test = Sut::core_test(slf, test)?;
-        let on: Vec<ActionId> = Sut::look_at(slf)?.actions_on().collect();
+        let on: Vec<ActionId> = Sut::borrow(slf)?.actions_on().collect();
         let (Some(action), false) = (random.choose(&on), test.is_empty()) else {
             return Sut::python_test(slf, &test);
         };
-        let place = random.below(test.len() as u64) as usize;
+        let index = random.below(test.len() as u64) as usize;
         if random.chance(p_insert) {
-            test.steps.insert(place, Step::Act(*action));
+            test.steps.insert(index, Step::Act(*action));
         } else {
-            test.steps[place] = Step::Act(*action);
+            test.steps[index] = Step::Act(*action);
         }
         test.remarks.clear();
         Sut::python_test(slf, &test)
@@ -118,7 +118,7 @@ impl Sut {
         rgen: Option<&Bound<'py, PyAny>>,
         two_point: bool,
     ) -> PyResult<Bound<'py, PyList>> {
-        let mut random = stream(slf.py(), rgen)?;
+        let mut random = random_stream(slf.py(), rgen)?;
         let (mut one, mut other) = (
             Sut::core_test(slf, t1)?.steps,
             Sut::core_test(slf, t2)?.steps,
@@ -127,16 +127,16 @@ impl Sut {
             std::mem::swap(&mut one, &mut other);
         }
         let steps = if two_point {
-            crossed_twice(&one, &other, &mut random)
+            two_point_crossover(&one, &other, &mut random)
         } else {
-            crossed(&one, &other, &mut random)
+            crossover(&one, &other, &mut random)
         };
         Sut::python_test(slf, &Test::of_steps(steps))
     }
 }
 
 impl Sut {
-    /// The slot that people call by this name.
+    /// Returns the slot with this display name.
     fn slot(&self, name: &str) -> PyResult<(PoolId, u32)> {
         for (number, pool) in self.catalog.pools().iter().enumerate() {
             let found = (0..pool.size).find(|slot| pool.slot_name(*slot) == name);

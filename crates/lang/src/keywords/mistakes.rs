@@ -1,35 +1,36 @@
-//! Keywords and headers that are not quite right, and what was meant by them.
+//! Recovers from misspelt keywords and headers.
 
 use std::ops::Range;
 
-use super::{Classifier, Declaration, Keyword, WORDS, colon_word, shorten, trim};
+use super::{Classifier, Declaration, LineKeyword, WORDS, colon_word, shorten, trim};
 use crate::diagnostics::Diagnostic;
 use crate::host;
-use crate::lines::Logical;
+use crate::lines::LogicalLine;
 use crate::nodes::Placeholder;
 use crate::spelling;
 
 impl Classifier<'_> {
-    /// `pool : <x> 3`, or `actions` alone on its line: the word, and where what follows it starts.
+    /// Recognises `pool : <x> 3`, or `actions` alone on its line. Returns the word, and the start
+    /// of what follows it.
     pub(super) fn loose_colon<'t>(
         &mut self,
-        line: &Logical,
+        line: &LogicalLine,
         content: &Range<usize>,
         text: &'t str,
     ) -> (Option<&'t str>, usize) {
         let end = text.find(|letter: char| !host::continues_name(letter));
         let (word, rest) = text.split_at(end.unwrap_or(text.len()));
         let small = word.to_lowercase();
-        let is_section = Keyword::of_section(&small).is_some();
-        let is_known = is_section || Keyword::of_word(&small).is_some();
+        let is_section = LineKeyword::of_section(&small).is_some();
+        let is_known = is_section || LineKeyword::of_word(&small).is_some();
         let behind = rest.trim_start();
-        let place = content.start..content.start + word.len();
+        let location = content.start..content.start + word.len();
         if is_known && behind.starts_with(':') && !behind.starts_with(":=") {
             let until_colon = text.len() - behind.len() + 1;
             self.diagnostics.push(
                 Diagnostic::error(
                     "missing-colon",
-                    line.place(&(place.start..content.start + until_colon)),
+                    line.file_range(&(location.start..content.start + until_colon)),
                     format!("the colon must follow the keyword `{small}` directly"),
                 )
                 .with_label("a blank before the colon")
@@ -39,29 +40,33 @@ impl Classifier<'_> {
         }
         let takes_words = matches!(
             self.section,
-            Some((Keyword::Compare | Keyword::Source | Keyword::Feature, _))
+            Some((
+                LineKeyword::Compare | LineKeyword::Source | LineKeyword::Feature,
+                _
+            ))
         );
         let is_alone = behind.is_empty() || behind.starts_with('#');
         if is_section && is_alone && !takes_words {
             self.diagnostics.push(
                 Diagnostic::error(
                     "missing-colon",
-                    line.place(&place),
+                    line.file_range(&location),
                     format!("the section header `{small}` needs a colon"),
                 )
                 .with_label("no colon")
                 .with_help(format!("write `{small}:`")),
             );
-            // As if the colon stood there already.
+            // Continues as if the colon stood there already.
             return (Some(word), word.len());
         }
         (None, 0)
     }
 
-    /// `{E} expect: …`: the exceptions of the line stand before its keyword. They stay part of the content.
+    /// Recognises `{E} expect: …`, where the exceptions of the line stand before its keyword. They
+    /// stay part of the content.
     pub(super) fn behind_exceptions<'a>(
         &mut self,
-        line: &'a Logical,
+        line: &'a LogicalLine,
         content: &Range<usize>,
         text: &str,
     ) -> Option<Declaration<'a>> {
@@ -70,13 +75,13 @@ impl Classifier<'_> {
         }
         let behind = text.find('}')? + 1;
         let rest = text[behind..].trim_start();
-        let keyword = Keyword::of_word(colon_word(rest)?)?;
-        if !matches!(keyword, Keyword::Expect | Keyword::Property) {
+        let keyword = LineKeyword::of_word(colon_word(rest)?)?;
+        if !matches!(keyword, LineKeyword::Expect | LineKeyword::Property) {
             let start = content.end - rest.len();
             let word = keyword.word();
             let problem = Diagnostic::error(
                 "misplaced-exceptions",
-                line.place(&(content.start..content.start + behind)),
+                line.file_range(&(content.start..content.start + behind)),
                 format!("`{word}:` lines have no list of exceptions"),
             )
             .with_label("cannot stand here")
@@ -97,12 +102,16 @@ impl Classifier<'_> {
         })
     }
 
-    /// Whether a line without keyword is surely an action, although the section is one of something else.
+    /// Returns true if a line without keyword is surely an action, although it stands in another
+    /// section.
     pub(super) fn is_misplaced_action(&self, text: &str) -> bool {
         let Some((section, _)) = &self.section else {
             return false;
         };
-        if matches!(section, Keyword::Action | Keyword::Init | Keyword::Finally) {
+        if matches!(
+            section,
+            LineKeyword::Action | LineKeyword::Init | LineKeyword::Finally
+        ) {
             return false;
         }
         if let Some(placeholder) = text
@@ -114,17 +123,18 @@ impl Classifier<'_> {
             return true;
         }
         let first = text.split_whitespace().next().unwrap_or_default();
-        *section == Keyword::Pool && first.find('(').is_some_and(|at| at > 0)
+        *section == LineKeyword::Pool && first.find('(').is_some_and(|at| at > 0)
     }
 
-    pub(super) fn misplaced_action(&mut self, line: &Logical, content: &Range<usize>) {
+    /// Reports an action in another section, and ends that section.
+    pub(super) fn misplaced_action(&mut self, line: &LogicalLine, content: &Range<usize>) {
         let Some((section, header)) = self.section.clone() else {
             return;
         };
         self.diagnostics.push(
             Diagnostic::error(
                 "wrong-section",
-                line.place(content),
+                line.file_range(content),
                 format!(
                     "an action cannot stand in the section `{}:`",
                     section.section()
@@ -134,11 +144,11 @@ impl Classifier<'_> {
             .with_related(header.clone(), "the section starts here")
             .with_help("put a header `actions:` before it"),
         );
-        // Go on as if the header stood there.
-        self.section = Some((Keyword::Action, header));
+        // Continues as if the header stood there.
+        self.section = Some((LineKeyword::Action, header));
     }
 
-    /// `word: …` where the word is no keyword.
+    /// Reports `word: …` where the word is not a keyword.
     pub(super) fn unknown_keyword<'a>(
         &mut self,
         mut declaration: Declaration<'a>,
@@ -147,21 +157,21 @@ impl Classifier<'_> {
         let start = declaration.content.start;
         let end = start + word.len() + 1;
         if word == "REF" && declaration.line.text[end..].starts_with(['<', '%']) {
-            // The slot of a reference, with which an action may well begin.
+            // This is the slot of a reference twin, with which an action may begin.
             return Some(declaration);
         }
-        let place = declaration.place(&(start..end));
+        let location = declaration.file_range(&(start..end));
         let rest = trim(&declaration.line.text, end..declaration.content.end);
         if word.eq_ignore_ascii_case("action") && !rest.is_empty() {
             self.diagnostics.push(
-                Diagnostic::error("unknown-keyword", place, "an action has no keyword")
+                Diagnostic::error("unknown-keyword", location, "an action has no keyword")
                     .with_label("not a keyword")
                     .with_help(format!(
                         "write `{}`",
                         shorten(&declaration.line.text[rest.clone()])
                     )),
             );
-            declaration.keyword = Keyword::Action;
+            declaration.keyword = LineKeyword::Action;
             declaration.content = rest;
             return Some(declaration);
         }
@@ -169,25 +179,26 @@ impl Classifier<'_> {
             self.diagnostics.push(
                 Diagnostic::error(
                     "unknown-keyword",
-                    place,
+                    location,
                     format!("there is no keyword `{word}:`"),
                 )
                 .with_label("not a keyword")
                 .with_help(format!("did you mean `{meant}:`?")),
             );
-            // Go on as if it were spelt right, or all that follows would be wrong too.
-            if let Some(section) = Keyword::of_section(meant) {
-                self.section = Some((section, declaration.place(&(start..end))));
+            // Continues as if it were spelt correctly. Otherwise everything that follows would be
+            // wrong too.
+            if let Some(section) = LineKeyword::of_section(meant) {
+                self.section = Some((section, declaration.file_range(&(start..end))));
                 return None;
             }
-            declaration.keyword = Keyword::of_word(meant)?;
+            declaration.keyword = LineKeyword::of_word(meant)?;
             declaration.content = trim(&declaration.line.text, end..declaration.content.end);
             return Some(declaration);
         }
         self.diagnostics.push(
             Diagnostic::warning(
                 "unknown-keyword",
-                place,
+                location,
                 format!("there is no keyword `{word}:`, so the line is taken for an action"),
             )
             .with_label("not a keyword")
@@ -203,7 +214,7 @@ impl Classifier<'_> {
     }
 }
 
-/// What others call it.
+/// Returns the keyword that other tools call by this word.
 fn synonym(word: &str) -> Option<&'static str> {
     match word.to_lowercase().as_str() {
         "invariant" | "invariants" | "check" | "ensure" | "always" => Some("property"),
@@ -215,6 +226,7 @@ fn synonym(word: &str) -> Option<&'static str> {
     }
 }
 
+/// Lists all keywords for a message.
 fn all_words() -> String {
     let words: Vec<String> = WORDS
         .iter()
@@ -224,7 +236,7 @@ fn all_words() -> String {
     words.join(", ")
 }
 
-/// The keyword that was meant.
+/// Finds the keyword that was probably meant.
 pub(super) fn nearest(word: &str) -> Option<&'static str> {
     let known = WORDS
         .iter()
@@ -233,17 +245,18 @@ pub(super) fn nearest(word: &str) -> Option<&'static str> {
     spelling::nearest(word, known)
 }
 
+/// Builds the diagnostic for a keyword in the section of another one.
 pub(super) fn wrong_section(
-    line: &Logical,
-    own: Keyword,
-    section: Keyword,
+    line: &LogicalLine,
+    own: LineKeyword,
+    section: LineKeyword,
     header: Range<usize>,
-    place: &Range<usize>,
+    location: &Range<usize>,
 ) -> Diagnostic {
     let word = own.word();
-    let place = line.place(place);
+    let location = line.file_range(location);
     let plural = section.section();
-    let help = if own == Keyword::Expect {
+    let help = if own == LineKeyword::Expect {
         "put a header `actions:` before it".to_owned()
     } else {
         format!(
@@ -253,7 +266,7 @@ pub(super) fn wrong_section(
     };
     Diagnostic::error(
         "wrong-section",
-        place,
+        location,
         format!("`{word}:` cannot stand in the section `{plural}:`"),
     )
     .with_label(format!("every line here is read as `{}:`", section.word()))
@@ -261,17 +274,17 @@ pub(super) fn wrong_section(
     .with_help(help)
 }
 
-/// `pool <x> 3`: a keyword whose colon was forgotten, if what follows cannot be host code.
+/// Recognises `pool <x> 3`: a keyword without its colon, if what follows cannot be host code.
 pub(super) fn missing_colon(
     declaration: &Declaration<'_>,
-) -> Option<(Keyword, Range<usize>, Diagnostic)> {
+) -> Option<(LineKeyword, Range<usize>, Diagnostic)> {
     let text = declaration.text();
     let end = text.find(|letter: char| !host::continues_name(letter))?;
     let word = &text[..end];
-    let keyword = Keyword::of_word(&word.to_lowercase())?;
+    let keyword = LineKeyword::of_word(&word.to_lowercase())?;
     let rest = text[end..].strip_prefix([' ', '\t'])?.trim_start();
     let is_declaration = match keyword {
-        Keyword::Pool => rest.starts_with(['<', '%']) && rest.contains(char::is_whitespace),
+        LineKeyword::Pool => rest.starts_with(['<', '%']) && rest.contains(char::is_whitespace),
         _ if rest.starts_with(['"', '\'', '{']) => true,
         _ if rest.starts_with('<') => Placeholder::parse(rest).is_some(),
         _ => {
@@ -290,7 +303,7 @@ pub(super) fn missing_colon(
     let start = declaration.content.start;
     let problem = Diagnostic::error(
         "missing-colon",
-        declaration.place(&(start..start + end)),
+        declaration.file_range(&(start..start + end)),
         format!("the keyword `{}` needs a colon", keyword.word()),
     )
     .with_label("no colon")

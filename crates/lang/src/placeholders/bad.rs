@@ -1,25 +1,26 @@
-//! The part of the scanner that explains what looks like a placeholder and is none.
+//! Reports text that looks like a placeholder and is none.
 
 use std::ops::Range;
 
-use super::{Before, Region, UNKNOWN};
+use super::{PrecedingToken, Region, UNKNOWN};
 use crate::host;
 use crate::keywords::shorten;
-use crate::nodes::Kind;
+use crate::nodes::NodeKind;
 
-/// Nothing that is meant as a placeholder is longer.
-const LONGEST: usize = 60;
+/// Maximum length of text that is probably meant as a placeholder.
+const MAX_LENGTH: usize = 60;
 
 impl Region<'_, '_, '_> {
-    /// A `<` or `%` where the host language expects an operand, and which is not ours either; false if it may be right.
+    /// Reports a `<` or `%` where the host language expects an operand, and which starts no
+    /// placeholder. Returns false if it may be correct.
     pub(super) fn bad_placeholder(&mut self) -> bool {
         // The alternatives of a choice may be operators.
-        let may_be_alternative = self.before == Before::Start && self.surroundings.nesting > 0;
+        let may_be_alternative = self.before == PrecedingToken::Start && self.context.nesting > 0;
         let rest = self.rest();
         let inner = &rest[1..];
         let is_name = inner.starts_with(host::continues_name);
         let is_other = inner.starts_with(['<', '=', '-', '@', '%']);
-        if self.before == Before::Operand
+        if self.before == PrecedingToken::Operand
             || may_be_alternative
             || is_other
             || (rest.starts_with('%') && !is_name)
@@ -27,7 +28,7 @@ impl Region<'_, '_, '_> {
             return false;
         }
         let closer = if rest.starts_with('<') { '>' } else { '%' };
-        let near = &inner[..inner.floor_char_boundary(LONGEST)];
+        let near = &inner[..inner.floor_char_boundary(MAX_LENGTH)];
         let content = near.find(closer).map(|end| &near[..end]);
         let (length, message, help) = match content {
             Some(content) if !content.contains(['<', '"', '\'', ';', '{', '=']) => {
@@ -46,11 +47,16 @@ impl Region<'_, '_, '_> {
         true
     }
 
+    /// Adds a name in place of a wrong placeholder.
     fn push_unknown(&mut self, range: Range<usize>) {
-        self.push(Kind::Written(UNKNOWN.to_owned()), range.start, range.end);
+        self.push(
+            NodeKind::Written(UNKNOWN.to_owned()),
+            range.start,
+            range.end,
+        );
     }
 
-    /// What is wrong with something between two brackets: how long it is, what to say, and the way out.
+    /// Explains a wrong placeholder between two brackets. Returns its length, a message and help.
     fn closed(&self, content: &str, whole: &str) -> Option<(usize, String, String)> {
         let (open, close) = (&whole[..1], &whole[whole.len() - 1..]);
         let is_name = |text: &str| !text.is_empty() && text.chars().all(host::continues_name);
@@ -112,7 +118,7 @@ impl Region<'_, '_, '_> {
         Some((whole.len(), message, help))
     }
 
-    /// What is wrong with a bracket that nothing closes.
+    /// Explains a bracket that nothing closes. Returns its length, a message and help.
     fn open(&self, inner: &str, closer: char) -> (usize, String, String) {
         let end = inner.find(|letter| !host::continues_name(letter));
         let name = &inner[..end.unwrap_or(inner.len())];

@@ -1,27 +1,27 @@
-//! The part of the scanner that reads choices.
+//! The part of the scanner that parses choices.
 
 use std::ops::Range;
 use std::rc::Rc;
 
-use testwright_core::Choice;
+use testwright_core::ChoiceValues;
 
-use super::{Before, Region, Surroundings, UNKNOWN};
-use crate::choices::{self, Alternatives, ChoiceNode, Item};
+use super::{PrecedingToken, Region, RegionContext, UNKNOWN};
+use crate::choices::{self, ChoiceAlternatives, ChoiceItem, ChoiceNode};
 use crate::diagnostics::Diagnostic;
 use crate::host;
 use crate::keywords::shorten;
-use crate::nodes::{Kind, Node};
+use crate::nodes::{LineNode, NodeKind};
 
 impl Region<'_, '_, '_> {
-    /// `<1..10>`
-    pub(super) fn bare_range(&mut self, choice: Result<Choice, String>, end: usize) {
+    /// Adds a bare range such as `<1..10>`.
+    pub(super) fn bare_range(&mut self, choice: Result<ChoiceValues, String>, end: usize) {
         let alternatives = self.range(choice, self.at..end);
         self.push_choice(alternatives, false, false, end);
     }
 
-    /// A choice inside a string literal; false if there is none.
+    /// Parses a choice inside a string literal. Returns false if there is none.
     pub(super) fn choice_in_string(&mut self) -> bool {
-        let Some(found) = choices::Found::textual(self.text(), self.at, self.end) else {
+        let Some(found) = choices::ChoiceSpan::textual(self.text(), self.at, self.end) else {
             return false;
         };
         if found.content.is_empty() {
@@ -31,9 +31,9 @@ impl Region<'_, '_, '_> {
         true
     }
 
-    /// `<[…]>` or `<,[…],>` outside of strings; false if it is host code (`x <[1]`).
+    /// Parses `<[…]>` or `<,[…],>` outside of strings. Returns false if it is host code (`x <[1]`).
     pub(super) fn choice(&mut self) -> bool {
-        let may_be_host_code = self.before == Before::Operand;
+        let may_be_host_code = self.before == PrecedingToken::Operand;
         match self.find_choice(may_be_host_code) {
             Some(found) => {
                 self.found_choice(found, false);
@@ -47,24 +47,26 @@ impl Region<'_, '_, '_> {
         }
     }
 
-    fn find_choice(&mut self, may_be_host_code: bool) -> Option<choices::Found> {
+    /// Finds the extent of a choice at the cursor.
+    fn find_choice(&mut self, may_be_host_code: bool) -> Option<choices::ChoiceSpan> {
         let double = usize::from(self.rest()[1..].starts_with(','));
         if self.without_closer[double] {
             return None;
         }
         let text = self.text();
-        let Some(textual) = choices::Found::textual(text, self.at, self.end) else {
+        let Some(textual) = choices::ChoiceSpan::textual(text, self.at, self.end) else {
             self.without_closer[double] = true;
             return None;
         };
-        match choices::Found::balanced(text, &self.tokens, self.at, self.end) {
+        match choices::ChoiceSpan::balanced(text, &self.tokens, self.at, self.end) {
             Ok(found) => Some(found),
-            // `x <[1, 2] and y`
-            Err(choices::Unclosed::Early) if may_be_host_code => None,
+            // `x <[1, 2] and y` is host code.
+            Err(choices::UnclosedChoice::Early) if may_be_host_code => None,
             Err(_) => Some(textual),
         }
     }
 
+    /// Reports a choice without end.
     fn unclosed_choice(&mut self) {
         let length = if self.rest()[1..].starts_with('[') {
             2
@@ -86,14 +88,15 @@ impl Region<'_, '_, '_> {
             None => format!("end it with `{closer}`"),
         };
         self.advise(&help);
-        self.push(Kind::Written(UNKNOWN.to_owned()), range.start, self.end);
+        self.push(NodeKind::Written(UNKNOWN.to_owned()), range.start, self.end);
     }
 
-    fn found_choice(&mut self, found: choices::Found, in_string: bool) {
+    /// Parses the alternatives of a choice, and adds it.
+    fn found_choice(&mut self, found: choices::ChoiceSpan, in_string: bool) {
         let content = &self.text()[found.content.clone()];
         let alternatives = match choices::range(content) {
             Some(choice) if !found.double => self.range(choice, self.at..found.end),
-            _ => Alternatives::Items(self.items(&found, in_string)),
+            _ => ChoiceAlternatives::Items(self.items(&found, in_string)),
         };
         if !in_string {
             self.doubtful(&found, &alternatives);
@@ -104,9 +107,10 @@ impl Region<'_, '_, '_> {
         self.push_choice(alternatives, found.double, in_string, found.end);
     }
 
-    /// Code fragments such as `<[f(,g(]>` open brackets that the rest of the line closes.
-    fn unbalanced(&mut self, alternatives: &Alternatives) {
-        if let Alternatives::Items(items) = alternatives
+    /// Adjusts the bracket depth for code fragments such as `<[f(,g(]>`, which open brackets that
+    /// the rest of the line closes.
+    fn unbalanced(&mut self, alternatives: &ChoiceAlternatives) {
+        if let ChoiceAlternatives::Items(items) = alternatives
             && let Some(first) = items.first()
         {
             let open = host::open_brackets(&self.text()[first.span.clone()]);
@@ -114,18 +118,23 @@ impl Region<'_, '_, '_> {
         }
     }
 
-    fn range(&mut self, choice: Result<Choice, String>, range: Range<usize>) -> Alternatives {
+    /// Converts a range to alternatives, or reports it.
+    fn range(
+        &mut self,
+        choice: Result<ChoiceValues, String>,
+        range: Range<usize>,
+    ) -> ChoiceAlternatives {
         match choice {
-            Ok(choice) => Alternatives::Range(choice),
+            Ok(choice) => ChoiceAlternatives::Range(choice),
             Err(message) => {
                 let text = self.text()[range.clone()].trim_matches(['<', '>', '%', '[', ']']);
                 let help = choices::range_advice(text);
                 self.scanner.error("bad-range", &range, message);
                 self.advise(&help);
-                Alternatives::Items(vec![Item {
+                ChoiceAlternatives::Items(vec![ChoiceItem {
                     span: range.clone(),
-                    nodes: vec![Node {
-                        kind: Kind::Written(UNKNOWN.to_owned()),
+                    nodes: vec![LineNode {
+                        kind: NodeKind::Written(UNKNOWN.to_owned()),
                         span: range,
                     }],
                 }])
@@ -133,8 +142,8 @@ impl Region<'_, '_, '_> {
         }
     }
 
-    /// Choices that are right, but hardly what was meant.
-    fn doubtful(&mut self, found: &choices::Found, alternatives: &Alternatives) {
+    /// Warns about choices that are correct, but hardly meant.
+    fn doubtful(&mut self, found: &choices::ChoiceSpan, alternatives: &ChoiceAlternatives) {
         let content = &self.text()[found.content.clone()];
         let range = self.at..found.end;
         if let (1, Some((first, last))) = (found.items.len(), choices::difference(content)) {
@@ -142,7 +151,7 @@ impl Region<'_, '_, '_> {
             let help = format!("a range is written `<[{first}..{last}]>`");
             self.warning("one-alternative", &range, message, &help);
         }
-        let Alternatives::Items(items) = alternatives else {
+        let ChoiceAlternatives::Items(items) = alternatives else {
             return;
         };
         if let ([others @ .., last], false) = (items.as_slice(), found.double)
@@ -163,18 +172,20 @@ impl Region<'_, '_, '_> {
         }
     }
 
+    /// Reports a warning at a range of the line.
     fn warning(&mut self, name: &'static str, range: &Range<usize>, message: String, help: &str) {
-        let place = self.scanner.declaration.place(range);
-        let problem = Diagnostic::warning(name, place, message).with_help(help);
+        let location = self.scanner.declaration.file_range(range);
+        let problem = Diagnostic::warning(name, location, message).with_help(help);
         self.scanner.diagnostics.push(problem);
     }
 
-    fn items(&mut self, found: &choices::Found, in_string: bool) -> Vec<Item> {
+    /// Parses the items of a list.
+    fn items(&mut self, found: &choices::ChoiceSpan, in_string: bool) -> Vec<ChoiceItem> {
         let text = self.text();
-        let surroundings = Surroundings {
+        let context = RegionContext {
             depth: self.depth,
-            nesting: self.surroundings.nesting + 1,
-            in_pre: self.surroundings.in_pre,
+            nesting: self.context.nesting + 1,
+            in_pre: self.context.in_pre,
             in_string,
         };
         let mut items = Vec::with_capacity(found.items.len());
@@ -185,9 +196,9 @@ impl Region<'_, '_, '_> {
                     let choice = self.range(choice, span.clone());
                     items.extend(choices::written_out(choice, span));
                 }
-                _ if choices::is_plain(item) => items.push(Item::plain(span.clone())),
-                _ => items.push(Item {
-                    nodes: self.scanner.region(span.clone(), surroundings),
+                _ if choices::is_plain(item) => items.push(ChoiceItem::plain(span.clone())),
+                _ => items.push(ChoiceItem {
+                    nodes: self.scanner.region(span.clone(), context),
                     span: span.clone(),
                 }),
             }
@@ -195,14 +206,15 @@ impl Region<'_, '_, '_> {
         items
     }
 
+    /// Adds a choice as a node.
     fn push_choice(
         &mut self,
-        alternatives: Alternatives,
+        alternatives: ChoiceAlternatives,
         double: bool,
         in_string: bool,
         end: usize,
     ) {
         let choice = ChoiceNode::new(alternatives, double, in_string);
-        self.push(Kind::Choice(Rc::new(choice)), self.at, end);
+        self.push(NodeKind::Choice(Rc::new(choice)), self.at, end);
     }
 }

@@ -1,58 +1,65 @@
-//! Runs that are not too long, and none that is not needed.
+//! Cuts runs that are too long, and removes redundant ones.
 
-use super::ground::{Ground, Ways};
-use super::targets::{Tally, Targets};
+use super::targets::{CoveredTargets, Targets};
+use super::usable_graph::{PathTree, UsableGraph};
 
-/// The runs of a tour, cut where they are too long; and whether they still cost the least.
+/// Cuts the runs of a tour that have more than `max_steps` steps. Also returns whether the result
+/// is still optimal.
 ///
-/// A piece begins with a shortest way to what is not covered yet, follows the tour as long as there is room for a
-/// shortest way to an end, and takes that. So a piece is too long only if this is so for every run that covers what
-/// comes first in it.
+/// A piece begins with a shortest path to a target that is not covered yet, follows the tour while
+/// there is room for a shortest path to an end, and takes that path. So a piece is too long only if
+/// every run that covers its first target is.
 pub(super) fn runs(
-    ground: &Ground<'_>,
+    usable: &UsableGraph<'_>,
     targets: &Targets,
-    (tour, is_least): (Vec<Vec<u32>>, bool),
-    longest: Option<usize>,
+    (tour, is_optimal): (Vec<Vec<u32>>, bool),
+    max_steps: Option<usize>,
 ) -> (Vec<Vec<u32>>, bool) {
-    let Some(longest) = longest.filter(|most| tour.iter().any(|run| run.len() > *most)) else {
-        return (tour, is_least);
+    let Some(max_steps) = max_steps.filter(|most| tour.iter().any(|run| run.len() > *most)) else {
+        return (tour, is_optimal);
     };
-    let mut scissors = Scissors {
-        ground,
+    let mut cutter = TourCutter {
+        usable,
         targets,
-        longest,
-        starts: ground.ways_from_starts(),
-        ends: ground.ways_to_ends(),
-        tally: Tally::new(targets),
+        max_steps,
+        starts: usable.paths_from_starts(),
+        ends: usable.paths_to_ends(),
+        coverage: CoveredTargets::new(targets),
     };
-    let (short, long): (Vec<_>, Vec<_>) = tour.into_iter().partition(|run| run.len() <= longest);
+    let (short, long): (Vec<_>, Vec<_>) = tour.into_iter().partition(|run| run.len() <= max_steps);
     for run in &short {
-        scissors.tally.run(ground, targets, run);
+        cutter.coverage.mark_run(usable, targets, run);
     }
     let mut runs = short;
     for run in long {
-        runs.extend(scissors.pieces(&run));
+        runs.extend(cutter.pieces(&run));
     }
-    (needed(ground, targets, runs), false)
+    (drop_redundant(usable, targets, runs), false)
 }
 
-struct Scissors<'c, 'g> {
-    ground: &'c Ground<'g>,
+/// Cuts long runs into pieces.
+struct TourCutter<'c, 'g> {
+    usable: &'c UsableGraph<'g>,
     targets: &'c Targets,
-    longest: usize,
-    starts: Ways,
-    ends: Ways,
-    tally: Tally,
+    /// Maximum number of steps in a piece.
+    max_steps: usize,
+    /// Shortest paths from the start states.
+    starts: PathTree,
+    /// Shortest paths to states where a run may end.
+    ends: PathTree,
+    /// Targets that the runs so far cover.
+    coverage: CoveredTargets,
 }
 
-impl Scissors<'_, '_> {
+impl TourCutter<'_, '_> {
+    /// Cuts a run into pieces that cover its targets.
     fn pieces(&mut self, run: &[u32]) -> Vec<Vec<u32>> {
         let mut pieces = Vec::new();
         let mut next = 0;
         while let Some(first) = (next..run.len()).find(|index| {
             let before = index.checked_sub(1).map(|before| run[before]);
-            let target = self.targets.of_step(self.ground, before, run[*index]);
-            self.tally.lacks(target)
+            let target = self.targets.of_step(self.usable, before, run[*index]);
+            self.coverage.is_missing(target)
         }) {
             let (piece, after) = self.piece(run, first);
             pieces.push(piece);
@@ -61,51 +68,52 @@ impl Scissors<'_, '_> {
         pieces
     }
 
-    /// A run that covers the step with this index and some of those behind it, and the index that comes next.
+    /// Builds a run that covers the step with this index and some of the following ones. Also
+    /// returns the index of the next step to cover.
     fn piece(&mut self, run: &[u32], first: usize) -> (Vec<u32>, usize) {
-        let ground = self.ground;
+        let usable = self.usable;
         // A pair is covered only together with the step before it.
         let from = match self.targets {
             Targets::Pairs(_) => first.saturating_sub(1),
             _ => first,
         };
-        let begin = ground.transition(run[from]).from;
-        let mut piece = self.starts.way(ground, begin);
+        let begin = usable.transition(run[from]).from;
+        let mut piece = self.starts.path(usable, begin);
         piece.extend(&run[from..=first]);
-        self.tally.run(ground, self.targets, &piece);
+        self.coverage.mark_run(usable, self.targets, &piece);
         let mut kept = piece.len();
         let mut next = first + 1;
         while let Some(step) = run.get(next).copied() {
-            let end = self.ends.far(ground.transition(step).to);
-            let left = end.map_or(0, |far| ground.steps(far)) as usize;
-            if piece.len() + 1 + left > self.longest {
+            let end = self.ends.distance(usable.transition(step).to);
+            let left = end.map_or(0, |distance| usable.steps(distance)) as usize;
+            if piece.len() + 1 + left > self.max_steps {
                 break;
             }
-            let target = self.targets.of_step(ground, piece.last().copied(), step);
+            let target = self.targets.of_step(usable, piece.last().copied(), step);
             piece.push(step);
-            if self.tally.take(target) {
+            if self.coverage.mark(target) {
                 kept = piece.len();
             }
             next += 1;
         }
         piece.truncate(kept);
-        if let Some(last) = ground.state_after(&piece) {
-            piece.extend(self.ends.way(ground, last));
+        if let Some(last) = usable.state_after(&piece) {
+            piece.extend(self.ends.path(usable, last));
         }
-        self.tally.run(ground, self.targets, &piece);
+        self.coverage.mark_run(usable, self.targets, &piece);
         (piece, next)
     }
 }
 
-/// The runs without those that cover only what others cover, too. Short ones are left out first.
-pub(super) fn needed(
-    ground: &Ground<'_>,
+/// Removes the runs that cover nothing that other runs do not cover too, short ones first.
+pub(super) fn drop_redundant(
+    usable: &UsableGraph<'_>,
     targets: &Targets,
     mut runs: Vec<Vec<u32>>,
 ) -> Vec<Vec<u32>> {
     let mut times = vec![0u32; targets.all()];
     let covers = |run: &[u32]| {
-        let mut covered: Vec<usize> = targets.of_run(ground, run).collect();
+        let mut covered: Vec<usize> = targets.of_run(usable, run).collect();
         covered.sort_unstable();
         covered.dedup();
         covered
@@ -130,16 +138,16 @@ pub(super) fn needed(
     runs
 }
 
-/// Replaces the runs without steps by one for each start that no other run comes by.
-pub(super) fn set_empty_runs(ground: &Ground<'_>, runs: &mut Vec<Vec<u32>>) {
-    let mut is_visited = vec![false; ground.states() as usize];
+/// Replaces the runs without steps by one for each start state that no other run visits.
+pub(super) fn set_empty_runs(usable: &UsableGraph<'_>, runs: &mut Vec<Vec<u32>>) {
+    let mut is_visited = vec![false; usable.states() as usize];
     runs.retain(|run| !run.is_empty());
     for step in runs.iter().flatten() {
-        let transition = ground.transition(*step);
+        let transition = usable.transition(*step);
         is_visited[transition.from as usize] = true;
         is_visited[transition.to as usize] = true;
     }
-    let starts = ground.starts.iter();
-    let alone = starts.filter(|start| !is_visited[**start as usize]);
-    runs.extend(alone.map(|_| Vec::new()));
+    let starts = usable.starts.iter();
+    let single = starts.filter(|start| !is_visited[**start as usize]);
+    runs.extend(single.map(|_| Vec::new()));
 }

@@ -1,24 +1,27 @@
-//! What holds for every suite.
+//! Laws that hold for every suite, checked on random graphs.
 
 use proptest::prelude::*;
 use testwright_core::Random;
 
 use super::sample::{any_graph, covered_by, graph, least_cost, strongly_connected};
-use super::{Cover, CoverPlan, Goal, RUN_COST, Reason, Target, Unreachable, cover};
-use crate::Graph;
+use super::{
+    CoverGoal, CoverPlan, CoverTarget, CoveringSuite, RUN_COST, UnreachableReason,
+    UnreachableTarget, cover,
+};
+use crate::ProductGraph;
 
-const GOALS: [Goal; 7] = [
-    Goal::Actions,
-    Goal::Labels,
-    Goal::States,
-    Goal::Transitions,
-    Goal::Pairs,
-    Goal::Shortest,
-    Goal::Random { runs: 4, steps: 6 },
+const GOALS: [CoverGoal; 7] = [
+    CoverGoal::Actions,
+    CoverGoal::Labels,
+    CoverGoal::States,
+    CoverGoal::Transitions,
+    CoverGoal::Pairs,
+    CoverGoal::Shortest,
+    CoverGoal::Random { runs: 4, steps: 6 },
 ];
 
-/// Any plan for a graph.
-fn any_plan(random: &mut Random, graph: &Graph, goal: Goal) -> CoverPlan {
+/// Generates a random plan for a graph.
+fn any_plan(random: &mut Random, graph: &ProductGraph, goal: CoverGoal) -> CoverPlan {
     let transitions = graph.transitions.len();
     let mut numbers = |bound: u64| (0..transitions).map(|_| random.below(bound)).collect();
     let costs = Some(numbers(5));
@@ -26,15 +29,15 @@ fn any_plan(random: &mut Random, graph: &Graph, goal: Goal) -> CoverPlan {
     CoverPlan {
         costs: costs.filter(|_| random.chance(0.5)),
         weights: weights.filter(|_| random.chance(0.5)),
-        longest: Some(random.below(8) as usize).filter(|_| random.chance(0.5)),
+        max_steps: Some(random.below(8) as usize).filter(|_| random.chance(0.5)),
         end_accepting: random.chance(0.5),
         seed: random.below(100),
         ..CoverPlan::new(goal)
     }
 }
 
-/// Everything that a suite promises, whatever the graph.
-fn check(graph: &Graph, plan: &CoverPlan, suite: &Cover) {
+/// Checks everything that a suite promises for any graph.
+fn check(graph: &ProductGraph, plan: &CoverPlan, suite: &CoveringSuite) {
     for run in &suite.runs {
         let first = run.first().map(|first| graph.transitions[*first as usize]);
         assert!(first.is_none_or(|first| graph.starts.contains(&first.from)));
@@ -51,18 +54,18 @@ fn check(graph: &Graph, plan: &CoverPlan, suite: &Cover) {
     let covered = covered_by(graph, plan.goal, &suite.runs);
     let empty = suite.runs.iter().filter(|run| run.is_empty()).count();
     match plan.goal {
-        Goal::States | Goal::Shortest => assert_eq!(covered.len() + empty, suite.covered),
+        CoverGoal::States | CoverGoal::Shortest => assert_eq!(covered.len() + empty, suite.covered),
         // Transitions without neighbours are targets, too.
-        Goal::Pairs => {
+        CoverGoal::Pairs => {
             let single = suite.runs.iter().filter(|run| run.len() == 1).count();
             assert!((covered.len()..=covered.len() + single).contains(&suite.covered));
         }
         _ => assert_eq!(covered.len(), suite.covered),
     }
-    if matches!(plan.goal, Goal::Random { .. }) {
-        assert!(suite.covered + suite.unreachable.len() <= suite.all);
+    if matches!(plan.goal, CoverGoal::Random { .. }) {
+        assert!(suite.covered + suite.unreachable.len() <= suite.total);
     } else {
-        assert_eq!(suite.covered + suite.unreachable.len(), suite.all);
+        assert_eq!(suite.covered + suite.unreachable.len(), suite.total);
     }
     let steps = suite.runs.iter().flatten();
     let steps: u64 = steps.map(|step| plan.cost_of(*step as usize)).sum();
@@ -85,18 +88,18 @@ proptest! {
     fn a_stronger_goal_covers_what_a_weaker_one_does(seed in any::<u64>(), states in 1u32..8) {
         let mut random = Random::new(seed);
         let graph = strongly_connected(&mut random, states, 8);
-        let plan = any_plan(&mut random, &graph, Goal::Pairs);
+        let plan = any_plan(&mut random, &graph, CoverGoal::Pairs);
         let implied = [
-            (Goal::Pairs, Goal::Transitions),
-            (Goal::Transitions, Goal::Labels),
-            (Goal::Labels, Goal::Actions),
-            (Goal::Transitions, Goal::States),
+            (CoverGoal::Pairs, CoverGoal::Transitions),
+            (CoverGoal::Transitions, CoverGoal::Labels),
+            (CoverGoal::Labels, CoverGoal::Actions),
+            (CoverGoal::Transitions, CoverGoal::States),
         ];
         for (strong, weak) in implied {
             let plan = CoverPlan { goal: strong, ..plan.clone() };
             let suite = cover(&graph, &plan);
-            prop_assert_eq!(suite.covered, suite.all);
-            let all = cover(&graph, &CoverPlan { goal: weak, ..plan }).all;
+            prop_assert_eq!(suite.covered, suite.total);
+            let all = cover(&graph, &CoverPlan { goal: weak, ..plan }).total;
             prop_assert_eq!(covered_by(&graph, weak, &suite.runs).len(), all);
         }
     }
@@ -106,24 +109,29 @@ proptest! {
         let mut random = Random::new(seed);
         let graph = any_graph(&mut random, 6, 16);
         let plan = CoverPlan { costs: None, ..any_plan(&mut random, &graph, GOALS[goal]) };
-        let Some(longest) = plan.longest else { return Ok(()) };
+        let Some(max_steps) = plan.max_steps else { return Ok(()) };
         let suite = cover(&graph, &plan);
-        for run in suite.runs.iter().filter(|run| run.len() > longest) {
+        for run in suite.runs.iter().filter(|run| run.len() > max_steps) {
             let own = covered_by(&graph, plan.goal, std::slice::from_ref(run));
-            let is_far = |target: &u32| shortest_run(&graph, &plan, *target) > longest;
+            let is_far = |target: &u32| shortest_run(&graph, &plan, *target) > max_steps;
             // Alone, a transition is no pair.
             prop_assert!(own.iter().any(is_far) || own.is_empty(), "{:?}", suite.runs);
         }
     }
 }
 
-/// How many steps the shortest run has that covers a target, found by length.
-fn shortest_run(graph: &Graph, plan: &CoverPlan, target: u32) -> usize {
+/// Returns the number of steps of the shortest run that covers a target, by trying all runs in the
+/// order of length.
+fn shortest_run(graph: &ProductGraph, plan: &CoverPlan, target: u32) -> usize {
     let is_end = |state: u32| !plan.end_accepting || graph.accepting.contains(&state);
     // States, last steps, and whether the target is covered.
     let mut known: Vec<(u32, Option<u32>, bool)> = Vec::new();
     for start in &graph.starts {
-        known.push((*start, None, plan.goal == Goal::States && *start == target));
+        known.push((
+            *start,
+            None,
+            plan.goal == CoverGoal::States && *start == target,
+        ));
     }
     let mut from = 0;
     for length in 0.. {
@@ -151,22 +159,25 @@ fn shortest_run(graph: &Graph, plan: &CoverPlan, target: u32) -> usize {
     unreachable!("lengths do not end")
 }
 
-/// Compares with trying everything on many small graphs; the sums of costs, ours first.
-fn compare(goal: Goal, states: u32, transitions: u64) -> (u64, u64) {
+/// Compares the cost with that of an exhaustive search on many small graphs. Returns the sums of
+/// costs: ours, then the minimum.
+fn compare(goal: CoverGoal, states: u32, transitions: u64) -> (u64, u64) {
     let (mut ours, mut least) = (0, 0);
     for seed in 0..1500 {
         let mut random = Random::new(seed);
         let graph = any_graph(&mut random, states, transitions);
         let plan = CoverPlan {
-            longest: None,
+            max_steps: None,
             ..any_plan(&mut random, &graph, goal)
         };
         let suite = cover(&graph, &plan);
         check(&graph, &plan, &suite);
         // Runs without steps, and those of a transition without neighbours, have no choice.
-        let needed = if goal == Goal::Pairs { 2 } else { 1 };
-        let (runs, short): (Vec<_>, Vec<_>) =
-            suite.runs.into_iter().partition(|run| run.len() >= needed);
+        let drop_redundant = if goal == CoverGoal::Pairs { 2 } else { 1 };
+        let (runs, short): (Vec<_>, Vec<_>) = suite
+            .runs
+            .into_iter()
+            .partition(|run| run.len() >= drop_redundant);
         let steps = short.iter().flatten();
         let steps: u64 = steps.map(|step| plan.cost_of(*step as usize)).sum();
         let cost = suite.cost - steps - short.len() as u64 * RUN_COST;
@@ -179,7 +190,7 @@ fn compare(goal: Goal, states: u32, transitions: u64) -> (u64, u64) {
             "seed {seed}: nothing costs less than the least"
         );
         assert!(
-            cost == best || !suite.is_least,
+            cost == best || !suite.is_optimal,
             "seed {seed}: {graph:?} {plan:?} {runs:?}"
         );
         ours += cost;
@@ -190,25 +201,26 @@ fn compare(goal: Goal, states: u32, transitions: u64) -> (u64, u64) {
 
 #[test]
 fn tours_of_transitions_cost_the_least() {
-    let (ours, least) = compare(Goal::Transitions, 3, 6);
+    let (ours, least) = compare(CoverGoal::Transitions, 3, 6);
     assert_eq!(ours, least);
-    let (ours, least) = compare(Goal::Transitions, 5, 8);
+    let (ours, least) = compare(CoverGoal::Transitions, 5, 8);
     assert_eq!(ours, least);
 }
 
 #[test]
 fn tours_of_pairs_cost_the_least() {
-    let (ours, least) = compare(Goal::Pairs, 4, 6);
+    let (ours, least) = compare(CoverGoal::Pairs, 4, 6);
     assert_eq!(ours, least);
 }
 
-/// Not the least, but near it. The bounds keep changes from making it worse unnoticed.
+/// Checks that the cost is near the minimum. The bounds keep changes from making it worse
+/// unnoticed.
 #[test]
 fn going_to_the_nearest_costs_little_more_than_the_least() {
     for (goal, percent) in [
-        (Goal::Actions, 109),
-        (Goal::Labels, 110),
-        (Goal::States, 105),
+        (CoverGoal::Actions, 109),
+        (CoverGoal::Labels, 110),
+        (CoverGoal::States, 105),
     ] {
         let (ours, least) = compare(goal, 5, 10);
         assert!(
@@ -218,7 +230,7 @@ fn going_to_the_nearest_costs_little_more_than_the_least() {
     }
 }
 
-fn plan(goal: Goal) -> CoverPlan {
+fn plan(goal: CoverGoal) -> CoverPlan {
     CoverPlan::new(goal)
 }
 
@@ -226,26 +238,26 @@ fn plan(goal: Goal) -> CoverPlan {
 fn nothing_is_covered_by_nothing() {
     for goal in GOALS {
         let suite = cover(&graph(0, &[], &[], &[]), &plan(goal));
-        assert_eq!((suite.runs.len(), suite.covered, suite.all), (0, 0, 0));
-        let nowhere = graph(2, &[], &[0, 1], &[(0, 0, 0, 1)]);
-        let suite = cover(&nowhere, &plan(goal));
+        assert_eq!((suite.runs.len(), suite.covered, suite.total), (0, 0, 0));
+        let without_start = graph(2, &[], &[0, 1], &[(0, 0, 0, 1)]);
+        let suite = cover(&without_start, &plan(goal));
         assert_eq!((suite.runs.len(), suite.covered), (0, 0));
-        assert_eq!(suite.unreachable.len(), suite.all);
+        assert_eq!(suite.unreachable.len(), suite.total);
     }
 }
 
 #[test]
 fn starts_in_which_nothing_is_possible_take_runs_without_steps() {
     let lonely = graph(3, &[0, 1, 2, 1], &[0, 1, 2], &[(0, 0, 0, 0)]);
-    for goal in [Goal::States, Goal::Shortest] {
+    for goal in [CoverGoal::States, CoverGoal::Shortest] {
         let suite = cover(&lonely, &plan(goal));
-        assert_eq!((suite.covered, suite.all), (3, 3), "{:?}", suite.runs);
+        assert_eq!((suite.covered, suite.total), (3, 3), "{:?}", suite.runs);
     }
 }
 
 #[test]
 fn what_leads_to_no_accepting_state_is_told() {
-    // 0 → 1 → 2 (accepting), 1 → 3 → 3, and 4 → 2, where nobody comes.
+    // 0 → 1 → 2 (accepting), 1 → 3 → 3, and 4 → 2, which no run reaches.
     let edges = [
         (0, 0, 0, 1),
         (1, 1, 0, 2),
@@ -254,42 +266,45 @@ fn what_leads_to_no_accepting_state_is_told() {
         (4, 1, 0, 2),
     ];
     let graph = graph(5, &[0], &[2], &edges);
-    let suite = cover(&graph, &plan(Goal::Transitions));
+    let suite = cover(&graph, &plan(CoverGoal::Transitions));
     assert_eq!(suite.runs, [[0, 1]]);
-    let lost = |target, reason| Unreachable { target, reason };
-    let transition = Target::Transition;
+    let unreachable_target = |target, reason| UnreachableTarget { target, reason };
+    let transition = CoverTarget::Transition;
     assert_eq!(
         suite.unreachable,
         [
-            lost(transition(2), Reason::NoEnd),
-            lost(transition(3), Reason::NoEnd),
-            lost(transition(4), Reason::NoWay)
+            unreachable_target(transition(2), UnreachableReason::NoEnd),
+            unreachable_target(transition(3), UnreachableReason::NoEnd),
+            unreachable_target(transition(4), UnreachableReason::NoPath)
         ]
     );
-    let suite = cover(&graph, &plan(Goal::Actions));
-    let action = Target::Action(testwright_core::product::NameId(2));
-    assert_eq!(suite.unreachable, [lost(action, Reason::NoEnd)]);
-    let suite = cover(&graph, &plan(Goal::States));
+    let suite = cover(&graph, &plan(CoverGoal::Actions));
+    let action = CoverTarget::Action(testwright_core::product::NameId(2));
+    assert_eq!(
+        suite.unreachable,
+        [unreachable_target(action, UnreachableReason::NoEnd)]
+    );
+    let suite = cover(&graph, &plan(CoverGoal::States));
     assert_eq!(
         suite.unreachable,
         [
-            lost(Target::State(3), Reason::NoEnd),
-            lost(Target::State(4), Reason::NoWay)
+            unreachable_target(CoverTarget::State(3), UnreachableReason::NoEnd),
+            unreachable_target(CoverTarget::State(4), UnreachableReason::NoPath)
         ]
     );
-    let suite = cover(&graph, &plan(Goal::Pairs));
-    let pair = Target::Pair;
+    let suite = cover(&graph, &plan(CoverGoal::Pairs));
+    let pair = CoverTarget::Pair;
     assert_eq!(
         suite.unreachable,
         [
-            lost(pair(0, 2), Reason::NoEnd),
-            lost(pair(2, 3), Reason::NoEnd),
-            lost(pair(3, 3), Reason::NoEnd)
+            unreachable_target(pair(0, 2), UnreachableReason::NoEnd),
+            unreachable_target(pair(2, 3), UnreachableReason::NoEnd),
+            unreachable_target(pair(3, 3), UnreachableReason::NoEnd)
         ]
     );
     let anywhere = CoverPlan {
         end_accepting: false,
-        ..plan(Goal::Transitions)
+        ..plan(CoverGoal::Transitions)
     };
     let suite = cover(&graph, &anywhere);
     assert_eq!((suite.covered, suite.unreachable.len()), (4, 1));
@@ -305,19 +320,19 @@ fn without_accepting_states_everything_is_lost_unless_runs_may_end_anywhere() {
             suite
                 .unreachable
                 .iter()
-                .all(|lost| lost.reason == Reason::NoEnd)
+                .all(|unreachable_target| unreachable_target.reason == UnreachableReason::NoEnd)
         );
     }
     let anywhere = CoverPlan {
         end_accepting: false,
-        ..plan(Goal::Pairs)
+        ..plan(CoverGoal::Pairs)
     };
     assert_eq!(cover(&graph, &anywhere).covered, 2);
 }
 
 #[test]
 fn costs_decide_which_way_is_taken_again() {
-    // Two ways from 0 to 1, and two back that must both be taken: one way must be taken again.
+    // Two paths from 0 to 1, and three back that must all be taken: one path must be taken again.
     let edges = [
         (0, 0, 0, 1),
         (0, 1, 0, 1),
@@ -329,7 +344,7 @@ fn costs_decide_which_way_is_taken_again() {
     let with = |costs: Vec<u64>| {
         let plan = CoverPlan {
             costs: Some(costs),
-            ..plan(Goal::Transitions)
+            ..plan(CoverGoal::Transitions)
         };
         let suite = cover(&graph, &plan);
         let taken = suite.runs.concat();
@@ -347,7 +362,7 @@ fn shortest_ways_are_shortest() {
         let graph = any_graph(&mut Random::new(seed), 7, 15);
         let plan = CoverPlan {
             end_accepting: false,
-            ..plan(Goal::Shortest)
+            ..plan(CoverGoal::Shortest)
         };
         let suite = cover(&graph, &plan);
         let mut sorted = suite.runs.clone();
@@ -358,7 +373,7 @@ fn shortest_ways_are_shortest() {
             for (index, step) in run.iter().enumerate() {
                 let to = graph.transitions[*step as usize].to;
                 let reach = CoverPlan {
-                    goal: Goal::States,
+                    goal: CoverGoal::States,
                     ..plan.clone()
                 };
                 assert_eq!(shortest_run(&graph, &reach, to), index + 1);
@@ -367,8 +382,8 @@ fn shortest_ways_are_shortest() {
     }
 }
 
-/// Drawn many times, each transition is taken about as often as its weight says: the sum of squared deviations, each
-/// divided by what is expected, is below what one seed in a thousand exceeds.
+/// Checks by a chi-squared test that each transition is taken about as often as its weight says.
+/// One seed in a thousand exceeds the bound.
 #[test]
 fn chance_respects_weights() {
     let edges = [(0, 0, 0, 0), (0, 1, 0, 0), (0, 2, 0, 0), (0, 3, 0, 0)];
@@ -377,7 +392,7 @@ fn chance_respects_weights() {
     let plan = CoverPlan {
         weights: Some(weights.to_vec()),
         seed: 4,
-        ..plan(Goal::Random {
+        ..plan(CoverGoal::Random {
             runs: 20,
             steps: 500,
         })
@@ -396,11 +411,11 @@ fn chance_respects_weights() {
         }
     }
     assert!(deviation < 13.8, "{deviation}");
-    let lost = Unreachable {
-        target: Target::Transition(2),
-        reason: Reason::NoWay,
+    let unreachable_target = UnreachableTarget {
+        target: CoverTarget::Transition(2),
+        reason: UnreachableReason::NoPath,
     };
-    assert_eq!(suite.unreachable, [lost]);
+    assert_eq!(suite.unreachable, [unreachable_target]);
     let heavy = CoverPlan {
         weights: Some(vec![u64::MAX; 4]),
         ..plan
@@ -412,7 +427,7 @@ fn chance_respects_weights() {
 fn chance_begins_everywhere_and_comes_to_an_end() {
     let edges = [(0, 0, 0, 1), (1, 0, 0, 0), (2, 0, 0, 1), (1, 1, 0, 3)];
     let graph = graph(4, &[0, 2], &[3], &edges);
-    let plan = plan(Goal::Random { runs: 6, steps: 4 });
+    let plan = plan(CoverGoal::Random { runs: 6, steps: 4 });
     let suite = cover(&graph, &plan);
     let first = |run: &Vec<u32>| graph.transitions[run[0] as usize].from;
     let begins: Vec<u32> = suite.runs.iter().map(first).collect();

@@ -1,14 +1,17 @@
-//! Numbers sorted into lists, without a heap allocation for each list.
+//! Lists of numbers by key, without a heap allocation for each list.
 
-/// A list of numbers for each key, one list after the other, each in the order of the items.
+/// A list of numbers for each key. All lists are stored one after the other, each in the order of
+/// its items.
 #[derive(Debug)]
 pub(super) struct Lists {
+    /// For each key, the end of its list in `items`, shifted by one.
     ends: Vec<u32>,
+    /// Items, grouped by key.
     items: Vec<u32>,
 }
 
 impl Lists {
-    /// The items by their keys, which are below `keys`.
+    /// Groups the items by their keys, which are below `keys`.
     pub(super) fn new(keys: usize, items: impl Iterator<Item = (u32, u32)> + Clone) -> Lists {
         let mut ends = vec![0u32; keys + 1];
         for (key, _) in items.clone() {
@@ -20,9 +23,9 @@ impl Lists {
         let mut next = ends.clone();
         let mut sorted = vec![0u32; next.last().map_or(0, |all| *all as usize)];
         for (key, item) in items {
-            let place = &mut next[key as usize];
-            sorted[*place as usize] = item;
-            *place += 1;
+            let position = &mut next[key as usize];
+            sorted[*position as usize] = item;
+            *position += 1;
         }
         Lists {
             ends,
@@ -30,6 +33,7 @@ impl Lists {
         }
     }
 
+    /// Returns the items of a key.
     pub(super) fn of(&self, key: u32) -> &[u32] {
         let key = key as usize;
         &self.items[self.ends[key] as usize..self.ends[key + 1] as usize]

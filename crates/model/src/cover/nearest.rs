@@ -1,120 +1,130 @@
-//! Going to what is nearest and not covered yet.
+//! Covers targets greedily: always goes to the nearest one that is not covered yet.
 //!
-//! The least suite that covers some states or actions is hard to find (it would solve the travelling salesman's
-//! problem). Going on to the nearest target, or beginning a new run where that costs less, is short enough and fast.
+//! A minimal suite that covers some states or actions is hard to find (it would solve the
+//! travelling salesman problem). Going on to the nearest target, or beginning a new run if that
+//! costs less, gives short suites fast.
 
 use super::RUN_COST;
-use super::cut::{needed, set_empty_runs};
-use super::ground::{Ground, Length, Ways, plus};
-use super::targets::{Tally, Targets};
+use super::cut::{drop_redundant, set_empty_runs};
+use super::targets::{CoveredTargets, Targets};
+use super::usable_graph::{Length, PathTree, UsableGraph, plus};
 
-/// Runs that cover all targets that can be covered.
+/// Makes runs that cover all targets that can be covered.
 pub(super) fn runs(
-    ground: &Ground<'_>,
+    usable: &UsableGraph<'_>,
     targets: &Targets,
-    longest: Option<usize>,
+    max_steps: Option<usize>,
 ) -> Vec<Vec<u32>> {
-    let walker = Walker {
-        ground,
+    let walker = NearestSearch {
+        usable,
         targets,
-        longest: longest.map_or(u64::MAX, |longest| longest as u64),
-        starts: ground.ways_from_starts(),
-        ends: ground.ways_to_ends(),
-        tally: Tally::new(targets),
+        max_steps: max_steps.map_or(u64::MAX, |max_steps| max_steps as u64),
+        starts: usable.paths_from_starts(),
+        ends: usable.paths_to_ends(),
+        coverage: CoveredTargets::new(targets),
         waiting: Vec::new(),
     };
-    let runs = needed(ground, targets, walker.runs());
-    let mut runs = joined(ground, runs, longest);
+    let runs = drop_redundant(usable, targets, walker.runs());
+    let mut runs = join_runs(usable, runs, max_steps);
     if let Targets::States(_) = targets {
-        set_empty_runs(ground, &mut runs);
+        set_empty_runs(usable, &mut runs);
     }
     runs
 }
 
-struct Walker<'w, 'g> {
-    ground: &'w Ground<'g>,
+/// Greedy search in progress.
+struct NearestSearch<'w, 'g> {
+    usable: &'w UsableGraph<'g>,
     targets: &'w Targets,
-    longest: u64,
-    starts: Ways,
-    ends: Ways,
-    tally: Tally,
-    /// What runs may have to cover, that with the shortest run last.
-    waiting: Vec<(Length, First)>,
+    /// Maximum number of steps in a run.
+    max_steps: u64,
+    /// Shortest paths from the start states.
+    starts: PathTree,
+    /// Shortest paths to states where a run may end.
+    ends: PathTree,
+    /// Targets that the runs so far cover.
+    coverage: CoveredTargets,
+    /// Candidates for the first target of a run. The one with the shortest run is last.
+    waiting: Vec<(Length, RunOpening)>,
 }
 
-/// What a run is begun for.
+/// First target of a run.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum First {
-    /// A state in which runs begin.
+enum RunOpening {
+    /// A start state.
     Start(u32),
     /// A transition.
     Step(u32),
 }
 
-impl Walker<'_, '_> {
+impl NearestSearch<'_, '_> {
+    /// Makes runs until everything is covered.
     fn runs(mut self) -> Vec<Vec<u32>> {
-        let ground = self.ground;
-        let starts = ground.starts.iter();
-        let starts = starts.map(|start| (self.to_end(*start), First::Start(*start)));
-        let steps = ground.useful();
-        let steps = steps.map(|(number, _)| (self.shortest_run(number), First::Step(number)));
+        let usable = self.usable;
+        let starts = usable.starts.iter();
+        let starts = starts.map(|start| (self.to_end(*start), RunOpening::Start(*start)));
+        let steps = usable.useful();
+        let steps = steps.map(|(number, _)| (self.shortest_run(number), RunOpening::Step(number)));
         let mut waiting: Vec<_> = starts.chain(steps).collect();
         waiting.sort_unstable();
         waiting.reverse();
         self.waiting = waiting;
-        let mut around = Ways::nowhere(ground);
+        let mut around = PathTree::empty(usable);
         let mut runs = Vec::new();
-        while let Some((_, first)) = self.next_first() {
+        while let Some((_, first)) = self.next_opening() {
             runs.push(self.run(first, &mut around));
         }
         runs
     }
 
-    fn run(&mut self, first: First, around: &mut Ways) -> Vec<u32> {
-        let ground = self.ground;
+    /// Makes a run that begins with `first` and goes on to other targets.
+    fn run(&mut self, first: RunOpening, around: &mut PathTree) -> Vec<u32> {
+        let usable = self.usable;
         let (mut run, mut at) = match first {
-            First::Start(start) => {
-                self.tally.take(self.targets.of_start(start));
+            RunOpening::Start(start) => {
+                self.coverage.mark(self.targets.of_start(start));
                 (Vec::new(), start)
             }
-            First::Step(number) => {
-                let transition = ground.transition(number);
-                let mut run = self.starts.way(ground, transition.from);
+            RunOpening::Step(number) => {
+                let transition = usable.transition(number);
+                let mut run = self.starts.path(usable, transition.from);
                 run.push(number);
                 (run, transition.to)
             }
         };
-        self.tally.run(ground, self.targets, &run);
-        while let Some(next) = self.go_on(&mut run, at, around) {
+        self.coverage.mark_run(usable, self.targets, &run);
+        while let Some(next) = self.extend_run(&mut run, at, around) {
             at = next;
         }
-        run.extend(self.ends.way(ground, at));
-        self.tally.run(ground, self.targets, &run);
+        run.extend(self.ends.path(usable, at));
+        self.coverage.mark_run(usable, self.targets, &run);
         run
     }
 
-    /// How long the shortest run with a transition is.
+    /// Returns the length of the shortest run with a transition.
     fn shortest_run(&self, transition: u32) -> Length {
-        let each = self.ground.transition(transition);
-        let before = self.starts.far(each.from).unwrap_or_default();
-        let behind = plus(before, self.ground.length(transition));
+        let each = self.usable.transition(transition);
+        let before = self.starts.distance(each.from).unwrap_or_default();
+        let behind = plus(before, self.usable.length(transition));
         plus(behind, self.to_end(each.to))
     }
 
+    /// Returns the length of the shortest path from a state to an end.
     fn to_end(&self, state: u32) -> Length {
-        self.ends.far(state).unwrap_or_default()
+        self.ends.distance(state).unwrap_or_default()
     }
 
-    fn is_wanted(&self, first: First) -> bool {
+    /// Returns true if `first` would cover something new.
+    fn is_wanted(&self, first: RunOpening) -> bool {
         let target = match first {
-            First::Start(start) => self.targets.of_start(start),
-            First::Step(number) => self.targets.of_step(self.ground, None, number),
+            RunOpening::Start(start) => self.targets.of_start(start),
+            RunOpening::Step(number) => self.targets.of_step(self.usable, None, number),
         };
-        self.tally.lacks(target)
+        self.coverage.is_missing(target)
     }
 
-    /// What is covered by the shortest run of all that is not covered.
-    fn next_first(&mut self) -> Option<(Length, First)> {
+    /// Returns the candidate with the shortest run that would cover something new.
+    fn next_opening(&mut self) -> Option<(Length, RunOpening)> {
         while let Some((_, first)) = self.waiting.last() {
             if self.is_wanted(*first) {
                 break;
@@ -124,56 +134,62 @@ impl Walker<'_, '_> {
         self.waiting.last().copied()
     }
 
-    /// Goes to the nearest target, unless a new run would be shorter or this one would get too long. Where it is then.
-    fn go_on(&mut self, run: &mut Vec<u32>, at: u32, around: &mut Ways) -> Option<u32> {
-        let ground = self.ground;
-        let (new_run, _) = self.next_first()?;
+    /// Extends a run to the nearest target, unless a new run would be shorter or this one would get
+    /// too long. Returns the state after it.
+    fn extend_run(&mut self, run: &mut Vec<u32>, at: u32, around: &mut PathTree) -> Option<u32> {
+        let usable = self.usable;
+        let (new_run, _) = self.next_opening()?;
         let end_here = plus(self.to_end(at), (RUN_COST, 0));
         let farthest = plus(end_here, new_run);
-        let wanted = |number| self.is_wanted(First::Step(number));
-        let (step, far) = around.nearest(ground, at, farthest, wanted)?;
-        let to = ground.transition(step).to;
-        let whole = plus(far, self.to_end(to));
-        let steps = run.len() as u64 + ground.steps(whole);
-        if whole > farthest || steps > self.longest {
+        let wanted = |number| self.is_wanted(RunOpening::Step(number));
+        let (step, distance) = around.nearest(usable, at, farthest, wanted)?;
+        let to = usable.transition(step).to;
+        let whole = plus(distance, self.to_end(to));
+        let steps = run.len() as u64 + usable.steps(whole);
+        if whole > farthest || steps > self.max_steps {
             return None;
         }
         let known = run.len();
-        run.extend(around.way(ground, ground.transition(step).from));
+        run.extend(around.path(usable, usable.transition(step).from));
         run.push(step);
-        self.tally.run(ground, self.targets, &run[known..]);
+        self.coverage.mark_run(usable, self.targets, &run[known..]);
         Some(to)
     }
 }
 
-/// The same with fewer runs: one that begins where another ends goes on from there.
-fn joined(ground: &Ground<'_>, runs: Vec<Vec<u32>>, longest: Option<usize>) -> Vec<Vec<u32>> {
-    let mut by_start: Vec<Vec<usize>> = vec![Vec::new(); ground.states() as usize];
+/// Joins runs: one that begins in the state where another ends is appended to it, if the result is
+/// not too long.
+fn join_runs(
+    usable: &UsableGraph<'_>,
+    runs: Vec<Vec<u32>>,
+    max_steps: Option<usize>,
+) -> Vec<Vec<u32>> {
+    let mut by_start: Vec<Vec<usize>> = vec![Vec::new(); usable.states() as usize];
     for (number, run) in runs.iter().enumerate().rev() {
         if let Some(first) = run.first() {
-            by_start[ground.transition(*first).from as usize].push(number);
+            by_start[usable.transition(*first).from as usize].push(number);
         }
     }
     let mut waiting: Vec<Option<Vec<u32>>> = runs.into_iter().map(Some).collect();
-    let mut joined = Vec::new();
+    let mut join_runs = Vec::new();
     for number in 0..waiting.len() {
         let Some(mut run) = waiting[number].take() else {
             continue;
         };
-        while let Some(at) = ground.state_after(&run)
+        while let Some(at) = usable.state_after(&run)
             && let Some(next) = by_start[at as usize].pop()
         {
             let Some(other) = waiting[next].take() else {
                 continue;
             };
-            if longest.is_some_and(|longest| run.len() + other.len() > longest) {
+            if max_steps.is_some_and(|max_steps| run.len() + other.len() > max_steps) {
                 waiting[next] = Some(other);
                 by_start[at as usize].push(next);
                 break;
             }
             run.extend(other);
         }
-        joined.push(run);
+        join_runs.push(run);
     }
-    joined
+    join_runs
 }

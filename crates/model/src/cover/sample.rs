@@ -1,34 +1,35 @@
-//! Small graphs for tests, and the least cost of covering them, found by trying everything.
+//! Small graphs for tests, and the minimal cost of covering them by exhaustive search.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 
 use testwright_core::Random;
-use testwright_core::product::{Label, NameId, Place, ValueId};
+use testwright_core::product::{ModelState, NameId, StepLabel, ValueId};
 
-use super::{CoverPlan, Goal, RUN_COST};
-use crate::{Graph, Transition};
+use super::{CoverGoal, CoverPlan, RUN_COST};
+use crate::{ProductGraph, ProductTransition};
 
-/// A graph. Edges have a state, the number of an action, its argument, and a state.
+/// Builds a graph. An edge is a state, the number of an action, its argument, and the state after
+/// it.
 pub(super) fn graph(
     states: u32,
     starts: &[u32],
     accepting: &[u32],
     edges: &[(u32, u32, u32, u32)],
-) -> Graph {
-    let mut graph = Graph::new(1);
+) -> ProductGraph {
+    let mut graph = ProductGraph::new(1);
     for state in 0..states {
-        graph.number(&[Place(state)]);
+        graph.number(&[ModelState(state)]);
     }
     graph.starts = starts.to_vec();
     graph.accepting = accepting.to_vec();
     for (from, name, argument, to) in edges {
-        let label = graph.number_of_label(Label {
+        let label = graph.number_label(StepLabel {
             name: NameId(*name),
             arguments: ValueId(*argument + 1),
             result: ValueId::NONE,
         });
-        graph.transitions.push(Transition {
+        graph.transitions.push(ProductTransition {
             from: *from,
             label,
             to: *to,
@@ -37,9 +38,9 @@ pub(super) fn graph(
     graph
 }
 
-/// A graph with so many states and up to so many transitions, with loops, parallel transitions, parts that cannot be
-/// reached and states in which nothing is possible.
-pub(super) fn any_graph(random: &mut Random, states: u32, most: u64) -> Graph {
+/// Generates a graph with so many states and at most `most` transitions. It may have loops,
+/// parallel transitions, unreachable parts and dead ends.
+pub(super) fn any_graph(random: &mut Random, states: u32, most: u64) -> ProductGraph {
     let mut below = |bound: u32| random.below(u64::from(bound)) as u32;
     let count = below(most as u32 + 1);
     let edges: Vec<_> = (0..count)
@@ -50,8 +51,8 @@ pub(super) fn any_graph(random: &mut Random, states: u32, most: u64) -> Graph {
     graph(states, &starts, &accepting, &edges)
 }
 
-/// A graph in which every state can be reached from every other, in a ring to begin with.
-pub(super) fn strongly_connected(random: &mut Random, states: u32, more: u32) -> Graph {
+/// Generates a graph in which every state can be reached from every other: a ring with more edges.
+pub(super) fn strongly_connected(random: &mut Random, states: u32, more: u32) -> ProductGraph {
     let mut below = |bound: u32| random.below(u64::from(bound)) as u32;
     let mut edges: Vec<_> = (0..states)
         .map(|state| (state, below(4), below(3), (state + 1) % states))
@@ -63,23 +64,23 @@ pub(super) fn strongly_connected(random: &mut Random, states: u32, more: u32) ->
     graph(states, &[0], &accepting, &edges)
 }
 
-/// What is covered by a step after another, or by beginning in a state: written anew, and for few targets only.
-fn bit(graph: &Graph, goal: Goal, before: Option<u32>, step: u32) -> Option<u32> {
+/// Returns the target that a step covers, computed independently of the code under test.
+fn target_of(graph: &ProductGraph, goal: CoverGoal, before: Option<u32>, step: u32) -> Option<u32> {
     let transition = graph.transitions[step as usize];
     match goal {
-        Goal::Actions => Some(graph.labels[transition.label as usize].name.0),
-        Goal::Labels => Some(transition.label),
-        Goal::States | Goal::Shortest => Some(transition.to),
-        Goal::Transitions | Goal::Random { .. } => Some(step),
-        Goal::Pairs => before.map(|before| before * graph.transitions.len() as u32 + step),
+        CoverGoal::Actions => Some(graph.labels[transition.label as usize].name.0),
+        CoverGoal::Labels => Some(transition.label),
+        CoverGoal::States | CoverGoal::Shortest => Some(transition.to),
+        CoverGoal::Transitions | CoverGoal::Random { .. } => Some(step),
+        CoverGoal::Pairs => before.map(|before| before * graph.transitions.len() as u32 + step),
     }
 }
 
-/// All that a suite covers, sorted. Runs without steps are not counted.
-pub(super) fn covered_by(graph: &Graph, goal: Goal, runs: &[Vec<u32>]) -> Vec<u32> {
+/// Returns everything that the runs cover, sorted. Runs without steps are not counted.
+pub(super) fn covered_by(graph: &ProductGraph, goal: CoverGoal, runs: &[Vec<u32>]) -> Vec<u32> {
     let mut covered = Vec::new();
     for run in runs {
-        if goal == Goal::States || goal == Goal::Shortest {
+        if goal == CoverGoal::States || goal == CoverGoal::Shortest {
             covered.extend(
                 run.first()
                     .map(|first| graph.transitions[*first as usize].from),
@@ -87,7 +88,7 @@ pub(super) fn covered_by(graph: &Graph, goal: Goal, runs: &[Vec<u32>]) -> Vec<u3
         }
         for (index, step) in run.iter().enumerate() {
             let before = index.checked_sub(1).map(|before| run[before]);
-            covered.extend(bit(graph, goal, before, *step));
+            covered.extend(target_of(graph, goal, before, *step));
         }
     }
     covered.sort_unstable();
@@ -95,18 +96,18 @@ pub(super) fn covered_by(graph: &Graph, goal: Goal, runs: &[Vec<u32>]) -> Vec<u3
     covered
 }
 
-/// The least cost of covering what these runs cover: a search through all that a tester may know, which is the state,
-/// the last step, and what is covered so far. At most 16 targets.
-pub(super) fn least_cost(graph: &Graph, plan: &CoverPlan, runs: &[Vec<u32>]) -> u64 {
+/// Returns the minimal cost of covering what these runs cover, by a search through all combinations
+/// of a state, the last step and the targets covered so far. Takes at most 16 targets.
+pub(super) fn least_cost(graph: &ProductGraph, plan: &CoverPlan, runs: &[Vec<u32>]) -> u64 {
     let wanted = covered_by(graph, plan.goal, runs);
     assert!(wanted.len() <= 16, "too many for trying everything");
     let all = (1u32 << wanted.len()) - 1;
     let mask = |target: Option<u32>| {
-        let place = target.and_then(|target| wanted.binary_search(&target).ok());
-        place.map_or(0, |place| 1u32 << place)
+        let position = target.and_then(|target| wanted.binary_search(&target).ok());
+        position.map_or(0, |position| 1u32 << position)
     };
     let is_end = |state: u32| !plan.end_accepting || graph.accepting.contains(&state);
-    // `None` is between two runs.
+    // `None` is the time between two runs.
     type Knowledge = (Option<(u32, Option<u32>)>, u32);
     let mut known: HashMap<Knowledge, u64> = HashMap::new();
     let mut waiting: BinaryHeap<Reverse<(u64, Knowledge)>> = BinaryHeap::new();
@@ -123,7 +124,7 @@ pub(super) fn least_cost(graph: &Graph, plan: &CoverPlan, runs: &[Vec<u32>]) -> 
             }
             for start in &graph.starts {
                 let begun = match plan.goal {
-                    Goal::States => mask(Some(*start)),
+                    CoverGoal::States => mask(Some(*start)),
                     _ => 0,
                 };
                 let next = (Some((*start, None)), covered | begun);
@@ -136,7 +137,7 @@ pub(super) fn least_cost(graph: &Graph, plan: &CoverPlan, runs: &[Vec<u32>]) -> 
         }
         for (number, transition) in (0..).zip(&graph.transitions) {
             if transition.from == state {
-                let covered = covered | mask(bit(graph, plan.goal, before, number));
+                let covered = covered | mask(target_of(graph, plan.goal, before, number));
                 let next = (Some((transition.to, Some(number))), covered);
                 let cost = cost + plan.cost_of(number as usize);
                 waiting.push(Reverse((cost, next)));

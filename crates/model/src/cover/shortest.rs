@@ -1,24 +1,25 @@
-//! A shortest way to every state.
+//! A shortest path to every state.
 
 use super::cut::set_empty_runs;
-use super::ground::Ground;
+use super::usable_graph::UsableGraph;
 
-/// The ways to those states on whose way no other state's way goes on, and from there to where a run may end.
-pub(super) fn runs(ground: &Ground<'_>) -> Vec<Vec<u32>> {
-    let ways = ground.ways_from_starts();
-    let ends = ground.ways_to_ends();
-    let reached = (0..ground.states()).filter(|state| ways.far(*state).is_some());
-    let mut goes_on = vec![false; ground.states() as usize];
-    for by in reached.clone().filter_map(|state| ways.by(state)) {
-        goes_on[ground.transition(by).from as usize] = true;
+/// Makes a run for each state whose shortest path is not part of another state's. Each run is
+/// extended to a state where it may end.
+pub(super) fn runs(usable: &UsableGraph<'_>) -> Vec<Vec<u32>> {
+    let paths = usable.paths_from_starts();
+    let ends = usable.paths_to_ends();
+    let reached = (0..usable.states()).filter(|state| paths.distance(*state).is_some());
+    let mut proceed = vec![false; usable.states() as usize];
+    for via in reached.clone().filter_map(|state| paths.via(state)) {
+        proceed[usable.transition(via).from as usize] = true;
     }
-    let last = reached.filter(|state| !goes_on[*state as usize]);
+    let last = reached.filter(|state| !proceed[*state as usize]);
     let run = |state: u32| {
-        let mut run = ways.way(ground, state);
-        run.extend(ends.way(ground, state));
+        let mut run = paths.path(usable, state);
+        run.extend(ends.path(usable, state));
         run
     };
     let mut runs: Vec<Vec<u32>> = last.map(run).collect();
-    set_empty_runs(ground, &mut runs);
+    set_empty_runs(usable, &mut runs);
     runs
 }

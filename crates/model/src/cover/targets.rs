@@ -1,47 +1,55 @@
-//! What is to be covered, as numbers.
+//! The targets of a goal, numbered from 0.
 
 use rustc_hash::FxHashMap;
 use testwright_core::product::NameId;
 
-use super::ground::Ground;
 use super::lists::Lists;
-use super::{Goal, Reason, Target, Unreachable};
+use super::usable_graph::UsableGraph;
+use super::{CoverGoal, CoverTarget, UnreachableReason, UnreachableTarget};
 
-/// The targets of a goal.
+/// Targets of a goal.
 pub(super) enum Targets {
+    /// Action names.
     Actions {
-        /// By label: the number of its name.
+        /// For each label, the number of its name.
         of_label: Vec<u32>,
+        /// Action names by number.
         names: Vec<NameId>,
     },
+    /// Labels, and how many there are.
     Labels(usize),
+    /// States, and how many there are.
     States(usize),
+    /// Transitions, and how many there are.
     Transitions(usize),
+    /// Pairs of adjacent transitions.
     Pairs(Pairs),
 }
 
-/// The pairs of adjacent transitions. They are many, so that they are counted rather than listed.
+/// Pairs of adjacent transitions. There are many, so their numbers are computed and not stored.
 pub(super) struct Pairs {
-    /// By state: all transitions that leave it.
+    /// For each state, all transitions that leave it.
     leaving: Lists,
-    /// By transition: its place among those that leave the same state.
-    place: Vec<u32>,
-    /// By transition: the number of the first pair that begins with it; and how many there are.
+    /// For each transition, its position among those that leave the same state.
+    position: Vec<u32>,
+    /// For each transition, the number of the first pair that begins with it. The last entry is the
+    /// number of pairs.
     first: Vec<usize>,
-    /// The transitions that runs can take, but with no other before or after it.
-    pub(super) alone: Vec<u32>,
+    /// Transitions that runs can take, but with no other one before or after.
+    pub(super) single: Vec<u32>,
 }
 
 impl Pairs {
-    fn new(ground: &Ground<'_>) -> Pairs {
-        let transitions = &ground.graph.transitions;
+    /// Numbers the pairs of a graph.
+    fn new(usable: &UsableGraph<'_>) -> Pairs {
+        let transitions = &usable.graph.transitions;
         let numbers = 0..transitions.len() as u32;
-        let from = numbers.map(|number| (ground.transition(number).from, number));
-        let leaving = Lists::new(ground.graph.states(), from);
-        let mut place = vec![0; transitions.len()];
-        for state in 0..ground.states() {
+        let from = numbers.map(|number| (usable.transition(number).from, number));
+        let leaving = Lists::new(usable.graph.states(), from);
+        let mut position = vec![0; transitions.len()];
+        for state in 0..usable.states() {
             for (index, number) in (0..).zip(leaving.of(state)) {
-                place[*number as usize] = index;
+                position[*number as usize] = index;
             }
         }
         let mut next = 0;
@@ -51,32 +59,34 @@ impl Pairs {
             first.push(next);
         }
         let is_alone = |number: &u32| {
-            let transition = ground.transition(*number);
-            ground.entering.of(transition.from).is_empty()
-                && ground.leaving.of(transition.to).is_empty()
+            let transition = usable.transition(*number);
+            usable.entering.of(transition.from).is_empty()
+                && usable.leaving.of(transition.to).is_empty()
         };
-        let useful = ground.useful().map(|(number, _)| number);
+        let useful = usable.useful().map(|(number, _)| number);
         Pairs {
             leaving,
-            place,
+            position,
             first,
-            alone: useful.filter(is_alone).collect(),
+            single: useful.filter(is_alone).collect(),
         }
     }
 
+    /// Returns the number of pairs.
     fn count(&self) -> usize {
         self.first.last().copied().unwrap_or(0)
     }
 }
 
 impl Targets {
-    pub(super) fn new(ground: &Ground<'_>, goal: Goal) -> Targets {
-        let graph = ground.graph;
+    /// Numbers the targets of a goal.
+    pub(super) fn new(usable: &UsableGraph<'_>, goal: CoverGoal) -> Targets {
+        let graph = usable.graph;
         match goal {
-            Goal::Actions => {
+            CoverGoal::Actions => {
                 let mut names = Vec::new();
                 let mut numbers: FxHashMap<NameId, u32> = FxHashMap::default();
-                let number = |label: &testwright_core::product::Label| {
+                let number = |label: &testwright_core::product::StepLabel| {
                     *numbers.entry(label.name).or_insert_with(|| {
                         names.push(label.name);
                         names.len() as u32 - 1
@@ -85,32 +95,32 @@ impl Targets {
                 let of_label = graph.labels.iter().map(number).collect();
                 Targets::Actions { of_label, names }
             }
-            Goal::Labels => Targets::Labels(graph.labels.len()),
-            Goal::States | Goal::Shortest => Targets::States(graph.states()),
-            Goal::Transitions | Goal::Random { .. } => {
+            CoverGoal::Labels => Targets::Labels(graph.labels.len()),
+            CoverGoal::States | CoverGoal::Shortest => Targets::States(graph.states()),
+            CoverGoal::Transitions | CoverGoal::Random { .. } => {
                 Targets::Transitions(graph.transitions.len())
             }
-            Goal::Pairs => Targets::Pairs(Pairs::new(ground)),
+            CoverGoal::Pairs => Targets::Pairs(Pairs::new(usable)),
         }
     }
 
-    /// How many there are.
+    /// Returns the number of targets.
     pub(super) fn all(&self) -> usize {
         match self {
             Targets::Actions { names, .. } => names.len(),
             Targets::Labels(all) | Targets::States(all) | Targets::Transitions(all) => *all,
-            Targets::Pairs(pairs) => pairs.count() + pairs.alone.len(),
+            Targets::Pairs(pairs) => pairs.count() + pairs.single.len(),
         }
     }
 
-    /// What a step covers that is taken after another, or as the first of a run.
+    /// Returns the target that a step covers after the step `before`, or as the first of a run.
     pub(super) fn of_step(
         &self,
-        ground: &Ground<'_>,
+        usable: &UsableGraph<'_>,
         before: Option<u32>,
         step: u32,
     ) -> Option<usize> {
-        let transition = ground.transition(step);
+        let transition = usable.transition(step);
         match self {
             Targets::Actions { of_label, .. } => Some(of_label[transition.label as usize] as usize),
             Targets::Labels(_) => Some(transition.label as usize),
@@ -118,131 +128,148 @@ impl Targets {
             Targets::Transitions(_) => Some(step as usize),
             Targets::Pairs(pairs) => match before {
                 Some(before) => {
-                    let place = pairs.place[step as usize] as usize;
-                    Some(pairs.first[before as usize] + place)
+                    let position = pairs.position[step as usize] as usize;
+                    Some(pairs.first[before as usize] + position)
                 }
                 None => {
-                    let place = pairs.alone.binary_search(&step).ok()?;
-                    Some(pairs.count() + place)
+                    let position = pairs.single.binary_search(&step).ok()?;
+                    Some(pairs.count() + position)
                 }
             },
         }
     }
 
-    /// What a run covers by beginning in a state.
+    /// Returns the target that a run covers by beginning in a state.
     pub(super) fn of_start(&self, state: u32) -> Option<usize> {
         matches!(self, Targets::States(_)).then_some(state as usize)
     }
 
-    /// What a run covers, in its order.
-    pub(super) fn of_run(&self, ground: &Ground<'_>, run: &[u32]) -> impl Iterator<Item = usize> {
-        let start = run.first().map(|first| ground.transition(*first).from);
+    /// Iterates over the targets that a run covers, in its order.
+    pub(super) fn of_run(
+        &self,
+        usable: &UsableGraph<'_>,
+        run: &[u32],
+    ) -> impl Iterator<Item = usize> {
+        let start = run.first().map(|first| usable.transition(*first).from);
         let start = start.and_then(|start| self.of_start(start));
         let steps = run.iter().enumerate().filter_map(|(index, step)| {
             let before = index.checked_sub(1).map(|before| run[before]);
-            self.of_step(ground, before, *step)
+            self.of_step(usable, before, *step)
         });
         start.into_iter().chain(steps)
     }
 
-    /// The targets that no run can cover.
-    pub(super) fn unreachable(&self, ground: &Ground<'_>) -> Vec<Unreachable> {
+    /// Returns the targets that no run can cover.
+    pub(super) fn unreachable(&self, usable: &UsableGraph<'_>) -> Vec<UnreachableTarget> {
         match self {
             Targets::Actions { of_label, names } => {
-                let target = |place: usize| Target::Action(names[place]);
+                let target = |position: usize| CoverTarget::Action(names[position]);
                 let number = |label: u32| of_label[label as usize];
-                by_label(ground, names.len(), number, target)
+                by_label(usable, names.len(), number, target)
             }
             Targets::Labels(all) => by_label(
-                ground,
+                usable,
                 *all,
                 |label| label,
-                |place| Target::Label(place as u32),
+                |position| CoverTarget::Label(position as u32),
             ),
             Targets::States(all) => {
                 let states = 0..*all as u32;
-                let lost = states
-                    .filter_map(|state| lost(Target::State(state), ground.reason(state, state)));
-                lost.collect()
+                let unreachable_target = states.filter_map(|state| {
+                    unreachable_target(CoverTarget::State(state), usable.reason(state, state))
+                });
+                unreachable_target.collect()
             }
             Targets::Transitions(all) => {
                 let numbers = 0..*all as u32;
-                let lost = numbers.filter_map(|number| {
-                    lost(Target::Transition(number), ground.reason_of(number))
+                let unreachable_target = numbers.filter_map(|number| {
+                    unreachable_target(
+                        CoverTarget::Transition(number),
+                        usable.transition_reason(number),
+                    )
                 });
-                lost.collect()
+                unreachable_target.collect()
             }
             Targets::Pairs(pairs) => {
-                let numbers = 0..pairs.place.len() as u32;
-                let lost = numbers.flat_map(|first| {
-                    let transition = ground.transition(first);
+                let numbers = 0..pairs.position.len() as u32;
+                let unreachable_target = numbers.flat_map(|first| {
+                    let transition = usable.transition(first);
                     let next = pairs.leaving.of(transition.to).iter();
                     next.filter_map(move |second| {
-                        let to = ground.transition(*second).to;
-                        lost(
-                            Target::Pair(first, *second),
-                            ground.reason(transition.from, to),
+                        let to = usable.transition(*second).to;
+                        unreachable_target(
+                            CoverTarget::Pair(first, *second),
+                            usable.reason(transition.from, to),
                         )
                     })
                 });
-                lost.collect()
+                unreachable_target.collect()
             }
         }
     }
 }
 
-fn lost(target: Target, reason: Option<Reason>) -> Option<Unreachable> {
-    reason.map(|reason| Unreachable { target, reason })
+/// Builds the entry for an unreachable target, if there is a reason.
+fn unreachable_target(
+    target: CoverTarget,
+    reason: Option<UnreachableReason>,
+) -> Option<UnreachableTarget> {
+    reason.map(|reason| UnreachableTarget { target, reason })
 }
 
-/// Something that occurs at several transitions is lost if it is lost at all of them. The reason that tells most is
-/// that of the one that came farthest.
+/// Finds the unreachable labels or names. A target that occurs at several transitions is
+/// unreachable if it is so at all of them. The reason is that of the transition that comes nearest
+/// to being covered.
 fn by_label(
-    ground: &Ground<'_>,
+    usable: &UsableGraph<'_>,
     all: usize,
     number: impl Fn(u32) -> u32,
-    target: impl Fn(usize) -> Target,
-) -> Vec<Unreachable> {
-    let mut reasons = vec![Some(Reason::NoWay); all];
-    for (place, transition) in ground.graph.transitions.iter().enumerate() {
+    target: impl Fn(usize) -> CoverTarget,
+) -> Vec<UnreachableTarget> {
+    let mut reasons = vec![Some(UnreachableReason::NoPath); all];
+    for (position, transition) in usable.graph.transitions.iter().enumerate() {
         let known = &mut reasons[number(transition.label) as usize];
-        match ground.reason_of(place as u32) {
+        match usable.transition_reason(position as u32) {
             None => *known = None,
-            Some(Reason::NoEnd) => *known = known.map(|_| Reason::NoEnd),
-            Some(Reason::NoWay) => {}
+            Some(UnreachableReason::NoEnd) => *known = known.map(|_| UnreachableReason::NoEnd),
+            Some(UnreachableReason::NoPath) => {}
         }
     }
     let each = reasons.into_iter().enumerate();
-    each.filter_map(|(place, reason)| lost(target(place), reason))
+    each.filter_map(|(position, reason)| unreachable_target(target(position), reason))
         .collect()
 }
 
-/// Which targets are covered.
-pub(super) struct Tally {
+/// Set of covered targets.
+pub(super) struct CoveredTargets {
+    /// For each target, whether it is covered.
     is_covered: Vec<bool>,
+    /// Number of covered targets.
     covered: usize,
 }
 
-impl Tally {
-    pub(super) fn new(targets: &Targets) -> Tally {
-        Tally {
+impl CoveredTargets {
+    /// Creates an empty set.
+    pub(super) fn new(targets: &Targets) -> CoveredTargets {
+        CoveredTargets {
             is_covered: vec![false; targets.all()],
             covered: 0,
         }
     }
 
+    /// Returns the number of covered targets.
     pub(super) fn covered(&self) -> usize {
         self.covered
     }
 
-    /// Whether it is a target that is not covered.
-    pub(super) fn lacks(&self, target: Option<usize>) -> bool {
+    /// Returns true if `target` is a target that is not covered.
+    pub(super) fn is_missing(&self, target: Option<usize>) -> bool {
         target.is_some_and(|target| !self.is_covered[target])
     }
 
-    /// Notes what was covered, and whether that is new.
-    pub(super) fn take(&mut self, target: Option<usize>) -> bool {
-        let is_new = self.lacks(target);
+    /// Marks a target as covered. Returns true if it was not before.
+    pub(super) fn mark(&mut self, target: Option<usize>) -> bool {
+        let is_new = self.is_missing(target);
         if let Some(target) = target
             && is_new
         {
@@ -252,22 +279,28 @@ impl Tally {
         is_new
     }
 
-    /// Notes what a run covers.
-    pub(super) fn run(&mut self, ground: &Ground<'_>, targets: &Targets, run: &[u32]) {
-        for target in targets.of_run(ground, run) {
-            self.take(Some(target));
+    /// Marks the targets that a run covers.
+    pub(super) fn mark_run(&mut self, usable: &UsableGraph<'_>, targets: &Targets, run: &[u32]) {
+        for target in targets.of_run(usable, run) {
+            self.mark(Some(target));
         }
     }
 
-    /// Notes what so many runs without steps cover, after all others.
-    pub(super) fn empty_runs(&mut self, ground: &Ground<'_>, targets: &Targets, count: usize) {
-        let starts = ground.starts.iter().map(|start| targets.of_start(*start));
+    /// Marks the start states that `count` runs without steps cover. Call it after all other runs
+    /// are marked.
+    pub(super) fn mark_empty_runs(
+        &mut self,
+        usable: &UsableGraph<'_>,
+        targets: &Targets,
+        count: usize,
+    ) {
+        let starts = usable.starts.iter().map(|start| targets.of_start(*start));
         let lacking: Vec<_> = starts
-            .filter(|start| self.lacks(*start))
+            .filter(|start| self.is_missing(*start))
             .take(count)
             .collect();
         for start in lacking {
-            self.take(start);
+            self.mark(start);
         }
     }
 }

@@ -1,31 +1,39 @@
-//! Taking each required arc at the least cost: the Chinese postman's problem.
+//! Tours that take each required arc at the least cost: the Chinese postman problem.
 //!
-//! A hub closes runs into a circuit: from where runs end to the hub, and on to where they begin, at the cost of a run.
-//! Each required arc is taken once. Where more of them enter a node than leave it, helping arcs must be taken, too, until
-//! as many enter each node as leave it: which ones is a question of least cost that `flow` answers exactly. Then one
-//! circuit takes all arcs (Hierholzer), and is cut at the hub.
+//! A hub closes runs into a circuit: an arc leads from each end of runs to the hub, and from there
+//! to each start, at the cost of a run. Each required arc is taken once. Where more of them enter a
+//! node than leave it, helping arcs must be taken too, until as many enter each node as leave it.
+//! `flow` computes the cheapest choice of helping arcs exactly. Then one circuit takes all arcs
+//! (Hierholzer's algorithm), and is cut at the hub.
 //!
-//! One circuit is enough, because what the required arcs join has a hub of its own, which must be passed at least once.
+//! One circuit is enough, because each connected part has a hub of its own, which must be passed at
+//! least once.
 
 use super::RUN_COST;
 use super::flow::balance;
-use super::ground::Ground;
 use super::lists::Lists;
 use super::network::{Arc, Network};
 use super::targets::Targets;
+use super::usable_graph::UsableGraph;
 
-/// The runs of a tour, and whether they cost the least.
-pub(super) fn runs(ground: &Ground<'_>, targets: &Targets, work: u64) -> (Vec<Vec<u32>>, bool) {
+/// Makes the runs of a tour. Also returns whether they cost the least. `work` limits the search for
+/// the minimum.
+pub(super) fn runs(
+    usable: &UsableGraph<'_>,
+    targets: &Targets,
+    work: u64,
+) -> (Vec<Vec<u32>>, bool) {
     match targets {
         Targets::Pairs(pairs) => {
-            let (mut runs, is_least) = tour(&Network::of_pairs(ground), work);
-            runs.extend(pairs.alone.iter().map(|number| vec![*number]));
-            (runs, is_least)
+            let (mut runs, is_optimal) = tour(&Network::of_pairs(usable), work);
+            runs.extend(pairs.single.iter().map(|number| vec![*number]));
+            (runs, is_optimal)
         }
-        _ => tour(&Network::of_transitions(ground), work),
+        _ => tour(&Network::of_transitions(usable), work),
     }
 }
 
+/// Computes a tour of a network.
 fn tour(network: &Network, work: u64) -> (Vec<Vec<u32>>, bool) {
     let (part_of, parts) = network.parts();
     // A hub is two nodes, so that passing it can be counted.
@@ -54,14 +62,14 @@ fn tour(network: &Network, work: u64) -> (Vec<Vec<u32>>, bool) {
         surplus[arc.to as usize] += 1;
     }
     let hubs: Vec<u32> = (0..parts as u32).map(hub_begin).collect();
-    let (mut times, is_least) = balance(&arcs, surplus, &hubs, work);
+    let (mut times, is_optimal) = balance(&arcs, surplus, &hubs, work);
     for times in &mut times[first_pass..] {
         *times += 1;
     }
     arcs.extend(&network.required);
     times.resize(arcs.len(), 1);
 
-    let mut circuits = Circuits::new(nodes, &arcs, times);
+    let mut circuits = EulerCircuits::new(nodes, &arcs, times);
     let mut runs = Vec::new();
     for part in 0..parts as u32 {
         let mut run = Vec::new();
@@ -75,24 +83,26 @@ fn tour(network: &Network, work: u64) -> (Vec<Vec<u32>>, bool) {
             }
         }
     }
-    // Passing the hub without need happens only where not the very least was looked for.
+    // Superfluous passes of the hub occur only if the minimum was not searched for to the end.
     runs.retain(|run| !run.is_empty());
-    (runs, is_least)
+    (runs, is_optimal)
 }
 
-/// Arcs that are to be taken so many times.
-struct Circuits<'a> {
+/// Arcs with the number of times that each is to be taken.
+struct EulerCircuits<'a> {
     arcs: &'a [Arc],
+    /// Remaining number of times to take each arc.
     times: Vec<u64>,
+    /// For each node, the arcs that leave it.
     leaving: Lists,
-    /// By node: how many of the arcs that leave it are used up.
+    /// For each node, the number of its arcs that are used up.
     used: Vec<u32>,
 }
 
-impl<'a> Circuits<'a> {
-    fn new(nodes: usize, arcs: &'a [Arc], times: Vec<u64>) -> Circuits<'a> {
+impl<'a> EulerCircuits<'a> {
+    fn new(nodes: usize, arcs: &'a [Arc], times: Vec<u64>) -> EulerCircuits<'a> {
         let from = (0..).zip(arcs).map(|(number, arc)| (arc.from, number));
-        Circuits {
+        EulerCircuits {
             arcs,
             times,
             leaving: Lists::new(nodes, from),
@@ -100,7 +110,7 @@ impl<'a> Circuits<'a> {
         }
     }
 
-    /// A circuit through all arcs that can be reached from a node and that are left.
+    /// Returns a circuit through all remaining arcs that can be reached from a node.
     fn from(&mut self, node: u32) -> Vec<u32> {
         let mut circuit = Vec::new();
         let mut path = Vec::new();
@@ -111,7 +121,8 @@ impl<'a> Circuits<'a> {
                 path.push(arc);
                 continue;
             }
-            // Stuck where a circuit began: what is left was found earlier, and goes on from here.
+            // No arc is left at the node where a circuit began. The arcs that remain were found
+            // earlier, and continue from here.
             let Some(arc) = path.pop() else {
                 break;
             };
@@ -121,7 +132,7 @@ impl<'a> Circuits<'a> {
         circuit
     }
 
-    /// An arc that leaves a node and is not used up.
+    /// Takes an arc that leaves a node and is not used up.
     fn take(&mut self, node: u32) -> Option<u32> {
         let leaving = self.leaving.of(node);
         let used = &mut self.used[node as usize];
@@ -142,37 +153,37 @@ mod tests {
     use testwright_core::Random;
 
     use super::runs;
-    use crate::cover::ground::Ground;
     use crate::cover::sample::{any_graph, covered_by, graph};
     use crate::cover::targets::Targets;
-    use crate::cover::{CoverPlan, Goal};
+    use crate::cover::usable_graph::UsableGraph;
+    use crate::cover::{CoverGoal, CoverPlan};
 
     #[test]
     fn with_little_work_as_much_is_covered() {
         for seed in 0..300 {
             let graph = any_graph(&mut Random::new(seed), 6, 20);
-            for goal in [Goal::Transitions, Goal::Pairs] {
+            for goal in [CoverGoal::Transitions, CoverGoal::Pairs] {
                 let plan = CoverPlan::new(goal);
-                let ground = Ground::new(&graph, &plan);
-                let targets = Targets::new(&ground, goal);
-                let (least, is_least) = runs(&ground, &targets, u64::MAX);
-                assert!(is_least);
+                let usable = UsableGraph::new(&graph, &plan);
+                let targets = Targets::new(&usable, goal);
+                let (least, is_optimal) = runs(&usable, &targets, u64::MAX);
+                assert!(is_optimal);
                 let least_steps = least.concat().len() + least.len();
                 for work in [0, 10, 40] {
-                    let (quick, _) = runs(&ground, &targets, work);
+                    let (quick, _) = runs(&usable, &targets, work);
                     assert!(quick.concat().len() + quick.len() >= least_steps);
                     let covered = covered_by(&graph, goal, &quick);
                     assert_eq!(covered, covered_by(&graph, goal, &least), "seed {seed}");
                     for run in &quick {
-                        let ways = run.windows(2);
-                        let mut ways =
-                            ways.map(|pair| [pair[0], pair[1]].map(|step| ground.transition(step)));
-                        assert!(ways.all(|[before, after]| before.to == after.from));
-                        assert!(graph.starts.contains(&ground.transition(run[0]).from));
+                        let paths = run.windows(2);
+                        let mut paths = paths
+                            .map(|pair| [pair[0], pair[1]].map(|step| usable.transition(step)));
+                        assert!(paths.all(|[before, after]| before.to == after.from));
+                        assert!(graph.starts.contains(&usable.transition(run[0]).from));
                         assert!(
-                            ground
+                            usable
                                 .state_after(run)
-                                .is_some_and(|end| ground.may_end(end))
+                                .is_some_and(|end| usable.may_end(end))
                         );
                     }
                 }
@@ -191,10 +202,10 @@ mod tests {
             (2, 2, 0, 0),
         ];
         let graph = graph(3, &[0], &[0], &edges);
-        let plan = CoverPlan::new(Goal::Transitions);
-        let ground = Ground::new(&graph, &plan);
-        let targets = Targets::new(&ground, plan.goal);
-        let (runs, is_least) = runs(&ground, &targets, u64::MAX);
-        assert_eq!((runs.len(), runs[0].len(), is_least), (1, 5, true));
+        let plan = CoverPlan::new(CoverGoal::Transitions);
+        let usable = UsableGraph::new(&graph, &plan);
+        let targets = Targets::new(&usable, plan.goal);
+        let (runs, is_optimal) = runs(&usable, &targets, u64::MAX);
+        assert_eq!((runs.len(), runs[0].len(), is_optimal), (1, 5, true));
     }
 }

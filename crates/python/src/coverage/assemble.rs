@@ -1,272 +1,293 @@
-//! Putting code objects together again, with marks in them.
+//! Reassembly of code objects with marks inserted.
 //!
-//! A mark is a bit of code that nothing but the tool notices: it has the line of the instruction before it, it
-//! does nothing, and it stands in the way of exactly one step from an instruction to the next. So tracebacks,
-//! debuggers and other tools see what they saw before.
+//! A mark is a piece of code without effect, placed on exactly one step from an instruction to the
+//! next. It has the line of the instruction before it. So tracebacks, debuggers and other tools
+//! notice no difference.
 //!
 //! ```text
-//!         …                       the instruction that stands before `target`
-//!         mark of the fall        jumps over what follows
-//!  way 1: mark of a branch        a branch that jumped to `target` jumps here instead
+//!         …                       the instruction before `target`
+//!         mark of the fall        jumps over the following marks
+//!  branch mark:
+//!         mark of a branch        a branch to `target` jumps here instead
 //!         jump to `target`
-//!  target: mark of the target     whoever comes, from wherever
+//!  target:
+//!         mark of the target      runs on every path to `target`
 //!         …
 //! ```
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::dialect::{Dialect, Direction, Kind};
-use super::exception_table::{self, Protection};
+use super::dialect::{Dialect, Direction, InstructionKind};
+use super::exception_table::{self, ExceptionEntry};
 use super::instructions::{Instruction, Instructions};
-use super::line_table::{self, Place};
+use super::line_table::{self, SourcePosition};
 
-/// Something to insert.
+/// A mark to insert.
 #[derive(Clone, Debug)]
-pub(crate) struct Mark {
-    pub(crate) place: MarkPlace,
-    /// Comes back in [`Assembled::origins`].
+pub(crate) struct CodeMark {
+    pub(crate) position: MarkPosition,
+    /// The number of the mark, as in [`AssembledCode::origins`].
     pub(crate) number: usize,
     pub(crate) code: MarkCode,
-    /// Whether it has the line of the instruction before. Without, tools are told of the line after it, and the
-    /// interpreter spends no time on finding out that a mark starts no line.
+    /// True if it has the line of the instruction before. Otherwise the next line is reported after
+    /// it, and the interpreter need not check whether the mark starts a line.
     pub(crate) has_line: bool,
 }
 
-/// Where to insert it.
+/// The position of a mark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum MarkPlace {
-    /// Before an instruction, in the way of the one that stands before it.
+pub(crate) enum MarkPosition {
+    /// Before an instruction, on the step from the one before it.
     Fall(usize),
-    /// In the way of a jump on a condition, which is this instruction.
+    /// On the jump of this conditional instruction.
     Branch(usize),
-    /// Before an instruction, however it is reached.
+    /// Before an instruction, on every path to it.
     Before(usize),
-    /// Before the first instruction of a handler. It finds the place of the exception on the stack, below the
-    /// exception, and has to take it away if the handler does not expect it.
+    /// Before the first instruction of a handler. The mark finds the offset of the raising
+    /// instruction on the stack, below the exception, and removes it if the handler does not expect
+    /// it.
     Handler(usize),
-    /// After everything else: where exceptions go that no handler takes. It finds the same on the stack.
+    /// After all other code, as the handler of otherwise unhandled exceptions. It finds the same on
+    /// the stack.
     Uncaught,
 }
 
-/// What a mark consists of.
+/// The code of a mark.
 #[derive(Clone, Debug)]
 pub(crate) enum MarkCode {
-    /// A jump to where the control goes anyway, which monitoring tools hear of.
+    /// A jump to the next instruction, which raises a monitoring event.
     Jump,
-    /// These instructions: operation and argument.
+    /// These instructions: opcode and argument.
     Sequence(Vec<(u8, u32)>),
 }
 
-/// Where a code unit comes from.
+/// The origin of a code unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Origin {
+pub(crate) enum UnitOrigin {
     /// This instruction of the original.
     Instruction(usize),
     /// This mark, by its number.
-    Mark(usize),
-    /// Inserted to keep the control on its way.
+    CodeMark(usize),
+    /// Inserted to keep control flow unchanged.
     Detour,
 }
 
-/// A code object's new parts.
-pub(crate) struct Assembled {
+/// The new parts of a code object.
+pub(crate) struct AssembledCode {
     pub(crate) code: Vec<u8>,
     pub(crate) line_table: Vec<u8>,
     pub(crate) exception_table: Vec<u8>,
-    /// By code unit.
-    pub(crate) origins: Vec<Origin>,
+    /// The origin of each code unit.
+    pub(crate) origins: Vec<UnitOrigin>,
 }
 
-/// A place that jumps can go to, or a table can name.
+/// A position that jumps or tables refer to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Label {
-    /// All that was inserted before an instruction.
-    Surroundings(usize),
-    /// What is run before an instruction however it is reached.
+enum JumpLabel {
+    /// The first mark inserted before an instruction.
+    Before(usize),
+    /// The code that runs before an instruction on every path to it.
     Target(usize),
     /// An instruction itself.
-    Itself(usize),
-    /// The mark in the way of a branch.
-    Way(usize),
-    /// What takes the exceptions that no handler takes.
+    Instruction(usize),
+    /// The mark on the jump of a branch.
+    BranchMark(usize),
+    /// The handler of otherwise unhandled exceptions.
     Uncaught,
 }
 
-struct Item {
+/// An instruction to emit.
+struct AssemblyItem {
     operation: u8,
-    argument: Argument,
+    argument: ItemArgument,
     caches: usize,
-    place: Place,
-    origin: Origin,
-    /// Larger-argument prefixes; grows until everything fits.
+    position: SourcePosition,
+    origin: UnitOrigin,
+    /// The number of `EXTENDED_ARG` prefixes; it grows until all arguments fit.
     prefixes: usize,
 }
 
+/// The argument of an instruction to emit.
 #[derive(Clone, Copy)]
-enum Argument {
+enum ItemArgument {
+    /// A fixed number.
     Number(u32),
-    To(Label),
+    Label(JumpLabel),
 }
 
-/// Inserts marks.
+/// Inserts marks into the instructions of a code object.
 pub(crate) fn assemble(
     dialect: &Dialect,
     code: &Instructions,
     first_line: u32,
-    marks: &[Mark],
-) -> Assembled {
-    let mut program = Program {
+    marks: &[CodeMark],
+) -> AssembledCode {
+    let mut assembler = Assembler {
         dialect,
         items: Vec::with_capacity(code.len() + 2 * marks.len()),
         labels: BTreeMap::new(),
         entry: entry(dialect, code),
         handlers: BTreeSet::new(),
     };
-    program.write(code, marks);
-    let starts = program.settle();
-    program.finish(code, first_line, &starts)
+    assembler.emit(code, marks);
+    let starts = assembler.resolve_sizes();
+    assembler.finish(code, first_line, &starts)
 }
 
-struct Program<'a> {
+/// The state of an assembly.
+struct Assembler<'a> {
     dialect: &'a Dialect,
-    items: Vec<Item>,
-    /// Numbers of items.
-    labels: BTreeMap<Label, usize>,
-    /// Where tracing tools begin to listen.
+    items: Vec<AssemblyItem>,
+    /// Item numbers of labels.
+    labels: BTreeMap<JumpLabel, usize>,
+    /// The instruction at which tracing starts.
     entry: usize,
-    /// Those that need to know the place of the exception.
+    /// Handlers that need the offset of the raising instruction.
     handlers: BTreeSet<usize>,
 }
 
+/// Returns the instruction at which tracing starts.
 fn entry(dialect: &Dialect, code: &Instructions) -> usize {
-    let is_entry = |one: &Instruction| dialect.kind(one.operation) == Kind::Resume;
+    let is_entry = |one: &Instruction| dialect.kind(one.operation) == InstructionKind::Resume;
     code.list.iter().position(is_entry).unwrap_or(0)
 }
 
-impl Program<'_> {
-    fn write(&mut self, code: &Instructions, marks: &[Mark]) {
-        let mut falls: BTreeMap<usize, &Mark> = BTreeMap::new();
-        let mut befores: BTreeMap<usize, Vec<&Mark>> = BTreeMap::new();
-        let mut ways: BTreeMap<usize, Vec<(usize, &Mark)>> = BTreeMap::new();
-        let mut sent_elsewhere: BTreeSet<usize> = BTreeSet::new();
+impl Assembler<'_> {
+    /// Emits all instructions, with marks in their positions.
+    fn emit(&mut self, code: &Instructions, marks: &[CodeMark]) {
+        let mut falls: BTreeMap<usize, &CodeMark> = BTreeMap::new();
+        let mut befores: BTreeMap<usize, Vec<&CodeMark>> = BTreeMap::new();
+        let mut branch_marks: BTreeMap<usize, Vec<(usize, &CodeMark)>> = BTreeMap::new();
+        let mut redirected: BTreeSet<usize> = BTreeSet::new();
         let mut uncaught = None;
         for mark in marks {
-            match mark.place {
-                MarkPlace::Fall(number) => {
+            match mark.position {
+                MarkPosition::Fall(number) => {
                     falls.insert(number, mark);
                 }
-                MarkPlace::Before(number) => befores.entry(number).or_default().push(mark),
-                MarkPlace::Handler(number) => {
+                MarkPosition::Before(number) => befores.entry(number).or_default().push(mark),
+                MarkPosition::Handler(number) => {
                     self.handlers.insert(number);
                     befores.entry(number).or_default().insert(0, mark);
                 }
-                MarkPlace::Uncaught => uncaught = Some(mark),
-                MarkPlace::Branch(number) => {
+                MarkPosition::Uncaught => uncaught = Some(mark),
+                MarkPosition::Branch(number) => {
                     if let Some(target) = code.list[number].target {
-                        ways.entry(target).or_default().push((number, mark));
-                        sent_elsewhere.insert(number);
+                        branch_marks.entry(target).or_default().push((number, mark));
+                        redirected.insert(number);
                     }
                 }
             }
         }
         for (number, instruction) in code.list.iter().enumerate() {
-            self.label(Label::Surroundings(number));
+            self.label(JumpLabel::Before(number));
             let before = number.checked_sub(1).map(|before| &code.list[before]);
-            let place_before = before.map(|before| before.place.line);
-            // On 3.11 tracing tools are told of the first line even if it is the one before.
-            let place_before = place_before
+            let line_before = before.map(|before| before.position.line);
+            // On 3.11 the first line is reported even if it equals the one before.
+            let line_before = line_before
                 .filter(|_| self.dialect.minor != 11 || number.checked_sub(1) != Some(self.entry));
             if uncaught.is_some() && self.opens_block_before(number, code) {
-                let place = match self.dialect.minor {
+                let position = match self.dialect.minor {
                     10.. => None,
-                    // Every instruction has a line; one more here would not go unnoticed.
-                    _ => instruction.place.line,
+                    // Every instruction has a line before 3.10; another line here would be
+                    // reported.
+                    _ => instruction.position.line,
                 };
-                self.items.push(Item {
-                    operation: self.dialect.numbers.setup_finally,
-                    argument: Argument::To(Label::Uncaught),
+                self.items.push(AssemblyItem {
+                    operation: self.dialect.opcodes.setup_finally,
+                    argument: ItemArgument::Label(JumpLabel::Uncaught),
                     caches: 0,
-                    place: line_only(place),
-                    origin: Origin::Detour,
+                    position: line_only(position),
+                    origin: UnitOrigin::Detour,
                     prefixes: 0,
                 });
             }
-            let ways = ways.get(&number).map(Vec::as_slice).unwrap_or_default();
-            let target = Label::Target(number);
+            let branch_marks = branch_marks
+                .get(&number)
+                .map(Vec::as_slice)
+                .unwrap_or_default();
+            let target = JumpLabel::Target(number);
             if let Some(mark) = falls.get(&number) {
-                let place = line_only(place_before.flatten().filter(|_| mark.has_line));
-                self.mark(mark, place, target);
-                if let (MarkCode::Sequence(_), false) = (&mark.code, ways.is_empty()) {
-                    self.jump(target, place, Origin::Detour);
+                let position = line_only(line_before.flatten().filter(|_| mark.has_line));
+                self.mark(mark, position, target);
+                if let (MarkCode::Sequence(_), false) = (&mark.code, branch_marks.is_empty()) {
+                    self.jump(target, position, UnitOrigin::Detour);
                 }
-            } else if !ways.is_empty() && before.is_some_and(|before| self.falls(before.operation))
+            } else if !branch_marks.is_empty()
+                && before.is_some_and(|before| self.falls_through(before.operation))
             {
-                self.jump(target, line_only(place_before.flatten()), Origin::Detour);
+                self.jump(target, line_only(line_before.flatten()), UnitOrigin::Detour);
             }
-            for (branch, mark) in ways {
-                self.label(Label::Way(*branch));
-                // Before 3.12, tracing tools are told of a line whenever a branch goes back.
-                let hides = self.dialect.minor < 12 && number <= *branch;
-                let place = line_only(code.line(*branch).filter(|_| !hides && mark.has_line));
-                self.mark(mark, place, target);
+            for (branch, mark) in branch_marks {
+                self.label(JumpLabel::BranchMark(*branch));
+                // Before 3.12 a line is reported whenever a branch goes back.
+                let hides_line = self.dialect.minor < 12 && number <= *branch;
+                let position =
+                    line_only(code.line(*branch).filter(|_| !hides_line && mark.has_line));
+                self.mark(mark, position, target);
                 if let MarkCode::Sequence(_) = mark.code {
-                    self.jump(target, place, Origin::Detour);
+                    self.jump(target, position, UnitOrigin::Detour);
                 }
             }
             self.label(target);
             for mark in befores.get(&number).map(Vec::as_slice).unwrap_or_default() {
                 self.mark(
                     mark,
-                    line_only(instruction.place.line),
-                    Label::Itself(number),
+                    line_only(instruction.position.line),
+                    JumpLabel::Instruction(number),
                 );
             }
-            self.label(Label::Itself(number));
+            self.label(JumpLabel::Instruction(number));
             let argument = match instruction.target {
-                None => Argument::Number(instruction.argument),
-                Some(_) if sent_elsewhere.contains(&number) => Argument::To(Label::Way(number)),
-                Some(target) => Argument::To(Label::Target(target)),
+                None => ItemArgument::Number(instruction.argument),
+                Some(_) if redirected.contains(&number) => {
+                    ItemArgument::Label(JumpLabel::BranchMark(number))
+                }
+                Some(target) => ItemArgument::Label(JumpLabel::Target(target)),
             };
-            self.items.push(Item {
+            self.items.push(AssemblyItem {
                 operation: instruction.operation,
                 argument,
                 caches: instruction.caches,
-                place: instruction.place,
-                origin: Origin::Instruction(number),
+                position: instruction.position,
+                origin: UnitOrigin::Instruction(number),
                 prefixes: 0,
             });
         }
-        self.label(Label::Surroundings(code.len()));
+        self.label(JumpLabel::Before(code.len()));
         if let Some(mark) = uncaught {
-            self.label(Label::Uncaught);
-            self.mark(mark, line_only(None), Label::Uncaught);
+            self.label(JumpLabel::Uncaught);
+            self.mark(mark, line_only(None), JumpLabel::Uncaught);
         }
     }
 
-    /// Whether the block around everything begins before this instruction; there are no blocks since 3.11.
+    /// Returns true if the block around all code opens before this instruction. There are no blocks
+    /// since 3.11.
     fn opens_block_before(&self, number: usize, code: &Instructions) -> bool {
         let starts_generator = |one: &Instruction| {
-            self.dialect.minor == 10 && one.operation == self.dialect.numbers.start_generator
+            self.dialect.minor == 10 && one.operation == self.dialect.opcodes.start_generator
         };
         let begin = usize::from(code.list.first().is_some_and(starts_generator));
         self.dialect.minor < 11 && number == begin
     }
 
-    fn label(&mut self, label: Label) {
+    /// Sets a label at the current position.
+    fn label(&mut self, label: JumpLabel) {
         self.labels.insert(label, self.items.len());
     }
 
-    fn mark(&mut self, mark: &Mark, place: Place, target: Label) {
-        let origin = Origin::Mark(mark.number);
+    /// Emits the code of a mark.
+    fn mark(&mut self, mark: &CodeMark, position: SourcePosition, target: JumpLabel) {
+        let origin = UnitOrigin::CodeMark(mark.number);
         match &mark.code {
-            MarkCode::Jump => self.jump(target, place, origin),
+            MarkCode::Jump => self.jump(target, position, origin),
             MarkCode::Sequence(sequence) => {
                 for &(operation, argument) in sequence {
-                    self.items.push(Item {
+                    self.items.push(AssemblyItem {
                         operation,
-                        argument: Argument::Number(argument),
+                        argument: ItemArgument::Number(argument),
                         caches: self.dialect.caches(operation),
-                        place,
+                        position,
                         origin,
                         prefixes: 0,
                     });
@@ -275,26 +296,32 @@ impl Program<'_> {
         }
     }
 
-    fn jump(&mut self, to: Label, place: Place, origin: Origin) {
-        self.items.push(Item {
-            operation: self.dialect.numbers.jump_forward,
-            argument: Argument::To(to),
+    /// Emits a jump.
+    fn jump(&mut self, to: JumpLabel, position: SourcePosition, origin: UnitOrigin) {
+        self.items.push(AssemblyItem {
+            operation: self.dialect.opcodes.jump_forward,
+            argument: ItemArgument::Label(to),
             caches: 0,
-            place,
+            position,
             origin,
             prefixes: 0,
         });
     }
 
-    fn falls(&self, operation: u8) -> bool {
+    /// Returns true if an instruction may continue with the next one.
+    fn falls_through(&self, operation: u8) -> bool {
         !matches!(
             self.dialect.kind(operation),
-            Kind::Jump(_) | Kind::Return | Kind::Raise | Kind::Reraise
+            InstructionKind::Jump(_)
+                | InstructionKind::Return
+                | InstructionKind::Raise
+                | InstructionKind::Reraise
         )
     }
 
-    /// Gives every item as many prefixes as its argument needs, and returns where items start, in code units.
-    fn settle(&mut self) -> Vec<usize> {
+    /// Gives every item the prefixes that its argument needs. Returns the first code unit of each
+    /// item.
+    fn resolve_sizes(&mut self) -> Vec<usize> {
         loop {
             let mut starts = Vec::with_capacity(self.items.len() + 1);
             let mut unit = 0;
@@ -308,7 +335,7 @@ impl Program<'_> {
                 let argument = self.argument(number, &starts);
                 let needed = (1..4).filter(|byte| argument >> (8 * byte) != 0).count();
                 let item = &mut self.items[number];
-                // Never less than before, so that this comes to an end.
+                // Sizes never shrink, so that the loop terminates.
                 if needed > item.prefixes {
                     item.prefixes = needed;
                     grown = true;
@@ -320,31 +347,35 @@ impl Program<'_> {
         }
     }
 
+    /// Returns the argument of an item, given the positions of all items.
     fn argument(&self, number: usize, starts: &[usize]) -> u32 {
         let item = &self.items[number];
         let label = match item.argument {
-            Argument::Number(number) => return number,
-            Argument::To(label) => label,
+            ItemArgument::Number(number) => return number,
+            ItemArgument::Label(label) => label,
         };
         let target = starts[self.labels[&label]];
         let end = starts[number + 1];
         let distance = match self.dialect.kind(item.operation) {
-            Kind::Jump(Direction::Absolute) | Kind::Branch(Direction::Absolute) => target,
-            Kind::Jump(Direction::Backward) | Kind::Branch(Direction::Backward) => end - target,
+            InstructionKind::Jump(Direction::Absolute)
+            | InstructionKind::Branch(Direction::Absolute) => target,
+            InstructionKind::Jump(Direction::Backward)
+            | InstructionKind::Branch(Direction::Backward) => end - target,
             _ => target - end,
         };
         (distance * self.dialect.bytes_per_jump_unit()) as u32
     }
 
-    fn finish(self, code: &Instructions, first_line: u32, starts: &[usize]) -> Assembled {
+    /// Writes the bytes and tables.
+    fn finish(self, code: &Instructions, first_line: u32, starts: &[usize]) -> AssembledCode {
         let units = starts[self.items.len()];
         let mut bytes = Vec::with_capacity(2 * units);
         let mut origins = Vec::with_capacity(units);
-        let mut runs: Vec<(usize, Place)> = Vec::with_capacity(self.items.len());
+        let mut runs: Vec<(usize, SourcePosition)> = Vec::with_capacity(self.items.len());
         for (number, item) in self.items.iter().enumerate() {
             let argument = self.argument(number, starts);
             for prefix in (1..=item.prefixes).rev() {
-                bytes.push(self.dialect.numbers.extended_argument);
+                bytes.push(self.dialect.opcodes.extended_argument);
                 bytes.push((argument >> (8 * prefix)) as u8);
             }
             bytes.extend([item.operation, argument as u8]);
@@ -352,43 +383,44 @@ impl Program<'_> {
             let length = starts[number + 1] - starts[number];
             origins.resize(origins.len() + length, item.origin);
             match runs.last_mut() {
-                Some((units, place)) if *place == item.place => *units += length,
-                _ => runs.push((length, item.place)),
+                Some((units, position)) if *position == item.position => *units += length,
+                _ => runs.push((length, item.position)),
             }
         }
-        let unit_of = |label: Label| starts[self.labels[&label]];
-        let mut protections: Vec<Protection> = code
-            .protections
+        let unit_of = |label: JumpLabel| starts[self.labels[&label]];
+        let mut exception_entries: Vec<ExceptionEntry> = code
+            .exception_entries
             .iter()
-            .map(|protection| Protection {
-                start: unit_of(Label::Surroundings(protection.start)),
-                end: unit_of(Label::Surroundings(protection.end)),
-                handler: unit_of(Label::Target(protection.handler)),
-                depth_and_place: if self.handlers.contains(&protection.handler) {
-                    protection.depth_and_place | exception_table::WITH_PLACE
+            .map(|entry| ExceptionEntry {
+                start: unit_of(JumpLabel::Before(entry.start)),
+                end: unit_of(JumpLabel::Before(entry.end)),
+                handler: unit_of(JumpLabel::Target(entry.handler)),
+                depth_and_lasti: if self.handlers.contains(&entry.handler) {
+                    entry.depth_and_lasti | exception_table::PUSH_LASTI
                 } else {
-                    protection.depth_and_place
+                    entry.depth_and_lasti
                 },
             })
             .collect();
-        if self.dialect.minor >= 11 && self.labels.contains_key(&Label::Uncaught) {
-            let generator = self.dialect.numbers.return_generator;
-            // An exception may be thrown into a generator that has not begun.
+        if self.dialect.minor >= 11 && self.labels.contains_key(&JumpLabel::Uncaught) {
+            let generator = self.dialect.opcodes.return_generator;
+            // An exception may be thrown into a generator that has not started.
             let start = code.list.iter().position(|one| one.operation == generator);
-            let start = unit_of(Label::Itself(start.unwrap_or(self.entry)));
-            let end = unit_of(Label::Surroundings(code.len()));
-            let handler = unit_of(Label::Uncaught);
-            exception_table::protect_the_rest(&mut protections, start..end, handler);
+            let start = unit_of(JumpLabel::Instruction(start.unwrap_or(self.entry)));
+            let end = unit_of(JumpLabel::Before(code.len()));
+            let handler = unit_of(JumpLabel::Uncaught);
+            exception_table::cover_gaps(&mut exception_entries, start..end, handler);
         }
-        Assembled {
+        AssembledCode {
             code: bytes,
             line_table: line_table::write(self.dialect.minor, &runs, first_line),
-            exception_table: exception_table::write(&protections),
+            exception_table: exception_table::write(&exception_entries),
             origins,
         }
     }
 }
 
-fn line_only(line: Option<u32>) -> Place {
-    Place { line, span: None }
+/// Returns a position without columns.
+fn line_only(line: Option<u32>) -> SourcePosition {
+    SourcePosition { line, span: None }
 }

@@ -1,30 +1,30 @@
-//! Which instructions are protected by which handlers, before there was a table of it.
+//! Handlers of instructions before 3.11, when there was no exception table.
 //!
-//! Until 3.10 instructions open and close blocks at run time. They do so in the same way whichever way the control
-//! takes, so it can be told beforehand which blocks are open where.
+//! Until 3.10 instructions open and close blocks at run time. The open blocks at an instruction are
+//! the same on every path to it, so they can be found statically.
 
-use super::dialect::{Dialect, Kind};
-use super::exception_table::Protection;
+use super::dialect::{Dialect, InstructionKind};
+use super::exception_table::ExceptionEntry;
 use super::instructions::Instruction;
 
-/// As many as the interpreter has room for.
-const LIMIT: usize = 20;
+/// The maximum number of nested blocks, a limit of the interpreter.
+const MAX_BLOCKS: usize = 20;
 
-/// The handler of an open block; `None` if an exception is being handled.
+/// The handler of an open block; `None` while an exception is being handled.
 type Block = Option<usize>;
 
-/// What is known about the blocks of a code object.
-pub(crate) struct Blocks {
-    pub(crate) protections: Vec<Protection>,
-    /// Whether there is room for one more around all of them.
+/// The blocks of a code object.
+pub(crate) struct BlockAnalysis {
+    pub(crate) exception_entries: Vec<ExceptionEntry>,
+    /// True if another block fits around all of them.
     pub(crate) has_room: bool,
 }
 
-/// Finds the handlers.
-pub(crate) fn find(dialect: &Dialect, list: &[Instruction]) -> Blocks {
+/// Finds the handlers by following all paths.
+pub(crate) fn find(dialect: &Dialect, list: &[Instruction]) -> BlockAnalysis {
     let mut open: Vec<Option<Vec<Block>>> = vec![None; list.len()];
-    let mut waiting: Vec<(usize, Vec<Block>)> = vec![(0, Vec::new())];
-    while let Some((number, mut blocks)) = waiting.pop() {
+    let mut pending: Vec<(usize, Vec<Block>)> = vec![(0, Vec::new())];
+    while let Some((number, mut blocks)) = pending.pop() {
         if number >= list.len() || open[number].is_some() {
             continue;
         }
@@ -32,42 +32,42 @@ pub(crate) fn find(dialect: &Dialect, list: &[Instruction]) -> Blocks {
         let kind = dialect.kind(list[number].operation);
         let target = list[number].target;
         match kind {
-            Kind::Return | Kind::Raise | Kind::Reraise => continue,
-            Kind::EndOfBlock => {
+            InstructionKind::Return | InstructionKind::Raise | InstructionKind::Reraise => continue,
+            InstructionKind::PopBlock => {
                 blocks.pop();
             }
-            Kind::Setup => {
+            InstructionKind::Setup => {
                 let mut handling = blocks.clone();
                 handling.push(None);
-                waiting.extend(target.map(|target| (target, handling)));
+                pending.extend(target.map(|target| (target, handling)));
                 blocks.push(target);
             }
-            _ => waiting.extend(target.map(|target| (target, blocks.clone()))),
+            _ => pending.extend(target.map(|target| (target, blocks.clone()))),
         }
-        if !matches!(kind, Kind::Jump(_)) {
-            waiting.push((number + 1, blocks));
+        if !matches!(kind, InstructionKind::Jump(_)) {
+            pending.push((number + 1, blocks));
         }
     }
-    let mut protections: Vec<Protection> = Vec::new();
+    let mut exception_entries: Vec<ExceptionEntry> = Vec::new();
     for (number, blocks) in open.iter().enumerate() {
         let blocks = blocks.as_deref().unwrap_or_default();
         let Some(handler) = blocks.iter().rev().find_map(|block| *block) else {
             continue;
         };
-        match protections.last_mut() {
+        match exception_entries.last_mut() {
             Some(last) if last.end == number && last.handler == handler => last.end += 1,
-            _ => protections.push(Protection {
+            _ => exception_entries.push(ExceptionEntry {
                 start: number,
                 end: number + 1,
                 handler,
-                depth_and_place: 0,
+                depth_and_lasti: 0,
             }),
         }
     }
     let deepest = open.iter().flatten().map(Vec::len).max();
-    Blocks {
-        protections,
-        // An open block becomes one that handles, and its handler may open another.
-        has_room: deepest.unwrap_or_default() + 2 < LIMIT,
+    BlockAnalysis {
+        exception_entries,
+        // An open block becomes a handling one, and its handler may open another.
+        has_room: deepest.unwrap_or_default() + 2 < MAX_BLOCKS,
     }
 }

@@ -1,4 +1,4 @@
-//! Coverage from the first import to the report.
+//! Collection of coverage, from the first import to the report.
 
 use std::collections::BTreeSet;
 use std::ffi::{CString, OsString};
@@ -11,60 +11,63 @@ use testwright_core::{Coverage, Error, TargetId};
 use super::flow::Arc;
 use super::observer::Observer;
 use crate::Interpreter;
-use crate::failures::Raised;
+use crate::failures::RaisedException;
 
-/// Which modules to observe.
+/// The modules to observe.
 #[derive(Clone, Debug, Default)]
-pub struct SourceChoice {
-    /// Files, folders or modules, as people write them. If empty, everything is observed that is neither part of the
-    /// standard library nor installed.
+pub struct SourceSelection {
+    /// Files, folders or modules, as given by the user. If empty, everything is observed that is
+    /// neither installed nor part of the standard library.
     pub names: Vec<String>,
     /// Modules to observe in that case even if they are installed.
     pub imports: Vec<String>,
-    /// What the names are relative to.
+    /// The folder that names are relative to.
     pub folder: PathBuf,
-    /// Where modules are found first, if that is not known to the interpreter yet.
+    /// The folder in which modules are found first, if it is not on the interpreter's path yet.
     pub first_on_path: Option<PathBuf>,
 }
 
 /// Observes modules under test, from the time they are imported.
 pub struct Collector<'py> {
     python: Python<'py>,
+    /// Observes the code.
     observer: Observer,
+    /// The module made from `observe.py`.
     support: Bound<'py, PyModule>,
+    /// The import hook.
     finder: Bound<'py, PyAny>,
 }
 
 /// A file under observation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MeasuredFile {
-    /// Its whole path.
+    /// Its absolute path.
     pub path: PathBuf,
-    /// The lines that its code mentions.
+    /// The lines that have code.
     pub lines: BTreeSet<u32>,
 }
 
-/// How a program ended.
+/// The end of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ended {
+pub struct ProgramExit {
     /// Its exit status.
     pub status: u8,
 }
 
 impl<'py> Collector<'py> {
-    /// Starts to observe: from now on, modules that are imported and chosen are measured.
+    /// Starts to observe: selected modules are measured when they are imported.
     pub fn start(
         interpreter: Interpreter<'py>,
-        choice: &SourceChoice,
+        selection: &SourceSelection,
     ) -> Result<Collector<'py>, Error> {
         let python = interpreter.0;
-        Collector::new(python, choice).map_err(|error| {
-            let cause = Raised::new(python, &error).summary();
+        Collector::new(python, selection).map_err(|error| {
+            let cause = RaisedException::new(python, &error).summary();
             Error::new(format!("coverage cannot be measured: {cause}"))
         })
     }
 
-    fn new(python: Python<'py>, choice: &SourceChoice) -> PyResult<Collector<'py>> {
+    fn new(python: Python<'py>, selection: &SourceSelection) -> PyResult<Collector<'py>> {
         let code = CString::new(include_str!("observe.py"))?;
         let support = PyModule::from_code(
             python,
@@ -73,10 +76,10 @@ impl<'py> Collector<'py> {
             c"testwright_observe",
         )?;
         let arguments = (
-            &choice.names,
-            &choice.imports,
-            &choice.folder,
-            &choice.first_on_path,
+            &selection.names,
+            &selection.imports,
+            &selection.folder,
+            &selection.first_on_path,
         );
         let sources = support.call_method1("Sources", arguments)?;
         let observer = Observer::start(python)?;
@@ -91,7 +94,7 @@ impl<'py> Collector<'py> {
         })
     }
 
-    /// Names in the choice that are no file, folder or module.
+    /// Returns the names in the selection that are no file, folder or module.
     pub fn unknown_names(&self) -> Vec<String> {
         let sources = self.finder.getattr("sources");
         sources
@@ -99,12 +102,13 @@ impl<'py> Collector<'py> {
             .unwrap_or_default()
     }
 
-    /// Makes code objects that are observed of code that is not imported, such as the raw code of a harness.
+    /// Returns the Python function that makes code observed which is not imported, such as the raw
+    /// code of a harness.
     pub(crate) fn observer(&self) -> PyResult<Bound<'py, PyAny>> {
         self.finder.getattr("observed")
     }
 
-    /// The files under observation, with what is known of them.
+    /// Returns the files under observation.
     pub fn files(&self) -> Vec<MeasuredFile> {
         self.observer.with_record(|record| {
             let files = record.files().iter().zip(record.lines());
@@ -117,80 +121,80 @@ impl<'py> Collector<'py> {
         })
     }
 
-    /// All that was ever reached.
+    /// Returns everything reached since the start.
     pub fn all(&self) -> Coverage {
         self.observer.with_record(|record| record.all.clone())
     }
 
-    /// What was reached since [`Collector::begin_anew`].
+    /// Returns everything reached since [`Collector::reset_current`].
     pub fn current(&self) -> Coverage {
         self.observer.with_record(|record| record.current.clone())
     }
 
-    /// What was reached for the first time, since this was last asked.
+    /// Takes the targets reached for the first time since the last call of this method.
     pub fn take_new(&self) -> Vec<TargetId> {
         self.observer
             .with_record(|record| std::mem::take(&mut record.fresh))
     }
 
-    /// Begins a new count of what is reached: what was seen before is looked at again.
-    pub fn begin_anew(&self) -> Result<(), Error> {
+    /// Resets the current coverage, so that points reached before are observed again.
+    pub fn reset_current(&self) -> Result<(), Error> {
         self.observer
-            .begin_anew(self.python)
+            .reset(self.python)
             .map_err(|error| Error::new(error.to_string()))
     }
 
-    /// From now on, what is reached does not count.
+    /// Stops counting what is reached.
     pub fn pause(&self) {
-        self.observer.with_record(|record| record.paused = true);
+        self.observer.with_record(|record| record.is_paused = true);
     }
 
-    /// What is reached counts again.
-    pub fn go_on(&self) -> Result<(), Error> {
+    /// Counts again what is reached.
+    pub fn resume(&self) -> Result<(), Error> {
         let current = self.observer.with_record(|record| {
-            record.paused = false;
+            record.is_paused = false;
             record.current.clone()
         });
-        // What was reached in the meantime is not looked at any more, so all of it has to be looked at again.
-        self.begin_anew()?;
+        // Points reached in the meantime are no longer observed, so all of them are reset.
+        self.reset_current()?;
         self.observer.with_record(|record| record.current = current);
         Ok(())
     }
 
-    /// Begins as if nothing had ever been reached.
+    /// Forgets everything that was reached.
     pub fn forget_all(&self) -> Result<(), Error> {
         self.observer.with_record(|record| {
             record.all.clear();
             record.fresh.clear();
         });
-        self.begin_anew()
+        self.reset_current()
     }
 
-    /// What a target stands for: the place of its file in [`Collector::files`], and the arc.
-    pub fn meaning(&self, target: TargetId) -> (usize, Arc) {
+    /// Returns the index in [`Collector::files`] of the file of a target, and its arc.
+    pub fn file_and_arc(&self, target: TargetId) -> (usize, Arc) {
         self.observer.with_record(|record| {
-            let (file, arc) = record.meaning(target);
+            let (file, arc) = record.file_and_arc(target);
             (file as usize, arc)
         })
     }
 
-    /// Runs a program, a file or a module with arguments, as the interpreter would, to its very end.
-    pub fn run_program(&self, words: &[OsString], is_module: bool) -> Result<Ended, Error> {
-        let run = || -> PyResult<Ended> {
+    /// Runs a program to its end as the interpreter would: a file or a module, with arguments.
+    pub fn run_program(&self, words: &[OsString], is_module: bool) -> Result<ProgramExit, Error> {
+        let run = || -> PyResult<ProgramExit> {
             let arguments = (&self.finder, words, is_module);
             let status = self.support.call_method1("run_program", arguments)?;
             let status: i64 = status.extract()?;
-            // As the operating system sees it.
+            // Truncated to a byte, as by the operating system.
             let status = status as u8;
-            Ok(Ended { status })
+            Ok(ProgramExit { status })
         };
-        run().map_err(|error| Error::new(Raised::new(self.python, &error).summary()))
+        run().map_err(|error| Error::new(RaisedException::new(self.python, &error).summary()))
     }
 }
 
 impl Drop for Collector<'_> {
     fn drop(&mut self) {
-        // Nothing can be done about a failure here, and nothing depends on it.
+        // A failure here has no consequences.
         let _uninstalled = self.support.call_method1("uninstall", (&self.finder,));
         let _stopped = self.observer.stop(self.python);
     }

@@ -1,83 +1,89 @@
-//! Which instructions are protected by which handlers: the table that code objects have since 3.11.
+//! Exception tables, which code objects have since 3.11: the handlers of each range of
+//! instructions.
 
 use std::ops::Range;
 
-/// A stretch of code whose exceptions go to a handler.
+/// A range of code whose exceptions go to a handler.
 ///
-/// In the table itself places are code units; once read by [`super::instructions`] they are numbers of instructions.
+/// Positions are code units in the table itself, and instruction numbers once read by
+/// [`super::instructions`].
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Protection {
+pub(crate) struct ExceptionEntry {
+    /// The first position of the range.
     pub(crate) start: usize,
-    /// The first place that is not protected any more.
+    /// The first position after the range.
     pub(crate) end: usize,
+    /// The position of the handler.
     pub(crate) handler: usize,
-    /// How deep the stack is kept, and whether the place of the exception is put on it.
-    pub(crate) depth_and_place: usize,
+    /// The depth to which the stack is unwound, and the flag [`PUSH_LASTI`].
+    pub(crate) depth_and_lasti: usize,
 }
 
-/// The bit of [`Protection::depth_and_place`] that says that the place of the exception is put on the stack.
-pub(crate) const WITH_PLACE: usize = 1;
+/// The bit of [`ExceptionEntry::depth_and_lasti`] that requests pushing the offset of the raising
+/// instruction.
+pub(crate) const PUSH_LASTI: usize = 1;
 
-/// Sends the exceptions of code that is not protected to a handler, which finds nothing on the stack but the place
-/// and the exception.
-pub(crate) fn protect_the_rest(
-    protections: &mut Vec<Protection>,
+/// Sends the exceptions of uncovered code to a handler, which finds only the offset and the
+/// exception on the stack.
+pub(crate) fn cover_gaps(
+    exception_entries: &mut Vec<ExceptionEntry>,
     code: Range<usize>,
     handler: usize,
 ) {
-    let taken = std::mem::take(protections);
-    let mut place = code.start;
-    let protect = |protections: &mut Vec<Protection>, start: usize, end: usize| {
+    let parsed = std::mem::take(exception_entries);
+    let mut position = code.start;
+    let protect = |exception_entries: &mut Vec<ExceptionEntry>, start: usize, end: usize| {
         if start < end {
-            protections.push(Protection {
+            exception_entries.push(ExceptionEntry {
                 start,
                 end,
                 handler,
-                depth_and_place: WITH_PLACE,
+                depth_and_lasti: PUSH_LASTI,
             });
         }
     };
-    for protection in taken {
-        protect(protections, place, protection.start);
-        place = place.max(protection.end);
-        protections.push(protection);
+    for entry in parsed {
+        protect(exception_entries, position, entry.start);
+        position = position.max(entry.end);
+        exception_entries.push(entry);
     }
-    protect(protections, place, code.end);
+    protect(exception_entries, position, code.end);
 }
 
-/// Reads a table, or `None` if it is broken.
-pub(crate) fn read(table: &[u8]) -> Option<Vec<Protection>> {
-    let mut numbers = Numbers(table.iter());
+/// Reads a table. Returns `None` if it is malformed.
+pub(crate) fn read(table: &[u8]) -> Option<Vec<ExceptionEntry>> {
+    let mut reader = VarintReader(table.iter());
     let mut found = Vec::new();
-    while let Some(start) = numbers.next() {
-        let length = numbers.next()?;
-        found.push(Protection {
+    while let Some(start) = reader.next() {
+        let length = reader.next()?;
+        found.push(ExceptionEntry {
             start,
             end: start + length,
-            handler: numbers.next()?,
-            depth_and_place: numbers.next()?,
+            handler: reader.next()?,
+            depth_and_lasti: reader.next()?,
         });
     }
     Some(found)
 }
 
 /// Writes a table.
-pub(crate) fn write(protections: &[Protection]) -> Vec<u8> {
+pub(crate) fn write(exception_entries: &[ExceptionEntry]) -> Vec<u8> {
     let mut table = Vec::new();
-    for protection in protections {
-        let begins_entry = true;
-        write_number(&mut table, protection.start, begins_entry);
-        write_number(&mut table, protection.end - protection.start, false);
-        write_number(&mut table, protection.handler, false);
-        write_number(&mut table, protection.depth_and_place, false);
+    for entry in exception_entries {
+        let starts_entry = true;
+        write_number(&mut table, entry.start, starts_entry);
+        write_number(&mut table, entry.end - entry.start, false);
+        write_number(&mut table, entry.handler, false);
+        write_number(&mut table, entry.depth_and_lasti, false);
     }
     table
 }
 
-/// Six bits a byte, the most significant first; bit 6 says that more follow, bit 7 marks the start of an entry.
-struct Numbers<'a>(std::slice::Iter<'a, u8>);
+/// Reads variable-length numbers: six bits per byte, the most significant first. Bit 6 marks
+/// continuation, bit 7 the start of an entry.
+struct VarintReader<'a>(std::slice::Iter<'a, u8>);
 
-impl Iterator for Numbers<'_> {
+impl Iterator for VarintReader<'_> {
     type Item = usize;
 
     fn next(&mut self) -> Option<usize> {
@@ -91,7 +97,8 @@ impl Iterator for Numbers<'_> {
     }
 }
 
-fn write_number(table: &mut Vec<u8>, number: usize, begins_entry: bool) {
+/// Writes a variable-length number.
+fn write_number(table: &mut Vec<u8>, number: usize, starts_entry: bool) {
     let first = table.len();
     let digits = (1..6)
         .take_while(|digit| number >> (6 * digit) != 0)
@@ -100,7 +107,7 @@ fn write_number(table: &mut Vec<u8>, number: usize, begins_entry: bool) {
         let more = if digit > 0 { 64 } else { 0 };
         table.push((number >> (6 * digit) & 63) as u8 | more);
     }
-    if begins_entry {
+    if starts_entry {
         table[first] |= 128;
     }
 }
@@ -111,32 +118,33 @@ mod tests {
 
     #[test]
     fn what_is_written_can_be_read() {
-        let protections: Vec<Protection> = [(0, 1, 5), (63, 64, 65), (4095, 5000, 70_000)]
-            .map(|(start, end, handler)| Protection {
-                start,
-                end,
-                handler,
-                depth_and_place: 3,
-            })
-            .into();
-        let table = write(&protections);
-        assert_eq!(read(&table), Some(protections));
+        let exception_entries: Vec<ExceptionEntry> =
+            [(0, 1, 5), (63, 64, 65), (4095, 5000, 70_000)]
+                .map(|(start, end, handler)| ExceptionEntry {
+                    start,
+                    end,
+                    handler,
+                    depth_and_lasti: 3,
+                })
+                .into();
+        let table = write(&exception_entries);
+        assert_eq!(read(&table), Some(exception_entries));
         assert_eq!(table.iter().filter(|byte| **byte & 128 != 0).count(), 3);
     }
 
     #[test]
     fn the_rest_can_be_protected() {
-        let protection = |start, end, handler| Protection {
+        let entry = |start, end, handler| ExceptionEntry {
             start,
             end,
             handler,
-            depth_and_place: WITH_PLACE,
+            depth_and_lasti: PUSH_LASTI,
         };
-        let mut protections = vec![protection(3, 5, 9), protection(5, 7, 11)];
-        protect_the_rest(&mut protections, 1..20, 20);
+        let mut exception_entries = vec![entry(3, 5, 9), entry(5, 7, 11)];
+        cover_gaps(&mut exception_entries, 1..20, 20);
         let expected = [(1, 3, 20), (3, 5, 9), (5, 7, 11), (7, 20, 20)];
-        let expected = expected.map(|(start, end, handler)| protection(start, end, handler));
-        assert_eq!(protections, expected);
+        let expected = expected.map(|(start, end, handler)| entry(start, end, handler));
+        assert_eq!(exception_entries, expected);
     }
 
     #[test]

@@ -1,82 +1,86 @@
-//! Which arcs follow from which steps of the interpreter.
+//! The arcs that follow from the steps of the interpreter.
 //!
-//! An arc is what a tracing tool notes down: the last line it was told of, and the next one. When the interpreter
-//! tells a tool of a line is decided by two instructions only, the one before and the one now ([`Tracing`]). So a
-//! graph of instructions tells, before anything has run, which arc each step from one instruction to the next
-//! would make. What remains to be found out at run time is which of these steps happen, and each needs to be seen
-//! once. [`findings`] names the places to look at: as few as possible, because looking costs.
+//! An arc is what a tracing tool records: the line reported last, and the next one. Whether the
+//! interpreter reports a line depends only on two instructions, the previous and the current one
+//! ([`TracingRules`]). So the control flow graph determines statically which arc each step makes.
+//! At run time it only remains to find out which steps happen, each once. [`find_points`] chooses
+//! the points to observe: as few as possible, because observation costs time.
 //!
-//! Exceptions may come from anywhere and go to a handler. Where they came from is known only when it happens;
-//! [`Flow::after_exception`] tells what follows.
+//! Exceptions may be raised anywhere and go to a handler. Their origin is known only at run time;
+//! [`CodeFlow::after_exception`] determines the arcs.
 
-use super::dialect::{Dialect, Direction, Kind};
+use super::dialect::{Dialect, Direction, InstructionKind};
 use super::instructions::Instructions;
-use super::tracing::{Resumed, Tracing};
+use super::tracing::{LineLookup, TracingRules};
 
-/// From one line to the next, as coverage.py counts: the entry to and the exit from a code object are the
-/// negative of its first line.
+/// A step from one line to the next, as coverage.py counts: entry to and exit from a code object
+/// are the negative of its first line.
 pub type Arc = (i32, i32);
 
-/// How one instruction follows another.
+/// The way in which one instruction follows another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Way {
-    /// It stands there.
+enum EdgeKind {
+    /// By being the next one.
     Fall,
-    /// Always jumped to.
+    /// By an unconditional jump.
     Jump,
-    /// Jumped to on a condition, and could be sent elsewhere.
+    /// By a conditional jump, which can be redirected.
     Branch,
 }
 
+/// A possible step from one instruction to another.
 #[derive(Clone, Copy, Debug)]
-struct Edge {
+struct FlowEdge {
     from: usize,
     to: usize,
-    way: Way,
+    kind: EdgeKind,
 }
 
-/// Where to look for an arc.
+/// A point at which an arc can be observed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Look {
-    /// The interpreter tells of a new line at this instruction.
+pub(crate) enum ObservationPoint {
+    /// A line event at this instruction.
     Line(usize),
-    /// This instruction runs after the one that stands before it.
+    /// The step to this instruction from the one before it.
     Fall(usize),
-    /// This instruction jumps, on a condition.
+    /// The jump of this conditional instruction.
     Branch(usize),
-    /// This instruction runs, and always jumps.
+    /// The execution of this instruction, which always jumps.
     Jump(usize),
-    /// This instruction runs, and returns.
+    /// The execution of this instruction, which returns.
     Return(usize),
 }
 
-/// The lines that a tool may have been told of last when an instruction runs.
-type Lines = Vec<i32>;
+/// The lines that may have been reported last when an instruction runs, sorted.
+type LastLines = Vec<i32>;
 
-/// The flow of control in one code object.
-pub(crate) struct Flow {
-    pub(crate) tracing: Tracing,
-    edges: Vec<Edge>,
-    /// By instruction.
-    last_lines: Vec<Lines>,
-    /// By instruction: the only one that can come next, if there is only one and it cannot fail.
+/// The control flow of one code object.
+pub(crate) struct CodeFlow {
+    pub(crate) tracing: TracingRules,
+    edges: Vec<FlowEdge>,
+    /// The possible last lines of each instruction.
+    last_lines: Vec<LastLines>,
+    /// The only possible next instruction, by instruction, if there is one and the instruction
+    /// cannot branch.
     next: Vec<Option<usize>>,
-    /// By instruction: whether it throws an exception again as if from where it was thrown first.
-    restores_place: Vec<bool>,
+    /// True for instructions that reraise an exception and restore its origin.
+    restores_origin: Vec<bool>,
+    /// The line number that stands for entry and exit in arcs.
     pub(crate) exit: i32,
 }
 
-/// What an exception has to do with lines.
+/// The origin of an exception, as far as lines are concerned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Thrown {
-    /// The line that a tool was told of last.
+pub(crate) struct ExceptionOrigin {
+    /// The line reported last.
     pub(crate) last_line: i32,
-    /// The instruction that the interpreter takes for the previous one.
+    /// The instruction that the interpreter treats as the previous one.
     pub(crate) previous: usize,
 }
 
-impl Flow {
-    pub(crate) fn new(dialect: &Dialect, code: &Instructions, first_line: u32) -> Flow {
+impl CodeFlow {
+    /// Analyses a code object.
+    pub(crate) fn new(dialect: &Dialect, code: &Instructions, first_line: u32) -> CodeFlow {
         let exit = -i32::try_from(first_line).unwrap_or(i32::MAX);
         let edges = edges(dialect, code);
         let mut following: Vec<Vec<usize>> = vec![Vec::new(); code.len()];
@@ -87,84 +91,91 @@ impl Flow {
             [one] => Some(one),
             _ => None,
         };
-        let mut flow = Flow {
-            tracing: Tracing::new(dialect, code),
+        let mut flow = CodeFlow {
+            tracing: TracingRules::new(dialect, code),
             edges,
-            last_lines: vec![Lines::new(); code.len()],
+            last_lines: vec![LastLines::new(); code.len()],
             next: following.iter().map(only).collect(),
-            restores_place: code
+            restores_origin: code
                 .list
                 .iter()
-                .map(|one| dialect.kind(one.operation) == Kind::Reraise && one.argument != 0)
+                .map(|one| {
+                    dialect.kind(one.operation) == InstructionKind::Reraise && one.argument != 0
+                })
                 .collect(),
             exit,
         };
-        flow.spread(code, &following);
+        flow.propagate_lines(code, &following);
         flow
     }
 
-    /// Finds the possible last lines of every instruction.
-    fn spread(&mut self, code: &Instructions, following: &[Vec<usize>]) {
+    /// Finds the possible last lines of every instruction, by propagation along all edges.
+    fn propagate_lines(&mut self, code: &Instructions, following: &[Vec<usize>]) {
         let mut handlers: Vec<Option<usize>> = vec![None; code.len()];
-        for protection in &code.protections {
-            for handler in &mut handlers[protection.start..protection.end] {
-                *handler = Some(protection.handler);
+        for entry in &code.exception_entries {
+            for handler in &mut handlers[entry.start..entry.end] {
+                *handler = Some(entry.handler);
             }
         }
         let entry = self.tracing.entry();
         if entry >= code.len() {
             return;
         }
-        let told = self.tracing.tells_at_entry().map(|line| line as i32);
-        self.last_lines[entry].push(told.unwrap_or(self.exit));
-        let mut waiting = vec![entry];
-        while let Some(number) = waiting.pop() {
+        let reported = self.tracing.reported_at_entry().map(|line| line as i32);
+        self.last_lines[entry].push(reported.unwrap_or(self.exit));
+        let mut pending = vec![entry];
+        while let Some(number) = pending.pop() {
             let mut lines = self.last_lines[number].clone();
-            // Whoever returns to a generator looks up the line it stopped in.
-            match self.tracing.looks_up_line(number) {
-                Resumed::Always(line) => lines = vec![line as i32],
-                Resumed::Perhaps(line) if !lines.contains(&(line as i32)) => {
+            // A tool looks up the line of a generator that resumes.
+            match self.tracing.line_lookup(number) {
+                LineLookup::Always(line) => lines = vec![line as i32],
+                LineLookup::Perhaps(line) if !lines.contains(&(line as i32)) => {
                     lines.push(line as i32);
                 }
-                Resumed::Perhaps(_) | Resumed::Never => {}
+                LineLookup::Perhaps(_) | LineLookup::Never => {}
             }
-            let goes_on = following[number]
-                .iter()
-                .map(|next| (*next, self.tracing.tells(number, *next), lines.clone()));
-            let fails = handlers[number].into_iter().map(|handler| {
-                let told = self.tracing.tells_handler(number, handler);
-                (handler, told, self.lines_thrown_from(number, &lines))
+            let continuing = following[number].iter().map(|next| {
+                (
+                    *next,
+                    self.tracing.reported_line(number, *next),
+                    lines.clone(),
+                )
             });
-            let steps: Vec<(usize, Option<u32>, Lines)> = goes_on.chain(fails).collect();
-            for (next, told, lines) in steps {
-                let told = told.map(|line| vec![line as i32]);
+            let failing = handlers[number].into_iter().map(|handler| {
+                let reported = self.tracing.reported_at_handler(number, handler);
+                (handler, reported, self.lines_thrown_from(number, &lines))
+            });
+            let steps: Vec<(usize, Option<u32>, LastLines)> = continuing.chain(failing).collect();
+            for (next, reported, lines) in steps {
+                let reported = reported.map(|line| vec![line as i32]);
                 let mut changed = false;
-                for &line in told.as_ref().unwrap_or(&lines) {
+                for &line in reported.as_ref().unwrap_or(&lines) {
                     let known = &mut self.last_lines[next];
-                    if let Err(place) = known.binary_search(&line) {
-                        known.insert(place, line);
+                    if let Err(position) = known.binary_search(&line) {
+                        known.insert(position, line);
                         changed = true;
                     }
                 }
                 if changed {
-                    waiting.push(next);
+                    pending.push(next);
                 }
             }
         }
     }
 
-    /// The line that a tool was told of last when this instruction runs, if that does not depend on the past.
+    /// Returns the line reported last when this instruction runs, if it is the same on all paths.
     pub(crate) fn last_line(&self, number: usize) -> Option<i32> {
         match self.last_lines[number][..] {
-            // An exception may be thrown into a generator that has not begun.
+            // An exception may be thrown into a generator that has not started.
             [] if number <= self.tracing.entry() => Some(self.exit),
             [line] => Some(line),
             _ => None,
         }
     }
 
-    /// The lines that a tool may have been told of last when an exception comes from this instruction.
-    fn lines_thrown_from(&self, number: usize, lines: &Lines) -> Lines {
+    /// Returns the lines that may have been reported last when this instruction raises an
+    /// exception.
+    fn lines_thrown_from(&self, number: usize, lines: &LastLines) -> LastLines {
         if self.tracing.forgets_line_at(number) {
             vec![self.exit]
         } else {
@@ -172,8 +183,8 @@ impl Flow {
         }
     }
 
-    /// The line that a tool was told of last when an exception comes from this instruction, if that does not depend
-    /// on the past.
+    /// Returns the line reported last when this instruction raises an exception, if it is the same
+    /// on all paths.
     pub(crate) fn line_thrown_from(&self, number: usize) -> Option<i32> {
         if self.tracing.forgets_line_at(number) {
             Some(self.exit)
@@ -182,17 +193,18 @@ impl Flow {
         }
     }
 
-    /// Follows an exception into its handler: the arc it makes, or where it will be when it is thrown again without
-    /// a tool having been told of anything.
-    pub(crate) fn after_exception(&self, thrown: Thrown, handler: usize) -> Option<Arc> {
-        let (mut previous, mut number) = (thrown.previous, handler);
-        // Handlers without lines are a few instructions long; the limit is for code that nobody understands.
+    /// Follows an exception into its handler, up to the first line reported. Returns the arc that
+    /// it makes, or `None` if the arc follows without the exception.
+    pub(crate) fn after_exception(&self, origin: ExceptionOrigin, handler: usize) -> Option<Arc> {
+        let (mut previous, mut number) = (origin.previous, handler);
+        // Handlers without lines are a few instructions long; the limit guards against unknown
+        // code.
         for _ in 0..50 {
-            if let Some(line) = self.tracing.tells(previous, number) {
-                return Some((thrown.last_line, line as i32));
+            if let Some(line) = self.tracing.reported_line(previous, number) {
+                return Some((origin.last_line, line as i32));
             }
             if self.last_line(number).is_some() {
-                // From here on, all is known without knowing the exception.
+                // From here on the arcs do not depend on the exception.
                 return None;
             }
             (previous, number) = (number, self.next[number]?);
@@ -200,148 +212,163 @@ impl Flow {
         None
     }
 
-    /// The arc that an exception makes by coming to its handler, if it makes one at once.
-    pub(crate) fn at_handler(&self, thrown: Thrown, handler: usize) -> Option<Arc> {
-        let line = self.tracing.tells_handler(thrown.previous, handler)?;
-        Some((thrown.last_line, line as i32))
+    /// Returns the arc that an exception makes on arrival at its handler, if it makes one at once.
+    pub(crate) fn at_handler(&self, origin: ExceptionOrigin, handler: usize) -> Option<Arc> {
+        let line = self.tracing.reported_at_handler(origin.previous, handler)?;
+        Some((origin.last_line, line as i32))
     }
 
-    pub(crate) fn restores_place(&self, number: usize) -> bool {
-        self.restores_place[number]
+    /// Returns true if an instruction reraises an exception and restores its origin.
+    pub(crate) fn restores_origin(&self, number: usize) -> bool {
+        self.restores_origin[number]
     }
 
+    /// Returns true if an instruction is reachable.
     fn is_reached(&self, number: usize) -> bool {
         !self.last_lines[number].is_empty()
     }
 }
 
-/// What it means that a place was reached.
+/// The effect of reaching an observation point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Sight {
-    /// An arc was made.
+pub(crate) enum ArcEffect {
+    /// An arc is made.
     Arc(Arc),
-    /// This was the last line, which later instructions cannot know; see each time.
+    /// The last line becomes this one, which later instructions cannot know. Observed each time.
     Remember(i32),
-    /// An arc was made from the line that was remembered to this one; see each time.
+    /// An arc is made from the remembered last line to this one. Observed each time.
     FromRemembered(i32),
 }
 
-/// Finds the places to look at, and what each sight tells.
+/// Finds the points to observe, and the effect of each.
 ///
-/// `told_of_lines`: the tool hears of a line only when the interpreter would tell a tracing tool of it. Otherwise a
-/// [`Look::Line`] is noticed however the instruction was reached.
-pub(crate) fn findings(
-    flow: &Flow,
+/// `gets_line_events`: true if line events follow the rules of the interpreter, as with monitoring.
+/// With probes, an [`ObservationPoint::Line`] is reached on every path to the instruction.
+pub(crate) fn find_points(
+    flow: &CodeFlow,
     dialect: &Dialect,
     code: &Instructions,
-    told_of_lines: bool,
-) -> Vec<(Look, Sight)> {
-    let mut search = Search {
+    gets_line_events: bool,
+) -> Vec<(ObservationPoint, ArcEffect)> {
+    let mut search = PointSearch {
         flow,
         kinds: code
             .list
             .iter()
             .map(|one| dialect.kind(one.operation))
             .collect(),
-        told_of_lines,
-        settled: vec![false; code.len()],
-        meetings: vec![None; code.len()],
+        gets_line_events,
+        resolved_earlier: vec![false; code.len()],
+        join_lines: vec![None; code.len()],
         found: Vec::new(),
     };
-    if told_of_lines {
-        search.settle_handlers(code);
+    if gets_line_events {
+        search.resolve_handlers(code);
     }
-    search.settle_meetings();
-    let mut arriving: Vec<Vec<Edge>> = vec![Vec::new(); code.len()];
+    search.resolve_joins();
+    let mut arriving: Vec<Vec<FlowEdge>> = vec![Vec::new(); code.len()];
     for edge in flow.edges.iter().filter(|edge| flow.is_reached(edge.from)) {
         arriving[edge.to].push(*edge);
     }
     let mut is_handler = vec![false; code.len()];
-    for protection in &code.protections {
-        is_handler[protection.handler] = true;
+    for entry in &code.exception_entries {
+        is_handler[entry.handler] = true;
     }
     for number in 0..code.len() {
-        search.look_at(number, &arriving[number], is_handler[number]);
+        search.add_points(number, &arriving[number], is_handler[number]);
     }
     search.found
 }
 
-struct Search<'a> {
-    flow: &'a Flow,
-    kinds: Vec<Kind>,
-    told_of_lines: bool,
-    /// By instruction: the last line is not known before running, but what it means is seen earlier.
-    settled: Vec<bool>,
-    /// By instruction: the line that follows, if ways from different lines meet here and that is seen earlier.
-    meetings: Vec<Option<i32>>,
-    found: Vec<(Look, Sight)>,
+/// The state of the search for observation points.
+struct PointSearch<'a> {
+    flow: &'a CodeFlow,
+    kinds: Vec<InstructionKind>,
+    gets_line_events: bool,
+    /// True for instructions whose last line depends on the path, but whose arcs are observed
+    /// earlier.
+    resolved_earlier: Vec<bool>,
+    /// The next line of instructions where paths from different lines join, if the arcs are
+    /// observed earlier.
+    join_lines: Vec<Option<i32>>,
+    found: Vec<(ObservationPoint, ArcEffect)>,
 }
 
-impl Search<'_> {
-    /// What happens at the head of a handler is seen when the exception comes: [`Flow::after_exception`].
+impl PointSearch<'_> {
+    /// Excludes the starts of handlers, whose arcs are recorded when the exception arrives:
+    /// [`CodeFlow::after_exception`].
     ///
-    /// With probes that is not necessary; they remember the last line when the exception comes.
-    fn settle_handlers(&mut self, code: &Instructions) {
-        for protection in &code.protections {
-            let mut place = Some(protection.handler);
-            while let Some(number) = place.filter(|number| !self.settled[*number]) {
+    /// Probes do without this: they remember the last line when the exception arrives.
+    fn resolve_handlers(&mut self, code: &Instructions) {
+        for entry in &code.exception_entries {
+            let mut position = Some(entry.handler);
+            while let Some(number) = position.filter(|number| !self.resolved_earlier[*number]) {
                 if self.flow.last_line(number).is_some() {
                     break;
                 }
-                self.settled[number] = true;
+                self.resolved_earlier[number] = true;
                 let next = self.flow.next[number];
-                place = next.filter(|next| self.flow.tracing.tells(number, *next).is_none());
+                position =
+                    next.filter(|next| self.flow.tracing.reported_line(number, *next).is_none());
             }
         }
     }
 
-    /// Ways that come from different lines may meet in an instruction without a line. The arcs are seen before that.
-    fn settle_meetings(&mut self) {
+    /// Observes arcs before paths from different lines join at an instruction without a line.
+    fn resolve_joins(&mut self) {
         for edge in &self.flow.edges {
-            let tells = self.flow.tracing.tells(edge.from, edge.to).is_some();
-            if tells || self.flow.last_lines[edge.to].len() < 2 {
+            let reports_line = self
+                .flow
+                .tracing
+                .reported_line(edge.from, edge.to)
+                .is_some();
+            if reports_line || self.flow.last_lines[edge.to].len() < 2 {
                 continue;
             }
             let Some(last) = self.flow.last_line(edge.from) else {
                 continue;
             };
-            let sight = match self.what_follows(edge.to) {
-                Some(next) => Sight::Arc((last, next)),
-                None => Sight::Remember(last),
+            let effect = match self.next_line(edge.to) {
+                Some(next) => ArcEffect::Arc((last, next)),
+                None => ArcEffect::Remember(last),
             };
-            self.found.push((edge.look(), sight));
+            self.found.push((edge.point(), effect));
         }
-        if !self.told_of_lines {
-            self.join_meetings();
+        if !self.gets_line_events {
+            self.resolve_late_joins();
         }
     }
 
-    /// Ways may join those that met, and that were seen before that, with a line that is known only then.
-    fn join_meetings(&mut self) {
+    /// Observes paths that enter a join with a last line that is known only at run time.
+    fn resolve_late_joins(&mut self) {
         for edge in &self.flow.edges {
             let is_unknown =
                 self.flow.is_reached(edge.from) && self.flow.last_line(edge.from).is_none();
-            let tells = self.flow.tracing.tells(edge.from, edge.to).is_some();
-            if !is_unknown || tells || self.meetings[edge.from].is_some() {
+            let reports_line = self
+                .flow
+                .tracing
+                .reported_line(edge.from, edge.to)
+                .is_some();
+            if !is_unknown || reports_line || self.join_lines[edge.from].is_some() {
                 continue;
             }
-            if let Some(next) = self.meetings[edge.to] {
-                let sight = Sight::FromRemembered(next);
-                self.found.push((edge.look(), sight));
+            if let Some(next) = self.join_lines[edge.to] {
+                let effect = ArcEffect::FromRemembered(next);
+                self.found.push((edge.point(), effect));
             }
         }
     }
 
-    /// The line that a tool is told of next, or the exit, if nothing else can happen.
-    fn what_follows(&mut self, start: usize) -> Option<i32> {
+    /// Returns the line reported next, or the exit, if there is only one possibility.
+    fn next_line(&mut self, start: usize) -> Option<i32> {
         let mut passed = vec![start];
         let mut number = start;
         let next = loop {
-            if self.kinds[number] == Kind::Return {
+            if self.kinds[number] == InstructionKind::Return {
                 break self.flow.exit;
             }
             let next = self.flow.next[number]?;
-            if let Some(line) = self.flow.tracing.tells(number, next) {
+            if let Some(line) = self.flow.tracing.reported_line(number, next) {
                 break line as i32;
             }
             if passed.contains(&next) {
@@ -351,135 +378,145 @@ impl Search<'_> {
             number = next;
         };
         for number in passed {
-            self.settled[number] = true;
-            self.meetings[number] = Some(next);
+            self.resolved_earlier[number] = true;
+            self.join_lines[number] = Some(next);
         }
         Some(next)
     }
 
-    fn look_at(&mut self, number: usize, arriving: &[Edge], is_handler: bool) {
+    /// Adds the observation points of an instruction.
+    fn add_points(&mut self, number: usize, arriving: &[FlowEdge], is_handler: bool) {
         let flow = self.flow;
-        if self.kinds[number] == Kind::Return && flow.is_reached(number) {
+        if self.kinds[number] == InstructionKind::Return && flow.is_reached(number) {
             match flow.last_line(number) {
                 Some(line) => {
                     let arc = (line, flow.exit);
-                    self.found.push((Look::Return(number), Sight::Arc(arc)));
+                    self.found
+                        .push((ObservationPoint::Return(number), ArcEffect::Arc(arc)));
                 }
-                None if self.settled[number] => {}
+                None if self.resolved_earlier[number] => {}
                 None => {
-                    let sight = Sight::FromRemembered(flow.exit);
-                    self.found.push((Look::Return(number), sight));
+                    let effect = ArcEffect::FromRemembered(flow.exit);
+                    self.found.push((ObservationPoint::Return(number), effect));
                 }
             }
         }
-        let mut told = Vec::new();
-        let mut silent = is_handler;
-        if let Some(line) = flow.tracing.tells_at_entry()
+        let mut reported = Vec::new();
+        let mut is_silent = is_handler;
+        if let Some(line) = flow.tracing.reported_at_entry()
             && number == flow.tracing.entry()
         {
-            let edge = Edge {
+            let edge = FlowEdge {
                 from: number,
                 to: number,
-                way: Way::Fall,
+                kind: EdgeKind::Fall,
             };
-            told.push((edge, Sight::Arc((flow.exit, line as i32))));
+            reported.push((edge, ArcEffect::Arc((flow.exit, line as i32))));
         }
         for edge in arriving {
-            let Some(line) = flow.tracing.tells(edge.from, number) else {
-                silent = true;
+            let Some(line) = flow.tracing.reported_line(edge.from, number) else {
+                is_silent = true;
                 continue;
             };
-            let sight = match flow.last_line(edge.from) {
-                Some(last) => Sight::Arc((last, line as i32)),
-                None if self.settled[edge.from] => {
-                    silent = true;
+            let effect = match flow.last_line(edge.from) {
+                Some(last) => ArcEffect::Arc((last, line as i32)),
+                None if self.resolved_earlier[edge.from] => {
+                    is_silent = true;
                     continue;
                 }
-                None => Sight::FromRemembered(line as i32),
+                None => ArcEffect::FromRemembered(line as i32),
             };
-            if flow.tracing.is_told_by_jump(edge.from, number) {
-                silent = true;
-                self.found.push((Look::Jump(edge.from), sight));
+            if flow.tracing.is_reported_by_jump(edge.from, number) {
+                is_silent = true;
+                self.found.push((ObservationPoint::Jump(edge.from), effect));
             } else {
-                told.push((*edge, sight));
+                reported.push((*edge, effect));
             }
         }
-        if self.told_of_lines
-            && told.is_empty()
-            && let Some(line) = flow.tracing.repeats(number)
+        if self.gets_line_events
+            && reported.is_empty()
+            && let Some(line) = flow.tracing.repeated_line(number)
         {
             let arc = (line as i32, line as i32);
-            self.found.push((Look::Line(number), Sight::Arc(arc)));
+            self.found
+                .push((ObservationPoint::Line(number), ArcEffect::Arc(arc)));
         }
-        // Whether the interpreter tells of a line at the end of a loop depends on how it runs generators.
-        let is_sure = self.kinds[number] != Kind::EndOfLoop && (self.told_of_lines || !silent);
-        if let Some(&(_, sight @ Sight::Arc(_))) = told.first()
+        // Line events at the end of a loop depend on the way the interpreter runs generators.
+        let is_sure = self.kinds[number] != InstructionKind::EndOfLoop
+            && (self.gets_line_events || !is_silent);
+        if let Some(&(_, effect @ ArcEffect::Arc(_))) = reported.first()
             && is_sure
-            && told.iter().all(|(_, other)| *other == sight)
-            && !(self.told_of_lines && self.comes_settled(number, arriving))
+            && reported.iter().all(|(_, other)| *other == effect)
+            && !(self.gets_line_events && self.follows_resolved(number, arriving))
         {
-            self.found.push((Look::Line(number), sight));
+            self.found.push((ObservationPoint::Line(number), effect));
             return;
         }
-        let looks = told.into_iter().map(|(edge, sight)| (edge.look(), sight));
-        self.found.extend(looks);
+        let points = reported
+            .into_iter()
+            .map(|(edge, effect)| (edge.point(), effect));
+        self.found.extend(points);
     }
 
-    /// Whether the interpreter may tell of a line here because of something that was seen earlier.
-    fn comes_settled(&self, number: usize, arriving: &[Edge]) -> bool {
+    /// Returns true if a line event here may belong to an arc that was observed earlier.
+    fn follows_resolved(&self, number: usize, arriving: &[FlowEdge]) -> bool {
         arriving.iter().any(|edge| {
-            self.settled[edge.from] && self.flow.tracing.tells(edge.from, number).is_some()
+            self.resolved_earlier[edge.from]
+                && self.flow.tracing.reported_line(edge.from, number).is_some()
         })
     }
 }
 
-impl Edge {
-    fn look(&self) -> Look {
-        match self.way {
-            Way::Fall => Look::Fall(self.to),
-            Way::Jump => Look::Jump(self.from),
-            Way::Branch => Look::Branch(self.from),
+impl FlowEdge {
+    /// Returns the point at which the step can be observed.
+    fn point(&self) -> ObservationPoint {
+        match self.kind {
+            EdgeKind::Fall => ObservationPoint::Fall(self.to),
+            EdgeKind::Jump => ObservationPoint::Jump(self.from),
+            EdgeKind::Branch => ObservationPoint::Branch(self.from),
         }
     }
 }
 
-fn edges(dialect: &Dialect, code: &Instructions) -> Vec<Edge> {
+/// Returns all steps between instructions, without exceptions.
+fn edges(dialect: &Dialect, code: &Instructions) -> Vec<FlowEdge> {
     let mut edges = Vec::new();
-    let mut add = |from: usize, to: usize, way: Way| {
+    let mut add = |from: usize, to: usize, kind: EdgeKind| {
         if to < code.len() {
-            edges.push(Edge { from, to, way });
+            edges.push(FlowEdge { from, to, kind });
         }
     };
     for (number, instruction) in code.list.iter().enumerate() {
         let target = instruction.target.unwrap_or(usize::MAX);
         match dialect.kind(instruction.operation) {
-            Kind::Jump(_) => add(number, target, Way::Jump),
-            Kind::Branch(_) => {
-                add(number, number + 1, Way::Fall);
-                add(number, target, Way::Branch);
+            InstructionKind::Jump(_) => add(number, target, EdgeKind::Jump),
+            InstructionKind::Branch(_) => {
+                add(number, number + 1, EdgeKind::Fall);
+                add(number, target, EdgeKind::Branch);
             }
-            Kind::ForIter => {
-                add(number, number + 1, Way::Fall);
-                // It skips what ends the loop, and so seems to have come from there.
-                add(number, target + loop_end(dialect), Way::Fall);
+            InstructionKind::ForIter => {
+                add(number, number + 1, EdgeKind::Fall);
+                // The interpreter skips the end of the loop, and the step counts as coming from
+                // there.
+                add(number, target + loop_end(dialect), EdgeKind::Fall);
             }
-            Kind::Send => {
-                add(number, number + 1, Way::Fall);
-                add(number, target, Way::Branch);
+            InstructionKind::Send => {
+                add(number, number + 1, EdgeKind::Fall);
+                add(number, target, EdgeKind::Branch);
             }
-            Kind::Return | Kind::Raise | Kind::Reraise => {}
-            _ => add(number, number + 1, Way::Fall),
+            InstructionKind::Return | InstructionKind::Raise | InstructionKind::Reraise => {}
+            _ => add(number, number + 1, EdgeKind::Fall),
         }
     }
     edges
 }
 
-/// How many instructions end a `for` loop: `END_FOR`, since 3.13 also `POP_TOP`.
+/// Returns the number of instructions that end a `for` loop: `END_FOR`, and since 3.13 `POP_TOP`.
 pub(crate) fn loop_end(dialect: &Dialect) -> usize {
     if dialect.minor >= 13 { 2 } else { 1 }
 }
 
-/// Whether a jump goes back.
-pub(crate) fn is_backward(kind: Kind) -> bool {
-    matches!(kind, Kind::Jump(Direction::Backward))
+/// Returns true for jumps that go back.
+pub(crate) fn is_backward(kind: InstructionKind) -> bool {
+    matches!(kind, InstructionKind::Jump(Direction::Backward))
 }

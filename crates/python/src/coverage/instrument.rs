@@ -1,20 +1,23 @@
-//! Code objects in, code objects that can be observed out.
+//! Conversion of code objects into observable ones.
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCode, PyDict, PyTuple};
 
-use super::assemble::{Assembled, Mark, MarkCode, assemble};
+use super::assemble::{AssembledCode, CodeMark, MarkCode, assemble};
 use super::dialect::Dialect;
-use super::instructions::{CodeText, Instructions};
+use super::instructions::{CodeParts, Instructions};
 
-/// A code object taken apart.
-pub(crate) struct Taken {
+/// The parsed parts of a code object.
+pub(crate) struct ParsedCode {
     pub(crate) instructions: Instructions,
     pub(crate) first_line: u32,
 }
 
-/// Takes a code object apart; `None` if it is of a kind that we do not understand, which then stays unobserved.
-pub(crate) fn take_apart(dialect: &Dialect, code: &Bound<'_, PyCode>) -> PyResult<Option<Taken>> {
+/// Parses a code object. Returns `None` if its format is not understood; it is not observed then.
+pub(crate) fn disassemble(
+    dialect: &Dialect,
+    code: &Bound<'_, PyCode>,
+) -> PyResult<Option<ParsedCode>> {
     let bytes = |name: &str| -> PyResult<Vec<u8>> {
         Ok(code.getattr(name)?.cast::<PyBytes>()?.as_bytes().to_vec())
     };
@@ -29,33 +32,34 @@ pub(crate) fn take_apart(dialect: &Dialect, code: &Bound<'_, PyCode>) -> PyResul
     };
     let first_line: i64 = code.getattr("co_firstlineno")?.extract()?;
     let first_line = u32::try_from(first_line).unwrap_or(0);
-    let text = CodeText {
+    let text = CodeParts {
         code: &bytes("co_code")?,
         line_table: &bytes(line_table)?,
         exception_table: &exception_table,
         first_line,
     };
     Ok(
-        Instructions::read(dialect, &text).map(|instructions| Taken {
+        Instructions::read(dialect, &text).map(|instructions| ParsedCode {
             instructions,
             first_line,
         }),
     )
 }
 
-/// How much deeper the stack gets by what is inserted, at most: until 3.10 a handler begins with six values.
-const DEPTH_OF_MARKS: u32 = 8;
+/// The maximum additional stack depth of inserted code: until 3.10 a handler starts with six
+/// values.
+const EXTRA_STACK: u32 = 8;
 
-/// Puts a code object together again, with marks in it and with other constants.
-pub(crate) fn put_together<'py>(
+/// Reassembles a code object with marks and other constants.
+pub(crate) fn reassemble<'py>(
     dialect: &Dialect,
     code: &Bound<'py, PyCode>,
-    taken: &Taken,
-    marks: &[Mark],
+    parsed: &ParsedCode,
+    marks: &[CodeMark],
     constants: &Bound<'py, PyTuple>,
-) -> PyResult<(Bound<'py, PyCode>, Assembled)> {
+) -> PyResult<(Bound<'py, PyCode>, AssembledCode)> {
     let python = code.py();
-    let assembled = assemble(dialect, &taken.instructions, taken.first_line, marks);
+    let assembled = assemble(dialect, &parsed.instructions, parsed.first_line, marks);
     let changes = PyDict::new(python);
     changes.set_item("co_consts", constants)?;
     changes.set_item("co_code", PyBytes::new(python, &assembled.code))?;
@@ -69,10 +73,10 @@ pub(crate) fn put_together<'py>(
         let table = PyBytes::new(python, &assembled.exception_table);
         changes.set_item("co_exceptiontable", table)?;
     }
-    let is_sequence = |mark: &Mark| matches!(mark.code, MarkCode::Sequence(_));
+    let is_sequence = |mark: &CodeMark| matches!(mark.code, MarkCode::Sequence(_));
     if marks.iter().any(is_sequence) {
         let depth: u32 = code.getattr("co_stacksize")?.extract()?;
-        changes.set_item("co_stacksize", depth + DEPTH_OF_MARKS)?;
+        changes.set_item("co_stacksize", depth + EXTRA_STACK)?;
     }
     let changed = code.call_method("replace", (), Some(&changes))?;
     Ok((changed.cast_into()?, assembled))

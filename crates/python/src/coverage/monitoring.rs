@@ -1,10 +1,11 @@
-//! Observation by `sys.monitoring`, which CPython has since 3.12.
+//! Observation through `sys.monitoring`, which CPython has since 3.12.
 //!
-//! Every event that can be switched off is switched off at its place after the first time, so that code runs at
-//! full speed once all it does has been seen; where the interpreter would still lose time, [`super::quicken`] helps.
-//! Events about exceptions cannot be switched off; they cost some nanoseconds per exception. A code object whose lines have all begun is not asked for lines any more, because the
-//! interpreter goes on to look at those places that are never the first of a line for it: a loop within a line is
-//! one.
+//! Every event that can be switched off at a location is switched off after the first time, so that
+//! code runs at full speed once it has been fully observed. Where the interpreter would still lose
+//! time, [`super::quicken`] helps. Events about exceptions cannot be switched off; they cost some
+//! nanoseconds per exception. Once all lines of a code object are reached, its line events are
+//! withdrawn: the interpreter would otherwise keep checking instructions that never start a line,
+//! such as a loop within a line.
 
 mod events;
 
@@ -19,66 +20,75 @@ use rustc_hash::FxHashMap;
 use self::events::callbacks;
 use super::code_memory::CodeMemory;
 use super::dialect::Dialect;
-use super::flow::Thrown;
-use super::instrument::{put_together, take_apart};
-use super::quicken::{Shortcuts, join_all};
-use super::record::Record;
-use super::unit::Unit;
+use super::flow::ExceptionOrigin;
+use super::instrument::{disassemble, reassemble};
+use super::observed_code::ObservedCode;
+use super::quicken::{QuickeningPlan, join_all};
+use super::record::CoverageRecord;
 use crate::call;
 
-/// The events of single code objects.
+/// Events requested for single code objects.
 const LOCAL_EVENTS: [&str; 3] = ["LINE", "JUMP", "PY_RETURN"];
-/// The events of all code.
+/// Events requested for all code.
 ///
-/// Those about exceptions cannot be had for single code objects. `RAISE` is not needed: when an exception comes to a
-/// handler or leaves, the frame still tells where it was raised, and one event less makes exceptions cheaper. `PY_START` finds copies of code objects, which
-/// `types.coroutine` makes, for example. Besides, 3.13 replaces the instruction a function starts with by a faster
-/// one, and then does not tell of a line that starts with it any more; as long as this event is awaited, it does.
+/// Events about exceptions cannot be requested for single code objects. `RAISE` is not needed: when
+/// an exception is handled or leaves, the frame still knows the raising instruction, and one event
+/// less makes exceptions cheaper. `PY_START` finds copies of code objects, which `types.coroutine`
+/// creates, for example. It also keeps 3.13 from replacing the first instruction of a function by a
+/// faster one that reports no line event.
 const GLOBAL_EVENTS: [&str; 4] = ["PY_START", "RERAISE", "EXCEPTION_HANDLED", "PY_UNWIND"];
-/// How many places for tools there are.
-const PLACES: u8 = 6;
-/// 0 to 2 and 5 belong to debuggers, coverage.py, profilers and optimisers.
+/// The number of tool ids.
+const TOOL_SLOTS: u8 = 6;
+/// The tool ids to try. By convention 0 to 2 and 5 belong to debuggers, coverage.py, profilers and
+/// optimisers.
 const TOOLS: [u8; 2] = [4, 3];
 
-/// Observes code objects.
+/// Observes code objects through `sys.monitoring`.
 #[pyclass(frozen, module = "testwright")]
 pub(crate) struct Monitor {
     dialect: Dialect,
+    /// The tool id.
     tool: u8,
+    /// The events in [`LOCAL_EVENTS`], as a bit set.
     local_events: u32,
     line_event: u32,
+    /// The object `sys.monitoring.DISABLE`.
     disable: Py<PyAny>,
-    /// It has stopped; its place among the tools may be another's.
-    is_over: AtomicBool,
-    state: Mutex<State>,
+    /// True once it has stopped; the tool id may belong to another tool then.
+    is_stopped: AtomicBool,
+    state: Mutex<MonitorState>,
 }
 
+/// The mutable state of a monitor.
 #[derive(Default)]
-struct State {
-    record: Record,
-    units: Vec<Unit>,
-    /// By number of the unit.
-    shortcuts: Vec<Shortcuts>,
-    /// A line that has just begun: the interpreter is still about to note that nobody waits for it any more. What can be
-    /// done faster then is done with the next event.
-    begun: Option<(CodeMemory, usize, u32)>,
-    /// The ways that exceptions have gone already: in which unit, from which offset, to the handler at which offset or
-    /// out of it. Only those that do not depend on more than that.
-    known_ways: FxHashMap<(u32, u32, Option<u32>), Thrown>,
-    /// Whether everything is seen again from time to time.
-    begins_anew: bool,
-    /// By the address of the code object. They are kept alive below, so that addresses stay theirs.
+struct MonitorState {
+    record: CoverageRecord,
+    units: Vec<ObservedCode>,
+    /// Quickening plans, by number of the code object.
+    shortcuts: Vec<QuickeningPlan>,
+    /// A line that has just started. The interpreter removes its instrumentation only after our
+    /// callback, so the instructions are quickened at the next event.
+    started_line: Option<(CodeMemory, usize, u32)>,
+    /// Known paths of exceptions: code object, offset of the origin, and offset of the handler or
+    /// `None`. Only paths that do not depend on earlier lines.
+    known_exception_paths: FxHashMap<(u32, u32, Option<u32>), ExceptionOrigin>,
+    /// True if the current coverage is reset from time to time.
+    was_reset: bool,
+    /// Numbers of code objects, by address. The code objects are kept alive below, so that
+    /// addresses stay unique.
     by_code: FxHashMap<usize, usize>,
+    /// Observed code objects, by number.
     kept: Vec<Py<PyCode>>,
+    /// Observed copies of them.
     copies: Vec<Py<PyCode>>,
-    /// Those that are not asked for lines any more.
+    /// Code objects whose line events were withdrawn.
     finished: Vec<Py<PyAny>>,
-    /// By file name and first line, to recognise copies.
-    by_place: FxHashMap<(String, i32), Vec<usize>>,
+    /// Numbers of code objects by file name and first line, to recognise copies.
+    by_location: FxHashMap<(String, i32), Vec<usize>>,
 }
 
 impl Monitor {
-    /// Starts to observe.
+    /// Claims a tool id and starts to observe.
     pub(crate) fn install(python: Python<'_>) -> PyResult<Py<Monitor>> {
         let monitoring = python.import("sys")?.getattr("monitoring")?;
         let free = |tool: &u8| {
@@ -103,53 +113,55 @@ impl Monitor {
             local_events: sum(&LOCAL_EVENTS)?,
             line_event: number("LINE")?,
             disable: monitoring.getattr("DISABLE")?.unbind(),
-            is_over: AtomicBool::new(false),
+            is_stopped: AtomicBool::new(false),
             state: Mutex::default(),
         };
         let monitor = Py::new(python, monitor)?;
         for (name, function) in callbacks() {
-            let callback = call::around(monitor.bind(python).as_any(), function)?;
+            let callback = call::wrap_c_function(monitor.bind(python).as_any(), function)?;
             monitoring.call_method1("register_callback", (tool, number(name)?, callback))?;
         }
         monitoring.call_method1("set_events", (tool, sum(&GLOBAL_EVENTS)?))?;
         Ok(monitor)
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    /// Locks the state.
+    fn state(&self) -> MutexGuard<'_, MonitorState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) fn with_record<R>(&self, use_it: impl FnOnce(&mut Record) -> R) -> R {
-        use_it(&mut self.state().record)
+    /// Runs `work` with the record.
+    pub(crate) fn with_record<R>(&self, work: impl FnOnce(&mut CoverageRecord) -> R) -> R {
+        work(&mut self.state().record)
     }
 
-    /// Sees everything again that was seen before.
-    pub(crate) fn begin_anew(&self, python: Python<'_>) -> PyResult<()> {
-        if self.is_over.load(Ordering::Relaxed) {
+    /// Clears the current coverage, and observes all points again.
+    pub(crate) fn reset(&self, python: Python<'_>) -> PyResult<()> {
+        if self.is_stopped.load(Ordering::Relaxed) {
             self.state().record.current.clear();
             return Ok(());
         }
         let finished = {
             let mut state = self.state();
             state.record.current.clear();
-            state.begun = None;
-            state.known_ways.clear();
-            state.begins_anew = true;
+            state.started_line = None;
+            state.known_exception_paths.clear();
+            state.was_reset = true;
             for unit in &mut state.units {
-                unit.begin_anew();
+                unit.reset();
             }
             std::mem::take(&mut state.finished)
         };
         for code in finished {
-            self.listen_to(code.bind(python), self.local_events)?;
+            self.set_local_events(code.bind(python), self.local_events)?;
         }
         let monitoring = python.import("sys")?.getattr("monitoring")?;
         monitoring.call_method0("restart_events").map(|_| ())
     }
 
-    /// Stops observing, once and for all.
+    /// Stops observing for good, and frees the tool id.
     pub(crate) fn stop(&self, python: Python<'_>) -> PyResult<()> {
-        if self.is_over.swap(true, Ordering::Relaxed) {
+        if self.is_stopped.swap(true, Ordering::Relaxed) {
             return Ok(());
         }
         let monitoring = python.import("sys")?.getattr("monitoring")?;
@@ -172,7 +184,7 @@ impl Monitor {
             .map(|_| ())
     }
 
-    /// A code object, and those inside it, under observation.
+    /// Puts a code object, and those nested in it, under observation.
     pub(crate) fn observe<'py>(
         &self,
         code: &Bound<'py, PyCode>,
@@ -186,22 +198,23 @@ impl Monitor {
                 Err(_) => constant,
             });
         }
-        let Some(taken) = take_apart(&self.dialect, code)? else {
+        let Some(parsed) = disassemble(&self.dialect, code)? else {
             return Ok(code.clone());
         };
-        let (mut unit, marks) = Unit::monitored(
+        let (mut unit, marks) = ObservedCode::monitored(
             &self.dialect,
-            &taken.instructions,
-            taken.first_line,
+            &parsed.instructions,
+            parsed.first_line,
             file,
             &mut self.state().record,
         );
         let constants = PyTuple::new(python, constants)?;
-        let (changed, assembled) = put_together(&self.dialect, code, &taken, &marks, &constants)?;
-        let is_waited_for = |origin| unit.waits_for_line_at(origin, &marks);
-        let shortcuts = Shortcuts::new(&self.dialect, &assembled, taken.first_line, is_waited_for);
+        let (changed, assembled) = reassemble(&self.dialect, code, &parsed, &marks, &constants)?;
+        let is_awaited = |origin| unit.awaits_line_at(origin, &marks);
+        let shortcuts =
+            QuickeningPlan::new(&self.dialect, &assembled, parsed.first_line, is_awaited);
         unit.set_origins(assembled.origins);
-        let place = (
+        let location = (
             changed.getattr("co_filename")?.extract()?,
             changed.getattr("co_firstlineno")?.extract()?,
         );
@@ -212,13 +225,14 @@ impl Monitor {
             state.shortcuts.push(shortcuts);
             state.by_code.insert(changed.as_ptr() as usize, number);
             state.kept.push(changed.clone().unbind());
-            state.by_place.entry(place).or_default().push(number);
+            state.by_location.entry(location).or_default().push(number);
         }
-        self.listen_to(&changed, self.local_events)?;
+        self.set_local_events(&changed, self.local_events)?;
         Ok(changed)
     }
 
-    fn listen_to(&self, code: &Bound<'_, PyAny>, events: u32) -> PyResult<()> {
+    /// Requests exactly these events for a code object.
+    fn set_local_events(&self, code: &Bound<'_, PyAny>, events: u32) -> PyResult<()> {
         let monitoring = code.py().import("sys")?.getattr("monitoring")?;
         let arguments = (self.tool, code, events);
         monitoring
@@ -226,13 +240,14 @@ impl Monitor {
             .map(|_| ())
     }
 
-    /// Has a code object that starts run as fast as if nobody observed it, apart from what is yet to be seen.
+    /// Quickens a code object that starts, except for points that are still awaited.
     fn quicken(&self, code: &Bound<'_, PyCode>) -> PyResult<()> {
         let memory = CodeMemory::inside(code);
         let state = self.state();
         let Some(number) = state.unit(code) else {
-            // Code of others. To do this again and again takes more time than it saves.
-            let is_worth_it = !self.dialect.joints.is_empty() && !state.begins_anew;
+            // Code that is not observed. Repeating this after each reset would cost more than it
+            // saves.
+            let is_worth_it = !self.dialect.superinstructions.is_empty() && !state.was_reset;
             drop(state);
             if is_worth_it {
                 let instructions = code.getattr("co_code")?;
@@ -244,17 +259,17 @@ impl Monitor {
             }
             return Ok(());
         };
-        let has_vain_places = state.shortcuts[number].has_vain_places();
+        let has_idle_line_checks = state.shortcuts[number].has_idle_line_checks();
         drop(state);
-        if has_vain_places && self.is_alone(code.py())? {
-            self.state().shortcuts[number].look_no_more_in_vain(&self.dialect, &memory);
+        if has_idle_line_checks && self.is_only_tool(code.py())? {
+            self.state().shortcuts[number].remove_idle_line_checks(&self.dialect, &memory);
         }
         self.state().shortcuts[number].join(&self.dialect, &memory);
         Ok(())
     }
 
-    /// Whether no other tool observes the program.
-    fn is_alone(&self, python: Python<'_>) -> PyResult<bool> {
+    /// Returns true if no other tool observes the program.
+    fn is_only_tool(&self, python: Python<'_>) -> PyResult<bool> {
         let system = python.import("sys")?;
         for function in ["gettrace", "getprofile"] {
             if !system.call_method0(function)?.is_none() {
@@ -262,21 +277,21 @@ impl Monitor {
             }
         }
         let monitoring = system.getattr("monitoring")?;
-        for place in (0..PLACES).filter(|place| *place != self.tool) {
-            if !monitoring.call_method1("get_tool", (place,))?.is_none() {
+        for location in (0..TOOL_SLOTS).filter(|location| *location != self.tool) {
+            if !monitoring.call_method1("get_tool", (location,))?.is_none() {
                 return Ok(false);
             }
         }
         Ok(true)
     }
 
-    /// Observes a code object that was copied, with changes that have nothing to do with what it does.
+    /// Observes a code object if it is a copy of an observed one with the same instructions.
     fn observe_copy(&self, code: &Bound<'_, PyCode>) -> PyResult<()> {
         let name: String = code.getattr("co_filename")?.extract()?;
         let first_line: i32 = code.getattr("co_firstlineno")?.extract()?;
         let originals: Vec<(usize, Py<PyCode>)> = {
             let state = self.state();
-            let Some(units) = state.by_place.get(&(name, first_line)) else {
+            let Some(units) = state.by_location.get(&(name, first_line)) else {
                 return Ok(());
             };
             let kept = |unit: &usize| (*unit, state.kept[*unit].clone_ref(code.py()));
@@ -294,14 +309,15 @@ impl Monitor {
                     state.by_code.insert(code.as_ptr() as usize, number);
                     state.copies.push(code.clone().unbind());
                 }
-                return self.listen_to(code, self.local_events);
+                return self.set_local_events(code, self.local_events);
             }
         }
         Ok(())
     }
 }
 
-impl State {
+impl MonitorState {
+    /// Returns the number of an observed code object.
     fn unit(&self, code: &Bound<'_, PyAny>) -> Option<usize> {
         self.by_code.get(&(code.as_ptr() as usize)).copied()
     }
@@ -309,14 +325,14 @@ impl State {
 
 #[pymethods]
 impl Monitor {
-    /// A module's code under observation.
+    /// Returns the code of a module under observation.
     fn observe_module<'py>(&self, code: &Bound<'py, PyCode>) -> PyResult<Bound<'py, PyCode>> {
-        if self.is_over.load(Ordering::Relaxed) {
+        if self.is_stopped.load(Ordering::Relaxed) {
             return Ok(code.clone());
         }
         let path: String = code.getattr("co_filename")?.extract()?;
         let path = std::path::absolute(&path).unwrap_or_else(|_| path.into());
-        let file = self.state().record.file(&path);
+        let file = self.state().record.file_number(&path);
         self.observe(code, file)
     }
 }

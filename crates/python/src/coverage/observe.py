@@ -1,4 +1,8 @@
-"""Has the interpreter's import system hand over the code of modules under test, so that it can be observed."""
+"""Import hook that puts the code of modules under test under observation.
+
+The Rust side calls `Sources`, `install`, `uninstall` and `run_program`, and passes in the function that takes a
+code object and returns it under observation.
+"""
 
 import atexit
 import builtins
@@ -14,6 +18,7 @@ import types
 
 
 def absolute(path):
+    """Returns a path in a form in which paths can be compared."""
     return os.path.normcase(os.path.abspath(path))
 
 
@@ -22,7 +27,7 @@ def is_under(path, folder):
 
 
 STANDARD_LIBRARY = tuple({absolute(sysconfig.get_path(name)) for name in ("stdlib", "platstdlib")})
-#: Folders of installed packages lie within the standard library's, but are not part of it.
+#: Folders of installed packages. They may lie inside the standard library, but are not part of it.
 INSTALLED = ("site-packages", "dist-packages")
 
 
@@ -35,11 +40,11 @@ def is_standard(path):
 
 
 class Sources:
-    """Which modules to observe.
+    """The modules to observe.
 
-    `names` are files, folders or modules as people write them, relative to `folder`. Without any, everything is
-    observed that is neither part of the standard library nor installed, and the modules in `imports`. Modules are also
-    found in `first_on_path`, where a program looks that has not been started yet.
+    `names` are files, folders or modules as given by the user, relative to `folder`. Without any, everything is
+    observed that is neither installed nor part of the standard library, and in addition the modules in `imports`.
+    Modules are also searched in `first_on_path`, the folder of a program that has not been started yet.
     """
 
     def __init__(self, names, imports, folder, first_on_path=None):
@@ -58,6 +63,7 @@ class Sources:
         self.chosen = bool(names)
 
     def wants(self, name, path):
+        """Returns true if a module, given by its name and file, is to be observed."""
         path = absolute(path)
         if self.chosen:
             return (
@@ -70,9 +76,10 @@ class Sources:
         return not is_installed(path) or name.partition(".")[0] in self.imports
 
     def forget_loaded(self):
-        """Modules are imported anew that could not be observed otherwise.
+        """Makes Python import modules again that could not be observed otherwise.
 
-        That are those named expressly that this process needed itself, and those that somebody else observes or did.
+        These are modules selected by the user that this process has imported for its own use, and modules under
+        observation by another observer.
         """
         for name, module in list(sys.modules.items()):
             path = getattr(module, "__file__", None)
@@ -88,6 +95,7 @@ class Sources:
 
 
 def is_module(name, first_on_path):
+    """Returns true if Python finds a module of this name."""
     path = list(sys.path)
     if first_on_path is not None:
         sys.path.insert(0, os.fspath(first_on_path))
@@ -100,9 +108,9 @@ def is_module(name, first_on_path):
 
 
 class Finder:
-    """Finds modules as ever, and has the code of those that are wanted observed."""
+    """Finds modules like the other finders, and puts the code of selected ones under observation."""
 
-    #: By this finders of ours know each other: there may be several, each loaded with a module of its own.
+    #: Marks our finders. There may be several of them, each from its own copy of this file.
     observes_modules = True
 
     def __init__(self, sources, observe):
@@ -112,7 +120,7 @@ class Finder:
     def find_spec(self, name, path=None, target=None):
         for finder in list(sys.meta_path):
             find = getattr(finder, "find_spec", None)
-            # If there are others, the latest has come first, and they would ask each other for ever.
+            # The latest of our finders comes first. If it called the others, they would call each other forever.
             if find is None or hasattr(finder, "observes_modules"):
                 continue
             spec = find(name, path, target)
@@ -122,6 +130,7 @@ class Finder:
         return None
 
     def prepare(self, spec):
+        """Makes the loader of a selected module return observed code."""
         loader, path = spec.loader, spec.origin
         if not isinstance(loader, importlib.machinery.SourceFileLoader) or not path:
             return
@@ -136,7 +145,10 @@ class Finder:
         loader.observed_by = self
 
     def observed(self, code):
-        """The same code object for the same code, however often a module is executed: its inline caches stay warm."""
+        """Returns the observed form of a code object.
+
+        Executing a module again gives the same object, so that its inline caches stay warm.
+        """
         known = self.known.get(code.co_filename)
         if known is None or known[0] != code:
             known = self.known[code.co_filename] = (code, self.observe(code))
@@ -144,12 +156,14 @@ class Finder:
 
 
 def install(sources, observe):
+    """Installs the import hook, before all other finders."""
     finder = Finder(sources, observe)
     sys.meta_path.insert(0, finder)
     return finder
 
 
 def uninstall(finder):
+    """Removes the import hook."""
     if finder in sys.meta_path:
         sys.meta_path.remove(finder)
 
@@ -170,7 +184,7 @@ def run_program(finder, words, is_module):
     except SystemExit as error:
         status = status_of_exit(error)
     except BaseException as error:
-        # The first entry is this function's, which is none of the program's business.
+        # The first traceback entry belongs to this function, not to the program.
         error = error.with_traceback(error.__traceback__.tb_next)
         sys.excepthook(type(error), error, error.__traceback__)
         status = 128 + signal.SIGINT if isinstance(error, KeyboardInterrupt) else 1
@@ -182,6 +196,7 @@ def run_program(finder, words, is_module):
 
 
 def prepare_script(finder, path, main):
+    """Returns the code of a script, and sets up `__main__` and the module path as for `python path`."""
     path = os.path.abspath(path)
     with io.open_code(path) as file:
         code = compile(file.read(), path, "exec", dont_inherit=True)
@@ -191,6 +206,7 @@ def prepare_script(finder, path, main):
 
 
 def prepare_module(finder, name, main):
+    """Returns the code of a module, and sets up `__main__` and the module path as for `python -m name`."""
     sys.path.insert(0, os.getcwd())
     spec = find(name)
     if spec.submodule_search_locations is not None:
@@ -200,6 +216,7 @@ def prepare_module(finder, name, main):
 
 
 def find(name):
+    """Returns the spec of a module that has a source file."""
     spec = importlib.util.find_spec(name)
     if spec is None or spec.loader is None or not spec.origin:
         raise ImportError(f"there is no module named {name!r}")
@@ -207,6 +224,7 @@ def find(name):
 
 
 def status_of_exit(error):
+    """Returns the exit status of a `SystemExit`, and prints its message if it has one."""
     if error.code is None:
         return 0
     if isinstance(error.code, int):

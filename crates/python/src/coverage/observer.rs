@@ -1,4 +1,4 @@
-//! Two ways to observe code, and which of them an interpreter has.
+//! The choice between the two ways to observe code, by version of the interpreter.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -8,34 +8,36 @@ use pyo3::prelude::*;
 #[cfg(Py_3_11)]
 use super::monitoring::Monitor;
 use super::probes::Prober;
-use super::record::Record;
+use super::record::CoverageRecord;
 
 /// The observer that was started last.
 static LATEST: Mutex<Option<Observer>> = Mutex::new(None);
 
-/// What observes code objects.
+/// An observer of code objects.
 pub(crate) enum Observer {
-    /// Since 3.12. (It needs a function that is there since 3.11.)
+    /// Uses `sys.monitoring`, since 3.12. (Compiled since 3.11, which has a C function that it
+    /// needs.)
     #[cfg(Py_3_11)]
     Monitor(Py<Monitor>),
-    /// Before.
+    /// Uses probes, before 3.12.
     Prober(Py<Prober>),
 }
 
 impl Observer {
-    /// Starts to observe. Whoever observed before has seen enough: two that change the same code would get into each
-    /// other's way, and there are few places for tools.
+    /// Starts to observe, and stops the previous observer: two of them would change the same code,
+    /// and tool ids are scarce.
     pub(crate) fn start(python: Python<'_>) -> PyResult<Observer> {
         let mut latest = LATEST.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(before) = latest.take() {
             before.stop(python)?;
         }
         let observer = Observer::new(python)?;
-        *latest = Some(observer.another_handle(python));
+        *latest = Some(observer.clone_handle(python));
         Ok(observer)
     }
 
-    fn another_handle(&self, python: Python<'_>) -> Observer {
+    /// Returns another handle to the same observer.
+    fn clone_handle(&self, python: Python<'_>) -> Observer {
         match self {
             #[cfg(Py_3_11)]
             Observer::Monitor(monitor) => Observer::Monitor(monitor.clone_ref(python)),
@@ -43,9 +45,10 @@ impl Observer {
         }
     }
 
+    /// Creates the observer that suits the interpreter.
     fn new(python: Python<'_>) -> PyResult<Observer> {
         match python.version_info().minor {
-            // Its instructions, and its rules for telling of lines, have yet to be learnt.
+            // The instructions and tracing rules of newer versions are not implemented yet.
             14.. => Err(PyRuntimeError::new_err(
                 "this version of Python is too new, use 3.9 to 3.13",
             )),
@@ -55,7 +58,8 @@ impl Observer {
         }
     }
 
-    /// The Python function that takes a module's code and returns it under observation.
+    /// Returns the Python function that takes the code of a module and returns it under
+    /// observation.
     pub(crate) fn observe_module<'py>(&self, python: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         match self {
             #[cfg(Py_3_11)]
@@ -64,21 +68,22 @@ impl Observer {
         }
     }
 
-    pub(crate) fn with_record<R>(&self, use_it: impl FnOnce(&mut Record) -> R) -> R {
+    /// Runs `work` with the record.
+    pub(crate) fn with_record<R>(&self, work: impl FnOnce(&mut CoverageRecord) -> R) -> R {
         match self {
             #[cfg(Py_3_11)]
-            Observer::Monitor(monitor) => monitor.get().with_record(use_it),
-            Observer::Prober(prober) => prober.get().with_record(use_it),
+            Observer::Monitor(monitor) => monitor.get().with_record(work),
+            Observer::Prober(prober) => prober.get().with_record(work),
         }
     }
 
-    /// Sees everything again that was seen before.
-    pub(crate) fn begin_anew(&self, python: Python<'_>) -> PyResult<()> {
+    /// Clears the current coverage, and observes all points again.
+    pub(crate) fn reset(&self, python: Python<'_>) -> PyResult<()> {
         match self {
             #[cfg(Py_3_11)]
-            Observer::Monitor(monitor) => monitor.get().begin_anew(python),
+            Observer::Monitor(monitor) => monitor.get().reset(python),
             Observer::Prober(prober) => {
-                prober.get().begin_anew(python);
+                prober.get().reset(python);
                 Ok(())
             }
         }

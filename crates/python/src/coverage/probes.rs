@@ -1,8 +1,9 @@
-//! Observation by calls of our own, for the versions of CPython that have no `sys.monitoring`.
+//! Observation through probes, for versions of CPython without `sys.monitoring`.
 //!
-//! A probe is an object among the constants of a code object, and a few instructions that apply an operator to it:
-//! that is how it learns that the control has come to its place. If that needs to be known once, it has the
-//! interpreter jump over these instructions from then on, which costs a nanosecond.
+//! A probe is an object among the constants of a code object, with a few instructions that apply an
+//! operator to it. The operator method records that its position was reached. A probe that needs to
+//! fire only once then overwrites its first instruction with a jump over the rest, which costs a
+//! nanosecond per pass.
 
 use std::cell::{Cell, RefCell};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -12,107 +13,114 @@ use pyo3::prelude::*;
 use pyo3::types::{PyCode, PyTuple};
 use rustc_hash::FxHashMap;
 
-use super::assemble::{Assembled, Mark, Origin};
-use super::code_memory::{CodeMemory, CodeUnit};
+use super::assemble::{AssembledCode, CodeMark, UnitOrigin};
+use super::code_memory::{BytecodeUnit, CodeMemory};
 use super::dialect::Dialect;
 use super::flow::Arc;
-use super::instrument::{put_together, take_apart};
-use super::record::Record;
-use super::unit::{Seen, Unit};
-use super::watch::{Watch, probe};
+use super::instrument::{disassemble, reassemble};
+use super::observed_code::{ObservedCode, TargetEffect};
+use super::probe_plan::{ProbeKind, probe_code};
+use super::record::CoverageRecord;
 
 thread_local! {
-    /// By number of the unit: the line that this thread was last known to be in.
+    /// The last known line of this thread in each code object, by its number.
     static LAST_LINES: RefCell<FxHashMap<u32, i32>> = RefCell::default();
-    /// The exception that is just being thrown again.
-    static AGAIN: Cell<Option<Again>> = const { Cell::new(None) };
+    /// The exception that is just being reraised.
+    static RERAISED: Cell<Option<ReraisedException>> = const { Cell::new(None) };
 }
 
+/// An exception about to be reraised.
 #[derive(Clone, Copy)]
-struct Again {
-    /// The number of the unit.
+struct ReraisedException {
+    /// The number of the code object.
     unit: u32,
+    /// The last line before, if known.
     last_line: Option<i32>,
-    /// The instruction, unless it is as if it was thrown where it was thrown before.
+    /// The instruction that reraises, unless it restores the origin of the exception.
     instruction: Option<usize>,
 }
 
-/// How many probes in copies are jumped over. Each keeps its copy alive, and a program may make ever more of them;
-/// those of the rest are called each time.
-const MOST_COPIES: usize = 10_000;
+/// The maximum number of silenced probes in copies of code objects. Each keeps its copy alive, and
+/// a program may create copies without end. Further ones are called each time.
+const MAX_COPIES: usize = 10_000;
 
-/// Observes code objects.
+/// Observes code objects through probes.
 #[pyclass(frozen, module = "testwright")]
 pub(crate) struct Prober {
     dialect: Dialect,
-    /// Nothing is done with the interpreter while this is locked: it might come back here.
-    state: Mutex<State>,
+    /// The mutable state. The interpreter is not called while it is locked, because it might call
+    /// back.
+    state: Mutex<ProberState>,
 }
 
+/// The mutable state of a prober.
 #[derive(Default)]
-struct State {
-    record: Record,
-    units: Vec<Probed>,
-    /// Probes that are jumped over, by unit and number.
-    silent: Vec<(u32, u32)>,
-    /// The same in copies of code objects, which `types.coroutine` makes, for example.
-    silent_copies: Vec<(CodeMemory, usize)>,
-    is_over: bool,
+struct ProberState {
+    record: CoverageRecord,
+    units: Vec<ProbedCode>,
+    /// Silenced probes, by code object and number.
+    silenced: Vec<(u32, u32)>,
+    /// Silenced probes in copies of code objects, which `types.coroutine` creates, for example.
+    silenced_copies: Vec<(CodeMemory, usize)>,
+    /// True once observation has ended.
+    is_stopped: bool,
 }
 
 /// A code object with probes.
-struct Probed {
-    unit: Unit,
-    /// By number of the probe, as is the next.
-    watches: Vec<Watch>,
-    spots: Vec<Spot>,
-    /// Where it runs, if probes can be jumped over.
+struct ProbedCode {
+    unit: ObservedCode,
+    /// The kind of each probe, by number.
+    kinds: Vec<ProbeKind>,
+    /// The location of each probe, by number.
+    spans: Vec<ProbeSpan>,
+    /// The memory of the running code, if probes can be silenced.
     memory: Option<CodeMemory>,
 }
 
-/// Where a probe is.
+/// The location of a probe in the assembled code, in code units.
 #[derive(Clone, Copy)]
-struct Spot {
+struct ProbeSpan {
     start: usize,
     end: usize,
-    /// The jump over it.
-    jump: CodeUnit,
+    /// The instruction that jumps over the probe.
+    jump: BytecodeUnit,
 }
 
-/// What the instructions of a probe apply operators to.
+/// The constant that the instructions of a probe apply operators to.
 #[pyclass(frozen, module = "testwright", name = "Probe")]
 struct ProbeObject {
     prober: Py<Prober>,
     unit: u32,
     number: u32,
-    is_once: bool,
+    /// True if the probe is silenced after its first call.
+    fires_once: bool,
 }
 
 #[pymethods]
 impl ProbeObject {
-    /// The control comes along.
+    /// Handles control reaching the position of the probe.
     fn __pos__(&self, python: Python<'_>) -> Py<PyAny> {
-        self.prober.get().passed(python, self);
+        self.prober.get().on_reached(python, self);
         python.None()
     }
 
-    /// An exception comes along, and this thread is handling it (until 3.10).
+    /// Handles an exception that this thread is handling (until 3.10).
     fn __neg__(&self, python: Python<'_>) -> Py<PyAny> {
-        if let Some(from) = place_of_handled(python) {
-            self.prober.get().thrown(self, from);
+        if let Some(from) = handled_exception_unit(python) {
+            self.prober.get().on_exception(self, from);
         }
         python.None()
     }
 
-    /// An exception comes along; it is from this code unit (3.11).
+    /// Handles an exception raised at this code unit (3.11).
     fn __matmul__(&self, from: usize, python: Python<'_>) -> Py<PyAny> {
-        self.prober.get().thrown(self, from);
+        self.prober.get().on_exception(self, from);
         python.None()
     }
 }
 
 impl Prober {
-    /// Starts to observe.
+    /// Creates a prober.
     pub(crate) fn start(python: Python<'_>) -> PyResult<Py<Prober>> {
         let prober = Prober {
             dialect: Dialect::of(python)?,
@@ -121,59 +129,61 @@ impl Prober {
         Py::new(python, prober)
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    /// Locks the state.
+    fn state(&self) -> MutexGuard<'_, ProberState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What a probe begins with as long as it is not jumped over.
-    fn listening(&self) -> CodeUnit {
-        [self.dialect.numbers.no_operation, 0]
+    /// Returns the first instruction of a probe that is not silenced.
+    fn active_start(&self) -> BytecodeUnit {
+        [self.dialect.opcodes.no_operation, 0]
     }
 
-    pub(crate) fn with_record<R>(&self, use_it: impl FnOnce(&mut Record) -> R) -> R {
-        use_it(&mut self.state().record)
+    /// Runs `work` with the record.
+    pub(crate) fn with_record<R>(&self, work: impl FnOnce(&mut CoverageRecord) -> R) -> R {
+        work(&mut self.state().record)
     }
 
-    /// Sees everything again that was seen before.
-    pub(crate) fn begin_anew(&self, _python: Python<'_>) {
+    /// Clears the current coverage, and reactivates all probes.
+    pub(crate) fn reset(&self, _python: Python<'_>) {
         let copies = {
             let mut state = self.state();
             state.record.current.clear();
-            for (unit, number) in std::mem::take(&mut state.silent) {
+            for (unit, number) in std::mem::take(&mut state.silenced) {
                 let probed = &state.units[unit as usize];
                 if let Some(memory) = &probed.memory {
-                    memory.set(probed.spots[number as usize].start, self.listening());
+                    memory.set(probed.spans[number as usize].start, self.active_start());
                 }
             }
-            std::mem::take(&mut state.silent_copies)
+            std::mem::take(&mut state.silenced_copies)
         };
-        for (memory, place) in copies {
-            memory.set(place, self.listening());
+        for (memory, position) in copies {
+            memory.set(position, self.active_start());
         }
     }
 
-    /// Stops observing.
+    /// Stops observing: silences all probes for good.
     pub(crate) fn stop(&self, _python: Python<'_>) {
         let (memories, copies) = {
             let mut state = self.state();
-            state.is_over = true;
-            let take = |probed: &mut Probed| {
+            state.is_stopped = true;
+            let take = |probed: &mut ProbedCode| {
                 let memory = probed.memory.take()?;
-                for (spot, watch) in probed.spots.iter().zip(&probed.watches) {
-                    if let Watch::Passing(_) | Watch::Again(_) = watch {
-                        memory.set(spot.start, spot.jump);
+                for (span, kind) in probed.spans.iter().zip(&probed.kinds) {
+                    if let ProbeKind::Reached(_) | ProbeKind::Reraise(_) = kind {
+                        memory.set(span.start, span.jump);
                     }
                 }
                 Some(memory)
             };
             let memories: Vec<CodeMemory> = state.units.iter_mut().filter_map(take).collect();
-            (memories, std::mem::take(&mut state.silent_copies))
+            (memories, std::mem::take(&mut state.silenced_copies))
         };
-        // Not before the state is free: this may be the end of code objects.
+        // Dropped after the state is unlocked, because code objects may die here.
         drop((memories, copies));
     }
 
-    /// A code object, and those inside it, under observation.
+    /// Returns a code object with probes in it and in the code objects nested in it.
     fn observe<'py>(
         slf: &Bound<'py, Prober>,
         code: &Bound<'py, PyCode>,
@@ -187,111 +197,112 @@ impl Prober {
                 Err(_) => constant,
             });
         }
-        let Some(taken) = take_apart(&prober.dialect, code)? else {
+        let Some(parsed) = disassemble(&prober.dialect, code)? else {
             return Ok(code.clone());
         };
         let (unit_number, marks, once) = {
             let mut state = prober.state();
-            let (unit, watches) = Unit::probed(
+            let (unit, kinds) = ObservedCode::probed(
                 &prober.dialect,
-                &taken.instructions,
-                taken.first_line,
+                &parsed.instructions,
+                parsed.first_line,
                 file,
                 &mut state.record,
             );
-            let mark = |(number, (place, watch)): (usize, &_)| Mark {
-                place: *place,
+            let mark = |(number, (position, kind)): (usize, &_)| CodeMark {
+                position: *position,
                 number,
                 has_line: true,
-                code: probe(
+                code: probe_code(
                     &prober.dialect,
-                    &taken.instructions,
-                    watch,
+                    &parsed.instructions,
+                    kind,
                     (constants.len() + number) as u32,
                 ),
             };
-            let marks: Vec<Mark> = watches.iter().enumerate().map(mark).collect();
-            let once: Vec<bool> = watches.iter().map(|(_, watch)| watch.is_once()).collect();
-            state.units.push(Probed {
+            let marks: Vec<CodeMark> = kinds.iter().enumerate().map(mark).collect();
+            let once: Vec<bool> = kinds.iter().map(|(_, kind)| kind.fires_once()).collect();
+            state.units.push(ProbedCode {
                 unit,
-                watches: watches.into_iter().map(|(_, watch)| watch).collect(),
-                spots: Vec::new(),
+                kinds: kinds.into_iter().map(|(_, kind)| kind).collect(),
+                spans: Vec::new(),
                 memory: None,
             });
             (state.units.len() - 1, marks, once)
         };
-        for (mark, is_once) in marks.iter().zip(once) {
+        for (mark, fires_once) in marks.iter().zip(once) {
             let probe = ProbeObject {
                 prober: slf.clone().unbind(),
                 unit: unit_number as u32,
                 number: mark.number as u32,
-                is_once,
+                fires_once,
             };
             constants.push(Bound::new(slf.py(), probe)?.into_any());
         }
         let constants = PyTuple::new(slf.py(), constants)?;
-        let (changed, assembled) = put_together(&prober.dialect, code, &taken, &marks, &constants)?;
+        let (changed, assembled) = reassemble(&prober.dialect, code, &parsed, &marks, &constants)?;
         let memory = CodeMemory::of(&changed)?;
         let is_as_expected = memory.read() == assembled.code;
         let mut state = prober.state();
         let probed = &mut state.units[unit_number];
-        probed.spots = spots(&prober.dialect, &assembled, marks.len());
+        probed.spans = spans(&prober.dialect, &assembled, marks.len());
         probed.unit.set_origins(assembled.origins);
         probed.memory = is_as_expected.then_some(memory);
         Ok(changed)
     }
 
-    fn passed(&self, python: Python<'_>, probe: &ProbeObject) {
-        // Of code objects that were copied, only the one that runs is to be changed.
-        let running = if probe.is_once {
+    /// Handles a probe that control has reached.
+    fn on_reached(&self, python: Python<'_>, probe: &ProbeObject) {
+        // If the code object was copied, only the running copy is changed.
+        let running = if probe.fires_once {
             running_code(python)
         } else {
             None
         };
         let mut state = self.state();
-        let State {
+        let ProberState {
             record,
             units,
-            silent,
-            is_over: false,
+            silenced,
+            is_stopped: false,
             ..
         } = &mut *state
         else {
             return;
         };
         let probed = &units[probe.unit as usize];
-        match &probed.watches[probe.number as usize] {
-            Watch::Passing(all) => {
-                for seen in all {
-                    see(*seen, probe.unit, probed.unit.file, record);
+        match &probed.kinds[probe.number as usize] {
+            ProbeKind::Reached(all) => {
+                for effect in all {
+                    apply_effect(*effect, probe.unit, probed.unit.file, record);
                 }
             }
-            Watch::Again(number) => {
+            ProbeKind::Reraise(number) => {
                 let last_line = probed.unit.last_line(*number);
                 let last_line = last_line.or_else(|| last_line_in(probe.unit));
-                AGAIN.set(Some(Again {
+                RERAISED.set(Some(ReraisedException {
                     unit: probe.unit,
                     last_line,
-                    instruction: probed.unit.throws_again_from(*number),
+                    instruction: probed.unit.reraise_instruction(*number),
                 }));
             }
-            Watch::Handler(_) | Watch::Uncaught => {}
+            ProbeKind::Handler(_) | ProbeKind::Uncaught => {}
         }
         let (Some(memory), Some(running)) = (&probed.memory, running) else {
             return;
         };
-        let spot = probed.spots[probe.number as usize];
+        let span = probed.spans[probe.number as usize];
         if memory.code().as_ptr() != running.as_ptr() {
             drop(state);
-            self.passed_in_copy(&running, probe, spot);
-        } else if memory.get(spot.start) == self.listening() {
-            memory.set(spot.start, spot.jump);
-            silent.push((probe.unit, probe.number));
+            self.silence_in_copy(&running, probe, span);
+        } else if memory.get(span.start) == self.active_start() {
+            memory.set(span.start, span.jump);
+            silenced.push((probe.unit, probe.number));
         }
     }
 
     /// Silences a probe in a copy of the code object.
-    fn passed_in_copy(&self, running: &Bound<'_, PyCode>, probe: &ProbeObject, spot: Spot) {
+    fn silence_in_copy(&self, running: &Bound<'_, PyCode>, probe: &ProbeObject, span: ProbeSpan) {
         let Ok(copy) = CodeMemory::of(running) else {
             return;
         };
@@ -299,45 +310,48 @@ impl Prober {
         let Some(memory) = &state.units[probe.unit as usize].memory else {
             return;
         };
-        if state.silent_copies.len() >= MOST_COPIES {
+        if state.silenced_copies.len() >= MAX_COPIES {
             return;
         }
         let is_same = copy.len() == memory.len()
-            && copy.get(spot.start) == self.listening()
-            && (spot.start + 1..spot.end).all(|unit| copy.get(unit) == memory.get(unit));
+            && copy.get(span.start) == self.active_start()
+            && (span.start + 1..span.end).all(|unit| copy.get(unit) == memory.get(unit));
         if is_same {
-            copy.set(spot.start, spot.jump);
-            state.silent_copies.push((copy, spot.start));
+            copy.set(span.start, span.jump);
+            state.silenced_copies.push((copy, span.start));
         }
     }
 
-    fn thrown(&self, probe: &ProbeObject, from: usize) {
+    /// Handles an exception that arrives at a handler or leaves.
+    fn on_exception(&self, probe: &ProbeObject, from: usize) {
         let mut state = self.state();
-        let State {
+        let ProberState {
             record,
             units,
-            is_over: false,
+            is_stopped: false,
             ..
         } = &mut *state
         else {
             return;
         };
-        let Probed { unit, watches, .. } = &units[probe.unit as usize];
-        let again = AGAIN.take().filter(|again| again.unit == probe.unit);
-        let last_line = again.and_then(|again| again.last_line);
-        let previous = again.and_then(|again| again.instruction);
-        let Some(previous) = previous.or_else(|| unit.instruction_up_to(from)) else {
+        let ProbedCode { unit, kinds, .. } = &units[probe.unit as usize];
+        let reraised = RERAISED
+            .take()
+            .filter(|reraised| reraised.unit == probe.unit);
+        let last_line = reraised.and_then(|reraised| reraised.last_line);
+        let previous = reraised.and_then(|reraised| reraised.instruction);
+        let Some(previous) = previous.or_else(|| unit.instruction_at_or_before(from)) else {
             return;
         };
-        let Some(thrown) = unit.thrown_from(previous, last_line, last_line_in(probe.unit)) else {
+        let Some(origin) = unit.origin_from(previous, last_line, last_line_in(probe.unit)) else {
             return;
         };
-        let arc: Option<Arc> = match watches[probe.number as usize] {
-            Watch::Handler(handler) => unit.handled_by(thrown, handler),
-            Watch::Uncaught => unit.unwound(thrown),
-            Watch::Passing(_) | Watch::Again(_) => None,
+        let arc: Option<Arc> = match kinds[probe.number as usize] {
+            ProbeKind::Handler(handler) => unit.arc_to_handler(origin, handler),
+            ProbeKind::Uncaught => unit.arc_when_unwound(origin),
+            ProbeKind::Reached(_) | ProbeKind::Reraise(_) => None,
         };
-        let last_line = arc.map_or(thrown.last_line, |(_, line)| line);
+        let last_line = arc.map_or(origin.last_line, |(_, line)| line);
         remember(probe.unit, last_line);
         if let Some(arc) = arc {
             let target = record.target(unit.file, arc);
@@ -348,23 +362,24 @@ impl Prober {
 
 #[pymethods]
 impl Prober {
-    /// A module's code under observation.
+    /// Returns the code of a module with probes.
     fn observe_module<'py>(
         slf: &Bound<'py, Prober>,
         code: &Bound<'py, PyCode>,
     ) -> PyResult<Bound<'py, PyCode>> {
         let path: String = code.getattr("co_filename")?.extract()?;
         let path = std::path::absolute(&path).unwrap_or_else(|_| path.into());
-        let file = slf.get().state().record.file(&path);
+        let file = slf.get().state().record.file_number(&path);
         Prober::observe(slf, code, file)
     }
 }
 
-fn see(seen: Seen, unit: u32, file: u32, record: &mut Record) {
-    match seen {
-        Seen::Target(target) => record.reach(target),
-        Seen::Remember(thrown) => remember(unit, thrown.last_line),
-        Seen::FromRemembered(line) => {
+/// Records the effect of reaching an observation point.
+fn apply_effect(effect: TargetEffect, unit: u32, file: u32, record: &mut CoverageRecord) {
+    match effect {
+        TargetEffect::Target(target) => record.reach(target),
+        TargetEffect::Remember(origin) => remember(unit, origin.last_line),
+        TargetEffect::FromRemembered(line) => {
             if let Some(last_line) = last_line_in(unit) {
                 let target = record.target(file, (last_line, line));
                 record.reach(target);
@@ -373,52 +388,54 @@ fn see(seen: Seen, unit: u32, file: u32, record: &mut Record) {
     }
 }
 
+/// Sets the last known line of this thread in a code object.
 fn remember(unit: u32, line: i32) {
     LAST_LINES.with_borrow_mut(|lines| lines.insert(unit, line));
 }
 
-/// The line of this unit that this thread was last known to be in.
+/// Returns the last known line of this thread in a code object.
 fn last_line_in(unit: u32) -> Option<i32> {
     LAST_LINES.with_borrow(|lines| lines.get(&unit).copied())
 }
 
-/// Where the probes ended up.
-fn spots(dialect: &Dialect, assembled: &Assembled, probes: usize) -> Vec<Spot> {
-    let nothing = Spot {
+/// Finds the location of each probe in the assembled code.
+fn spans(dialect: &Dialect, assembled: &AssembledCode, probes: usize) -> Vec<ProbeSpan> {
+    let nothing = ProbeSpan {
         start: 0,
         end: 0,
         jump: [0, 0],
     };
-    let mut spots = vec![nothing; probes];
+    let mut spans = vec![nothing; probes];
     for (unit, origin) in assembled.origins.iter().enumerate() {
-        if let Origin::Mark(number) = *origin {
-            let spot = &mut spots[number];
-            if spot.end == 0 {
-                spot.start = unit;
+        if let UnitOrigin::CodeMark(number) = *origin {
+            let span = &mut spans[number];
+            if span.end == 0 {
+                span.start = unit;
             }
-            spot.end = unit + 1;
+            span.end = unit + 1;
         }
     }
-    let jump = dialect.numbers.jump_forward;
+    let jump = dialect.opcodes.jump_forward;
     let bytes = dialect.bytes_per_jump_unit();
-    for spot in &mut spots {
-        // After a probe there may be a jump, which may as well be done at once.
-        let next = assembled.code.get(2 * spot.end..2 * spot.end + 2);
-        let further = match (assembled.origins.get(spot.end), next) {
-            (Some(Origin::Detour), Some(&[operation, argument])) if operation == jump => {
+    for span in &mut spans {
+        // If the probe is followed by a jump, both are done in one.
+        let next = assembled.code.get(2 * span.end..2 * span.end + 2);
+        let further = match (assembled.origins.get(span.end), next) {
+            (Some(UnitOrigin::Detour), Some(&[operation, argument])) if operation == jump => {
                 bytes + usize::from(argument)
             }
             _ => 0,
         };
-        let distance = (spot.end - spot.start).saturating_sub(1) * bytes;
+        let distance = (span.end - span.start).saturating_sub(1) * bytes;
         let argument = u8::try_from(distance + further).unwrap_or(distance as u8);
-        spot.jump = [jump, argument];
+        span.jump = [jump, argument];
     }
-    spots
+    spans
 }
 
-/// The code unit in the innermost frame that the exception comes from which this thread is handling.
-fn place_of_handled(python: Python<'_>) -> Option<usize> {
+/// Returns the code unit, in the innermost frame, that raised the exception this thread is
+/// handling.
+fn handled_exception_unit(python: Python<'_>) -> Option<usize> {
     let mut handled = [std::ptr::null_mut::<ffi::PyObject>(); 3];
     let [class, value, traceback] = &mut handled;
     // SAFETY: the lock is held, and all three are written to: new references, or null.
@@ -427,13 +444,13 @@ fn place_of_handled(python: Python<'_>) -> Option<usize> {
         handled.map(|object| Bound::from_owned_ptr_or_opt(python, object))
     };
     let offset: usize = traceback?.getattr("tb_lasti").ok()?.extract().ok()?;
-    Some(offset / size_of::<CodeUnit>())
+    Some(offset / size_of::<BytecodeUnit>())
 }
 
-/// The code object that runs in the innermost Python frame.
+/// Returns the code object of the innermost Python frame.
 fn running_code(python: Python<'_>) -> Option<Bound<'_, PyCode>> {
-    // SAFETY: the lock is held. The frame is a borrowed reference, or null outside of Python code; the code object
-    // is a new one, never null.
+    // SAFETY: the lock is held. The frame is a borrowed reference, or null outside of Python code;
+    // the code object is a new one, never null.
     let code = unsafe {
         let frame = ffi::PyEval_GetFrame();
         if frame.is_null() {

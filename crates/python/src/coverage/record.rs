@@ -1,4 +1,4 @@
-//! What can be reached, and what was.
+//! The record of what can be reached, and of what was reached.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -8,27 +8,30 @@ use testwright_core::{Coverage, TargetId};
 
 use super::flow::Arc;
 
-/// Arcs of files as targets, and which of them were reached.
+/// Arcs of files as targets, and the targets reached.
 #[derive(Default)]
-pub(crate) struct Record {
+pub(crate) struct CoverageRecord {
+    /// The paths of the observed files, by number.
     files: Vec<PathBuf>,
-    /// By file: the lines that its code mentions.
+    /// The lines that have code, by file.
     lines: Vec<BTreeSet<u32>>,
+    /// File and arc, by target.
     targets: Vec<(u32, Arc)>,
+    /// Targets by file and arc.
     ids: FxHashMap<(u32, Arc), TargetId>,
-    /// Ever.
+    /// Targets reached since the start.
     pub(crate) all: Coverage,
-    /// Since somebody asked for a new beginning.
+    /// Targets reached since the last reset.
     pub(crate) current: Coverage,
-    /// For the first time, since somebody asked.
+    /// Targets reached for the first time, since this list was last taken.
     pub(crate) fresh: Vec<TargetId>,
-    /// What is reached does not count at the moment.
-    pub(crate) paused: bool,
+    /// True while targets that are reached do not count.
+    pub(crate) is_paused: bool,
 }
 
-impl Record {
-    /// The number of a file.
-    pub(crate) fn file(&mut self, path: &Path) -> u32 {
+impl CoverageRecord {
+    /// Returns the number of a file, assigning one if needed.
+    pub(crate) fn file_number(&mut self, path: &Path) -> u32 {
         let known = self.files.iter().position(|file| file == path);
         known.unwrap_or_else(|| {
             self.files.push(path.to_path_buf());
@@ -37,7 +40,7 @@ impl Record {
         }) as u32
     }
 
-    /// The target for an arc of a file.
+    /// Returns the target of an arc of a file, assigning one if needed.
     pub(crate) fn target(&mut self, file: u32, arc: Arc) -> TargetId {
         let next = TargetId(self.targets.len() as u32);
         let targets = &mut self.targets;
@@ -47,8 +50,9 @@ impl Record {
         })
     }
 
+    /// Records that a target was reached.
     pub(crate) fn reach(&mut self, target: TargetId) {
-        if self.paused {
+        if self.is_paused {
             return;
         }
         self.current.insert(target);
@@ -57,22 +61,24 @@ impl Record {
         }
     }
 
-    /// Notes that code of a file mentions lines.
-    pub(crate) fn mention(&mut self, file: u32, lines: impl Iterator<Item = u32>) {
+    /// Adds lines that have code.
+    pub(crate) fn add_lines(&mut self, file: u32, lines: impl Iterator<Item = u32>) {
         // The interpreter starts a module in line 0.
         self.lines[file as usize].extend(lines.filter(|line| *line > 0));
     }
 
+    /// Returns the lines that have code, by file.
     pub(crate) fn lines(&self) -> &[BTreeSet<u32>] {
         &self.lines
     }
 
+    /// Returns the paths of the files, by number.
     pub(crate) fn files(&self) -> &[PathBuf] {
         &self.files
     }
 
-    /// What a target stands for: file and arc.
-    pub(crate) fn meaning(&self, target: TargetId) -> (u32, Arc) {
+    /// Returns the file and the arc of a target.
+    pub(crate) fn file_and_arc(&self, target: TargetId) -> (u32, Arc) {
         self.targets[target.0 as usize]
     }
 }

@@ -1,4 +1,4 @@
-//! What is wrong with a harness that only the interpreter can tell, with the place and the way out.
+//! Errors in a harness that only the interpreter can detect, with location and help.
 
 use std::ops::Range;
 use std::path::Path;
@@ -10,19 +10,19 @@ use rustc_hash::FxHashSet;
 use testwright_core::TemplateId;
 use testwright_lang::{Diagnostic, Harness, Severity};
 
-use super::{Lines, context, support};
-use crate::ChecksWhen;
+use super::{KeywordLines, load_support, new_context};
+use crate::CheckMode;
 use crate::Interpreter;
-use crate::actions::Actions;
-use crate::context::Context;
-use crate::failures::Raised;
+use crate::actions::CompiledActions;
+use crate::context::HarnessContext;
+use crate::failures::RaisedException;
 use crate::functions::FunctionText;
-use crate::mirror::{BadPattern, Mirror};
+use crate::reference_rules::{BadPattern, ReferenceRules};
 use crate::skeleton::Skeleton;
 
-/// What only the interpreter can say about a harness without running it: code that it does not compile,
-/// patterns that it rejects. Of a harness that is not `complete`, because its text has errors, only patterns are
-/// looked at.
+/// Checks a harness with the interpreter, without running it: code that does not compile, patterns
+/// that are rejected. If the harness is not `complete`, because its text has errors, only patterns
+/// are checked.
 pub fn check(
     interpreter: Interpreter<'_>,
     path: &Path,
@@ -32,26 +32,26 @@ pub fn check(
 ) -> Vec<Diagnostic> {
     let python = interpreter.0;
     let namespace = PyDict::new(python);
-    let checked = support(python)
-        .and_then(|support| context(python, path, harness.clone(), namespace, support))
-        .and_then(|context| problems(&context, text, complete));
+    let checked = load_support(python)
+        .and_then(|support| new_context(python, path, harness.clone(), namespace, support))
+        .and_then(|context| find_problems(&context, text, complete));
     checked.unwrap_or_default()
 }
 
-/// Everything the interpreter rejects.
-pub(super) fn problems(
-    context: &Context<'_>,
+/// Returns everything that the interpreter rejects.
+pub(super) fn find_problems(
+    context: &HarnessContext<'_>,
     text: &str,
     complete: bool,
 ) -> PyResult<Vec<Diagnostic>> {
-    let (mirror, bad) = Mirror::new(context.python, &context.harness)?;
+    let (rules, bad) = ReferenceRules::new(context.python, &context.harness)?;
     if !bad.is_empty() || !complete {
         return Ok(bad
             .iter()
-            .map(|pattern| bad_pattern(text, pattern))
+            .map(|pattern| pattern_error(text, pattern))
             .collect());
     }
-    let actions = Actions::new(context, &mirror, Default::default(), false);
+    let actions = CompiledActions::new(context, &rules, Default::default(), false);
     let mut found = Vec::new();
     let mut sources = Vec::new();
     for (number, action) in context.harness.actions.iter().enumerate() {
@@ -60,10 +60,10 @@ pub(super) fn problems(
             continue;
         }
         let first = vec![0; action.axes.len()];
-        match actions.sources(context, &mirror, template, &first) {
+        match actions.sources(context, &rules, template, &first) {
             Ok(texts) => sources.extend(texts),
             Err(problem) => {
-                let message = Raised::new(context.python, &problem).message;
+                let message = RaisedException::new(context.python, &problem).message;
                 let label = "this action cannot be mirrored";
                 return Ok(vec![error(
                     text,
@@ -75,17 +75,18 @@ pub(super) fn problems(
                 )]);
             }
         }
-        if actions.is_compared_in_vain(context, &mirror, template, &first)? {
-            found.push(no_result(text, action.line));
+        if actions.lacks_compared_result(context, &rules, template, &first)? {
+            found.push(missing_result(text, action.line));
         }
     }
-    for code in Lines::new(context, &mirror, ChecksWhen::All)?.all() {
+    for code in KeywordLines::new(context, &rules, CheckMode::All)?.all() {
         sources.push(code.source(context, &vec![0; code.line.axes.len()]));
     }
-    found.extend(not_compiled(context, text, &sources));
+    found.extend(compile_errors(context, text, &sources));
     Ok(found)
 }
 
+/// Returns an error for a line.
 fn error(
     text: &str,
     line: usize,
@@ -105,7 +106,8 @@ fn error(
     }
 }
 
-fn bad_pattern(text: &str, pattern: &BadPattern) -> Diagnostic {
+/// Returns the error for an invalid regular expression.
+fn pattern_error(text: &str, pattern: &BadPattern) -> Diagnostic {
     let message = format!(
         "this is not a valid regular expression: {}",
         pattern.message
@@ -125,7 +127,8 @@ fn bad_pattern(text: &str, pattern: &BadPattern) -> Diagnostic {
     )
 }
 
-fn no_result(text: &str, line: usize) -> Diagnostic {
+/// Returns the warning for a compared line without a result.
+fn missing_result(text: &str, line: usize) -> Diagnostic {
     let message = "the result of this line is not compared, although a `compare:` line asks for it";
     let help = "only an expression or an assignment has a result; whether both raise is compared all the same";
     let warning = error(
@@ -142,8 +145,12 @@ fn no_result(text: &str, line: usize) -> Diagnostic {
     }
 }
 
-/// What the interpreter does not compile, of raw code and of the functions made from lines.
-fn not_compiled(context: &Context<'_>, text: &str, sources: &[FunctionText]) -> Vec<Diagnostic> {
+/// Compiles raw code and the functions of all lines, and returns the errors.
+fn compile_errors(
+    context: &HarnessContext<'_>,
+    text: &str,
+    sources: &[FunctionText],
+) -> Vec<Diagnostic> {
     let compile = |code: &str| {
         let compiled = context
             .support
@@ -163,16 +170,16 @@ fn not_compiled(context: &Context<'_>, text: &str, sources: &[FunctionText]) -> 
         let line = line.and_then(|line| line.extract()).unwrap_or(1);
         found.push(rejected(line, &problem, None));
     }
-    // One attempt for many is much faster than one for each, and mostly it succeeds. For all at once it takes more
-    // memory than anything else that is done with a harness.
-    let all_fine = without_likes(sources).chunks(AT_ONCE).all(|sources| {
+    // Compiling many functions at once is much faster than one by one, and mostly succeeds.
+    // Compiling all at once would take more memory than anything else that is done with a harness.
+    let all_fine = distinct_sources(sources).chunks(BATCH_SIZE).all(|sources| {
         let together: String = sources.iter().map(|source| source.text.as_str()).collect();
         compile(&together).is_ok()
     });
     if !all_fine {
         for source in sources {
             if let Err(problem) = compile(&source.text) {
-                found.push(rejected(source.line, &problem, surroundings(&problem)));
+                found.push(rejected(source.line, &problem, placement_help(&problem)));
             }
         }
         found.dedup();
@@ -180,12 +187,12 @@ fn not_compiled(context: &Context<'_>, text: &str, sources: &[FunctionText]) -> 
     found
 }
 
-/// How many functions are compiled in one attempt.
-const AT_ONCE: usize = 500;
+/// The number of functions compiled at once.
+const BATCH_SIZE: usize = 500;
 
-/// The first of all texts that are alike but for their literals: if it compiles, so do the others, whose literals
-/// have been parsed before.
-fn without_likes(sources: &[FunctionText]) -> Vec<&FunctionText> {
+/// Returns the first of all texts that differ only in their literals: if it compiles, so do the
+/// others, since their literals were parsed before.
+fn distinct_sources(sources: &[FunctionText]) -> Vec<&FunctionText> {
     let mut seen = FxHashSet::default();
     let is_first = |source: &&FunctionText| match Skeleton::new(&source.text) {
         Some(skeleton) => seen.insert(skeleton.text),
@@ -194,29 +201,33 @@ fn without_likes(sources: &[FunctionText]) -> Vec<&FunctionText> {
     sources.iter().filter(is_first).collect()
 }
 
-/// What to know about the place of a line, if the interpreter rejects it because of its place.
-fn surroundings(problem: &PyErr) -> Option<&'static str> {
+/// Returns help for a line that the interpreter rejects because of its context.
+fn placement_help(problem: &PyErr) -> Option<&'static str> {
     let message = problem.to_string();
-    let places = ["outside", "in loop", "nonlocal", "module level"];
-    let is_about_place = places.iter().any(|place| message.contains(place));
+    let phrases = ["outside", "in loop", "nonlocal", "module level"];
+    let is_about_place = phrases.iter().any(|phrase| message.contains(phrase));
     is_about_place.then_some("every line is run as a function of its own")
 }
 
-/// Why the interpreter does not compile a text; names stand in backticks, as in all messages.
-fn reason(context: &Context<'_>, problem: &PyErr) -> String {
+/// Returns the interpreter's reason; names are in backticks, as in all messages.
+fn reason(context: &HarnessContext<'_>, problem: &PyErr) -> String {
     problem
         .value(context.python)
         .getattr("msg")
         .map_or_else(|_| problem.to_string(), |reason| reason.to_string())
         .replace('\'', "`")
-        // Python 3.14 calls it so; messages are to be the same everywhere.
+        // Python 3.14 uses another word; messages must not depend on the version.
         .replace("duplicate parameter", "duplicate argument")
 }
 
-/// Raw code raised: where in the harness, why, and what to do.
-pub(super) fn raw_code_failed(context: &Context<'_>, text: &str, error: &PyErr) -> Diagnostic {
+/// Returns the diagnostic for an exception in raw code: its line, the reason, and help.
+pub(super) fn raw_code_failed(
+    context: &HarnessContext<'_>,
+    text: &str,
+    error: &PyErr,
+) -> Diagnostic {
     let python = context.python;
-    let raised = Raised::new(python, error);
+    let raised = RaisedException::new(python, error);
     let value = error.value(python);
     let line = line_in_harness(context, error).unwrap_or(1);
     let mut message = format!("the harness's own code raised {}", raised.summary());
@@ -273,14 +284,14 @@ pub(super) fn raw_code_failed(context: &Context<'_>, text: &str, error: &PyErr) 
     }
 }
 
-/// The part of a traceback that is about the system under test.
+/// Returns the end of a traceback, which is about the system under test.
 fn last_frames(traceback: &str) -> String {
     let lines: Vec<&str> = traceback.lines().collect();
     lines[lines.len().saturating_sub(5)..].join("\n")
 }
 
-/// The line of the harness that was being executed.
-fn line_in_harness(context: &Context<'_>, error: &PyErr) -> Option<usize> {
+/// Returns the line of the harness that was being executed.
+fn line_in_harness(context: &HarnessContext<'_>, error: &PyErr) -> Option<usize> {
     let mut entry = error.traceback(context.python)?.into_any();
     let mut line = None;
     loop {
@@ -302,7 +313,7 @@ fn line_in_harness(context: &Context<'_>, error: &PyErr) -> Option<usize> {
     }
 }
 
-/// The text of a line, without blanks at its ends.
+/// Returns the range of a line without leading and trailing blanks.
 fn line_range(text: &str, line: usize) -> Range<usize> {
     let mut start = 0;
     for (number, content) in text.split_inclusive('\n').enumerate() {

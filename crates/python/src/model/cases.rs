@@ -1,19 +1,22 @@
-//! Lists of commands, as samples of models have them to try everything at once.
+//! Lists of commands, which samples of PyModel contain to run everything at once.
 
 use pyo3::prelude::*;
 use testwright_core::Error;
-use testwright_core::product::Trouble;
+use testwright_core::product::ModelError;
 
 use super::modules;
 use crate::Interpreter;
 
-/// What the list is called.
+/// The name of the list.
 const LIST: &str = "cases";
 
-/// Imports a module with a list `cases`, and gives that: what each case is about, and its command.
-pub fn cases(interpreter: Interpreter<'_>, name: &str) -> Result<Vec<(String, String)>, Trouble> {
+/// Imports a module and returns its list `cases`: a description and a command for each case.
+pub fn load_cases(
+    interpreter: Interpreter<'_>,
+    name: &str,
+) -> Result<Vec<(String, String)>, ModelError> {
     let python = interpreter.0;
-    let (folder, name) = modules::place(name);
+    let (folder, name) = modules::split_module_path(name);
     let module = modules::import(python, &folder, &name)?;
     let list = module.getattr(LIST).and_then(|list| list.extract());
     list.map_err(|_| {

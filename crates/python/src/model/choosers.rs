@@ -1,75 +1,82 @@
-//! Who picks the next step of a test: chance, or chance among what was picked least, or a module of the user's.
+//! Choice of the next step of a test: at random, at random among the least used, or by a module of
+//! the user.
 //!
-//! All of them draw from Python's own `random`, as models do that compute their arguments by chance: one seed decides
-//! everything.
+//! All of them draw from Python's own `random`, like models that compute arguments at random, so a
+//! single seed determines everything.
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString, PyTuple};
 use rustc_hash::FxHashMap;
 use testwright_core::Error;
-use testwright_core::product::{Joint, NameId, Place, Product, Trouble};
-use testwright_model::{Choice, Chooser};
+use testwright_core::product::{JointStep, ModelError, ModelState, NameId, Product};
+use testwright_model::{Chooser, ChosenStep};
 
+use super::model_values::raised;
 use super::modules::import;
-use super::speech::raised;
-use super::{Handles, Models, strategies};
+use super::{ModelHandles, Models, strategies};
 
-/// Those that come with the tool.
-enum Strategy<'py> {
-    /// Any step.
+/// A strategy for choosing steps.
+enum StepStrategy<'py> {
+    /// Any step, all equally likely.
     Any,
-    /// A step whose name was picked least.
+    /// A step whose name was chosen least often so far.
     ByName(FxHashMap<NameId, u64>),
-    /// A step to a state that was picked least.
-    ByState(FxHashMap<Vec<Place>, u64>),
-    /// A name by its weight, then any step of that name.
+    /// A step to a state that was chosen least often so far.
+    ByState(FxHashMap<Vec<ModelState>, u64>),
+    /// A name by its weight, then any step with that name.
     ByWeight(FxHashMap<NameId, f64>),
-    /// What a function says.
-    Own(Bound<'py, PyAny>),
+    /// A function of the user.
+    Custom(Bound<'py, PyAny>),
 }
 
-/// Picks steps as a strategy says.
+/// Chooses steps by a strategy.
 pub struct PythonChooser<'py> {
     python: Python<'py>,
-    strategy: Strategy<'py>,
-    handles: Handles<'py>,
+    strategy: StepStrategy<'py>,
+    handles: ModelHandles<'py>,
 }
 
-/// What a module calls the function that picks; a later name counts more.
+/// The names of the choosing function in a module; later ones take precedence.
 const FUNCTIONS: [&str; 3] = ["SelectAction", "selectaction", "select_action"];
 
 impl<'py> Models<'py> {
-    /// A strategy by name: one that comes with the tool, or a module. Without a name, any step is as likely as any other.
-    pub fn chooser(&self, name: Option<&str>) -> Result<PythonChooser<'py>, Trouble> {
-        let trouble = |error: PyErr| raised(self.python, &error);
-        let own = strategies::provide(self.python).map_err(trouble)?;
+    /// Returns a chooser for a built-in strategy or a module, by name. Without a name, all steps
+    /// are equally likely.
+    pub fn chooser(&self, name: Option<&str>) -> Result<PythonChooser<'py>, ModelError> {
+        let to_model_error = |error: PyErr| raised(self.python, &error);
+        let own = strategies::provide(self.python).map_err(to_model_error)?;
         let strategy = match name {
-            None => Strategy::Any,
-            Some("ActionNameCoverage") if own[0] => Strategy::ByName(FxHashMap::default()),
-            Some("StateCoverage") if own[1] => Strategy::ByState(FxHashMap::default()),
-            Some(name) => Strategy::Own(self.own_choice(name)?),
+            None => StepStrategy::Any,
+            Some("ActionNameCoverage") if own[0] => StepStrategy::ByName(FxHashMap::default()),
+            Some("StateCoverage") if own[1] => StepStrategy::ByState(FxHashMap::default()),
+            Some(name) => StepStrategy::Custom(self.strategy_function(name)?),
         };
-        Ok(self.choosing(strategy))
+        Ok(self.chooser_for(strategy))
     }
 
-    /// Picks a name by its weight, then any step of that name. Names that are not mentioned weigh 1.
-    pub fn weighted(&self, weights: &[(String, f64)]) -> Result<PythonChooser<'py>, Trouble> {
-        let words = self.product.words();
+    /// Returns a chooser that draws a name by its weight, then any step with that name. Other names
+    /// have weight 1.
+    pub fn weighted_chooser(
+        &self,
+        weights: &[(String, f64)],
+    ) -> Result<PythonChooser<'py>, ModelError> {
+        let interner = self.product.interner();
         let known = self.product.vocabulary();
         let mut by_name: FxHashMap<NameId, f64> = known.iter().map(|name| (*name, 1.0)).collect();
         for (text, weight) in weights {
-            let Some(name) = known.iter().find(|name| words.name_text(**name) == text) else {
-                let names: Vec<&str> = known.iter().map(|name| words.name_text(*name)).collect();
+            let Some(name) = known.iter().find(|name| interner.name_text(**name) == text) else {
+                let names: Vec<&str> = known.iter().map(|name| interner.name_text(*name)).collect();
                 let message = format!("the models have no action `{text}` to weigh");
                 let help = format!("they have {}", names.join(", "));
                 return Err(Error::new(message).with_help(help).into());
             };
             by_name.insert(*name, *weight);
         }
-        Ok(self.choosing(Strategy::ByWeight(by_name)))
+        Ok(self.chooser_for(StepStrategy::ByWeight(by_name)))
     }
 
-    fn choosing(&self, strategy: Strategy<'py>) -> PythonChooser<'py> {
+    /// Returns a chooser with this strategy.
+    fn chooser_for(&self, strategy: StepStrategy<'py>) -> PythonChooser<'py> {
         PythonChooser {
             python: self.python,
             strategy,
@@ -77,8 +84,8 @@ impl<'py> Models<'py> {
         }
     }
 
-    /// The function of a module that picks.
-    fn own_choice(&self, name: &str) -> Result<Bound<'py, PyAny>, Trouble> {
+    /// Imports a strategy module, and returns its choosing function.
+    fn strategy_function(&self, name: &str) -> Result<Bound<'py, PyAny>, ModelError> {
         let module = import(self.python, std::path::Path::new(""), name)?;
         let mut names = FUNCTIONS.iter().rev();
         let found = names.find_map(|name| module.getattr(*name).ok());
@@ -90,8 +97,8 @@ impl<'py> Models<'py> {
         })
     }
 
-    /// Makes chance repeatable.
-    pub fn seed(&self, seed: u64) -> Result<(), Trouble> {
+    /// Seeds Python's random numbers.
+    pub fn seed(&self, seed: u64) -> Result<(), ModelError> {
         let random = self.python.import("random");
         let seeded = random.and_then(|random| random.call_method1("seed", (seed,)));
         seeded
@@ -101,26 +108,32 @@ impl<'py> Models<'py> {
 }
 
 impl PythonChooser<'_> {
-    /// One of so many, each as likely.
-    fn draw(&self, many: usize) -> PyResult<usize> {
+    /// Draws a number below `bound`.
+    fn draw(&self, bound: usize) -> PyResult<usize> {
         let random = self.python.import("random")?;
-        random.call_method1("randrange", (many,))?.extract()
+        random.call_method1("randrange", (bound,))?.extract()
     }
 
-    fn least<K: std::hash::Hash + Eq>(
+    /// Draws among the keys with the lowest count.
+    fn least_used<K: std::hash::Hash + Eq>(
         &self,
         counts: &FxHashMap<K, u64>,
         keys: &[K],
     ) -> PyResult<usize> {
         let count = |key: &K| counts.get(key).copied().unwrap_or(0);
         let least = keys.iter().map(count).min().unwrap_or(0);
-        let mut places: Vec<usize> = (0..keys.len()).collect();
-        places.retain(|place| count(&keys[*place]) == least);
-        Ok(places[self.draw(places.len())?])
+        let mut indices: Vec<usize> = (0..keys.len()).collect();
+        indices.retain(|index| count(&keys[*index]) == least);
+        Ok(indices[self.draw(indices.len())?])
     }
 
-    /// A step of a name that is drawn by weight. Names without any come last, when nothing else is possible.
-    fn heaviest(&self, weights: &FxHashMap<NameId, f64>, names: &[NameId]) -> PyResult<usize> {
+    /// Draws a name by weight, then a step with it. Names of weight zero are drawn only if there
+    /// are no others.
+    fn draw_by_weight(
+        &self,
+        weights: &FxHashMap<NameId, f64>,
+        names: &[NameId],
+    ) -> PyResult<usize> {
         let mut distinct: Vec<NameId> = Vec::new();
         for name in names {
             if !distinct.contains(name) {
@@ -140,27 +153,27 @@ impl PythonChooser<'_> {
             rest < 0.0
         });
         let drawn = drawn.or(heavy().next_back());
-        let mut places: Vec<usize> = (0..names.len()).collect();
-        places.retain(|place| drawn == Some(&names[*place]));
-        Ok(places[self.draw(places.len())?])
+        let mut indices: Vec<usize> = (0..names.len()).collect();
+        indices.retain(|index| drawn == Some(&names[*index]));
+        Ok(indices[self.draw(indices.len())?])
     }
 
-    /// What the user's function says. It is shown what is possible as name, arguments, result, the state after it, and
-    /// what holds there.
-    fn ask(
+    /// Calls the function of the user. It gets each possible step as name, arguments, result, next
+    /// state, and properties of that state.
+    fn call_strategy(
         &self,
         function: &Bound<'_, PyAny>,
         product: &mut Product<'_>,
-        possible: &[Joint],
-    ) -> PyResult<Option<Choice>> {
+        possible: &[JointStep],
+    ) -> PyResult<Option<ChosenStep>> {
         let python = self.python;
         let shown = PyList::empty(python);
         for one in possible {
-            let name = PyString::new(python, product.words().name_text(one.label.name));
-            let speech = self.handles.speech.borrow();
-            let arguments = speech.object(one.label.arguments);
-            let result = speech.object(one.label.result);
-            drop(speech);
+            let name = PyString::new(python, product.interner().name_text(one.label.name));
+            let values = self.handles.values.borrow();
+            let arguments = values.object(one.label.arguments);
+            let result = values.object(one.label.result);
+            drop(values);
             let state = self.handles.state(product, &one.to)?;
             let properties = PyDict::new(python);
             properties.set_item("accepting", product.is_accepting(&one.to))?;
@@ -174,13 +187,13 @@ impl PythonChooser<'_> {
             return Ok(None);
         }
         let name: String = name.extract()?;
-        let name = product.words_mut().name(&name);
+        let name = product.interner_mut().intern_name(&name);
         let arguments = arguments.cast_into::<PyTuple>().map_err(PyErr::from)?;
-        let mut speech = self.handles.speech.borrow_mut();
+        let mut values = self.handles.values.borrow_mut();
         let arguments = arguments.into_any().unbind().into_bound(python);
-        Ok(Some(Choice {
+        Ok(Some(ChosenStep {
             name,
-            arguments: speech.value(product.words_mut(), &arguments)?,
+            arguments: values.value(product.interner_mut(), &arguments)?,
             result: None,
         }))
     }
@@ -190,35 +203,39 @@ impl Chooser for PythonChooser<'_> {
     fn choose(
         &mut self,
         product: &mut Product<'_>,
-        possible: &[Joint],
-    ) -> Result<Option<Choice>, Trouble> {
-        // Models and steppers may have swallowed it.
-        if super::asked_to_stop() {
-            return Err(Trouble::Interrupted);
+        possible: &[JointStep],
+    ) -> Result<Option<ChosenStep>, ModelError> {
+        // Code of models and steppers may have swallowed the interrupt.
+        if super::is_stop_requested() {
+            return Err(ModelError::Interrupted);
         }
-        let trouble = |error: PyErr| raised(self.python, &error);
-        if let Strategy::Own(function) = &self.strategy {
-            return self.ask(function, product, possible).map_err(trouble);
+        let to_model_error = |error: PyErr| raised(self.python, &error);
+        if let StepStrategy::Custom(function) = &self.strategy {
+            return self
+                .call_strategy(function, product, possible)
+                .map_err(to_model_error);
         }
         if possible.is_empty() {
             return Ok(None);
         }
         let names: Vec<NameId> = possible.iter().map(|one| one.label.name).collect();
-        let states: Vec<Vec<Place>> = possible.iter().map(|one| one.to.clone()).collect();
+        let states: Vec<Vec<ModelState>> = possible.iter().map(|one| one.to.clone()).collect();
         let picked = match &self.strategy {
-            Strategy::Any | Strategy::Own(_) => self.draw(possible.len()),
-            Strategy::ByName(counts) => self.least(counts, &names),
-            Strategy::ByState(counts) => self.least(counts, &states),
-            Strategy::ByWeight(weights) => self.heaviest(weights, &names),
+            StepStrategy::Any | StepStrategy::Custom(_) => self.draw(possible.len()),
+            StepStrategy::ByName(counts) => self.least_used(counts, &names),
+            StepStrategy::ByState(counts) => self.least_used(counts, &states),
+            StepStrategy::ByWeight(weights) => self.draw_by_weight(weights, &names),
         };
-        let picked = picked.map_err(trouble)?;
+        let picked = picked.map_err(to_model_error)?;
         match &mut self.strategy {
-            Strategy::ByName(counts) => *counts.entry(names[picked]).or_default() += 1,
-            Strategy::ByState(counts) => *counts.entry(states[picked].clone()).or_default() += 1,
-            Strategy::Any | Strategy::ByWeight(_) | Strategy::Own(_) => {}
+            StepStrategy::ByName(counts) => *counts.entry(names[picked]).or_default() += 1,
+            StepStrategy::ByState(counts) => {
+                *counts.entry(states[picked].clone()).or_default() += 1
+            }
+            StepStrategy::Any | StepStrategy::ByWeight(_) | StepStrategy::Custom(_) => {}
         }
         let label = possible[picked].label;
-        Ok(Some(Choice {
+        Ok(Some(ChosenStep {
             name: label.name,
             arguments: label.arguments,
             result: Some(label.result),

@@ -1,56 +1,61 @@
-//! What goes wrong with the state of model programs without anybody noticing.
+//! Detection of mistakes in the state of model programs that would go unnoticed.
 //!
-//! The state is what the variables hold that a model lists, each copied by itself. So what actions do to other variables
-//! is not put back, and two variables that hold the same object hold two after the first step.
+//! The state consists of the variables that a model lists, each copied separately. So changes to
+//! other variables are not undone, and an object shared by two variables becomes two objects after
+//! the first step.
 
 use pyo3::prelude::*;
 use pyo3::types::{
     PyBool, PyBytes, PyDict, PyFloat, PyFrozenSet, PyInt, PyList, PySet, PyString, PyTuple,
 };
 use rustc_hash::FxHashSet;
-use testwright_core::product::Trouble;
+use testwright_core::product::ModelError;
 
-use super::speech::raised;
-use super::{Models, StatesOf};
+use super::model_values::raised;
+use super::{ModelStates, Models};
 
-/// How deep values are looked into.
-const DEPTH: usize = 20;
+/// The maximum depth of values inspected.
+const MAX_DEPTH: usize = 20;
 
-/// What the modules of model programs held at first.
-pub struct Lint<'py> {
-    programs: Vec<Program<'py>>,
-    /// What is odd from the beginning.
+/// The variables of model programs before use, for comparison after it.
+pub struct StateLint<'py> {
+    /// The model programs.
+    programs: Vec<LintedProgram<'py>>,
+    /// Findings that do not depend on use.
     shared: Vec<String>,
 }
 
-struct Program<'py> {
+/// A model program under inspection.
+struct LintedProgram<'py> {
     name: String,
     module: Bound<'py, PyDict>,
-    /// The variables that are not in the state, with copies of what they held.
+    /// The variables outside the state, with copies of their values.
     others: Vec<(String, Bound<'py, PyAny>)>,
 }
 
 impl<'py> Models<'py> {
-    /// Looks at the modules as they are. What comes of it can be asked for once the models have been used.
-    pub fn lint(&self) -> Result<Lint<'py>, Trouble> {
-        let mut lint = Lint {
+    /// Inspects the modules in their present state. Further findings follow once the models have
+    /// been used.
+    pub fn lint(&self) -> Result<StateLint<'py>, ModelError> {
+        let mut lint = StateLint {
             programs: Vec::new(),
             shared: Vec::new(),
         };
         let models = self.product.models().iter().zip(self.handles.states.iter());
         for (model, states) in models {
-            if let StatesOf::Program { states, module } = states {
+            if let ModelStates::Program { states, module } = states {
                 let variables = states.borrow().names();
-                let looked = lint.look(self.python, model.name(), module, &variables);
-                looked.map_err(|error| raised(self.python, &error))?;
+                let inspected = lint.inspect(self.python, model.name(), module, &variables);
+                inspected.map_err(|error| raised(self.python, &error))?;
             }
         }
         Ok(lint)
     }
 }
 
-impl<'py> Lint<'py> {
-    fn look(
+impl<'py> StateLint<'py> {
+    /// Inspects a model program.
+    fn inspect(
         &mut self,
         python: Python<'py>,
         name: &str,
@@ -61,7 +66,7 @@ impl<'py> Lint<'py> {
         for variable in variables {
             let mut objects = FxHashSet::default();
             if let Some(value) = module.get_item(variable)? {
-                collect(&value, &mut objects, DEPTH)?;
+                collect_mutable(&value, &mut objects, MAX_DEPTH)?;
             }
             for (other, others) in &held {
                 if !objects.is_disjoint(others) {
@@ -78,11 +83,11 @@ impl<'py> Lint<'py> {
             let Ok(key) = key.extract::<String>() else {
                 continue;
             };
-            if !key.starts_with("__") && !variables.contains(&key) && is_data(&value, DEPTH)? {
+            if !key.starts_with("__") && !variables.contains(&key) && is_data(&value, MAX_DEPTH)? {
                 others.push((key, copy.call1((value,))?));
             }
         }
-        self.programs.push(Program {
+        self.programs.push(LintedProgram {
             name: name.to_owned(),
             module: module.clone(),
             others,
@@ -90,7 +95,7 @@ impl<'py> Lint<'py> {
         Ok(())
     }
 
-    /// What is odd, each in a sentence.
+    /// Returns all findings, each as a sentence.
     pub fn findings(&self) -> Vec<String> {
         let mut findings = self.shared.clone();
         for program in &self.programs {
@@ -109,8 +114,12 @@ impl<'py> Lint<'py> {
     }
 }
 
-/// Collects the objects in a value that can be changed.
-fn collect(value: &Bound<'_, PyAny>, objects: &mut FxHashSet<usize>, depth: usize) -> PyResult<()> {
+/// Collects the addresses of all mutable objects in a value.
+fn collect_mutable(
+    value: &Bound<'_, PyAny>,
+    objects: &mut FxHashSet<usize>,
+    depth: usize,
+) -> PyResult<()> {
     let is_changeable = value.is_instance_of::<PyList>()
         || value.is_instance_of::<PyDict>()
         || value.is_instance_of::<PySet>();
@@ -118,12 +127,12 @@ fn collect(value: &Bound<'_, PyAny>, objects: &mut FxHashSet<usize>, depth: usiz
         return Ok(());
     }
     for item in items(value)? {
-        collect(&item, objects, depth - 1)?;
+        collect_mutable(&item, objects, depth - 1)?;
     }
     Ok(())
 }
 
-/// Whether a value is made of numbers, texts and the like, so that it can be copied and compared.
+/// Returns true if a value consists of plain data, so that it can be copied and compared.
 fn is_data(value: &Bound<'_, PyAny>, depth: usize) -> PyResult<bool> {
     let is_plain = value.is_none()
         || value.is_exact_instance_of::<PyBool>()
@@ -150,7 +159,7 @@ fn is_data(value: &Bound<'_, PyAny>, depth: usize) -> PyResult<bool> {
     Ok(true)
 }
 
-/// What is in a container; nothing for anything else.
+/// Returns the items of a container; none for other values.
 fn items<'py>(value: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyAny>>> {
     if let Ok(entries) = value.cast::<PyDict>() {
         return Ok(entries.iter().flat_map(|(key, item)| [key, item]).collect());

@@ -1,4 +1,4 @@
-//! Importing modules, and seeing what kind of model each is.
+//! Import of modules, and detection of the kind of model in each.
 
 use std::cell::RefCell;
 use std::fs;
@@ -9,31 +9,34 @@ use pyo3::exceptions::{PyAttributeError, PyModuleNotFoundError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyFrozenSet, PyModule, PySet, PyString, PyTuple};
 use testwright_core::Error;
-use testwright_core::product::{Label, Model, NameId, Product, Trouble, ValueId, Words};
+use testwright_core::product::{Interner, Model, ModelError, NameId, Product, StepLabel, ValueId};
 use testwright_model::Filter;
 
 use super::actions;
+use super::model_values::{ModelValues, raised};
 use super::scenarios;
-use super::speech::{Speech, raised};
 use super::stepper::observations;
-use super::{Handles, Models, StatesOf};
-use crate::{Process, forked, interrupt};
+use super::{ModelHandles, ModelStates, Models};
+use crate::{ProcessOwner, forking, interrupt};
 
-/// What a module is.
+/// The kind of a module.
 #[derive(Clone, Copy, PartialEq)]
-enum Kind {
+enum ModuleKind {
+    /// A state machine.
     Fsm,
+    /// A test suite.
     Suite,
-    /// It changes other modules, and to import it was all the work.
+    /// A module that changes others; importing it is all.
     Configuration,
+    /// A model program.
     Program,
 }
 
-/// The names under which a list of runs may be found; a later one counts more.
+/// The names under which a test suite may be defined; later ones take precedence.
 pub(crate) const SUITE_NAMES: [&str; 3] = ["testSuite", "testsuite", "test_suite"];
 
-/// What is used of Python's library later. It has to be there before the user's folder comes first on the path, for the
-/// user may have modules of the same names.
+/// Modules of the standard library that are used later. They are imported before the user's folder
+/// comes first on the path, because the user may have modules with the same names.
 const LIBRARY: [&str; 9] = [
     "ast",
     "builtins",
@@ -46,81 +49,89 @@ const LIBRARY: [&str; 9] = [
     "signal",
 ];
 
-/// What a line of documentation begins with that says that a module just changes others.
+/// The start of the docstring of a module that only changes others.
 const CONFIGURATION: &str = "PYMODEL CONFIG";
 
+/// Imports modules and composes the models among them; see [`Models::load`].
 pub(crate) fn load<'py>(
     python: Python<'py>,
     names: &[String],
     filter: &Filter,
-    process: Process,
-) -> Result<Models<'py>, Trouble> {
-    let trouble = |error: PyErr| raised(python, &error);
+    process: ProcessOwner,
+) -> Result<Models<'py>, ModelError> {
+    let to_model_error = |error: PyErr| raised(python, &error);
     for library in LIBRARY {
-        python.import(library).map_err(trouble)?;
+        python.import(library).map_err(to_model_error)?;
     }
     match process {
-        Process::OfTheTool => notice_interrupts(python).map_err(trouble)?,
-        // Nobody is at the keyboard, and what models fork is theirs.
-        Process::OfAWorker => forked::recognise_all(),
-        Process::OfTheCaller => {}
+        ProcessOwner::Tool => install_interrupt_handler(python).map_err(to_model_error)?,
+        // Workers have no keyboard, and processes forked by models belong to the models.
+        ProcessOwner::Worker => forking::detect_all_forks(),
+        ProcessOwner::Caller => {}
     }
     if let Some(first) = names.first() {
-        // A model can be its own stepper. What it asks for then may also be in the user's folder.
-        first_on_path(python, &place(first).0).map_err(trouble)?;
-        observations(python).map_err(trouble)?;
+        // A model can be its own stepper. The modules it imports as such may be in the user's
+        // folder.
+        first_on_path(python, &split_module_path(first).0).map_err(to_model_error)?;
+        observations(python).map_err(to_model_error)?;
     }
     let found = import_all(python, names)?;
-    let (speech, mut words) = Speech::new(python).map_err(trouble)?;
-    let speech = Rc::new(RefCell::new(speech));
-    let mut remarks = Vec::new();
+    let (values, mut interner) = ModelValues::new(python).map_err(to_model_error)?;
+    let values = Rc::new(RefCell::new(values));
+    let mut warnings = Vec::new();
     let mut models: Vec<Box<dyn Model + 'py>> = Vec::new();
     let mut states = Vec::new();
     let mut documented = Vec::new();
-    let mut meant: Vec<(String, Label)> = Vec::new();
-    let mut without: Vec<(String, NameId)> = Vec::new();
-    // Only now, for one of them may have changed another.
+    let mut scenario_steps: Vec<(String, StepLabel)> = Vec::new();
+    let mut without_parameters: Vec<(String, NameId)> = Vec::new();
+    // Read only after all imports, because one module may have changed another.
     let mut modules = Vec::new();
     for (name, module, kind) in found {
-        let mut reader = Reader {
+        let mut reader = ModuleReader {
             name: &name,
             module: &module,
-            words: &mut words,
-            speech: &speech,
+            interner: &mut interner,
+            values: &values,
             filter,
-            remarks: &mut remarks,
+            warnings: &mut warnings,
         };
         match kind {
-            Kind::Fsm => {
-                let (fsm, objects) = scenarios::fsm(&mut reader)?;
-                meant.extend(fsm.edges().iter().map(|edge| (name.clone(), edge.label)));
+            ModuleKind::Fsm => {
+                let (fsm, objects) = scenarios::read_fsm(&mut reader)?;
+                scenario_steps.extend(fsm.edges().iter().map(|edge| (name.clone(), edge.label)));
                 models.push(Box::new(fsm));
-                states.push(StatesOf::Fsm(objects));
+                states.push(ModelStates::Fsm(objects));
             }
-            Kind::Suite => {
-                let suite = scenarios::suite(&mut reader)?;
+            ModuleKind::Suite => {
+                let suite = scenarios::read_suite(&mut reader)?;
                 let steps = suite.runs().iter().flatten();
-                meant.extend(steps.map(|label| (name.clone(), *label)));
+                scenario_steps.extend(steps.map(|label| (name.clone(), *label)));
                 models.push(Box::new(suite));
-                states.push(StatesOf::Suite);
+                states.push(ModelStates::Suite);
             }
-            Kind::Program => {
+            ModuleKind::Program => {
                 let program = reader.program()?;
-                without.extend(program.without_parameters().map(|one| (name.clone(), one)));
-                states.push(StatesOf::Program {
+                without_parameters
+                    .extend(program.without_parameters().map(|one| (name.clone(), one)));
+                states.push(ModelStates::Program {
                     states: program.states(),
                     module: module.dict(),
                 });
                 models.push(Box::new(program));
             }
-            Kind::Configuration => continue,
+            ModuleKind::Configuration => continue,
         }
         modules.push(module.clone());
     }
-    remark_arguments_in_vain(&words, &meant, &without, &mut remarks);
+    warn_about_arguments(
+        &interner,
+        &scenario_steps,
+        &without_parameters,
+        &mut warnings,
+    );
     for (model, module) in models.iter().zip(&modules) {
         for name in model.vocabulary() {
-            let function = module.getattr(words.name_text(*name));
+            let function = module.getattr(interner.name_text(*name));
             let text =
                 function.and_then(|function| function.getattr("__doc__")?.extract::<String>());
             if let Ok(text) = text {
@@ -134,43 +145,44 @@ pub(crate) fn load<'py>(
         return Err(error.into());
     }
     Ok(Models {
-        product: Product::new(words, models),
-        remarks,
+        product: Product::new(interner, models),
+        warnings: warnings,
         python,
-        handles: Handles {
-            speech,
+        handles: ModelHandles {
+            values,
             states: Rc::new(states),
         },
         documented,
     })
 }
 
-/// Remarks that a scenario has arguments for an action that takes none in a model, so that it never comes about. With
-/// the ancestor of this tool it was as if it did.
-fn remark_arguments_in_vain(
-    words: &Words,
-    meant: &[(String, Label)],
-    without: &[(String, NameId)],
-    remarks: &mut Vec<String>,
+/// Warns if a scenario gives arguments to an action that takes none in a model, so that the step
+/// never happens. PyModel ignores the arguments.
+fn warn_about_arguments(
+    interner: &Interner,
+    scenario_steps: &[(String, StepLabel)],
+    without_parameters: &[(String, NameId)],
+    warnings: &mut Vec<String>,
 ) {
-    for (program, name) in without {
-        let is_in_vain = |(_, label): &&(String, Label)| {
+    for (program, name) in without_parameters {
+        let has_arguments = |(_, label): &&(String, StepLabel)| {
             label.name == *name && label.arguments != ValueId::EMPTY
         };
-        if let Some((scenario, label)) = meant.iter().find(is_in_vain) {
-            remarks.push(format!(
+        if let Some((scenario, label)) = scenario_steps.iter().find(has_arguments) {
+            warnings.push(format!(
                 "`{scenario}` means `{}{}`, and `{}` of the module `{program}` takes no arguments; so it never happens",
-                words.name_text(*name),
-                words.value_text(label.arguments).plain(),
-                words.name_text(*name),
+                interner.name_text(*name),
+                interner.value_text(label.arguments).plain(),
+                interner.name_text(*name),
             ));
         }
     }
 }
 
-/// Makes Ctrl-C an exception in whatever a model does, and a wish to stop. Only the main thread can be interrupted so.
-fn notice_interrupts(python: Python<'_>) -> PyResult<()> {
-    interrupt::forget(Process::OfTheTool);
+/// Turns Ctrl-C into an exception in the code of models, and into a request to stop. Only the main
+/// thread can install the handler.
+fn install_interrupt_handler(python: Python<'_>) -> PyResult<()> {
+    interrupt::reset(ProcessOwner::Tool);
     let signal = python.import("signal")?;
     let handler = interrupt::handler(python)?;
     match signal.call_method1("signal", (signal.getattr("SIGINT")?, handler)) {
@@ -179,26 +191,26 @@ fn notice_interrupts(python: Python<'_>) -> PyResult<()> {
     }
 }
 
-/// Imports modules in order; one that is named twice counts once.
+/// Imports modules in order, each once.
 fn import_all<'py>(
     python: Python<'py>,
     names: &[String],
-) -> Result<Vec<(String, Bound<'py, PyModule>, Kind)>, Trouble> {
-    let mut found: Vec<(String, Bound<'py, PyModule>, Kind)> = Vec::new();
+) -> Result<Vec<(String, Bound<'py, PyModule>, ModuleKind)>, ModelError> {
+    let mut found: Vec<(String, Bound<'py, PyModule>, ModuleKind)> = Vec::new();
     for name in names {
-        let (folder, name) = place(name);
+        let (folder, name) = split_module_path(name);
         if found.iter().any(|(other, ..)| *other == name) {
             continue;
         }
         let module = import(python, &folder, &name)?;
-        let kind = kind(&module).map_err(|error| raised(python, &error))?;
+        let kind = module_kind(&module).map_err(|error| raised(python, &error))?;
         found.push((name, module, kind));
     }
     Ok(found)
 }
 
-/// The folder and the module that a person means by a name or by the path of a file.
-pub(crate) fn place(name: &str) -> (PathBuf, String) {
+/// Splits the name or path that the user gives into a folder and a module name.
+pub(crate) fn split_module_path(name: &str) -> (PathBuf, String) {
     let path = Path::new(name);
     let is_file = path.extension().is_some_and(|ending| ending == "py");
     let folder = path.parent().unwrap_or(Path::new(""));
@@ -208,12 +220,13 @@ pub(crate) fn place(name: &str) -> (PathBuf, String) {
         path.file_name()
     };
     let module = module.unwrap_or_default().to_string_lossy();
-    let simply = || (folder.to_owned(), module.clone().into_owned());
-    in_package(folder, &module).unwrap_or_else(simply)
+    let plain = || (folder.to_owned(), module.clone().into_owned());
+    in_package(folder, &module).unwrap_or_else(plain)
 }
 
-/// The same for a file that is a part of a package, and says so by importing from where it is: `from . import prices`.
-/// Others are not looked at so, for they may name what lies beside them just by its name.
+/// Splits the path of a file that belongs to a package, which relative imports such as `from .
+/// import prices` show. Other files may import neighbours by their plain names, so they are not
+/// treated as part of a package.
 fn in_package(folder: &Path, module: &str) -> Option<(PathBuf, String)> {
     let text = fs::read_to_string(folder.join(format!("{module}.py"))).ok()?;
     let imports = testwright_source::imports(&text).ok()?;
@@ -237,7 +250,7 @@ fn in_package(folder: &Path, module: &str) -> Option<(PathBuf, String)> {
     Some((folder, name))
 }
 
-/// Makes Python look for modules in a folder first.
+/// Puts a folder first on Python's module path.
 pub(crate) fn first_on_path(python: Python<'_>, folder: &Path) -> PyResult<()> {
     let path = python.import("sys")?.getattr("path")?;
     let folder = python
@@ -251,14 +264,14 @@ pub(crate) fn first_on_path(python: Python<'_>, folder: &Path) -> PyResult<()> {
     Ok(())
 }
 
-/// Lets a module be imported as a part of the ancestor's package, too: so the younger of the ancestors has it.
-pub(crate) fn put_into_ancestor<'py>(
+/// Makes a module importable as part of the package `pymodel`, as in newer versions of PyModel.
+pub(crate) fn add_to_pymodel<'py>(
     python: Python<'py>,
     name: &str,
     module: &Bound<'py, PyModule>,
 ) -> PyResult<()> {
     let modules = python.import("sys")?.getattr("modules")?;
-    // Who has the ancestor installed may import more of it.
+    // If PyModel is installed, models may import more of it.
     let parent = match python.import("pymodel") {
         Ok(parent) => parent,
         Err(_) => {
@@ -272,16 +285,16 @@ pub(crate) fn put_into_ancestor<'py>(
     parent.setattr(name, module)
 }
 
-/// Imports a module from a folder, or from wherever Python finds it.
+/// Imports a module from a folder, or from elsewhere on Python's path.
 pub(crate) fn import<'py>(
     python: Python<'py>,
     folder: &Path,
     name: &str,
-) -> Result<Bound<'py, PyModule>, Trouble> {
+) -> Result<Bound<'py, PyModule>, ModelError> {
     let work = || -> PyResult<Bound<'py, PyModule>> {
         let system = python.import("sys")?;
-        // A model that is explored is written as a module and imported again within the same second. Python would take
-        // what it had compiled of the older one.
+        // An exploration writes a module that is imported again within the same second. Python
+        // would use the compiled form of the older one.
         system.setattr("dont_write_bytecode", true)?;
         python
             .import("importlib")?
@@ -290,40 +303,40 @@ pub(crate) fn import<'py>(
         python.import(PyString::new(python, name))
     };
     let module = work().map_err(|error| {
-        let is_it = error.is_instance_of::<PyModuleNotFoundError>(python)
+        let is_same = error.is_instance_of::<PyModuleNotFoundError>(python)
             && error
                 .value(python)
                 .getattr("name")
                 .and_then(|missing| missing.extract::<String>())
-                .is_ok_and(|missing| is_or_holds(&missing, name));
-        if !is_it {
+                .is_ok_and(|missing| is_module_or_parent(&missing, name));
+        if !is_same {
             return raised(python, &error);
         }
         let message =
             format!("there is no module `{name}` in the current folder or on Python's path");
         let help = "models are named like modules, without `.py`, or by the path of their file";
-        Trouble::Unusable(Error::new(message).with_help(help))
+        ModelError::Unusable(Error::new(message).with_help(help))
     })?;
-    no_other(folder, name, &module)?;
+    check_identity(folder, name, &module)?;
     Ok(module)
 }
 
-/// Whether a module is the one of this name, or a package that it is in.
-fn is_or_holds(module: &str, name: &str) -> bool {
+/// Returns true if a module has this name, or is a parent package of it.
+fn is_module_or_parent(module: &str, name: &str) -> bool {
     let inside = name.strip_prefix(module);
     inside.is_some_and(|inside| inside.is_empty() || inside.starts_with('.'))
 }
 
-/// Refuses a module that is not the file that is meant by its name. Python has modules of its own, and keeps those that
-/// it has.
-fn no_other(folder: &Path, name: &str, module: &Bound<'_, PyModule>) -> Result<(), Error> {
+/// Rejects a module that comes from another file than the name suggests: a module of Python itself,
+/// or one imported earlier.
+fn check_identity(folder: &Path, name: &str, module: &Bound<'_, PyModule>) -> Result<(), Error> {
     let file = folder.join(format!("{}.py", name.replace('.', "/")));
     let found: Option<PathBuf> = module.filename().ok().and_then(|path| path.extract().ok());
-    let (Ok(meant), true) = (fs::canonicalize(&file), file.is_file()) else {
+    let (Ok(expected), true) = (fs::canonicalize(&file), file.is_file()) else {
         return Ok(());
     };
-    let is_it = |found: &PathBuf| fs::canonicalize(found).is_ok_and(|found| found == meant);
-    if found.as_ref().is_some_and(is_it) {
+    let is_same = |found: &PathBuf| fs::canonicalize(found).is_ok_and(|found| found == expected);
+    if found.as_ref().is_some_and(is_same) {
         return Ok(());
     }
     let library = module.py().import("sys");
@@ -340,61 +353,64 @@ fn no_other(folder: &Path, name: &str, module: &Bound<'_, PyModule>) -> Result<(
     Err(Error::new(message).with_help(help))
 }
 
-fn kind(module: &Bound<'_, PyModule>) -> PyResult<Kind> {
+/// Detects the kind of a module by its definitions.
+fn module_kind(module: &Bound<'_, PyModule>) -> PyResult<ModuleKind> {
     let has = |name: &str| module.hasattr(name);
     if has("graph")? {
-        return Ok(Kind::Fsm);
+        return Ok(ModuleKind::Fsm);
     }
     for name in SUITE_NAMES {
         if has(name)? {
-            return Ok(Kind::Suite);
+            return Ok(ModuleKind::Suite);
         }
     }
     let documentation = module.getattr("__doc__")?;
     let documentation: String = documentation.extract().unwrap_or_default();
-    let says = documentation.trim().to_uppercase();
-    Ok(if says.starts_with(CONFIGURATION) {
-        Kind::Configuration
+    let heading = documentation.trim().to_uppercase();
+    Ok(if heading.starts_with(CONFIGURATION) {
+        ModuleKind::Configuration
     } else {
-        Kind::Program
+        ModuleKind::Program
     })
 }
 
-/// Reads one module.
-pub(crate) struct Reader<'r, 'py> {
+/// Reads the definitions of one module.
+pub(crate) struct ModuleReader<'r, 'py> {
     pub(crate) name: &'r str,
     pub(crate) module: &'r Bound<'py, PyModule>,
-    pub(crate) words: &'r mut Words,
-    pub(crate) speech: &'r Rc<RefCell<Speech<'py>>>,
+    pub(crate) interner: &'r mut Interner,
+    pub(crate) values: &'r Rc<RefCell<ModelValues<'py>>>,
     pub(crate) filter: &'r Filter,
-    pub(crate) remarks: &'r mut Vec<String>,
+    pub(crate) warnings: &'r mut Vec<String>,
 }
 
-impl<'py> Reader<'_, 'py> {
+impl<'py> ModuleReader<'_, 'py> {
+    /// Returns the interpreter.
     pub(crate) fn python(&self) -> Python<'py> {
         self.module.py()
     }
 
-    pub(crate) fn trouble(&self, error: PyErr) -> Trouble {
+    /// Converts an exception from the code of the module to an error.
+    pub(crate) fn raised(&self, error: PyErr) -> ModelError {
         raised(self.python(), &error)
     }
 
-    /// Something that the module should define.
+    /// Returns an attribute that the module must define.
     pub(crate) fn required(
         &self,
         attribute: &str,
         meaning: &str,
-    ) -> Result<Bound<'py, PyAny>, Trouble> {
+    ) -> Result<Bound<'py, PyAny>, ModelError> {
         self.module.getattr(attribute).map_err(|error| {
             if !error.is_instance_of::<PyAttributeError>(self.python()) {
-                return self.trouble(error);
+                return self.raised(error);
             }
             let message = format!("the module `{}` has no `{attribute}`", self.name);
-            Trouble::Unusable(Error::new(message).with_help(format!("it should be {meaning}")))
+            ModelError::Unusable(Error::new(message).with_help(format!("it should be {meaning}")))
         })
     }
 
-    /// Something that the module may define.
+    /// Returns an attribute that the module may define.
     pub(crate) fn optional(&self, attribute: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
         if self.module.hasattr(attribute)? {
             self.module.getattr(attribute).map(Some)
@@ -403,26 +419,27 @@ impl<'py> Reader<'_, 'py> {
         }
     }
 
-    /// Something that the module defines is of another kind than it should be.
-    pub(crate) fn odd(&self, what: &str, meaning: &str) -> Trouble {
+    /// Returns the error for an attribute of the wrong type.
+    pub(crate) fn malformed(&self, what: &str, meaning: &str) -> ModelError {
         let message = format!(
             "{what} of the module `{}` cannot be read as it is",
             self.name
         );
-        Trouble::Unusable(Error::new(message).with_help(format!("it should be {meaning}")))
+        ModelError::Unusable(Error::new(message).with_help(format!("it should be {meaning}")))
     }
 
-    /// The actions that a module lists under a name. Those of a set are put in the order in which they are written.
+    /// Returns the functions listed under a name. Those of a set are sorted by their position in
+    /// the file.
     pub(crate) fn functions(
         &self,
         attribute: &str,
-    ) -> Result<Option<Vec<Bound<'py, PyAny>>>, Trouble> {
+    ) -> Result<Option<Vec<Bound<'py, PyAny>>>, ModelError> {
         let listed = self.optional(attribute);
-        let Some(listed) = listed.map_err(|error| self.trouble(error))? else {
+        let Some(listed) = listed.map_err(|error| self.raised(error))? else {
             return Ok(None);
         };
         if listed.is_callable() {
-            // `actions = (Push)`, where a comma was forgotten.
+            // `actions = (Push)`, with a forgotten comma.
             return Ok(Some(vec![listed]));
         }
         let functions: PyResult<Vec<Bound<'py, PyAny>>> =
@@ -432,7 +449,7 @@ impl<'py> Reader<'_, 'py> {
         let mut functions = functions
             .ok()
             .filter(|functions| functions.iter().all(is_function))
-            .ok_or_else(|| self.odd(&format!("`{attribute}`"), "a sequence of functions"))?;
+            .ok_or_else(|| self.malformed(&format!("`{attribute}`"), "a sequence of functions"))?;
         if listed.is_instance_of::<PySet>() || listed.is_instance_of::<PyFrozenSet>() {
             let line = |function: &Bound<'py, PyAny>| {
                 let code = function.getattr("__code__");
@@ -447,11 +464,11 @@ impl<'py> Reader<'_, 'py> {
         Ok(Some(functions))
     }
 
-    /// The names of functions.
+    /// Returns the ids of the names of functions.
     pub(crate) fn names(&mut self, functions: &[Bound<'py, PyAny>]) -> PyResult<Vec<NameId>> {
         let mut names = Vec::new();
         for function in functions {
-            names.push(self.words.name(&actions::own_name(function)?));
+            names.push(self.interner.intern_name(&actions::own_name(function)?));
         }
         Ok(names)
     }

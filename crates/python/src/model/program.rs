@@ -1,4 +1,5 @@
-//! A model program: a Python module whose variables are the state and whose functions are the actions.
+//! Model programs: Python modules whose variables are the state, and whose functions are the
+//! actions.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -7,69 +8,81 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use testwright_core::Error;
 use testwright_core::product::{
-    Label, Model, Move, NameId, Phase, Place, Refusal, Trouble, ValueId, Words,
+    BlockReason, Interner, Model, ModelError, ModelState, ModelStep, NameId, Phase, StepLabel,
+    ValueId,
 };
 
-use super::actions::{Action, Arguments, Given, Tuples};
-use super::speech::{Speech, raised};
-use super::states::States;
-use crate::forked;
+use super::actions::{ActionArguments, CallArguments, ModelAction, Tuples};
+use super::model_values::{ModelValues, raised};
+use super::states::ProgramStates;
+use crate::forking;
 
-/// A model program, alive in its module.
+/// A model program, running in its module.
 ///
-/// An action is tried by doing it: the state is noted before and after, and put back. Variables that the module does not
-/// call part of its state are never put back, and whoever keeps an object of the state elsewhere sees it change; both
-/// is how models have always been run, and some count on it.
-pub(crate) struct Program<'py> {
+/// An action is tried by executing it: the state is read before and after, and restored. Variables
+/// that the module does not list as part of its state are never restored, and code that keeps a
+/// reference to an object of the state sees it change. Both agree with PyModel, and some models
+/// rely on it.
+pub(crate) struct ModelProgram<'py> {
     name: String,
+    /// The namespace of the module.
     module: Bound<'py, PyDict>,
-    speech: Rc<RefCell<Speech<'py>>>,
-    states: Rc<RefCell<States<'py>>>,
-    /// All actions: those that are chosen, then those that are observed.
-    actions: Vec<Action<'py>>,
-    /// Those that are chosen, in their order.
-    usual: Rc<[usize]>,
-    /// Those that are chosen to come to an end with.
+    values: Rc<RefCell<ModelValues<'py>>>,
+    states: Rc<RefCell<ProgramStates<'py>>>,
+    /// All actions: controllable ones, then observable ones.
+    actions: Vec<ModelAction<'py>>,
+    /// Indices of the controllable actions, in order.
+    controllable: Rc<[usize]>,
+    /// Indices of the controllable cleanup actions, in order.
     cleanup: Rc<[usize]>,
     vocabulary: Vec<NameId>,
-    predicates: Predicates<'py>,
+    predicates: StatePredicates<'py>,
+    /// The function that restores the initial state.
     reset: Option<Bound<'py, PyAny>>,
-    /// Where the variables of the module are now, if that is known.
-    now: Option<Place>,
-    /// Where they were when the first run began.
-    initial: Option<Place>,
+    /// The present state of the module's variables, if known.
+    current: Option<ModelState>,
+    /// The state at the start of the first run.
+    initial: Option<ModelState>,
 }
 
-/// What a module says of the state it is in; what it does not say is true.
-pub(crate) struct Predicates<'py> {
+/// The predicates of a module on its state. Missing ones count as true.
+pub(crate) struct StatePredicates<'py> {
+    /// Decides whether a run may end in the state.
     pub(crate) accepting: Option<Bound<'py, PyAny>>,
+    /// Decides whether the state is explored.
     pub(crate) filter: Option<Bound<'py, PyAny>>,
+    /// Decides whether the state is safe.
     pub(crate) invariant: Option<Bound<'py, PyAny>>,
 }
 
-/// What becomes of a state that the filter does not let in.
+/// The treatment of states that the filter rejects.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Filtered {
-    Forgotten,
-    /// A run begins in it, or was led there by somebody who asks no filter.
+enum FilteredStates {
+    /// They are dropped.
+    Dropped,
+    /// They are kept: a run starts there, or was led there without regard to the filter.
     Kept,
 }
 
-/// An action, and with which arguments to try it.
+/// An action, and the arguments to try it with.
 type Choices<'py> = (usize, Tuples<'py>);
 
-/// What a module has told about itself.
-pub(crate) struct Parts<'py> {
+/// The parts that a model program is made from.
+pub(crate) struct ProgramParts<'py> {
     pub(crate) name: String,
     pub(crate) module: Bound<'py, PyDict>,
-    pub(crate) states: States<'py>,
-    pub(crate) actions: Vec<Action<'py>>,
-    pub(crate) predicates: Predicates<'py>,
+    pub(crate) states: ProgramStates<'py>,
+    pub(crate) actions: Vec<ModelAction<'py>>,
+    pub(crate) predicates: StatePredicates<'py>,
     pub(crate) reset: Option<Bound<'py, PyAny>>,
 }
 
-impl<'py> Program<'py> {
-    pub(crate) fn new(parts: Parts<'py>, speech: Rc<RefCell<Speech<'py>>>) -> Program<'py> {
+impl<'py> ModelProgram<'py> {
+    /// Creates a program from its parts.
+    pub(crate) fn new(
+        parts: ProgramParts<'py>,
+        values: Rc<RefCell<ModelValues<'py>>>,
+    ) -> ModelProgram<'py> {
         let mut vocabulary: Vec<NameId> = Vec::new();
         for action in &parts.actions {
             if !vocabulary.contains(&action.name) {
@@ -78,199 +91,227 @@ impl<'py> Program<'py> {
         }
         let chosen = |number: &usize| !parts.actions[*number].is_observable;
         let chosen = (0..parts.actions.len()).filter(chosen);
-        let (usual, mut cleanup) = (chosen.clone(), chosen.collect::<Vec<usize>>());
-        let usual = usual.filter(|number| parts.actions[*number].is_listed);
-        let usual = usual.collect();
+        let (controllable, mut cleanup) = (chosen.clone(), chosen.collect::<Vec<usize>>());
+        let controllable = controllable.filter(|number| parts.actions[*number].is_listed);
+        let controllable = controllable.collect();
         cleanup.retain(|number| parts.actions[*number].cleanup.is_some());
         cleanup.sort_by_key(|number| parts.actions[*number].cleanup);
-        Program {
+        ModelProgram {
             name: parts.name,
             module: parts.module,
-            speech,
+            values,
             states: Rc::new(RefCell::new(parts.states)),
             actions: parts.actions,
-            usual,
+            controllable,
             cleanup: cleanup.into(),
             vocabulary,
             predicates: parts.predicates,
             reset: parts.reset,
-            now: None,
+            current: None,
             initial: None,
         }
     }
 
-    /// The states that it was met in, for others to look at.
-    pub(crate) fn states(&self) -> Rc<RefCell<States<'py>>> {
+    /// Returns the known states, shared with other users.
+    pub(crate) fn states(&self) -> Rc<RefCell<ProgramStates<'py>>> {
         Rc::clone(&self.states)
     }
 
+    /// Returns the interpreter.
     fn python(&self) -> Python<'py> {
         self.module.py()
     }
 
-    fn trouble(&self, error: &PyErr) -> Trouble {
+    /// Converts an exception from the code of the model to an error.
+    fn raised(&self, error: &PyErr) -> ModelError {
         raised(self.python(), error)
     }
 
-    /// Makes the module be in a state, its variables new objects.
-    fn enter(&mut self, place: Place) -> PyResult<()> {
-        if self.now == Some(place) {
+    /// Restores a state: sets the variables of the module to new objects.
+    fn enter(&mut self, id: ModelState) -> PyResult<()> {
+        if self.current == Some(id) {
             return Ok(());
         }
-        let speech = self.speech.borrow();
+        let values = self.values.borrow();
         self.states
             .borrow()
-            .restore(&speech.values, &self.module, place)?;
-        self.now = Some(place);
+            .restore(&values.packer, &self.module, id)?;
+        self.current = Some(id);
         Ok(())
     }
 
-    /// The state that the module is in; nothing if its filter does not let it in and it need not be known then.
-    fn look(&mut self, filtered: Filtered) -> PyResult<Option<Place>> {
-        let asked = |predicate: &Option<Bound<'py, PyAny>>| match predicate {
+    /// Returns the present state of the module. Returns `None` if the filter rejects it and
+    /// rejected states are dropped.
+    fn read_state(&mut self, filtered: FilteredStates) -> PyResult<Option<ModelState>> {
+        let holds = |predicate: &Option<Bound<'py, PyAny>>| match predicate {
             Some(predicate) => predicate.call0()?.is_truthy(),
             None => Ok(true),
         };
-        // The state is read first: what a predicate does to it is not part of the step.
-        let mut speech = self.speech.borrow_mut();
+        // The state is read first: changes made by a predicate are not part of the step.
+        let mut values = self.values.borrow_mut();
         let mut states = self.states.borrow_mut();
-        let read = states.read(&mut speech.values, &self.module)?;
-        drop(speech);
+        let read = states.read(&mut values.packer, &self.module)?;
+        drop(values);
         drop(states);
-        let accepting = asked(&self.predicates.accepting)?;
-        let is_let_in = asked(&self.predicates.filter)?;
-        let safe = asked(&self.predicates.invariant)?;
-        if !is_let_in && filtered == Filtered::Forgotten {
-            // There may be many times as many of these as of others.
+        let accepting = holds(&self.predicates.accepting)?;
+        let is_admitted = holds(&self.predicates.filter)?;
+        let safe = holds(&self.predicates.invariant)?;
+        if !is_admitted && filtered == FilteredStates::Dropped {
+            // There may be many times as many rejected states as others.
             return Ok(None);
         }
-        let place = self.states.borrow_mut().keep(read, accepting, safe)?;
-        Ok(Some(place))
+        let id = self.states.borrow_mut().save(read, accepting, safe)?;
+        Ok(Some(id))
     }
 
-    /// What is possible in a state, found out by doing it.
-    fn tried_out(
+    /// Returns the possible steps from a state, found by trying all actions.
+    fn steps_from(
         &mut self,
-        words: &mut Words,
-        from: Place,
+        interner: &mut Interner,
+        from: ModelState,
         phase: Phase,
-        offers: &[Label],
-    ) -> Result<Vec<Move>, Trouble> {
-        let mut moves = Vec::new();
-        for (action, tuples) in self.choices(from, phase, offers)? {
-            for given in tuples.iter() {
-                if self.refusing_guard(from, action, &given.tuple)?.is_none() {
-                    let one = self.try_out(words, from, action, given, Filtered::Forgotten)?;
-                    moves.extend(one);
+        offers: &[StepLabel],
+    ) -> Result<Vec<ModelStep>, ModelError> {
+        let mut steps = Vec::new();
+        for (action, tuples) in self.argument_choices(from, phase, offers)? {
+            for arguments in tuples.iter() {
+                if self
+                    .blocking_guard(from, action, &arguments.tuple)?
+                    .is_none()
+                {
+                    let step = self.try_action(
+                        interner,
+                        from,
+                        action,
+                        arguments,
+                        FilteredStates::Dropped,
+                    )?;
+                    steps.extend(step);
                 }
             }
         }
-        Ok(moves)
+        Ok(steps)
     }
 
-    /// Takes an action in a state, and looks at what it leads to; nothing if that is filtered out. The module is not in
-    /// that state any more afterwards.
-    fn try_out(
+    /// Tries an action in a state. Returns the step, or `None` if the filter rejects the result.
+    /// The module is in another state afterwards.
+    fn try_action(
         &mut self,
-        words: &mut Words,
-        from: Place,
+        interner: &mut Interner,
+        from: ModelState,
         action: usize,
-        given: &Given<'py>,
-        filtered: Filtered,
-    ) -> Result<Option<Move>, Trouble> {
-        let needed = self.actions[action].needs;
-        if given.tuple.len() < needed {
+        arguments: &CallArguments<'py>,
+        filtered: FilteredStates,
+    ) -> Result<Option<ModelStep>, ModelError> {
+        let needed = self.actions[action].min_arguments;
+        if arguments.tuple.len() < needed {
             let name = self.actions[action].text.clone();
-            return Err(self.wrong_number(action, &name, needed, given.tuple.len()));
+            return Err(self.wrong_argument_count(action, &name, needed, arguments.tuple.len()));
         }
-        let mut work = || -> PyResult<Option<Move>> {
+        let mut work = || -> PyResult<Option<ModelStep>> {
             self.enter(from)?;
-            self.now = None;
+            self.current = None;
             let action = &self.actions[action];
             let name = action.name;
-            let result = action.function.call1(given.tuple.clone())?;
-            let Some(to) = self.look(filtered)? else {
+            let result = action.function.call1(arguments.tuple.clone())?;
+            let Some(to) = self.read_state(filtered)? else {
                 return Ok(None);
             };
-            let mut speech = self.speech.borrow_mut();
-            let label = Label {
+            let mut values = self.values.borrow_mut();
+            let label = StepLabel {
                 name,
-                arguments: given.number(&mut speech, words)?,
-                result: speech.value(words, &result)?,
+                arguments: arguments.number(&mut values, interner)?,
+                result: values.value(interner, &result)?,
             };
-            Ok(Some(Move { label, to }))
+            Ok(Some(ModelStep { label, to }))
         };
-        work().map_err(|error| self.trouble(&error))
+        work().map_err(|error| self.raised(&error))
     }
 
-    /// The guard of an action that does not let it happen in a state.
-    fn refusing_guard(
+    /// Returns the name of a guard that blocks an action in a state.
+    fn blocking_guard(
         &mut self,
-        from: Place,
+        from: ModelState,
         action: usize,
         arguments: &Bound<'py, PyTuple>,
-    ) -> Result<Option<String>, Trouble> {
+    ) -> Result<Option<String>, ModelError> {
         for guard in 0..self.actions[action].guards.len() {
-            self.enter(from).map_err(|error| self.trouble(&error))?;
+            self.enter(from).map_err(|error| self.raised(&error))?;
             let guard = &self.actions[action].guards[guard];
-            let says = match guard.parameters {
+            let allows = match guard.parameters {
                 0 => guard.function.call0(),
                 needed if needed == arguments.len() => guard.function.call1(arguments.clone()),
                 needed => {
-                    return Err(self.wrong_number(action, &guard.name, needed, arguments.len()));
+                    return Err(self.wrong_argument_count(
+                        action,
+                        &guard.name,
+                        needed,
+                        arguments.len(),
+                    ));
                 }
             };
-            let says = says.and_then(|says| says.is_truthy());
-            if !says.map_err(|error| self.trouble(&error))? {
+            let allows = allows.and_then(|allows| allows.is_truthy());
+            if !allows.map_err(|error| self.raised(&error))? {
                 return Ok(Some(guard.name.clone()));
             }
         }
         Ok(None)
     }
 
-    fn wrong_number(&self, action: usize, who: &str, needed: usize, given: usize) -> Trouble {
+    /// Returns the error for a function called with the wrong number of arguments.
+    fn wrong_argument_count(
+        &self,
+        action: usize,
+        who: &str,
+        needed: usize,
+        given: usize,
+    ) -> ModelError {
         let message =
             format!("{who} needs {needed} arguments, got {given}.  Check parameter generator.");
         let help = format!(
             "`domains` of the module `{}` should have values for each parameter of `{}`",
             self.name, self.actions[action].text
         );
-        Trouble::Unusable(Error::new(message).with_help(help))
+        ModelError::Unusable(Error::new(message).with_help(help))
     }
 
-    /// With which arguments each action may be tried, as the module says in a state, or scenarios of what is observed.
-    fn choices(
+    /// Returns the arguments to try each action with in a state: from the module, or from scenarios
+    /// for observable actions.
+    fn argument_choices(
         &mut self,
-        from: Place,
+        from: ModelState,
         phase: Phase,
-        offers: &[Label],
-    ) -> Result<Vec<Choices<'py>>, Trouble> {
+        offers: &[StepLabel],
+    ) -> Result<Vec<Choices<'py>>, ModelError> {
         let mut choices = Vec::with_capacity(self.actions.len());
         let chosen = Rc::clone(match phase {
-            Phase::Usual => &self.usual,
+            Phase::Usual => &self.controllable,
             Phase::Cleanup => &self.cleanup,
         });
         for number in chosen.iter().copied() {
-            self.enter(from).map_err(|error| self.trouble(&error))?;
+            self.enter(from).map_err(|error| self.raised(&error))?;
             let tuples = match &self.actions[number].arguments {
-                Arguments::None(tuples) => Rc::clone(tuples),
-                Arguments::Of(domains) => domains
+                ActionArguments::None(tuples) => Rc::clone(tuples),
+                ActionArguments::Of(domains) => domains
                     .tuples(self.python())
-                    .map_err(|error| self.trouble(&error))?,
-                Arguments::Missing(error) => return Err(Trouble::Unusable(error.clone())),
+                    .map_err(|error| self.raised(&error))?,
+                ActionArguments::Missing(error) => return Err(ModelError::Unusable(error.clone())),
             };
             choices.push((number, tuples));
         }
         for observable in 0..self.actions.len() {
             if self.actions[observable].is_observable {
-                choices.push((observable, self.offered(observable, phase, offers)));
+                choices.push((
+                    observable,
+                    self.offered_arguments(observable, phase, offers),
+                ));
             }
         }
         Ok(choices)
     }
 
-    /// The arguments with which scenarios would let an observable action happen now.
-    fn offered(&self, action: usize, phase: Phase, offers: &[Label]) -> Tuples<'py> {
+    /// Returns the arguments with which scenarios allow an observable action now.
+    fn offered_arguments(&self, action: usize, phase: Phase, offers: &[StepLabel]) -> Tuples<'py> {
         let action = &self.actions[action];
         let takes_part = match phase {
             Phase::Usual => action.is_listed,
@@ -282,29 +323,32 @@ impl<'py> Program<'py> {
                 seen.push(offer.arguments);
             }
         }
-        let speech = self.speech.borrow();
+        let values = self.values.borrow();
         seen.into_iter()
-            .filter_map(|value| speech.tuple(value))
-            // A scenario that leaves the arguments open does not say with which.
-            .filter(|arguments| action.can_take(arguments.len()))
-            .map(Given::new)
+            .filter_map(|value| values.tuple(value))
+            // A scenario that leaves the arguments open does not offer any.
+            .filter(|arguments| action.accepts_count(arguments.len()))
+            .map(CallArguments::new)
             .collect()
     }
 
-    /// The actions that take no arguments.
+    /// Returns the actions without parameters.
     pub(crate) fn without_parameters(&self) -> impl Iterator<Item = NameId> {
-        let actions = self.actions.iter().filter(|action| action.takes == Some(0));
+        let actions = self
+            .actions
+            .iter()
+            .filter(|action| action.max_arguments == Some(0));
         actions.map(|action| action.name)
     }
 
-    /// The action of that name that is listed.
+    /// Returns the index of the action with this name.
     fn action(&self, name: NameId) -> Option<usize> {
         let mut actions = self.actions.iter();
         actions.position(|action| action.name == name)
     }
 }
 
-impl Model for Program<'_> {
+impl Model for ModelProgram<'_> {
     fn name(&self) -> &str {
         &self.name
     }
@@ -321,90 +365,96 @@ impl Model for Program<'_> {
         self.reset.is_some()
     }
 
-    fn start(&mut self, run: usize) -> Result<Option<Place>, Trouble> {
+    fn start(&mut self, run: usize) -> Result<Option<ModelState>, ModelError> {
         if run == 0 && self.initial.is_some() {
             return Ok(self.initial);
         }
         if run > 0 {
             let Some(reset) = self.reset.clone() else {
-                return Err(Trouble::NoReset {
+                return Err(ModelError::NoReset {
                     model: self.name.clone(),
                 });
             };
-            reset.call0().map_err(|error| self.trouble(&error))?;
+            reset.call0().map_err(|error| self.raised(&error))?;
         }
-        let place = self.look(Filtered::Kept);
-        let Some(place) = place.map_err(|error| self.trouble(&error))? else {
+        let id = self.read_state(FilteredStates::Kept);
+        let Some(id) = id.map_err(|error| self.raised(&error))? else {
             return Ok(None);
         };
-        // The variables stay the objects that they are: a module may have kept them elsewhere, too.
-        self.now = Some(place);
-        self.initial.get_or_insert(place);
-        Ok(Some(place))
+        // The variables keep their objects, because the module may hold further references to them.
+        self.current = Some(id);
+        self.initial.get_or_insert(id);
+        Ok(Some(id))
     }
 
-    fn begin(&mut self, _run: usize) -> Result<Option<Place>, Trouble> {
+    fn initial_state(&mut self, _run: usize) -> Result<Option<ModelState>, ModelError> {
         match self.initial {
             Some(initial) => Ok(Some(initial)),
             None => self.start(0),
         }
     }
 
-    fn moves(
+    fn possible_steps(
         &mut self,
-        words: &mut Words,
-        from: Place,
+        interner: &mut Interner,
+        from: ModelState,
         phase: Phase,
-        offers: &[Label],
-    ) -> Result<Vec<Move>, Trouble> {
-        let moves = self.tried_out(words, from, phase, offers);
-        // An action may have copied the process, and this be the copy.
-        forked::leave_if_child();
-        moves
+        offers: &[StepLabel],
+    ) -> Result<Vec<ModelStep>, ModelError> {
+        let steps = self.steps_from(interner, from, phase, offers);
+        // An action may have forked, and this process be the child.
+        forking::exit_if_child();
+        steps
     }
 
-    fn refusal(
+    fn block_reason(
         &mut self,
-        _words: &mut Words,
-        from: Place,
+        _interner: &mut Interner,
+        from: ModelState,
         name: NameId,
         arguments: ValueId,
-    ) -> Result<Option<Refusal>, Trouble> {
-        let arguments = self.speech.borrow().tuple(arguments);
+    ) -> Result<Option<BlockReason>, ModelError> {
+        let arguments = self.values.borrow().tuple(arguments);
         let (Some(action), Some(arguments)) = (self.action(name), arguments) else {
-            return Ok(Some(Refusal::Domain));
+            return Ok(Some(BlockReason::Domain));
         };
-        // Whoever did it is to blame, and not the module, which never does.
-        if !self.actions[action].can_take(arguments.len()) {
-            return Ok(Some(Refusal::Domain));
+        // A wrong number of arguments comes from the caller here, and not from the module.
+        if !self.actions[action].accepts_count(arguments.len()) {
+            return Ok(Some(BlockReason::Domain));
         }
-        let guard = self.refusing_guard(from, action, &arguments)?;
-        Ok(guard.map(Refusal::Guard))
+        let guard = self.blocking_guard(from, action, &arguments)?;
+        Ok(guard.map(BlockReason::Guard))
     }
 
-    fn refusals(
+    fn block_reasons(
         &mut self,
-        words: &mut Words,
-        from: Place,
-        offers: &[Label],
-    ) -> Result<Vec<(NameId, ValueId, Refusal)>, Trouble> {
+        interner: &mut Interner,
+        from: ModelState,
+        offers: &[StepLabel],
+    ) -> Result<Vec<(NameId, ValueId, BlockReason)>, ModelError> {
         let mut all = Vec::new();
-        for (action, tuples) in self.choices(from, Phase::Usual, offers)? {
-            for given in tuples.iter() {
-                let refusal = match self.refusing_guard(from, action, &given.tuple)? {
-                    Some(guard) => Some(Refusal::Guard(guard)),
+        for (action, tuples) in self.argument_choices(from, Phase::Usual, offers)? {
+            for arguments in tuples.iter() {
+                let reason = match self.blocking_guard(from, action, &arguments.tuple)? {
+                    Some(guard) => Some(BlockReason::Guard(guard)),
                     None => {
-                        let one = self.try_out(words, from, action, given, Filtered::Forgotten)?;
-                        one.is_none().then_some(Refusal::Filter)
+                        let step = self.try_action(
+                            interner,
+                            from,
+                            action,
+                            arguments,
+                            FilteredStates::Dropped,
+                        )?;
+                        step.is_none().then_some(BlockReason::Filter)
                     }
                 };
-                let Some(refusal) = refusal else {
+                let Some(reason) = reason else {
                     continue;
                 };
-                let mut speech = self.speech.borrow_mut();
-                let value = given.number(&mut speech, words);
-                let value = value.map_err(|error| self.trouble(&error))?;
-                all.push((self.actions[action].name, value, refusal));
+                let mut values = self.values.borrow_mut();
+                let value = arguments.number(&mut values, interner);
+                let value = value.map_err(|error| self.raised(&error))?;
+                all.push((self.actions[action].name, value, reason));
             }
         }
         Ok(all)
@@ -412,45 +462,45 @@ impl Model for Program<'_> {
 
     fn perform(
         &mut self,
-        words: &mut Words,
-        from: Place,
+        interner: &mut Interner,
+        from: ModelState,
         name: NameId,
         arguments: ValueId,
-    ) -> Result<Vec<Move>, Trouble> {
-        let arguments = self.speech.borrow().tuple(arguments);
+    ) -> Result<Vec<ModelStep>, ModelError> {
+        let arguments = self.values.borrow().tuple(arguments);
         let (Some(action), Some(arguments)) = (self.action(name), arguments) else {
             return Ok(Vec::new());
         };
-        let given = Given::new(arguments);
-        let one = self.try_out(words, from, action, &given, Filtered::Kept)?;
-        // Nothing was put back: the module has moved on.
-        self.now = one.map(|one| one.to);
-        Ok(one.into_iter().collect())
+        let given = CallArguments::new(arguments);
+        let step = self.try_action(interner, from, action, &given, FilteredStates::Kept)?;
+        // The state was not restored: the module has moved on.
+        self.current = step.map(|step| step.to);
+        Ok(step.into_iter().collect())
     }
 
-    fn leave(&mut self) {
-        self.now = None;
+    fn release_state(&mut self) {
+        self.current = None;
     }
 
-    fn is_accepting(&self, place: Place) -> bool {
-        self.states.borrow().marks(place).is_accepting()
+    fn is_accepting(&self, id: ModelState) -> bool {
+        self.states.borrow().flags(id).is_accepting()
     }
 
-    fn is_safe(&self, place: Place) -> bool {
-        self.states.borrow().marks(place).is_safe()
+    fn is_safe(&self, id: ModelState) -> bool {
+        self.states.borrow().flags(id).is_safe()
     }
 
-    fn text(&self, place: Place) -> String {
-        let speech = self.speech.borrow();
-        let text = self.states.borrow().text(&speech.values, place);
-        text.unwrap_or_else(|error| self.trouble(&error).to_string())
+    fn text(&self, id: ModelState) -> String {
+        let values = self.values.borrow();
+        let text = self.states.borrow().text(&values.packer, id);
+        text.unwrap_or_else(|error| self.raised(&error).to_string())
     }
 
-    fn export(&self, place: Place) -> Option<Vec<u8>> {
-        self.states.borrow().export(place)
+    fn export(&self, id: ModelState) -> Option<Vec<u8>> {
+        self.states.borrow().export(id)
     }
 
-    fn import(&mut self, state: &[u8]) -> Option<Place> {
+    fn import(&mut self, state: &[u8]) -> Option<ModelState> {
         self.states.borrow_mut().import(state)
     }
 
@@ -459,11 +509,12 @@ impl Model for Program<'_> {
     }
 }
 
-impl Drop for Program<'_> {
-    /// Leaves the module as it was found: it may be used again, by itself or in another product.
+impl Drop for ModelProgram<'_> {
+    /// Restores the initial state of the module, which may be used again on its own or in another
+    /// product.
     fn drop(&mut self) {
         if let Some(initial) = self.initial {
-            // There is nobody left to tell that a value cannot be copied.
+            // A value that cannot be copied can no longer be reported.
             let _ = self.enter(initial);
         }
     }

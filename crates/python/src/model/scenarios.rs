@@ -1,60 +1,61 @@
-//! Machines and lists of runs, read from their modules.
+//! Reading of state machines and test suites.
 
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
 use rustc_hash::FxHashMap;
-use testwright_core::product::{Label, NameId, Place, Trouble, ValueId};
-use testwright_model::{Edge, Fsm, Suite};
+use testwright_core::product::{ModelError, ModelState, NameId, StepLabel, ValueId};
+use testwright_model::{Fsm, FsmEdge, RunSuite};
 
 use super::actions::own_name;
-use super::modules::{Reader, SUITE_NAMES};
-use super::text;
+use super::modules::{ModuleReader, SUITE_NAMES};
+use super::value_text;
 
-/// Reads a machine; its states come with it, as Python has them.
-pub(crate) fn fsm<'py>(
-    reader: &mut Reader<'_, 'py>,
-) -> Result<(Fsm, Vec<Bound<'py, PyAny>>), Trouble> {
-    let (fsm, states) = fsm_with_places(reader)?;
+/// Reads a state machine. Returns it with its states as Python objects.
+pub(crate) fn read_fsm<'py>(
+    reader: &mut ModuleReader<'_, 'py>,
+) -> Result<(Fsm, Vec<Bound<'py, PyAny>>), ModelError> {
+    let (fsm, states) = read_fsm_with_states(reader)?;
     Ok((fsm, states.objects))
 }
 
-/// Reads a machine; which place each of its states is comes with it.
-pub(crate) fn fsm_with_places<'py>(
-    reader: &mut Reader<'_, 'py>,
-) -> Result<(Fsm, States<'py>), Trouble> {
+/// Reads a state machine. Returns it with the table of its states.
+pub(crate) fn read_fsm_with_states<'py>(
+    reader: &mut ModuleReader<'_, 'py>,
+) -> Result<(Fsm, FsmStates<'py>), ModelError> {
     let expected = "(state, (action, arguments, result), state)";
     let graph = reader.required("graph", &format!("a sequence of {expected}"))?;
     let initial = reader.required("initial", "the state in which runs begin")?;
-    let mut machine = States::new();
-    let initial = machine.place(reader, &initial)?;
+    let mut machine = FsmStates::new();
+    let initial = machine.state_id(reader, &initial)?;
     let mut edges = Vec::new();
-    for (number, edge) in each(reader, &graph, "`graph`")?.iter().enumerate() {
+    for (number, edge) in sequence_items(reader, &graph, "`graph`")?
+        .iter()
+        .enumerate()
+    {
         let what = format!("entry {number} of `graph`");
-        let parts: Vec<Bound<'py, PyAny>> = parts_of(edge);
+        let parts: Vec<Bound<'py, PyAny>> = tuple_items(edge);
         let [from, step, to] = parts.as_slice() else {
-            return Err(reader.odd(&what, expected));
+            return Err(reader.malformed(&what, expected));
         };
-        edges.push(Edge {
-            from: machine.place(reader, from)?,
-            label: step_of(reader, step, &what)?,
-            to: machine.place(reader, to)?,
+        edges.push(FsmEdge {
+            from: machine.state_id(reader, from)?,
+            label: read_step(reader, step, &what)?,
+            to: machine.state_id(reader, to)?,
         });
     }
     let listed = reader.optional("accepting");
-    let accepting = match listed.map_err(|error| reader.trouble(error))? {
-        // Without a word about it, a run may end anywhere.
+    let accepting = match listed.map_err(|error| reader.raised(error))? {
+        // Without a list of accepting states, a run may end anywhere.
         None => vec![true; machine.texts.len()],
         Some(listed) => {
-            let places = machine.all(reader, &listed, "`accepting`")?;
+            let ids = machine.state_ids(reader, &listed, "`accepting`")?;
             let mut accepting = vec![false; machine.texts.len()];
-            places
-                .iter()
-                .for_each(|place| accepting[place.0 as usize] = true);
+            ids.iter().for_each(|id| accepting[id.0 as usize] = true);
             accepting
         }
     };
-    let vocabulary = names(reader, "actions")?;
-    let cleanup = names(reader, "cleanup")?;
+    let vocabulary = action_names(reader, "actions")?;
+    let cleanup = action_names(reader, "cleanup")?;
     let mut fsm = Fsm::new(
         reader.name,
         machine.texts.clone(),
@@ -66,107 +67,113 @@ pub(crate) fn fsm_with_places<'py>(
         fsm = fsm.with_vocabulary(vocabulary);
     }
     let fsm = fsm.with_cleanup(cleanup.unwrap_or_default());
-    Ok((fsm.filtered(reader.words, reader.filter), machine))
+    Ok((fsm.filtered(reader.interner, reader.filter), machine))
 }
 
-/// The actions that a module lists under a name.
-fn names(reader: &mut Reader<'_, '_>, attribute: &str) -> Result<Option<Vec<NameId>>, Trouble> {
+/// Returns the actions listed under a name.
+fn action_names(
+    reader: &mut ModuleReader<'_, '_>,
+    attribute: &str,
+) -> Result<Option<Vec<NameId>>, ModelError> {
     let functions = reader.functions(attribute)?;
     let names = functions.map(|functions| reader.names(&functions));
-    names.transpose().map_err(|error| reader.trouble(error))
+    names.transpose().map_err(|error| reader.raised(error))
 }
 
-/// Reads a list of runs.
-pub(crate) fn suite(reader: &mut Reader<'_, '_>) -> Result<Suite, Trouble> {
+/// Reads a test suite.
+pub(crate) fn read_suite(reader: &mut ModuleReader<'_, '_>) -> Result<RunSuite, ModelError> {
     let mut listed = None;
     for name in SUITE_NAMES {
         let found = reader.optional(name);
-        listed = found.map_err(|error| reader.trouble(error))?.or(listed);
+        listed = found.map_err(|error| reader.raised(error))?.or(listed);
     }
     let mut runs = Vec::new();
     if let Some(listed) = listed {
-        for (number, run) in each(reader, &listed, "the list of runs")?
+        for (number, run) in sequence_items(reader, &listed, "the list of runs")?
             .iter()
             .enumerate()
         {
             let mut steps = Vec::new();
             let what = format!("run {number}");
-            for (place, step) in each(reader, run, &what)?.iter().enumerate() {
-                let what = format!("step {place} of run {number}");
-                steps.push(step_of(reader, step, &what)?);
+            for (index, step) in sequence_items(reader, run, &what)?.iter().enumerate() {
+                let what = format!("step {index} of run {number}");
+                steps.push(read_step(reader, step, &what)?);
             }
             runs.push(steps);
         }
     }
-    let vocabulary = names(reader, "actions")?;
-    let mut suite = Suite::new(reader.name, runs);
+    let vocabulary = action_names(reader, "actions")?;
+    let mut suite = RunSuite::new(reader.name, runs);
     if let Some(vocabulary) = vocabulary {
         suite = suite.with_vocabulary(vocabulary);
     }
-    Ok(suite.filtered(reader.words, reader.filter))
+    Ok(suite.filtered(reader.interner, reader.filter))
 }
 
-/// The states of a machine, as they are met.
-pub(crate) struct States<'py> {
-    keys: FxHashMap<u128, Place>,
+/// The states of a state machine, numbered in the order of occurrence.
+pub(crate) struct FsmStates<'py> {
+    /// Numbers of states, by key.
+    keys: FxHashMap<u128, ModelState>,
+    /// The states as source text.
     pub(crate) texts: Vec<String>,
     pub(crate) objects: Vec<Bound<'py, PyAny>>,
 }
 
-impl<'py> States<'py> {
-    fn new() -> States<'py> {
-        States {
+impl<'py> FsmStates<'py> {
+    fn new() -> FsmStates<'py> {
+        FsmStates {
             keys: FxHashMap::default(),
             texts: Vec::new(),
             objects: Vec::new(),
         }
     }
 
-    /// All states of a sequence.
-    pub(crate) fn all(
+    /// Returns the numbers of all states in a sequence.
+    pub(crate) fn state_ids(
         &mut self,
-        reader: &Reader<'_, 'py>,
+        reader: &ModuleReader<'_, 'py>,
         states: &Bound<'py, PyAny>,
         what: &str,
-    ) -> Result<Vec<Place>, Trouble> {
-        let states = each(reader, states, what)?;
+    ) -> Result<Vec<ModelState>, ModelError> {
+        let states = sequence_items(reader, states, what)?;
         states
             .iter()
-            .map(|state| self.place(reader, state))
+            .map(|state| self.state_id(reader, state))
             .collect()
     }
 
-    pub(crate) fn place(
+    /// Returns the number of a state, assigning one if needed.
+    pub(crate) fn state_id(
         &mut self,
-        reader: &Reader<'_, 'py>,
+        reader: &ModuleReader<'_, 'py>,
         state: &Bound<'py, PyAny>,
-    ) -> Result<Place, Trouble> {
-        let key = reader.speech.borrow_mut().values.key(state);
-        let key = key.map_err(|error| reader.trouble(error))?;
+    ) -> Result<ModelState, ModelError> {
+        let key = reader.values.borrow_mut().packer.key(state);
+        let key = key.map_err(|error| reader.raised(error))?;
         if let Some(known) = self.keys.get(&key) {
             return Ok(*known);
         }
-        let place = Place(self.texts.len() as u32);
-        let text = text::literal(state).map_err(|error| reader.trouble(error))?;
+        let id = ModelState(self.texts.len() as u32);
+        let text = value_text::literal(state).map_err(|error| reader.raised(error))?;
         self.texts.push(text.0);
         self.objects.push(state.clone());
-        self.keys.insert(key, place);
-        Ok(place)
+        self.keys.insert(key, id);
+        Ok(id)
     }
 }
 
-/// What a module gives as a sequence, as a list.
-fn each<'py>(
-    reader: &Reader<'_, 'py>,
+/// Returns the items of a sequence, or an error that names it.
+fn sequence_items<'py>(
+    reader: &ModuleReader<'_, 'py>,
     sequence: &Bound<'py, PyAny>,
     what: &str,
-) -> Result<Vec<Bound<'py, PyAny>>, Trouble> {
+) -> Result<Vec<Bound<'py, PyAny>>, ModelError> {
     let items = sequence.try_iter().and_then(|items| items.collect());
-    items.map_err(|_| reader.odd(what, "a sequence"))
+    items.map_err(|_| reader.malformed(what, "a sequence"))
 }
 
-/// The parts of what is written as a tuple, or as a list; of anything else, none.
-fn parts_of<'py>(written: &Bound<'py, PyAny>) -> Vec<Bound<'py, PyAny>> {
+/// Returns the items of a tuple or list; none for other values.
+fn tuple_items<'py>(written: &Bound<'py, PyAny>) -> Vec<Bound<'py, PyAny>> {
     if let Ok(tuple) = written.cast::<PyTuple>() {
         return tuple.iter().collect();
     }
@@ -174,35 +181,36 @@ fn parts_of<'py>(written: &Bound<'py, PyAny>) -> Vec<Bound<'py, PyAny>> {
     list.map_or_else(|_| Vec::new(), |list| list.iter().collect())
 }
 
-/// A step as it is written: action, arguments, and mostly a result.
-fn step_of<'py>(
-    reader: &mut Reader<'_, 'py>,
+/// Reads a step: action, arguments, and optionally a result.
+fn read_step<'py>(
+    reader: &mut ModuleReader<'_, 'py>,
     step: &Bound<'py, PyAny>,
     what: &str,
-) -> Result<Label, Trouble> {
-    let odd = |reader: &Reader<'_, 'py>| reader.odd(what, "(action, (argument, …), result)");
-    let parts = parts_of(step);
+) -> Result<StepLabel, ModelError> {
+    let malformed =
+        |reader: &ModuleReader<'_, 'py>| reader.malformed(what, "(action, (argument, …), result)");
+    let parts = tuple_items(step);
     let (function, arguments, result) = match parts.as_slice() {
         [function, arguments] => (function, arguments, None),
         [function, arguments, result] => (function, arguments, Some(result)),
-        _ => return Err(odd(reader)),
+        _ => return Err(malformed(reader)),
     };
     let Some(name) = own_name(function)
         .ok()
         .filter(|_| arguments.is_instance_of::<PyTuple>())
     else {
-        return Err(odd(reader));
+        return Err(malformed(reader));
     };
-    let mut work = || -> PyResult<Label> {
-        let mut speech = reader.speech.borrow_mut();
-        Ok(Label {
-            name: reader.words.name(&name),
-            arguments: speech.value(reader.words, arguments)?,
+    let mut work = || -> PyResult<StepLabel> {
+        let mut values = reader.values.borrow_mut();
+        Ok(StepLabel {
+            name: reader.interner.intern_name(&name),
+            arguments: values.value(reader.interner, arguments)?,
             result: match result {
-                Some(result) => speech.value(reader.words, result)?,
+                Some(result) => values.value(reader.interner, result)?,
                 None => ValueId::NONE,
             },
         })
     };
-    work().map_err(|error| reader.trouble(error))
+    work().map_err(|error| reader.raised(error))
 }

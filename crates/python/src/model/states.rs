@@ -2,86 +2,92 @@
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
-use testwright_core::numbering::Numbering;
-use testwright_core::product::Place;
+use testwright_core::fingerprint_set::FingerprintSet;
+use testwright_core::product::ModelState;
 
-use super::pieces::Pieces;
-use super::text;
-use super::values::{Packing, Values, hash, put_varying, take_varying};
-use crate::failures::Raised;
+use super::byte_blobs::ByteBlobs;
+use super::packing::{PackResult, ValuePacker, hash, put_varint, take_varint};
+use super::value_text;
+use crate::failures::RaisedException;
 
-/// All states that a model program was met in: the values of its state variables.
-pub(crate) struct States<'py> {
+/// All known states of a model program: the values of its state variables.
+pub(crate) struct ProgramStates<'py> {
+    /// The names of the state variables.
     variables: Vec<Bound<'py, PyString>>,
-    numbering: Numbering,
-    /// The packed values of all states, one state after the other.
-    packed: Pieces,
-    /// By place.
-    marks: Vec<Marks>,
+    /// The number of each state, by key.
+    numbering: FingerprintSet,
+    /// The packed values of each state.
+    packed: ByteBlobs,
+    /// The flags of each state.
+    flags: Vec<StateFlags>,
     /// Values that cannot be packed.
     kept: Vec<Bound<'py, PyAny>>,
-    /// Room to work in.
+    /// A buffer for the packed values of the state being read.
     state: Vec<u8>,
+    /// A buffer for the key of the state being read.
     keyed: Vec<u8>,
 }
 
-/// The state that variables were in, of which nothing is kept yet. Its packed values and its key are in the room to work
-/// in.
-pub(crate) struct Read<'py> {
+/// A state that was read but not saved. Its packed values and its key are in the buffers of
+/// [`ProgramStates`].
+pub(crate) struct UnsavedState<'py> {
+    /// True if other processes can restore it.
     is_portable: bool,
-    /// The values that cannot be packed.
+    /// Copies of the values that cannot be packed.
     copies: Vec<Bound<'py, PyAny>>,
 }
 
-/// What predicates say of a state, and whether copies of the process understand its packed values.
+/// The predicates that hold in a state, and whether other processes can restore it.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Marks(u8);
+pub(crate) struct StateFlags(u8);
 
-impl Marks {
+impl StateFlags {
     const ACCEPTING: u8 = 1;
     const SAFE: u8 = 2;
     const PORTABLE: u8 = 4;
 
-    fn new(accepting: bool, safe: bool, portable: bool) -> Marks {
-        let mark = |is_set: bool, mark: u8| if is_set { mark } else { 0 };
-        Marks(
-            mark(accepting, Marks::ACCEPTING)
-                | mark(safe, Marks::SAFE)
-                | mark(portable, Marks::PORTABLE),
+    fn new(accepting: bool, safe: bool, portable: bool) -> StateFlags {
+        let flag = |is_set: bool, flag: u8| if is_set { flag } else { 0 };
+        StateFlags(
+            flag(accepting, StateFlags::ACCEPTING)
+                | flag(safe, StateFlags::SAFE)
+                | flag(portable, StateFlags::PORTABLE),
         )
     }
 
     pub(crate) fn is_accepting(self) -> bool {
-        self.0 & Marks::ACCEPTING != 0
+        self.0 & StateFlags::ACCEPTING != 0
     }
 
     pub(crate) fn is_safe(self) -> bool {
-        self.0 & Marks::SAFE != 0
+        self.0 & StateFlags::SAFE != 0
     }
 
     fn is_portable(self) -> bool {
-        self.0 & Marks::PORTABLE != 0
+        self.0 & StateFlags::PORTABLE != 0
     }
 }
 
-/// Says that a value is packed, or where it is kept.
+/// The tag of a value that is packed.
 const PACKED: u8 = 0;
+/// The tag of a value that is kept as an object.
 const KEPT: u8 = 1;
 
-impl<'py> States<'py> {
-    pub(crate) fn new(variables: Vec<Bound<'py, PyString>>) -> States<'py> {
-        States {
+impl<'py> ProgramStates<'py> {
+    /// Creates a table without any states.
+    pub(crate) fn new(variables: Vec<Bound<'py, PyString>>) -> ProgramStates<'py> {
+        ProgramStates {
             variables,
-            numbering: Numbering::default(),
-            packed: Pieces::default(),
-            marks: Vec::new(),
+            numbering: FingerprintSet::default(),
+            packed: ByteBlobs::default(),
+            flags: Vec::new(),
             kept: Vec::new(),
             state: Vec::new(),
             keyed: Vec::new(),
         }
     }
 
-    /// The names of the variables.
+    /// Returns the names of the state variables.
     pub(crate) fn names(&self) -> Vec<String> {
         let names = self.variables.iter();
         names
@@ -89,15 +95,15 @@ impl<'py> States<'py> {
             .collect()
     }
 
-    /// Reads the state that the variables of a module are in now.
+    /// Reads the present state of a module's variables.
     pub(crate) fn read(
         &mut self,
-        values: &mut Values<'py>,
+        packer: &mut ValuePacker<'py>,
         module: &Bound<'py, PyDict>,
-    ) -> PyResult<Read<'py>> {
+    ) -> PyResult<UnsavedState<'py>> {
         self.state.clear();
         self.keyed.clear();
-        values.take_private();
+        packer.take_unshared();
         let mut copies = Vec::new();
         for variable in &self.variables {
             let missing = || {
@@ -108,42 +114,47 @@ impl<'py> States<'py> {
             let value = module.get_item(variable)?.ok_or_else(missing)?;
             let before = self.state.len();
             self.state.push(PACKED);
-            match values.pack(&value, &mut self.state)? {
-                Packing::AsKey => {
+            match packer.pack(&value, &mut self.state)? {
+                PackResult::PackedAsKey => {
                     self.keyed.extend_from_slice(&self.state[before + 1..]);
                     continue;
                 }
-                Packing::Done => {
-                    values.write_key(&value, &mut self.keyed, 0)?;
+                PackResult::Packed => {
+                    packer.write_key(&value, &mut self.keyed, 0)?;
                     continue;
                 }
-                Packing::Impossible => {}
+                PackResult::Impossible => {}
             }
-            // The copy is what is compared later; the value itself will change.
-            let copy = values.copy(&value).map_err(|error| {
+            // Later comparisons use the copy, because the value itself may change.
+            let copy = packer.copy(&value).map_err(|error| {
                 let name = variable.to_string_lossy();
-                let cause = Raised::new(module.py(), &error).summary();
+                let cause = RaisedException::new(module.py(), &error).summary();
                 let message = format!("the state variable `{name}` cannot be copied: {cause}");
                 pyo3::exceptions::PyTypeError::new_err(message)
             })?;
-            values.write_key(&copy, &mut self.keyed, 0)?;
+            packer.write_key(&copy, &mut self.keyed, 0)?;
             self.state.truncate(before);
             self.state.push(KEPT);
-            let place = self.kept.len() + copies.len();
-            put_varying(&mut self.state, place as u64);
+            let index = self.kept.len() + copies.len();
+            put_varint(&mut self.state, index as u64);
             copies.push(copy);
         }
-        Ok(Read {
-            is_portable: copies.is_empty() && !values.take_private(),
+        Ok(UnsavedState {
+            is_portable: copies.is_empty() && !packer.take_unshared(),
             copies,
         })
     }
 
-    /// Keeps the state that was read last, unless it is known, with what predicates say of it.
-    pub(crate) fn keep(&mut self, read: Read<'py>, accepting: bool, safe: bool) -> PyResult<Place> {
+    /// Saves the state read last, unless it is known. Returns its number.
+    pub(crate) fn save(
+        &mut self,
+        read: UnsavedState<'py>,
+        accepting: bool,
+        safe: bool,
+    ) -> PyResult<ModelState> {
         let key = hash(&self.keyed);
         if let Some(known) = self.numbering.find(key) {
-            return Ok(Place(known));
+            return Ok(ModelState(known));
         }
         let added = self.numbering.add(key);
         let number = added.filter(|_| self.packed.push(&self.state));
@@ -152,52 +163,52 @@ impl<'py> States<'py> {
             return Err(pyo3::exceptions::PyMemoryError::new_err(message));
         };
         self.kept.extend(read.copies);
-        self.marks
-            .push(Marks::new(accepting, safe, read.is_portable));
-        Ok(Place(number))
+        self.flags
+            .push(StateFlags::new(accepting, safe, read.is_portable));
+        Ok(ModelState(number))
     }
 
-    /// A state for a copy of the process.
-    pub(crate) fn export(&self, place: Place) -> Option<Vec<u8>> {
-        let marks = self.marks(place);
-        let key = self.numbering.get(place.0);
+    /// Exports a state for another process. Returns `None` if only this process can represent it.
+    pub(crate) fn export(&self, id: ModelState) -> Option<Vec<u8>> {
+        let flags = self.flags(id);
+        let key = self.numbering.get(id.0);
         let mut bytes = key.to_le_bytes().to_vec();
-        bytes.push(marks.0);
-        bytes.extend_from_slice(self.packed(place));
-        marks.is_portable().then_some(bytes)
+        bytes.push(flags.0);
+        bytes.extend_from_slice(self.packed(id));
+        flags.is_portable().then_some(bytes)
     }
 
-    /// The state that a copy of the process speaks of.
-    pub(crate) fn import(&mut self, bytes: &[u8]) -> Option<Place> {
+    /// Imports a state that another process has exported.
+    pub(crate) fn import(&mut self, bytes: &[u8]) -> Option<ModelState> {
         let (key, rest) = bytes.split_at_checked(size_of::<u128>())?;
-        let (marks, packed) = rest.split_at_checked(1)?;
+        let (flags, packed) = rest.split_at_checked(1)?;
         let key = u128::from_le_bytes(key.try_into().ok()?);
         if let Some(known) = self.numbering.find(key) {
-            return Some(Place(known));
+            return Some(ModelState(known));
         }
         let number = self.numbering.add(key)?;
         if !self.packed.push(packed) {
             return None;
         }
-        self.marks.push(Marks(marks[0]));
-        Some(Place(number))
+        self.flags.push(StateFlags(flags[0]));
+        Some(ModelState(number))
     }
 
-    /// Gives the variables of a module the values that they had in a state.
+    /// Sets the variables of a module to the values of a state.
     pub(crate) fn restore(
         &self,
-        values: &Values<'py>,
+        packer: &ValuePacker<'py>,
         module: &Bound<'py, PyDict>,
-        place: Place,
+        id: ModelState,
     ) -> PyResult<()> {
-        let mut packed = self.packed(place);
+        let mut packed = self.packed(id);
         for variable in &self.variables {
-            module.set_item(variable, self.next_value(values, &mut packed)?)?;
+            module.set_item(variable, self.next_value(packer, &mut packed)?)?;
         }
         Ok(())
     }
 
-    /// The variables of a module as they are, the very objects.
+    /// Returns the present values of a module's variables, without copying them.
     pub(crate) fn variables(&self, module: &Bound<'py, PyDict>) -> PyResult<Bound<'py, PyDict>> {
         let now = PyDict::new(module.py());
         for variable in &self.variables {
@@ -208,43 +219,52 @@ impl<'py> States<'py> {
         Ok(now)
     }
 
-    /// The values of a state, new ones each time.
+    /// Returns the values of a state as new objects.
     pub(crate) fn values(
         &self,
-        values: &Values<'py>,
-        place: Place,
+        packer: &ValuePacker<'py>,
+        id: ModelState,
     ) -> PyResult<Bound<'py, PyDict>> {
-        let python = values.python();
+        let python = packer.python();
         let state = PyDict::new(python);
-        self.restore(values, &state, place)?;
+        self.restore(packer, &state, id)?;
         Ok(state)
     }
 
-    fn next_value(&self, values: &Values<'py>, packed: &mut &[u8]) -> PyResult<Bound<'py, PyAny>> {
+    /// Restores the next value of a packed state.
+    fn next_value(
+        &self,
+        packer: &ValuePacker<'py>,
+        packed: &mut &[u8],
+    ) -> PyResult<Bound<'py, PyAny>> {
         let (form, rest) = packed.split_at(1);
         *packed = rest;
         match form[0] {
-            PACKED => values.unpack(packed),
-            _ => values.copy(&self.kept[take_varying(packed) as usize]),
+            PACKED => packer.unpack(packed),
+            _ => packer.copy(&self.kept[take_varint(packed) as usize]),
         }
     }
 
-    fn packed(&self, place: Place) -> &[u8] {
-        self.packed.get(place.0 as usize)
+    /// Returns the packed values of a state.
+    fn packed(&self, id: ModelState) -> &[u8] {
+        self.packed.get(id.0 as usize)
     }
 
-    pub(crate) fn marks(&self, place: Place) -> Marks {
-        self.marks[place.0 as usize]
+    /// Returns the flags of a state.
+    pub(crate) fn flags(&self, id: ModelState) -> StateFlags {
+        self.flags[id.0 as usize]
     }
 
-    /// A state as source text.
-    pub(crate) fn text(&self, values: &Values<'py>, place: Place) -> PyResult<String> {
-        let (text, _) = text::literal(&self.values(values, place)?.into_any())?;
+    /// Returns a state as source text.
+    pub(crate) fn text(&self, packer: &ValuePacker<'py>, id: ModelState) -> PyResult<String> {
+        let (text, _) = value_text::literal(&self.values(packer, id)?.into_any())?;
         Ok(text)
     }
 
-    /// What the states take in memory, objects that are kept as such not included.
+    /// Returns the memory use, without values kept as objects.
     pub(crate) fn bytes(&self) -> usize {
-        self.numbering.bytes() + self.packed.bytes() + self.marks.capacity() * size_of::<Marks>()
+        self.numbering.bytes()
+            + self.packed.bytes()
+            + self.flags.capacity() * size_of::<StateFlags>()
     }
 }

@@ -1,4 +1,4 @@
-//! What is tested, behind a module that knows how to make it do a step.
+//! Steppers: modules that execute steps on the implementation under test.
 
 use std::time::{Duration, Instant};
 
@@ -6,72 +6,86 @@ use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use pyo3::types::{PyCFunction, PyDict, PyModule, PyString, PyTuple};
 use testwright_core::Error;
-use testwright_core::product::{Label, NameId, Trouble, ValueId, Words};
+use testwright_core::product::{Interner, ModelError, NameId, StepLabel, ValueId};
 use testwright_model::Implementation;
 
-use super::modules::{self, import, put_into_ancestor};
-use super::speech::raised;
-use super::{Handles, Models};
-use crate::failures::Raised;
+use super::model_values::raised;
+use super::modules::{self, add_to_pymodel, import};
+use super::{ModelHandles, Models};
+use crate::failures::RaisedException;
 use crate::interrupt;
 
-/// A module that makes an implementation do what the model does.
+/// A module that executes the steps of a model on an implementation.
 pub struct Stepper<'py> {
     python: Python<'py>,
-    handles: Handles<'py>,
+    handles: ModelHandles<'py>,
     name: String,
+    /// The function that executes a step.
     act: Bound<'py, PyAny>,
     reset: Option<Bound<'py, PyAny>>,
+    /// The function that waits for an observation.
     wait: Option<Bound<'py, PyAny>>,
+    /// The module `observation_queue`.
     observations: Bound<'py, PyModule>,
-    /// Whether somebody had said before this stepper was imported that there is something to wait for.
-    others_wait: bool,
-    patience: Option<Duration>,
-    /// Show where exceptions were raised as they come up, as Python does.
+    /// True if the module `observation_queue` was set to asynchronous before this stepper was
+    /// imported.
+    was_asynchronous: bool,
+    timeout: Option<Duration>,
+    /// True to print tracebacks of exceptions as they occur, as Python does.
     shows_tracebacks: bool,
+    /// The traceback of the last exception.
     traceback: Option<String>,
 }
 
-/// How often a stepper is asked to wait before it is believed that there is nothing to wait for.
-const WAITS: usize = 3;
+/// The number of waits without an observation after which none is expected any more.
+const MAX_WAITS: usize = 3;
 
-/// What a module calls the function that does a step; a later name counts more.
+/// The names of the function that executes a step; later ones take precedence.
 const ACT: [&str; 3] = ["TestAction", "testaction", "test_action"];
+/// The names of the function that prepares for another run; later ones take precedence.
 const RESET: [&str; 2] = ["Reset", "reset"];
 
-/// Where steppers put what they observe.
+/// The module in which steppers queue their observations.
 const QUEUE: &str = "observation_queue";
 
-/// Knows how to import steppers, also when the product of the models is lent away.
+/// Imports steppers, including while the product of the models is borrowed elsewhere.
 #[derive(Clone)]
-pub struct Steppers<'py> {
+pub struct StepperFactory<'py> {
     python: Python<'py>,
-    handles: Handles<'py>,
+    handles: ModelHandles<'py>,
 }
 
 impl<'py> Models<'py> {
-    /// Imports a stepper. `patience` is how long it may take for a step, and to wait for something to observe.
-    pub fn stepper(&self, name: &str, patience: Option<Duration>) -> Result<Stepper<'py>, Trouble> {
-        self.steppers().import(name, patience)
+    /// Imports a stepper. `timeout` limits each step, and each wait for an observation.
+    pub fn stepper(
+        &self,
+        name: &str,
+        timeout: Option<Duration>,
+    ) -> Result<Stepper<'py>, ModelError> {
+        self.stepper_factory().import(name, timeout)
     }
 
-    /// For who wants a stepper later.
-    pub fn steppers(&self) -> Steppers<'py> {
-        Steppers {
+    /// Returns a factory for steppers that are needed later.
+    pub fn stepper_factory(&self) -> StepperFactory<'py> {
+        StepperFactory {
             python: self.python,
             handles: self.handles.clone(),
         }
     }
 }
 
-impl<'py> Steppers<'py> {
-    /// Imports a stepper. `patience` is how long it may take for a step, and to wait for something to observe.
-    pub fn import(&self, name: &str, patience: Option<Duration>) -> Result<Stepper<'py>, Trouble> {
+impl<'py> StepperFactory<'py> {
+    /// Imports a stepper. `timeout` limits each step, and each wait for an observation.
+    pub fn import(
+        &self,
+        name: &str,
+        timeout: Option<Duration>,
+    ) -> Result<Stepper<'py>, ModelError> {
         let python = self.python;
-        let trouble = |error: PyErr| raised(python, &error);
-        let observations = observations(python).map_err(trouble)?;
-        let others_wait = is_asynchronous(&observations);
-        let (folder, name) = modules::place(name);
+        let to_model_error = |error: PyErr| raised(python, &error);
+        let observations = observations(python).map_err(to_model_error)?;
+        let was_asynchronous = is_asynchronous(&observations);
+        let (folder, name) = modules::split_module_path(name);
         let module = import(python, &folder, &name)?;
         let last = |names: &[&str]| -> Option<Bound<'py, PyAny>> {
             names
@@ -83,7 +97,7 @@ impl<'py> Steppers<'py> {
             let message = format!("the stepper `{name}` has no `TestAction`");
             let help = "define `def TestAction(name, arguments, expected_result)`: nothing returned means that all is well, \
                         a text says what is wrong";
-            Trouble::Unusable(Error::new(message).with_help(help))
+            ModelError::Unusable(Error::new(message).with_help(help))
         })?;
         Ok(Stepper {
             python,
@@ -93,22 +107,23 @@ impl<'py> Steppers<'py> {
             wait: last(&["wait"]),
             name,
             observations,
-            others_wait,
-            patience,
+            was_asynchronous,
+            timeout,
             shows_tracebacks: false,
             traceback: None,
         })
     }
 }
 
-/// The module that steppers import to tell what they observe. It has to be there before they are.
+/// Returns the module to which steppers report observations. It has to exist before they are
+/// imported.
 pub(super) fn observations(python: Python<'_>) -> PyResult<Bound<'_, PyModule>> {
     let system = python.import("sys")?;
     let modules = system
         .getattr("modules")?
         .cast_into::<PyDict>()
         .map_err(PyErr::from)?;
-    // A stepper that was imported before, for other runs, has this one. It will not import another.
+    // A stepper that was imported for earlier runs holds this module, and will not import another.
     if let Some(module) = modules.get_item(QUEUE)?
         && module.hasattr("queue")?
         && module.hasattr("asynch")?
@@ -123,39 +138,39 @@ pub(super) fn observations(python: Python<'_>) -> PyResult<Bound<'_, PyModule>> 
     )?;
     module.setattr("asynch", false)?;
     modules.set_item(QUEUE, &module)?;
-    put_into_ancestor(python, QUEUE, &module)?;
+    add_to_pymodel(python, QUEUE, &module)?;
     Ok(module)
 }
 
-/// Whether a stepper has said that there may be something to wait for.
+/// Returns true if a stepper has announced observations that come later.
 fn is_asynchronous(observations: &Bound<'_, PyModule>) -> bool {
     let flag = observations.getattr("asynch");
     flag.and_then(|flag| flag.is_truthy()).unwrap_or(false)
 }
 
 impl<'py> Stepper<'py> {
-    /// The same, and it shows where its exceptions were raised as they come up.
-    pub fn showing_tracebacks(mut self) -> Stepper<'py> {
+    /// Prints tracebacks of exceptions as they occur.
+    pub fn with_tracebacks(mut self) -> Stepper<'py> {
         self.shows_tracebacks = true;
         self
     }
 
-    /// Where the last exception of the stepper was raised.
+    /// Returns the traceback of the last exception of the stepper.
     pub fn traceback(&self) -> Option<&str> {
         self.traceback.as_deref()
     }
 
-    /// Whether it can begin another run.
+    /// Returns true if the stepper can start another run.
     pub fn can_reset(&self) -> bool {
         self.reset.is_some()
     }
 
-    /// Calls a function that may take too long.
-    fn patiently(
+    /// Calls a function with a time limit.
+    fn with_timeout(
         &self,
         call: impl FnOnce() -> PyResult<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let Some(patience) = self.patience else {
+        let Some(timeout) = self.timeout else {
             return call();
         };
         let python = self.python;
@@ -167,13 +182,13 @@ impl<'py> Stepper<'py> {
         let builtins = python.import("builtins")?;
         let too_long = builtins.getattr("type")?;
         let too_long = too_long.call1(("TimeoutException", bases, members))?;
-        // PyModel's has no text.
+        // PyModel's exception has no text.
         let text = if self.shows_tracebacks {
             String::new()
         } else {
             format!(
                 "the step took longer than {} seconds",
-                patience.as_secs_f64()
+                timeout.as_secs_f64()
             )
         };
         let too_long = too_long.unbind();
@@ -187,22 +202,22 @@ impl<'py> Stepper<'py> {
         let handler = PyCFunction::new_closure(python, None, None, raise)?;
         let before = signal.call_method1("signal", (&alarm, handler))?;
         let timer = signal.getattr("ITIMER_REAL")?;
-        signal.call_method1("setitimer", (&timer, patience.as_secs_f64()))?;
+        signal.call_method1("setitimer", (&timer, timeout.as_secs_f64()))?;
         let result = call();
-        // In any case: an alarm that goes off later would strike anything.
+        // The alarm is cancelled in any case, because it could strike any other code.
         signal.call_method1("setitimer", (&timer, 0))?;
         signal.call_method1("signal", (&alarm, before))?;
         result
     }
 
-    /// What an exception of the stepper says.
-    fn failure(&mut self, error: &PyErr) -> Result<String, Trouble> {
-        if interrupt::interrupted() {
-            return Err(Trouble::Interrupted);
+    /// Returns the failure message for an exception of the stepper.
+    fn failure(&mut self, error: &PyErr) -> Result<String, ModelError> {
+        if interrupt::is_interrupted() {
+            return Err(ModelError::Interrupted);
         }
-        self.traceback = Some(Raised::new(self.python, error).traceback);
+        self.traceback = Some(RaisedException::new(self.python, error).traceback);
         if self.shows_tracebacks {
-            // Shown, not printed: what Python calls printing ends the program if somebody has called `sys.exit`.
+            // `display` is used because `print` would exit the process after a `SystemExit`.
             error.display(self.python);
         }
         let class = error.get_type(self.python);
@@ -217,28 +232,31 @@ impl<'py> Stepper<'py> {
         Ok(format!("stepper raised exception: {class}, {text}"))
     }
 
-    /// Trouble that the stepper has, and not the model.
-    fn trouble(&self, error: &PyErr) -> Trouble {
+    /// Converts an exception of the stepper, as opposed to the model, to an error.
+    fn stepper_error(&self, error: &PyErr) -> ModelError {
         match raised(self.python, error) {
-            Trouble::Raised { what, traceback } => Trouble::InStepper {
+            ModelError::Raised {
+                exception: what,
+                traceback,
+            } => ModelError::InStepper {
                 stepper: self.name.clone(),
-                what,
+                exception: what,
                 traceback,
             },
             other => other,
         }
     }
 
-    /// Lets the stepper wait until there is something to observe, or its time is over; whether there is.
+    /// Lets the stepper wait for an observation, up to the timeout. Returns true if there is one.
     ///
-    /// It may come back too early, woken by what was observed long ago, and then waits again. If it still comes back
-    /// with nothing, it knows that nothing will come.
-    fn wait_for_something(&self, wait: &Bound<'py, PyAny>) -> PyResult<bool> {
-        let began = Instant::now();
-        for _ in 0..WAITS {
-            let left = match self.patience {
+    /// It may return too early, because of an earlier observation, and then waits again. After
+    /// [`MAX_WAITS`] returns without an observation, none is expected.
+    fn wait_for_observation(&self, wait: &Bound<'py, PyAny>) -> PyResult<bool> {
+        let start = Instant::now();
+        for _ in 0..MAX_WAITS {
+            let left = match self.timeout {
                 None => None,
-                Some(patience) => match patience.saturating_sub(began.elapsed()) {
+                Some(timeout) => match timeout.saturating_sub(start.elapsed()) {
                     Duration::ZERO => break,
                     left => Some(left.as_secs_f64()),
                 },
@@ -251,19 +269,20 @@ impl<'py> Stepper<'py> {
         Ok(false)
     }
 
+    /// Returns the queue of observations.
     fn queue(&self) -> PyResult<Bound<'py, PyAny>> {
         self.observations.getattr("queue")
     }
 }
 
 impl Implementation for Stepper<'_> {
-    fn act(&mut self, words: &Words, label: Label) -> Result<Option<String>, Trouble> {
-        let name = PyString::new(self.python, words.name_text(label.name));
-        let speech = self.handles.speech.borrow();
-        let arguments = speech.object(label.arguments);
-        let expected = speech.object(label.result);
-        drop(speech);
-        let answer = match self.patiently(|| self.act.call1((name, arguments, expected))) {
+    fn act(&mut self, interner: &Interner, label: StepLabel) -> Result<Option<String>, ModelError> {
+        let name = PyString::new(self.python, interner.name_text(label.name));
+        let values = self.handles.values.borrow();
+        let arguments = values.object(label.arguments);
+        let expected = values.object(label.result);
+        drop(values);
+        let answer = match self.with_timeout(|| self.act.call1((name, arguments, expected))) {
             Ok(answer) => answer,
             Err(error) => return self.failure(&error).map(Some),
         };
@@ -280,17 +299,20 @@ impl Implementation for Stepper<'_> {
         Ok(Some(format!("stepper returned unhandled result: {shown}")))
     }
 
-    fn reset(&mut self) -> Result<(), Trouble> {
+    fn reset(&mut self) -> Result<(), ModelError> {
         let Some(reset) = &self.reset else {
             let message = format!("the stepper `{}` has no `Reset`", self.name);
             let help = "it is needed when there is more than one run";
             return Err(Error::new(message).with_help(help).into());
         };
-        reset.call0().map_err(|error| self.trouble(&error))?;
+        reset.call0().map_err(|error| self.stepper_error(&error))?;
         Ok(())
     }
 
-    fn observed(&mut self, words: &mut Words) -> Result<Option<(NameId, ValueId)>, Trouble> {
+    fn next_observation(
+        &mut self,
+        interner: &mut Interner,
+    ) -> Result<Option<(NameId, ValueId)>, ModelError> {
         let mut work = || -> PyResult<Option<(NameId, ValueId)>> {
             let queue = self.queue()?;
             if !queue.is_truthy()? {
@@ -299,17 +321,20 @@ impl Implementation for Stepper<'_> {
             let observation = queue.call_method0("popleft")?;
             let (name, arguments): (String, Bound<'_, PyAny>) = observation.extract()?;
             let arguments = arguments.unbind().into_bound(self.python);
-            let mut speech = self.handles.speech.borrow_mut();
-            Ok(Some((words.name(&name), speech.value(words, &arguments)?)))
+            let mut values = self.handles.values.borrow_mut();
+            Ok(Some((
+                interner.intern_name(&name),
+                values.value(interner, &arguments)?,
+            )))
         };
-        work().map_err(|error| self.trouble(&error))
+        work().map_err(|error| self.stepper_error(&error))
     }
 
     fn is_asynchronous(&self) -> bool {
-        is_asynchronous(&self.observations) && !(self.others_wait && self.wait.is_none())
+        is_asynchronous(&self.observations) && !(self.was_asynchronous && self.wait.is_none())
     }
 
-    fn wait(&mut self) -> Result<Option<bool>, Trouble> {
+    fn wait(&mut self) -> Result<Option<bool>, ModelError> {
         if !self.is_asynchronous() {
             return Ok(None);
         }
@@ -322,11 +347,13 @@ impl Implementation for Stepper<'_> {
                 "define `def wait(seconds)`, which returns when there is something to observe";
             return Err(Error::new(message).with_help(help).into());
         };
-        let came = self.wait_for_something(wait);
-        came.map(Some).map_err(|error| self.trouble(&error))
+        let has_observation = self.wait_for_observation(wait);
+        has_observation
+            .map(Some)
+            .map_err(|error| self.stepper_error(&error))
     }
 
-    fn forget(&mut self) -> Result<usize, Trouble> {
+    fn discard_observations(&mut self) -> Result<usize, ModelError> {
         let work = || -> PyResult<usize> {
             let queue = self.queue()?;
             let left = queue.len()?;

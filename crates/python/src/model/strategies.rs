@@ -1,4 +1,4 @@
-//! The strategies that come with the tool, as modules: those of users may import them and add to them.
+//! The built-in strategies, as modules that the user's own strategies may import and extend.
 
 use std::ffi::CString;
 use std::path::Path;
@@ -6,9 +6,9 @@ use std::path::Path;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyModule};
 
-use super::modules::{first_on_path, put_into_ancestor};
+use super::modules::{add_to_pymodel, first_on_path};
 
-/// Their names, and what they do.
+/// The names of the modules, and their source.
 const MODULES: [(&str, &str); 2] = [
     (
         "ActionNameCoverage",
@@ -17,20 +17,20 @@ const MODULES: [(&str, &str); 2] = [
     ("StateCoverage", include_str!("strategies/StateCoverage.py")),
 ];
 
-/// How a module of ours is known.
+/// The attribute that marks a module as built in.
 const MARK: &str = "__testwright__";
 
-/// Lets modules import the strategies by their names, where nobody has modules of these names himself. Says which of
-/// them are ours.
+/// Makes the strategies importable by name, unless the user has modules with these names. Returns
+/// true for each that is the built-in one.
 pub(super) fn provide(python: Python<'_>) -> PyResult<[bool; 2]> {
     first_on_path(python, Path::new(""))?;
     let modules = python.import("sys")?.getattr("modules")?;
     let modules = modules.cast_into::<PyDict>().map_err(PyErr::from)?;
     let find = python.import("importlib.util")?.getattr("find_spec")?;
     let mut own = [false; 2];
-    for (place, (name, text)) in MODULES.into_iter().enumerate() {
+    for (index, (name, text)) in MODULES.into_iter().enumerate() {
         if let Some(module) = modules.get_item(name)? {
-            own[place] = module.hasattr(MARK)?;
+            own[index] = module.hasattr(MARK)?;
             continue;
         }
         if !find.call1((name,))?.is_none() {
@@ -40,8 +40,8 @@ pub(super) fn provide(python: Python<'_>) -> PyResult<[bool; 2]> {
         let module = PyModule::from_code(python, &text, &name_for_python, &name_for_python)?;
         module.setattr(MARK, true)?;
         modules.set_item(name, &module)?;
-        put_into_ancestor(python, name, &module)?;
-        own[place] = true;
+        add_to_pymodel(python, name, &module)?;
+        own[index] = true;
     }
     Ok(own)
 }

@@ -1,8 +1,8 @@
-//! Calls as they happen.
+//! Start, suspension and end of recorded calls.
 //!
-//! Each thread has a stack of the calls that are being recorded; those that are only counted are not on it. A call is
-//! recognised by its frame. A generator or coroutine that waits is taken off the stack, and put on that of whoever
-//! makes it go on.
+//! Each thread has a stack of the calls being recorded; calls that are only counted are not on it.
+//! A call is identified by its frame. When a generator or coroutine suspends, its call leaves the
+//! stack, and joins the stack of the thread that resumes it.
 
 mod stack;
 
@@ -13,155 +13,168 @@ use pyo3::exceptions::PyGeneratorExit;
 use pyo3::prelude::*;
 use pyo3::types::{PyCode, PyDict, PyType};
 use testwright_capture::{
-    Argument, Call, CallId, Graph, NodeId, Outcome, Receiver, Step, StepAction, StepOutcome,
-    UnitId, UnitKind,
+    BoundArgument, Call, CallId, CallOutcome, GeneratorStep, NodeId, Receiver, StepAction,
+    StepOutcome, UnitId, UnitKind, ValueGraph,
 };
 
-use super::Recorder;
-use super::circumstances;
-use super::code::{self, Kind};
-use super::frame::Frame;
-use super::homes;
-use super::identity::Window;
-use super::likeness;
+use super::CallRecorder;
+use super::call_context;
+use super::code::{self, CodeKind};
+use super::equivalence;
+use super::external::GeneratorInput;
+use super::frame::PythonFrame;
+use super::identity::HeldObjects;
+use super::importable_objects;
 use super::names;
-use super::passing;
-use super::snapshot::{Moment, weight};
-use super::sources::Told;
+use super::object_reader::{ValueGraphBuilder, memory_size};
+use super::skip_table;
 #[cfg(not(Py_3_12))]
 pub(super) use stack::innermost_frame;
-pub(super) use stack::{Active, Thread, forget_innermost, thread};
+pub(super) use stack::{ActiveCall, ThreadCalls, forget_innermost, thread_id};
 #[cfg(Py_3_12)]
-pub(super) use stack::{begins_above, ends_innermost, innermost_code, is_of_innermost};
+pub(super) use stack::{count_unrecorded, ends_innermost, innermost_code, is_innermost};
 
-/// After so many calls that were kept, the numbers of all calls are written down.
-const COUNTED_EVERY: u64 = 64;
+/// Call counts are written to the file after this many kept calls.
+const COUNTS_INTERVAL: u64 = 64;
 
-/// More code objects than this are not remembered, in case a program makes them without end.
-const MOST_CODES: usize = 50_000;
+/// The maximum number of code objects remembered, in case a program creates them without end.
+const MAX_CODES: usize = 50_000;
 
-/// More steps of a generator than this are not looked at: some have no end.
-const MOST_STEPS: usize = 1_000;
-/// Nor are they if they have come to so many nodes.
-const MOST_NODES: usize = 20_000;
-/// So many steps take as long as a look at a call, and count as one.
-const STEPS_OF_A_LOOK: usize = 8;
+/// The maximum number of recorded steps of a generator, as some never end.
+const MAX_STEPS: usize = 1_000;
+/// The maximum number of value nodes of a generator's call.
+const MAX_NODES: usize = 20_000;
+/// This many generator steps take as long to read as one call, and count as one.
+const STEPS_PER_EXAMINED_CALL: usize = 8;
 
-/// What the calls that are being recorded may take in memory together, about. While they take more, others are only
+/// The approximate maximum memory use of all calls being recorded. Above it, further calls are only
 /// counted.
-const MOST_OPEN: usize = 40 << 20;
+const MAX_OPEN_BYTES: usize = 40 << 20;
 
-/// After so many lines in one call, those that are known already are no longer told: it is in a loop.
+/// After this many line events in one call, known lines are no longer reported: the call is in a
+/// loop.
 #[cfg(Py_3_12)]
-const MANY_LINES: u32 = 200;
+const MAX_LINE_EVENTS: u32 = 200;
 
-/// What a code object is to the recorder, for those who ask for events.
+/// The treatment of a function that starts, for the code that requests events.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Standing {
-    /// Its calls are never recorded: it is not the project's, or no unit.
+pub(super) enum EntryStatus {
+    /// The code is outside the project or not a unit; its calls are never recorded.
     Foreign,
-    /// It is that of a module.
+    /// The code is the body of a module.
     Module,
-    /// It is that of a unit, but this call is not recorded.
-    Passed,
-    /// A call of it is being recorded.
+    /// The code is a unit, but this call is not recorded.
+    Skipped,
+    /// This call is being recorded.
     Recorded,
 }
 
-/// What the interpreter is to be asked to tell of a unit.
+/// A change to the set of events that the interpreter reports for a unit.
 #[cfg(Py_3_12)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Wish {
-    Everything,
-    /// Everything again, also what was switched off at some places.
-    EverythingAgain,
-    Beginnings,
+pub(super) enum EventRequest {
+    /// Report all events of its calls.
+    All,
+    /// Report all events, including those switched off at single lines.
+    RestartAll,
+    /// Report only the starts of its calls.
+    StartsOnly,
 }
 
-/// How a frame is left.
-pub(super) enum Left<'a, 'py> {
-    With(&'a Bound<'py, PyAny>),
-    By(&'a Bound<'py, PyAny>),
+/// The way a frame ended.
+pub(super) enum FrameExit<'a, 'py> {
+    /// It returned this value.
+    Returned(&'a Bound<'py, PyAny>),
+    /// It was left by this exception.
+    Raised(&'a Bound<'py, PyAny>),
 }
 
-impl Recorder {
-    /// A function begins. `frame` is asked for only if need be, as it may have to be made.
+impl CallRecorder {
+    /// Handles the start of a function, and records the call if it is worth it.
+    ///
+    /// `frame` is called only if the frame is needed, because the interpreter may have to create
+    /// it.
     pub(super) fn enter<'py>(
         &mut self,
         code: &Bound<'py, PyCode>,
-        frame: impl FnOnce() -> Option<Frame<'py>>,
-    ) -> PyResult<Standing> {
+        frame: impl FnOnce() -> Option<PythonFrame<'py>>,
+    ) -> PyResult<EntryStatus> {
         let address = code.as_ptr() as usize;
         let mut frame = Some(frame);
         let mut found = None;
         if !self.codes.contains_key(&address) {
             found = frame.take().and_then(|frame| frame());
-            let globals = found.as_ref().and_then(Frame::globals);
+            let globals = found.as_ref().and_then(PythonFrame::globals);
             let Some(globals) = globals else {
-                return Ok(Standing::Passed);
+                return Ok(EntryStatus::Skipped);
             };
-            if !self.scoped.has(&code.getattr("co_filename")?, &globals) {
-                if self.codes.len() < MOST_CODES {
-                    let known = (Kind::Foreign, code.clone().unbind());
+            if !self
+                .scope_cache
+                .contains(&code.getattr("co_filename")?, &globals)
+            {
+                if self.codes.len() < MAX_CODES {
+                    let known = (CodeKind::Foreign, code.clone().unbind());
                     self.codes.insert(address, known);
-                    passing::allow_for_ever(address);
+                    skip_table::skip_always(address);
                 }
-                return Ok(Standing::Foreign);
+                return Ok(EntryStatus::Foreign);
             }
-            self.notice_fork(code.py())?;
-            self.get_to_know(code, &globals)?;
+            self.handle_fork(code.py())?;
+            self.register_code(code, &globals)?;
         }
         match self.codes.get_mut(&address) {
-            Some((Kind::Unit(watched), _)) => {
-                let is_affordable = self.open_weight < MOST_OPEN;
-                if !watched.begins(address) || !is_affordable {
+            Some((CodeKind::Unit(watched), _)) => {
+                let is_affordable = self.open_bytes < MAX_OPEN_BYTES;
+                if !watched.should_examine(address) || !is_affordable {
                     #[cfg(Py_3_12)]
-                    begins_above(address);
-                    return Ok(Standing::Passed);
+                    count_unrecorded(address);
+                    return Ok(EntryStatus::Skipped);
                 }
             }
-            Some((Kind::Module, _)) => return Ok(Standing::Module),
+            Some((CodeKind::Module, _)) => return Ok(EntryStatus::Module),
             _ => {
-                passing::allow_for_ever(address);
-                return Ok(Standing::Foreign);
+                skip_table::skip_always(address);
+                return Ok(EntryStatus::Foreign);
             }
         }
-        self.notice_fork(code.py())?;
-        super::sources::notice_streams(code.py(), &mut self.streams);
+        self.handle_fork(code.py())?;
+        super::external::watch_streams(code.py(), &mut self.streams);
         let frame = found.or_else(|| frame.take().and_then(|frame| frame()));
         let Some(frame) = frame else {
-            return Ok(Standing::Passed);
+            return Ok(EntryStatus::Skipped);
         };
-        self.begin(code, &frame)?;
-        Ok(Standing::Recorded)
+        self.begin_call(code, &frame)?;
+        Ok(EntryStatus::Recorded)
     }
 
-    fn get_to_know(
+    /// Classifies a code object seen for the first time, and registers units in the store.
+    fn register_code(
         &mut self,
         code: &Bound<'_, PyCode>,
         globals: &Bound<'_, PyDict>,
     ) -> PyResult<()> {
         let module = names::entry(globals, "__name__");
         // SAFETY: the entry is alive.
-        let module = module.and_then(|name| unsafe { names::text(code.py(), name.as_ptr()) });
-        let mut kind = code::kind(code, &module.unwrap_or_default(), &mut self.qualified)?;
+        let module = module.and_then(|name| unsafe { names::read_text(code.py(), name.as_ptr()) });
+        let mut kind = code::classify(code, &module.unwrap_or_default(), &mut self.qualified)?;
         let address = code.as_ptr() as usize;
-        if let Kind::Unit(watched) = &mut kind {
-            watched.number = self.writer.unit(&watched.unit)?.0;
+        if let CodeKind::Unit(watched) = &mut kind {
+            watched.number = self.writer.add_unit(&watched.unit)?.0;
             self.units.push(address);
             #[cfg(not(Py_3_12))]
-            if let Some(start) = super::tracing::begins_at(code) {
-                passing::note_start(address, start);
+            if let Some(start) = super::tracing::start_offset(code) {
+                skip_table::set_start(address, start);
             }
         }
         self.codes.insert(address, (kind, code.clone().unbind()));
         Ok(())
     }
 
-    fn begin(&mut self, code: &Bound<'_, PyCode>, frame: &Frame<'_>) -> PyResult<()> {
+    /// Reads the arguments and reachable variables of a call, and pushes it on the thread's stack.
+    fn begin_call(&mut self, code: &Bound<'_, PyCode>, frame: &PythonFrame<'_>) -> PyResult<()> {
         let python = code.py();
         let address = code.as_ptr() as usize;
-        let Some((Kind::Unit(watched), _)) = self.codes.get(&address) else {
+        let Some((CodeKind::Unit(watched), _)) = self.codes.get(&address) else {
             return Ok(());
         };
         let (unit, kind) = (UnitId(watched.number), watched.unit.kind);
@@ -172,41 +185,48 @@ impl Recorder {
             .collect();
         let first = bound.first().map(|(_, value)| value);
         let receiver =
-            circumstances::receiver(&watched.unit.qualified_name, &watched.unit.module, first);
+            call_context::receiver(&watched.unit.qualified_name, &watched.unit.module, first);
         let class = match (&receiver, first) {
             (Receiver::Instance(_), Some(first)) => Some(first.get_type()),
             (Receiver::Class(_), Some(first)) => first.cast::<PyType>().ok().cloned(),
             _ => None,
         };
-        let is_from_own_method =
-            class.is_some() && first.is_some_and(|own| circumstances::is_own(frame, own));
-        let defaults = code::defaults(watched, python);
+        let is_from_own_method = class.is_some()
+            && first.is_some_and(|own| call_context::is_called_by_own_method(frame, own));
+        let defaults = code::default_values(watched, python);
         let globals = frame.globals().unwrap_or_else(|| PyDict::new(python));
-        let (plans, scoped) = (&mut self.plans, &mut self.scoped);
-        let reach = plans.reach(code, &globals, class.as_ref(), scoped);
-        let mut values = Graph::default();
-        let mut window = Window::default();
-        let mut moment = Moment::new(&mut self.eyes, &mut values, &mut window);
+        let (reach_cache, scope_cache) = (&mut self.reach_cache, &mut self.scope_cache);
+        let reachable = reach_cache.reachable(code, &globals, class.as_ref(), scope_cache);
+        let mut values = ValueGraph::default();
+        let mut held = HeldObjects::default();
+        let mut builder = ValueGraphBuilder::new(&mut self.reader, &mut values, &mut held);
         let arguments = (bound.iter())
-            .map(|(name, value)| Argument {
+            .map(|(name, value)| BoundArgument {
                 name: name.clone(),
-                before: moment.of(value),
+                before: builder.add(value),
                 after: None,
                 is_default: defaults.get(name).is_some_and(|default| default.is(value)),
             })
             .collect();
-        let places = reach.before(python, &mut moment, &mut self.baseline);
-        let mut met = self.homes.met(python, &moment);
-        met.retain(|state| !places.iter().any(|known| known.place == state.place));
-        let weight = weight(&values);
-        self.open_weight += weight;
+        let variables = reachable.before(python, &mut builder, &mut self.baseline);
+        let mut importables = self.importables.find_met(python, &builder);
+        importables.retain(|state| {
+            !variables
+                .iter()
+                .any(|known| known.variable == state.variable)
+        });
+        let memory_size = memory_size(&values);
+        self.open_bytes += memory_size;
         let id = CallId(self.tick());
         let threads = u32::try_from(self.threads.len()).unwrap_or(u32::MAX);
-        let thread = self.threads.entry(thread()).or_insert_with(|| Thread {
-            number: threads,
-            stack: Vec::new(),
-        });
-        let caller = thread.stack.last().map(Active::id);
+        let thread = self
+            .threads
+            .entry(thread_id())
+            .or_insert_with(|| ThreadCalls {
+                number: threads,
+                stack: Vec::new(),
+            });
+        let caller = thread.stack.last().map(ActiveCall::id);
         let call = Call {
             id,
             end: None,
@@ -218,8 +238,8 @@ impl Recorder {
             is_from_own_method,
             receiver,
             arguments,
-            places,
-            outcome: Outcome::Unfinished,
+            variables,
+            outcome: CallOutcome::Unfinished,
             steps: Vec::new(),
             events: Vec::new(),
             lines: Vec::new(),
@@ -227,68 +247,71 @@ impl Recorder {
             uncaptured: Vec::new(),
             values,
         };
-        thread.push(Active {
+        thread.push(ActiveCall {
             code: address,
             frame: frame.address(),
             kind,
             call,
-            window,
+            held,
             arguments: bound.into_iter().map(|(_, value)| value.unbind()).collect(),
-            reach,
-            met,
+            reachable,
+            importables,
             lines: BTreeSet::new(),
             #[cfg(Py_3_12)]
-            steps_taken: 0,
+            line_events: 0,
             #[cfg(Py_3_12)]
-            above: 0,
-            weight,
-            leads_to_new_line: false,
+            unrecorded_above: 0,
+            memory_size,
+            reaches_new_line: false,
             started: Instant::now(),
             #[cfg(not(Py_3_12))]
             exception: None,
-            outside: super::sources::Outside::default(),
+            used_resources: super::external::UsedResources::default(),
             action: StepAction::Next,
         });
-        if let Some((Kind::Unit(watched), _)) = self.codes.get_mut(&address) {
+        if let Some((CodeKind::Unit(watched), _)) = self.codes.get_mut(&address) {
             watched.open += 1;
         }
         if kind == UnitKind::Generator {
-            super::sources::watch_generators(python);
+            super::external::watch_generators(python);
         }
-        // A frame that lay here before is gone for good.
-        if let Some(old) = self.waiting.remove(&frame.address()) {
-            self.leave_unfinished(python, old)?;
+        // A suspended frame at the same address has died without an event.
+        if let Some(old) = self.suspended.remove(&frame.address()) {
+            self.abandon(python, old)?;
         }
-        self.writer.entered(id, unit, caller)?;
+        self.writer.enter_call(id, unit, caller)?;
         Ok(())
     }
 
-    /// Whether any generator or coroutine waits.
-    pub(super) fn has_waiting(&self) -> bool {
-        !self.waiting.is_empty()
+    /// Returns true if any generator or coroutine is suspended.
+    pub(super) fn has_suspended(&self) -> bool {
+        !self.suspended.is_empty()
     }
 
+    /// Returns true if a code object, given by address, is a recorded unit.
     pub(super) fn is_unit(&self, code: usize) -> bool {
-        matches!(self.codes.get(&code), Some((Kind::Unit(_), _)))
+        matches!(self.codes.get(&code), Some((CodeKind::Unit(_), _)))
     }
 
+    /// Returns true if a code object, given by address, is the body of a module.
     #[cfg(Py_3_12)]
     pub(super) fn is_module(&self, code: usize) -> bool {
-        matches!(self.codes.get(&code), Some((Kind::Module, _)))
+        matches!(self.codes.get(&code), Some((CodeKind::Module, _)))
     }
 
-    /// A line of the innermost call is reached. Whether that is to be told again.
-    pub(super) fn reach_line(&mut self, line: u32) -> bool {
-        let thread = self.threads.get_mut(&thread());
+    /// Records a line reached by the innermost call. Returns false if the line need not be reported
+    /// again.
+    pub(super) fn record_line(&mut self, line: u32) -> bool {
+        let thread = self.threads.get_mut(&thread_id());
         let Some(top) = thread.and_then(|thread| thread.stack.last_mut()) else {
             return true;
         };
         top.lines.insert(line);
         #[cfg(Py_3_12)]
         {
-            top.steps_taken = top.steps_taken.saturating_add(1);
-            if top.steps_taken > MANY_LINES
-                && let Some((Kind::Unit(watched), _)) = self.codes.get_mut(&top.code)
+            top.line_events = top.line_events.saturating_add(1);
+            if top.line_events > MAX_LINE_EVENTS
+                && let Some((CodeKind::Unit(watched), _)) = self.codes.get_mut(&top.code)
             {
                 watched.has_silent_lines = true;
                 return false;
@@ -297,270 +320,296 @@ impl Recorder {
         true
     }
 
-    /// What to ask the interpreter for a code object from now on; `None` if nothing changes.
+    /// Returns the change of events to request for a code object, or `None` if nothing changes.
     #[cfg(Py_3_12)]
-    pub(super) fn wish(&mut self, code: usize) -> Option<Wish> {
-        let Some((Kind::Unit(watched), _)) = self.codes.get_mut(&code) else {
+    pub(super) fn event_request(&mut self, code: usize) -> Option<EventRequest> {
+        let Some((CodeKind::Unit(watched), _)) = self.codes.get_mut(&code) else {
             return None;
         };
-        let wanted = watched.open > 0 || watched.interest.is_close();
-        let had = std::mem::replace(&mut watched.tells_everything, wanted);
+        let wanted = watched.open > 0 || watched.sampler.examines_every_call();
+        let reported_before = std::mem::replace(&mut watched.reports_all_events, wanted);
         let has_silent_lines = watched.has_silent_lines;
         watched.has_silent_lines &= wanted && watched.open == 0;
-        match (had, wanted) {
-            (false, true) => Some(Wish::Everything),
-            (true, true) if has_silent_lines && watched.open > 0 => Some(Wish::EverythingAgain),
-            (true, false) => Some(Wish::Beginnings),
+        match (reported_before, wanted) {
+            (false, true) => Some(EventRequest::All),
+            (true, true) if has_silent_lines && watched.open > 0 => Some(EventRequest::RestartAll),
+            (true, false) => Some(EventRequest::StartsOnly),
             _ => None,
         }
     }
 
-    /// An exception is on its way through a frame.
+    /// Remembers an exception that passes through the innermost frame.
     #[cfg(not(Py_3_12))]
-    pub(super) fn note_exception(&mut self, frame: usize, exception: Option<Bound<'_, PyAny>>) {
-        let thread = self.threads.get_mut(&thread());
+    pub(super) fn set_exception(&mut self, frame: usize, exception: Option<Bound<'_, PyAny>>) {
+        let thread = self.threads.get_mut(&thread_id());
         if let Some(top) = thread.and_then(|thread| thread.stack.last_mut())
             && top.frame == frame
         {
-            self.released.extend(top.exception.take());
+            self.pending_drops.extend(top.exception.take());
             top.exception = exception.map(Bound::unbind);
         }
     }
 
-    /// The exception that was last seen in a frame.
+    /// Takes the exception last seen in a frame.
     #[cfg(not(Py_3_12))]
-    pub(super) fn exception_of(&mut self, frame: usize) -> Option<Py<PyAny>> {
-        let top = self.threads.get_mut(&thread())?.stack.last_mut()?;
+    pub(super) fn take_exception(&mut self, frame: usize) -> Option<Py<PyAny>> {
+        let top = self.threads.get_mut(&thread_id())?.stack.last_mut()?;
         (top.frame == frame).then(|| top.exception.take())?
     }
 
-    /// A frame is left by an exception that nobody saw: another tool has taken our place. The call has no outcome.
+    /// Abandons the call of a frame left by an exception that was not reported, because another
+    /// tool has replaced ours. The call has no outcome.
     #[cfg(not(Py_3_12))]
-    pub(super) fn lose(&mut self, python: Python<'_>, frame: &Frame<'_>) -> PyResult<()> {
-        match self.take(frame.address()) {
-            Some(active) => self.leave_unfinished(python, active),
+    pub(super) fn abandon_frame(
+        &mut self,
+        python: Python<'_>,
+        frame: &PythonFrame<'_>,
+    ) -> PyResult<()> {
+        match self.pop_call(frame.address()) {
+            Some(active) => self.abandon(python, active),
             None => Ok(()),
         }
     }
 
-    /// Something did not work: the recording says so, and the program does not notice.
-    pub(super) fn note_trouble(&mut self, result: PyResult<()>) {
+    /// Writes an error to the recording. The program does not notice it.
+    pub(super) fn report_error(&mut self, result: PyResult<()>) {
         if let Err(error) = result {
-            let _ = self.writer.trouble(&error.to_string());
+            let _ = self.writer.add_problem(&error.to_string());
         }
     }
 
-    /// The call of a frame, taken off the stack of this thread.
-    fn take(&mut self, frame: usize) -> Option<Active> {
-        self.threads.get_mut(&thread())?.pop(frame)
+    /// Takes the call of a frame off the stack of this thread.
+    fn pop_call(&mut self, frame: usize) -> Option<ActiveCall> {
+        self.threads.get_mut(&thread_id())?.pop(frame)
     }
 
-    /// A generator or coroutine waits, and hands something out.
-    pub(super) fn wait(&mut self, frame: &Frame<'_>, value: &Bound<'_, PyAny>) -> PyResult<()> {
-        let Some(mut active) = self.take(frame.address()) else {
+    /// Suspends a generator or coroutine, and records the yielded value as a step.
+    pub(super) fn suspend(
+        &mut self,
+        frame: &PythonFrame<'_>,
+        value: &Bound<'_, PyAny>,
+    ) -> PyResult<()> {
+        let Some(mut active) = self.pop_call(frame.address()) else {
             return Ok(());
         };
-        if active.call.steps.len() >= MOST_STEPS || active.call.values.len() >= MOST_NODES {
-            return self.leave_unfinished(value.py(), active);
+        if active.call.steps.len() >= MAX_STEPS || active.call.values.len() >= MAX_NODES {
+            return self.abandon(value.py(), active);
         }
         let yielded = match active.kind {
             UnitKind::Generator => Some(value.clone()),
-            UnitKind::AsyncGenerator => circumstances::yielded(value),
+            UnitKind::AsyncGenerator => call_context::yielded_value(value),
             UnitKind::Function | UnitKind::Coroutine => None,
         };
         if let Some(value) = yielded {
-            let node = self.look(&mut active, &value);
+            let node = self.read_value(&mut active, &value);
             let action = std::mem::replace(&mut active.action, StepAction::Next);
             let outcome = StepOutcome::Yielded(node);
-            active.call.steps.push(Step { action, outcome });
-            if active.call.steps.len().is_multiple_of(STEPS_OF_A_LOOK)
-                && let Some((Kind::Unit(watched), _)) = self.codes.get_mut(&active.code)
+            active.call.steps.push(GeneratorStep { action, outcome });
+            if active
+                .call
+                .steps
+                .len()
+                .is_multiple_of(STEPS_PER_EXAMINED_CALL)
+                && let Some((CodeKind::Unit(watched), _)) = self.codes.get_mut(&active.code)
             {
-                watched.interest.looks_again();
+                watched.sampler.add_examined();
             }
         }
-        self.waiting.insert(frame.address(), active);
+        self.suspended.insert(frame.address(), active);
         Ok(())
     }
 
-    /// A generator or coroutine goes on.
-    pub(super) fn go_on(&mut self, python: Python<'_>, frame: usize) {
-        let Some(mut active) = self.waiting.remove(&frame) else {
+    /// Resumes a suspended generator or coroutine, and notes the sent or thrown value.
+    pub(super) fn resume(&mut self, python: Python<'_>, frame: usize) {
+        let Some(mut active) = self.suspended.remove(&frame) else {
             return;
         };
-        active.action = match super::sources::told(frame) {
-            Some(Told::Sent(value)) => match value.bind(python) {
+        active.action = match super::external::take_input(frame) {
+            Some(GeneratorInput::Sent(value)) => match value.bind(python) {
                 value if value.is_none() => StepAction::Next,
-                value => StepAction::Send(self.look(&mut active, value)),
+                value => StepAction::Send(self.read_value(&mut active, value)),
             },
-            Some(Told::Thrown(error)) => {
-                StepAction::Throw(self.look(&mut active, error.bind(python)))
+            Some(GeneratorInput::Thrown(error)) => {
+                StepAction::Throw(self.read_value(&mut active, error.bind(python)))
             }
-            Some(Told::Closed) => StepAction::Close,
+            Some(GeneratorInput::Closed) => StepAction::Close,
             None => StepAction::Next,
         };
         let threads = u32::try_from(self.threads.len()).unwrap_or(u32::MAX);
-        let thread = self.threads.entry(thread()).or_insert_with(|| Thread {
-            number: threads,
-            stack: Vec::new(),
-        });
+        let thread = self
+            .threads
+            .entry(thread_id())
+            .or_insert_with(|| ThreadCalls {
+                number: threads,
+                stack: Vec::new(),
+            });
         thread.push(active);
     }
 
-    fn look(&mut self, active: &mut Active, value: &Bound<'_, PyAny>) -> NodeId {
-        Moment::new(&mut self.eyes, &mut active.call.values, &mut active.window).of(value)
+    /// Adds a value to the graph of a call.
+    fn read_value(&mut self, active: &mut ActiveCall, value: &Bound<'_, PyAny>) -> NodeId {
+        ValueGraphBuilder::new(&mut self.reader, &mut active.call.values, &mut active.held)
+            .add(value)
     }
 
-    /// A function ends.
-    pub(super) fn leave(&mut self, frame: &Frame<'_>, left: Left<'_, '_>) -> PyResult<()> {
-        let Some(active) = self.take(frame.address()) else {
-            if let Left::With(value) = left {
-                self.notice_module_end(frame, value.py());
+    /// Handles the end of a function, by return or exception.
+    pub(super) fn leave(
+        &mut self,
+        frame: &PythonFrame<'_>,
+        exit: FrameExit<'_, '_>,
+    ) -> PyResult<()> {
+        let Some(active) = self.pop_call(frame.address()) else {
+            if let FrameExit::Returned(value) = exit {
+                self.record_module_end(frame, value.py());
             }
             return Ok(());
         };
-        self.conclude(active, left)
+        self.finish_call(active, exit)
     }
 
-    /// A generator that waits is closed, without being made to go on.
-    pub(super) fn close(&mut self, python: Python<'_>, frame: usize) -> PyResult<()> {
-        match self.waiting.remove(&frame) {
+    /// Finishes the call of a suspended generator that is closed without being resumed.
+    pub(super) fn close_generator(&mut self, python: Python<'_>, frame: usize) -> PyResult<()> {
+        match self.suspended.remove(&frame) {
             Some(active) => {
-                let exit = PyGeneratorExit::new_err(()).into_value(python);
-                self.conclude(active, Left::By(exit.bind(python)))
+                let error = PyGeneratorExit::new_err(()).into_value(python);
+                self.finish_call(active, FrameExit::Raised(error.bind(python)))
             }
             None => Ok(()),
         }
     }
 
-    /// Looks at everything once more when a call has ended.
-    fn conclude(&mut self, mut active: Active, left: Left<'_, '_>) -> PyResult<()> {
-        let python = match &left {
-            Left::With(value) | Left::By(value) => value.py(),
+    /// Reads arguments and variables again at the end of a call, and records its outcome.
+    fn finish_call(&mut self, mut active: ActiveCall, exit: FrameExit<'_, '_>) -> PyResult<()> {
+        let python = match &exit {
+            FrameExit::Returned(value) | FrameExit::Raised(value) => value.py(),
         };
         let is_generator = matches!(active.kind, UnitKind::Generator | UnitKind::AsyncGenerator);
-        let Active {
+        let ActiveCall {
             call,
-            window,
+            held,
             arguments,
-            reach,
-            met,
+            reachable,
+            importables,
             action,
             ..
         } = &mut active;
         let action = std::mem::replace(action, StepAction::Next);
-        let mut moment = Moment::new(&mut self.eyes, &mut call.values, window);
+        let mut builder = ValueGraphBuilder::new(&mut self.reader, &mut call.values, held);
         for (argument, object) in call.arguments.iter_mut().zip(arguments.iter()) {
-            argument.after = Some(moment.of(object.bind(python)));
+            argument.after = Some(builder.add(object.bind(python)));
         }
-        reach.after(python, &mut moment, &mut call.places);
-        homes::look_again(python, &mut moment, met);
-        match left {
-            Left::With(value) => {
-                let node = moment.of(value);
+        reachable.after(python, &mut builder, &mut call.variables);
+        importable_objects::reread(python, &mut builder, importables);
+        match exit {
+            FrameExit::Returned(value) => {
+                let node = builder.add(value);
                 if is_generator {
                     let outcome = StepOutcome::Returned(node);
-                    call.steps.push(Step { action, outcome });
+                    call.steps.push(GeneratorStep { action, outcome });
                 }
-                call.outcome = Outcome::Returned(node);
+                call.outcome = CallOutcome::Returned(node);
             }
-            Left::By(exception) => {
-                let node = moment.of(exception);
+            FrameExit::Raised(exception) => {
+                let node = builder.add(exception);
                 let is_closed = is_generator && exception.is_instance_of::<PyGeneratorExit>();
                 if is_generator {
                     let action = if is_closed { StepAction::Close } else { action };
                     let outcome = StepOutcome::Raised(node);
-                    call.steps.push(Step { action, outcome });
+                    call.steps.push(GeneratorStep { action, outcome });
                 }
                 if !is_closed {
-                    let is_own = circumstances::is_raised_here(exception);
-                    call.outcome = Outcome::Raised {
+                    let is_own = call_context::is_raised_here(exception);
+                    call.outcome = CallOutcome::Raised {
                         exception: node,
                         is_own,
                     };
                 }
             }
         }
-        self.end(python, active)
+        self.write_call(python, active)
     }
 
-    /// A call that will not end any more, as far as anybody can see.
-    pub(super) fn leave_unfinished(&mut self, python: Python<'_>, active: Active) -> PyResult<()> {
-        self.end(python, active)
+    /// Writes a call that will not end, as far as can be observed, without an outcome.
+    pub(super) fn abandon(&mut self, python: Python<'_>, active: ActiveCall) -> PyResult<()> {
+        self.write_call(python, active)
     }
 
-    fn end(&mut self, python: Python<'_>, mut active: Active) -> PyResult<()> {
-        self.open_weight = self.open_weight.saturating_sub(active.weight);
+    /// Decides whether to keep a call, writes it, and releases its objects.
+    fn write_call(&mut self, python: Python<'_>, mut active: ActiveCall) -> PyResult<()> {
+        self.open_bytes = self.open_bytes.saturating_sub(active.memory_size);
         let end = self.tick();
         let call = &mut active.call;
-        if !matches!(call.outcome, Outcome::Unfinished) {
+        if !matches!(call.outcome, CallOutcome::Unfinished) {
             call.end = Some(end);
         }
         call.lines = std::mem::take(&mut active.lines).into_iter().collect();
         call.microseconds = u64::try_from(active.started.elapsed().as_micros()).unwrap_or(u64::MAX);
-        active.outside.finish(call, python);
+        active.used_resources.finish(call, python);
         let id = call.id;
-        let (traits, words) = (likeness::traits(call), likeness::words(call));
+        let (traits, words) = (
+            equivalence::call_traits(call),
+            equivalence::word_choices(call),
+        );
         let is_kept = match self.codes.get_mut(&active.code) {
-            Some((Kind::Unit(watched), _)) => {
+            Some((CodeKind::Unit(watched), _)) => {
                 watched.open = watched.open.saturating_sub(1);
-                let interest = &mut watched.interest;
-                active.leads_to_new_line |= interest.has_new_line(&active.call.lines);
-                let is_wanted = active.leads_to_new_line | interest.has_new_word(&words);
-                interest.is_worth_keeping(traits, is_wanted)
+                let sampler = &mut watched.sampler;
+                active.reaches_new_line |= sampler.add_lines(&active.call.lines);
+                let is_wanted = active.reaches_new_line | sampler.add_words(&words);
+                sampler.should_keep(traits, is_wanted)
             }
             _ => false,
         };
-        let caller = self.threads.get_mut(&thread());
+        let caller = self.threads.get_mut(&thread_id());
         if let Some(caller) = caller.and_then(|thread| thread.stack.last_mut()) {
-            caller.leads_to_new_line |= active.leads_to_new_line;
+            caller.reaches_new_line |= active.reaches_new_line;
         }
-        let window = std::mem::take(&mut active.window);
-        self.released
-            .extend(self.eyes.identities.close(window, python));
+        let held = std::mem::take(&mut active.held);
+        self.pending_drops
+            .extend(self.reader.identities.release(held, python));
         #[cfg(not(Py_3_12))]
-        self.released.extend(active.exception.take());
+        self.pending_drops.extend(active.exception.take());
         if is_kept {
-            let met = std::mem::take(&mut active.met);
-            let met = homes::unchanged(&active.call.values, met);
-            active.call.places.extend(met);
-            let empty = Graph::default();
+            let importables = std::mem::take(&mut active.importables);
+            let importables = importable_objects::unchanged(&active.call.values, importables);
+            active.call.variables.extend(importables);
+            let empty = ValueGraph::default();
             let values = std::mem::replace(&mut active.call.values, empty);
             let call = Call {
                 values,
                 ..active.call.clone()
             };
-            self.writer.call(call)?;
-            self.written += 1;
-            if self.written.is_multiple_of(COUNTED_EVERY) {
-                let counts = self.counts();
-                self.writer.counts(&counts)?;
+            self.writer.add_call(call)?;
+            self.written_calls += 1;
+            if self.written_calls.is_multiple_of(COUNTS_INTERVAL) {
+                let counts = self.call_counts();
+                self.writer.write_counts(&counts)?;
             }
         } else {
-            self.writer.dropped(id)?;
+            self.writer.drop_call(id)?;
         }
-        self.released.extend(active.into_objects());
+        self.pending_drops.extend(active.into_objects());
         Ok(())
     }
 
-    /// If the frame is that of a module, what is there now is what an import gives.
-    fn notice_module_end(&mut self, frame: &Frame<'_>, python: Python<'_>) {
+    /// Records the variables of a module at the end of its import, if the frame is a module's.
+    fn record_module_end(&mut self, frame: &PythonFrame<'_>, python: Python<'_>) {
         let code = frame.code();
         let address = code.map(|code| code.as_ptr() as usize);
         let kind = address.and_then(|address| self.codes.get(&address));
-        if matches!(kind, Some((Kind::Module, _)))
+        if matches!(kind, Some((CodeKind::Module, _)))
             && let Some(globals) = frame.globals()
         {
-            let window = self.baseline.note_module(&globals, &mut self.eyes);
-            self.homes.note_module(&globals);
-            self.plans.forget();
-            self.released
-                .extend(self.eyes.identities.close(window, python));
+            let held = self.baseline.note_module(&globals, &mut self.reader);
+            self.importables.note_module(&globals);
+            self.reach_cache.forget();
+            self.pending_drops
+                .extend(self.reader.identities.release(held, python));
         }
     }
 
-    /// Modules of the project that were there before.
-    pub(super) fn note_loaded_modules(&mut self, python: Python<'_>) {
+    /// Records the project's modules that were imported before the capture started.
+    pub(super) fn record_loaded_modules(&mut self, python: Python<'_>) {
         let modules = python
             .import("sys")
             .and_then(|system| system.getattr("modules"));
@@ -573,11 +622,11 @@ impl Recorder {
                 continue;
             };
             let file = names::entry(&namespace, "__file__");
-            if file.is_some_and(|file| self.scoped.has(&file, &namespace)) {
-                let window = self.baseline.note_module(&namespace, &mut self.eyes);
-                self.homes.note_module(&namespace);
-                self.released
-                    .extend(self.eyes.identities.close(window, python));
+            if file.is_some_and(|file| self.scope_cache.contains(&file, &namespace)) {
+                let held = self.baseline.note_module(&namespace, &mut self.reader);
+                self.importables.note_module(&namespace);
+                self.pending_drops
+                    .extend(self.reader.identities.release(held, python));
             }
         }
     }

@@ -1,12 +1,17 @@
-//! What code objects are to the recorder.
+//! Classification of code objects, and sampling of their calls.
+//!
+//! The first calls of a unit are all kept. After that a call is kept if it reaches a new line,
+//! passes a new word or has a new trait (`equivalence`). After [`MAX_EXAMINED_CALLS`] only a sample
+//! of calls is examined.
 
 use pyo3::prelude::*;
 use pyo3::types::{PyCode, PyDict, PyFunction, PyTuple};
 use rustc_hash::{FxHashMap, FxHashSet};
-use testwright_capture::{Parameter, ParameterKind, Reference, Unit, UnitKind};
+use testwright_capture::{BindingKind, CodeUnit, ImportPath, UnitKind, UnitParameter};
 
-use super::{names, passing};
+use super::{names, skip_table};
 
+/// Flags of `co_flags`, as CPython defines them.
 const OPTIMIZED: u32 = 0x1;
 const POSITIONALS: u32 = 0x4;
 const KEYWORDS: u32 = 0x8;
@@ -15,111 +20,119 @@ const GENERATOR: u32 = 0x20;
 const COROUTINE: u32 = 0x80;
 const ASYNC_GENERATOR: u32 = 0x200;
 
-/// Up to this number all calls of a unit are kept.
+/// The number of calls of a unit that are kept in any case.
 const FIRST_CALLS: u32 = 8;
-/// No more calls of a unit are kept than this.
-const MOST_CALLS: u32 = 200;
-/// No more words than this make calls of a unit different.
-const MOST_WORDS: usize = 40;
-/// This many calls of a unit are looked at closely; then only now and then one.
-const CLOSELY: u32 = 1_000;
-/// After that, one call in so many is.
-const SAMPLED: u64 = 1_024;
+/// The maximum number of calls kept per unit.
+const MAX_CALLS: u32 = 200;
+/// The maximum number of distinct words per unit that make its calls different.
+const MAX_WORDS: usize = 40;
+/// The number of calls of a unit that are examined one by one. After that they are sampled.
+const MAX_EXAMINED_CALLS: u32 = 1_000;
+/// One call in this many is examined when sampling.
+const SAMPLING_INTERVAL: u64 = 1_024;
 
-/// A code object.
-pub(super) enum Kind {
-    /// Not the project's.
+/// The kind of a code object.
+pub(super) enum CodeKind {
+    /// Code outside the project.
     Foreign,
-    /// The code of a module.
+    /// The body of a module.
     Module,
     /// A function that is recorded.
     Unit(Box<WatchedUnit>),
-    /// Anything else: class bodies, comprehensions, functions inside functions.
+    /// Anything else: class bodies, comprehensions, nested functions.
     Other,
 }
 
-/// What is known about a unit in this process.
+/// A unit, and the state of its recording in this process.
 pub(super) struct WatchedUnit {
-    pub(super) unit: Unit,
-    /// Its number in the store.
+    pub(super) unit: CodeUnit,
+    /// The number of the unit in the store.
     pub(super) number: u32,
     pub(super) code: Py<PyCode>,
-    pub(super) interest: Interest,
-    /// How many of its calls are being recorded at the moment.
+    pub(super) sampler: CallSampler,
+    /// The number of its calls being recorded at the moment.
     pub(super) open: u32,
-    /// Whether the interpreter was asked to tell more than beginnings of calls.
+    /// True if the interpreter reports more than the starts of its calls.
     #[cfg(Py_3_12)]
-    pub(super) tells_everything: bool,
-    /// Whether it was asked not to tell of some lines again.
+    pub(super) reports_all_events: bool,
+    /// True if some of its lines are no longer reported.
     #[cfg(Py_3_12)]
     pub(super) has_silent_lines: bool,
 }
 
 impl WatchedUnit {
-    /// A call begins: whether it is to be looked at closely. If not, those after it pass until the next one that is.
-    pub(super) fn begins(&mut self, address: usize) -> bool {
-        self.interest.calls += passing::passed(address);
-        passing::allow(address, 0);
-        let closely = self.interest.begins();
-        // Before 3.12 the frames of generators that go on ask the same question, and those that are recorded must not
-        // pass.
-        let may_pass = cfg!(Py_3_12) || self.open == 0;
-        if !closely && may_pass {
-            passing::allow(address, self.interest.pause());
+    /// Handles the start of a call. Returns true if it is to be examined; if not, further calls are
+    /// skipped until the next one that is.
+    pub(super) fn should_examine(&mut self, address: usize) -> bool {
+        self.sampler.calls += skip_table::skipped_count(address);
+        skip_table::skip_next(address, 0);
+        let is_examined = self.sampler.count_call();
+        // Before 3.12 resuming frames of generators consult the skip table as well, and recorded
+        // ones must not be skipped.
+        let may_skip = cfg!(Py_3_12) || self.open == 0;
+        if !is_examined && may_skip {
+            skip_table::skip_next(address, self.sampler.calls_to_skip());
         }
-        closely
+        is_examined
     }
 }
 
-/// Whether calls are worth looking at, and worth keeping.
+/// Decides which calls of a unit are examined, and which are kept.
 #[derive(Default)]
-pub(super) struct Interest {
+pub(super) struct CallSampler {
+    /// The number of calls so far.
     pub(super) calls: u64,
+    /// The number of calls examined so far.
     examined: u32,
+    /// The number of calls kept so far.
     kept: u32,
-    seen: FxHashSet<u64>,
+    /// Hashes of the traits of earlier calls.
+    traits_seen: FxHashSet<u64>,
+    /// Lines reached by earlier calls.
     lines: FxHashSet<u32>,
+    /// Hashes of the words passed to earlier calls.
     words: FxHashSet<u64>,
 }
 
-impl Interest {
-    /// Counts a call. Whether it is to be looked at closely.
-    pub(super) fn begins(&mut self) -> bool {
+impl CallSampler {
+    /// Counts a call. Returns true if it is to be examined.
+    pub(super) fn count_call(&mut self) -> bool {
         self.calls += 1;
-        if self.kept >= MOST_CALLS {
+        if self.kept >= MAX_CALLS {
             return false;
         }
-        let closely =
-            self.is_close() || self.calls.is_power_of_two() || self.calls.is_multiple_of(SAMPLED);
-        self.examined = self.examined.saturating_add(u32::from(closely));
-        closely
+        let is_examined = self.examines_every_call()
+            || self.calls.is_power_of_two()
+            || self.calls.is_multiple_of(SAMPLING_INTERVAL);
+        self.examined = self.examined.saturating_add(u32::from(is_examined));
+        is_examined
     }
 
-    /// A call takes as long to look at as another one.
-    pub(super) fn looks_again(&mut self) {
+    /// Counts work worth one more examined call.
+    pub(super) fn add_examined(&mut self) {
         self.examined = self.examined.saturating_add(1);
     }
 
-    /// Whether calls are still looked at one by one.
-    pub(super) fn is_close(&self) -> bool {
-        self.examined < CLOSELY && self.kept < MOST_CALLS
+    /// Returns true if every call is still examined.
+    pub(super) fn examines_every_call(&self) -> bool {
+        self.examined < MAX_EXAMINED_CALLS && self.kept < MAX_CALLS
     }
 
-    /// How many of the next calls are not to be looked at.
-    pub(super) fn pause(&self) -> u32 {
-        if self.kept >= MOST_CALLS {
+    /// Returns the number of calls to skip until the next one to examine.
+    pub(super) fn calls_to_skip(&self) -> u32 {
+        if self.kept >= MAX_CALLS {
             return 1 << 30;
         }
-        if self.is_close() {
+        if self.examines_every_call() {
             return 0;
         }
         let next = (self.calls + 1).next_power_of_two();
-        let next = next.min((self.calls / SAMPLED + 1) * SAMPLED);
+        let next = next.min((self.calls / SAMPLING_INTERVAL + 1) * SAMPLING_INTERVAL);
         u32::try_from(next - 1 - self.calls).unwrap_or(0)
     }
 
-    /// Whether a call reaches a line that none reached before.
-    pub(super) fn has_new_line(&mut self, lines: &[u32]) -> bool {
+    /// Adds the lines that a call reached. Returns true if any is new.
+    pub(super) fn add_lines(&mut self, lines: &[u32]) -> bool {
         let mut is_new = false;
         for line in lines {
             is_new |= self.lines.insert(*line);
@@ -127,50 +140,52 @@ impl Interest {
         is_new
     }
 
-    /// Whether a call is given a word that none was given before. They are choices only where they are few.
-    pub(super) fn has_new_word(&mut self, words: &[u64]) -> bool {
+    /// Adds the words passed to a call. Returns true if any is new. Beyond [`MAX_WORDS`] words are
+    /// data rather than choices, and not counted.
+    pub(super) fn add_words(&mut self, words: &[u64]) -> bool {
         let mut is_new = false;
         for word in words {
-            is_new |= self.words.len() < MOST_WORDS && self.words.insert(*word);
+            is_new |= self.words.len() < MAX_WORDS && self.words.insert(*word);
         }
         is_new
     }
 
-    /// Whether a call is to be kept: one of the first, one with a trait that none had before, or one that is wanted anyway.
-    pub(super) fn is_worth_keeping(
+    /// Returns true if a call is to be kept: it is one of the first, has a new trait, or is wanted
+    /// anyway.
+    pub(super) fn should_keep(
         &mut self,
         traits: impl IntoIterator<Item = u64>,
         is_wanted: bool,
     ) -> bool {
         let mut is_new = is_wanted || self.kept < FIRST_CALLS || self.calls.is_power_of_two();
-        for one in traits {
-            is_new |= self.seen.insert(one);
+        for trait_hash in traits {
+            is_new |= self.traits_seen.insert(trait_hash);
         }
-        is_new &= self.kept < MOST_CALLS;
+        is_new &= self.kept < MAX_CALLS;
         self.kept += u32::from(is_new);
         is_new
     }
 }
 
-/// What a code object is. `module` is the name of the module it runs in.
-pub(super) fn kind(
+/// Classifies a code object. `module` is the name of the module that it runs in.
+pub(super) fn classify(
     code: &Bound<'_, PyCode>,
     module: &str,
     qualified: &mut QualifiedNames,
-) -> PyResult<Kind> {
+) -> PyResult<CodeKind> {
     let flags: u32 = code.getattr("co_flags")?.extract()?;
     let name: String = code.getattr("co_name")?.extract()?;
     if name == "<module>" {
-        return Ok(Kind::Module);
+        return Ok(CodeKind::Module);
     }
     if flags & OPTIMIZED == 0 || flags & NESTED != 0 || name.starts_with('<') {
-        return Ok(Kind::Other);
+        return Ok(CodeKind::Other);
     }
     let file: String = code.getattr("co_filename")?.extract()?;
     let line: u32 = code.getattr("co_firstlineno")?.extract()?;
-    let unit = Unit {
+    let unit = CodeUnit {
         module: module.to_owned(),
-        qualified_name: qualified.of(code, &file, line, &name),
+        qualified_name: qualified.name_of(code, &file, line, &name),
         file,
         line,
         kind: match flags {
@@ -182,21 +197,22 @@ pub(super) fn kind(
         parameters: parameters(code, flags)?,
         calls: 0,
     };
-    Ok(Kind::Unit(Box::new(WatchedUnit {
+    Ok(CodeKind::Unit(Box::new(WatchedUnit {
         unit,
         number: 0,
         code: code.clone().unbind(),
-        interest: Interest::default(),
+        sampler: CallSampler::default(),
         open: 0,
         #[cfg(Py_3_12)]
-        tells_everything: false,
+        reports_all_events: false,
         #[cfg(Py_3_12)]
         has_silent_lines: false,
     })))
 }
 
-/// Parameters in the order of a signature: the interpreter has `*args` and `**kwargs` at the end.
-fn parameters(code: &Bound<'_, PyCode>, flags: u32) -> PyResult<Vec<Parameter>> {
+/// Returns the parameters in the order of a signature. The interpreter stores `*args` and
+/// `**kwargs` last.
+fn parameters(code: &Bound<'_, PyCode>, flags: u32) -> PyResult<Vec<UnitParameter>> {
     let count = |name: &str| -> PyResult<usize> { code.getattr(name)?.extract() };
     let names: Vec<String> = code.getattr("co_varnames")?.extract()?;
     let positional_only = count("co_posonlyargcount")?;
@@ -204,47 +220,48 @@ fn parameters(code: &Bound<'_, PyCode>, flags: u32) -> PyResult<Vec<Parameter>> 
     let keyword_only = count("co_kwonlyargcount")?;
     let mut names = names.into_iter();
     let mut found = Vec::new();
-    let mut take = |number: usize, kind: &dyn Fn(usize) -> ParameterKind| -> Vec<Parameter> {
+    let mut take = |number: usize, kind: &dyn Fn(usize) -> BindingKind| -> Vec<UnitParameter> {
         (names.by_ref().take(number).enumerate())
-            .map(|(place, name)| Parameter {
+            .map(|(index, name)| UnitParameter {
                 name,
-                kind: kind(place),
+                kind: kind(index),
             })
             .collect()
     };
-    found.extend(take(positional, &|place| {
-        if place < positional_only {
-            ParameterKind::PositionalOnly
+    found.extend(take(positional, &|index| {
+        if index < positional_only {
+            BindingKind::PositionalOnly
         } else {
-            ParameterKind::Normal
+            BindingKind::Normal
         }
     }));
-    let by_keyword = take(keyword_only, &|_| ParameterKind::KeywordOnly);
+    let by_keyword = take(keyword_only, &|_| BindingKind::KeywordOnly);
     if flags & POSITIONALS != 0 {
-        found.extend(take(1, &|_| ParameterKind::Positionals));
+        found.extend(take(1, &|_| BindingKind::Positionals));
     }
     found.extend(by_keyword);
     if flags & KEYWORDS != 0 {
-        found.extend(take(1, &|_| ParameterKind::Keywords));
+        found.extend(take(1, &|_| BindingKind::Keywords));
     }
     Ok(found)
 }
 
-/// The function that a unit is, where an importer finds it, with its default values by parameter.
-pub(super) fn defaults<'py>(
+/// Returns the default values of a unit by parameter, if the function can be found by its import
+/// path.
+pub(super) fn default_values<'py>(
     watched: &WatchedUnit,
     python: Python<'py>,
 ) -> FxHashMap<String, Bound<'py, PyAny>> {
     let mut found = FxHashMap::default();
-    let reference = Reference::new(&watched.unit.module, &watched.unit.qualified_name);
-    let Some(object) = names::found(python, &reference) else {
+    let reference = ImportPath::new(&watched.unit.module, &watched.unit.qualified_name);
+    let Some(object) = names::resolve(python, &reference) else {
         return found;
     };
-    let object = names::function_inside(&object).unwrap_or(object);
+    let object = names::inner_function(&object).unwrap_or(object);
     let Ok(function) = object.cast_exact::<PyFunction>() else {
         return found;
     };
-    // Functions answer these themselves.
+    // These attributes are read without running code of the program.
     if !function
         .getattr("__code__")
         .is_ok_and(|code| code.is(&watched.code))
@@ -257,7 +274,7 @@ pub(super) fn defaults<'py>(
         let positional = watched.unit.parameters.iter().filter(|parameter| {
             matches!(
                 parameter.kind,
-                ParameterKind::PositionalOnly | ParameterKind::Normal
+                BindingKind::PositionalOnly | BindingKind::Normal
             )
         });
         let positional: Vec<_> = positional.collect();
@@ -271,7 +288,7 @@ pub(super) fn defaults<'py>(
     {
         for (name, value) in values.iter() {
             // SAFETY: the name is alive.
-            if let Some(name) = unsafe { names::text(python, name.as_ptr()) } {
+            if let Some(name) = unsafe { names::read_text(python, name.as_ptr()) } {
                 found.insert(name, value);
             }
         }
@@ -279,22 +296,24 @@ pub(super) fn defaults<'py>(
     found
 }
 
-/// `Class.method` for code objects. They know it themselves since 3.11; before, the text of the file tells.
+/// Qualified names of code objects, such as `Class.method`. Code objects store them since 3.11;
+/// before, they are found in the source file.
 #[derive(Default)]
 pub(super) struct QualifiedNames {
+    /// Qualified names by file, then by first line and simple name.
     #[cfg(not(Py_3_11))]
     by_file: FxHashMap<String, FxHashMap<(u32, String), String>>,
 }
 
 impl QualifiedNames {
     #[cfg(Py_3_11)]
-    fn of(&mut self, code: &Bound<'_, PyCode>, _file: &str, _line: u32, name: &str) -> String {
+    fn name_of(&mut self, code: &Bound<'_, PyCode>, _file: &str, _line: u32, name: &str) -> String {
         let qualified = code.getattr("co_qualname").and_then(|name| name.extract());
         qualified.unwrap_or_else(|_| name.to_owned())
     }
 
     #[cfg(not(Py_3_11))]
-    fn of(&mut self, _code: &Bound<'_, PyCode>, file: &str, line: u32, name: &str) -> String {
+    fn name_of(&mut self, _code: &Bound<'_, PyCode>, file: &str, line: u32, name: &str) -> String {
         let known = self.by_file.entry(file.to_owned()).or_insert_with(|| {
             let text = std::fs::read_to_string(file).unwrap_or_default();
             let functions = testwright_source::functions(&text);
@@ -313,18 +332,18 @@ mod tests {
 
     #[test]
     fn a_pause_lasts_until_the_next_call_that_is_looked_at() {
-        let mut interest = Interest::default();
-        let mut plain = Interest::default();
+        let mut sampler = CallSampler::default();
+        let mut plain = CallSampler::default();
         let mut looked_at = Vec::new();
-        while interest.calls < 10_000 {
-            let is_close = interest.begins();
-            if is_close {
-                looked_at.push(interest.calls);
+        while sampler.calls < 10_000 {
+            let examines_every_call = sampler.count_call();
+            if examines_every_call {
+                looked_at.push(sampler.calls);
             } else {
-                interest.calls += u64::from(interest.pause());
+                sampler.calls += u64::from(sampler.calls_to_skip());
             }
         }
-        let expected: Vec<u64> = (1..=10_000).filter(|_| plain.begins()).collect();
+        let expected: Vec<u64> = (1..=10_000).filter(|_| plain.count_call()).collect();
         assert_eq!(looked_at, expected);
     }
 }

@@ -1,4 +1,4 @@
-//! Frames: what a function was called with, and by whom.
+//! Frames of the running program: code, variables and callers.
 
 use pyo3::ffi;
 use pyo3::intern;
@@ -6,12 +6,14 @@ use pyo3::prelude::*;
 use pyo3::types::{PyCode, PyDict};
 
 #[cfg(not(Py_3_12))]
-use crate::sight::Pointer;
+use crate::reachability::Pointer;
 
 /// A frame of the running program.
-pub(super) struct Frame<'py>(Bound<'py, PyAny>);
+pub(super) struct PythonFrame<'py>(Bound<'py, PyAny>);
 
-impl<'py> Frame<'py> {
+impl<'py> PythonFrame<'py> {
+    /// Wraps a frame.
+    ///
     /// # Safety
     ///
     /// It must be a frame that is alive.
@@ -19,30 +21,32 @@ impl<'py> Frame<'py> {
     pub(super) unsafe fn from_pointer(
         python: Python<'py>,
         frame: *mut ffi::PyFrameObject,
-    ) -> Frame<'py> {
-        // SAFETY: as the caller promises.
-        Frame(unsafe { Bound::from_borrowed_ptr(python, frame.cast()) })
+    ) -> PythonFrame<'py> {
+        // SAFETY: guaranteed by the caller.
+        PythonFrame(unsafe { Bound::from_borrowed_ptr(python, frame.cast()) })
     }
 
-    /// The innermost frame of this thread.
+    /// Returns the innermost frame of this thread.
     #[cfg(Py_3_12)]
-    pub(super) fn current(python: Python<'py>) -> Option<Frame<'py>> {
+    pub(super) fn current(python: Python<'py>) -> Option<PythonFrame<'py>> {
         // SAFETY: the lock is held; a borrowed reference, or null outside of Python code.
         let frame =
             unsafe { Bound::from_borrowed_ptr_or_opt(python, ffi::PyEval_GetFrame().cast()) };
-        frame.map(Frame)
+        frame.map(PythonFrame)
     }
 
+    /// Returns the frame as a pointer for C functions.
     #[cfg(not(Py_3_12))]
     pub(super) fn as_ptr(&self) -> *mut ffi::PyFrameObject {
         self.0.as_ptr().cast()
     }
 
-    /// Frames are told apart by where they are while they run or wait.
+    /// Returns the address, which identifies a frame while it runs or is suspended.
     pub(super) fn address(&self) -> usize {
         self.0.as_ptr() as usize
     }
 
+    /// Returns the code object of the frame.
     pub(super) fn code(&self) -> Option<Bound<'py, PyCode>> {
         // SAFETY: it is a frame; the answer is a new reference.
         let code = unsafe {
@@ -52,17 +56,19 @@ impl<'py> Frame<'py> {
         code?.cast_into().ok()
     }
 
+    /// Returns the globals of the frame.
     pub(super) fn globals(&self) -> Option<Bound<'py, PyDict>> {
         let globals = self.0.getattr(intern!(self.0.py(), "f_globals"));
         globals.ok()?.cast_into().ok()
     }
 
-    pub(super) fn caller(&self) -> Option<Frame<'py>> {
+    /// Returns the frame of the caller.
+    pub(super) fn caller(&self) -> Option<PythonFrame<'py>> {
         let back = self.0.getattr(intern!(self.0.py(), "f_back")).ok()?;
-        (!back.is_none()).then_some(Frame(back))
+        (!back.is_none()).then_some(PythonFrame(back))
     }
 
-    /// What a variable is bound to, also one that inner functions use.
+    /// Returns the value of a local variable, including one captured by inner functions.
     #[cfg(Py_3_12)]
     pub(super) fn variable(&self, name: &str) -> Option<Bound<'py, PyAny>> {
         let name = pyo3::types::PyString::new(self.0.py(), name);
@@ -77,46 +83,48 @@ impl<'py> Frame<'py> {
         }
     }
 
-    /// What a variable is bound to, also one that inner functions use. The interpreter makes a dictionary of all variables
-    /// to answer that, and has the frame keep it; if it was not there before, it is taken away again, as it would keep alive
-    /// what the program lets go.
+    /// Returns the value of a local variable, including one captured by inner functions.
+    ///
+    /// The interpreter builds a dictionary of all variables for that, and stores it in the frame.
+    /// If there was none before, it is removed again, because it would keep objects alive that the
+    /// program drops.
     #[cfg(not(Py_3_12))]
     pub(super) fn variable(&self, name: &str) -> Option<Bound<'py, PyAny>> {
-        let place = self.variables_place();
-        // SAFETY: the frame is alive, and the place is one of its parts.
-        let had_none = unsafe { (*place).is_null() };
+        let locals = self.locals_pointer();
+        // SAFETY: the frame is alive, and the pointer leads to one of its fields.
+        let had_none = unsafe { (*locals).is_null() };
         let variables = self.0.getattr(intern!(self.0.py(), "f_locals")).ok()?;
         let value = variables.cast::<PyDict>().ok()?.get_item(name).ok()?;
         if had_none {
-            // SAFETY: the same. The reference was the frame's, which does without it as it did before.
+            // SAFETY: as above. The reference was the frame's, which works without it as before.
             unsafe {
-                let kept = std::mem::replace(&mut *place, std::ptr::null_mut());
+                let kept = std::mem::replace(&mut *locals, std::ptr::null_mut());
                 ffi::Py_XDECREF(kept);
             }
         }
         value
     }
 
-    /// Where a frame keeps the dictionary of its variables, if it has one: `f_locals` of `PyFrameObject`, and of
-    /// `_PyInterpreterFrame` in 3.11.
+    /// Returns the field of a frame that holds the dictionary of its variables: `f_locals` of
+    /// `PyFrameObject`, and of `_PyInterpreterFrame` in 3.11.
     #[cfg(not(Py_3_12))]
-    fn variables_place(&self) -> *mut Pointer {
+    fn locals_pointer(&self) -> *mut Pointer {
         let words = self.0.as_ptr().cast::<Pointer>();
         #[cfg(not(Py_3_11))]
         // SAFETY: frames have more words than that.
         return unsafe { words.add(7) };
         #[cfg(Py_3_11)]
-        // SAFETY: the same, and what is pointed to is there as long as the frame.
+        // SAFETY: as above, and the inner frame lives as long as the frame object.
         return unsafe { (*words.add(3)).cast::<Pointer>().add(3) };
     }
 
-    /// The same frame once more.
+    /// Returns another reference to the same frame.
     #[cfg(not(Py_3_12))]
-    pub(super) fn same(&self) -> Option<Frame<'py>> {
-        Some(Frame(self.0.clone()))
+    pub(super) fn duplicate(&self) -> Option<PythonFrame<'py>> {
+        Some(PythonFrame(self.0.clone()))
     }
 
-    /// The line that a frame has come to.
+    /// Returns the current line of the frame.
     #[cfg(not(Py_3_12))]
     pub(super) fn line(&self) -> Option<u32> {
         self.0
@@ -126,7 +134,7 @@ impl<'py> Frame<'py> {
             .ok()
     }
 
-    /// The instruction that a frame has come to.
+    /// Returns the offset of the current instruction of the frame.
     #[cfg(not(Py_3_12))]
     pub(super) fn offset(&self) -> Option<usize> {
         let offset: isize = self

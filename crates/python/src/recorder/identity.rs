@@ -1,134 +1,146 @@
-//! Which object is which.
+//! Identities of objects.
 //!
-//! The recorder keeps no object of the program alive for longer than a call that it is watching. An address alone
-//! says little, then: another object may come to lie there. So an object is known by a weak reference where it allows
-//! one, and is held as long as a call that saw it lasts where it does not (lists and dictionaries do not). Whoever has
-//! an identity here has never shared it with another object.
+//! The recorder keeps no object of the program alive for longer than a call that uses it, and
+//! addresses are reused. So an object is tracked by a weak reference if its type supports them.
+//! Otherwise (lists and dictionaries, for example) it is held for as long as a call that uses it
+//! lasts. No two objects ever share an identity.
 
 use pyo3::ffi;
 use pyo3::prelude::*;
 use rustc_hash::FxHashMap;
 use testwright_capture::ObjectId;
 
-/// Dead weak references are looked for when there are more than this, and whenever their number has doubled since.
-const FIRST_CLEANING: usize = 4_096;
+/// Dead weak references are removed when there are more entries than this, and whenever their
+/// number has doubled since.
+const MIN_CLEANUP_SIZE: usize = 4_096;
 
-/// More objects than this are not known at the same time. An object that is seen again after it was forgotten gets
-/// another identity.
-const MOST_KNOWN: usize = 200_000;
+/// The maximum number of objects tracked at the same time. An object that was forgotten gets
+/// another identity when it is seen again.
+const MAX_TRACKED: usize = 200_000;
 
-/// All objects that are known at the moment.
-pub(super) struct Identities {
-    by_address: FxHashMap<usize, Known>,
+/// All objects tracked at the moment.
+pub(super) struct ObjectIdentities {
+    by_address: FxHashMap<usize, TrackedObject>,
+    /// The next identity to assign.
     next: u64,
-    cleaning: usize,
+    /// The number of entries above which dead ones are removed.
+    cleanup_size: usize,
 }
 
-struct Known {
+/// An object with its identity.
+struct TrackedObject {
     id: ObjectId,
-    tie: Tie,
+    hold: ObjectHold,
 }
 
-enum Tie {
+/// The reference by which an object is tracked.
+enum ObjectHold {
+    /// A weak reference.
     Weak(Py<PyAny>),
-    /// Held, for this number of calls.
-    Held(Py<PyAny>, u32),
+    /// A strong reference, shared by this number of calls.
+    Strong(Py<PyAny>, u32),
 }
 
-/// The objects that a call holds, and that are to be let go when it ends.
+/// The objects that a call holds strongly, by address, until it ends.
 #[derive(Default)]
-pub(super) struct Window {
-    held: Vec<usize>,
+pub(super) struct HeldObjects {
+    addresses: Vec<usize>,
 }
 
-impl Identities {
-    pub(super) fn new() -> Identities {
-        Identities {
+impl ObjectIdentities {
+    pub(super) fn new() -> ObjectIdentities {
+        ObjectIdentities {
             by_address: FxHashMap::default(),
             next: 1,
-            cleaning: FIRST_CLEANING,
+            cleanup_size: MIN_CLEANUP_SIZE,
         }
     }
 
-    /// The identity of an object, for as long as it lives if it allows weak references, or else for as long as the
-    /// window is open.
-    pub(super) fn of(&mut self, object: &Bound<'_, PyAny>, window: &mut Window) -> ObjectId {
+    /// Returns the identity of an object. It is valid for as long as the object lives if its type
+    /// supports weak references, and until `held` is released otherwise.
+    pub(super) fn identify(
+        &mut self,
+        object: &Bound<'_, PyAny>,
+        held: &mut HeldObjects,
+    ) -> ObjectId {
         let address = object.as_ptr() as usize;
-        if let Some(known) = self.by_address.get_mut(&address) {
-            match &mut known.tie {
-                Tie::Weak(reference) => {
+        if let Some(tracked) = self.by_address.get_mut(&address) {
+            match &mut tracked.hold {
+                ObjectHold::Weak(reference) => {
                     if refers_to(reference.bind(object.py()), object) {
-                        return known.id;
+                        return tracked.id;
                     }
                 }
-                Tie::Held(_, calls) => {
-                    if !window.held.contains(&address) {
+                ObjectHold::Strong(_, calls) => {
+                    if !held.addresses.contains(&address) {
                         *calls += 1;
-                        window.held.push(address);
+                        held.addresses.push(address);
                     }
-                    return known.id;
+                    return tracked.id;
                 }
             }
         }
         let id = ObjectId(self.next);
         self.next += 1;
-        let tie = match weak_reference(object) {
-            Some(reference) => Tie::Weak(reference),
+        let hold = match new_weak_reference(object) {
+            Some(reference) => ObjectHold::Weak(reference),
             None => {
-                window.held.push(address);
-                Tie::Held(object.clone().unbind(), 1)
+                held.addresses.push(address);
+                ObjectHold::Strong(object.clone().unbind(), 1)
             }
         };
-        self.by_address.insert(address, Known { id, tie });
+        self.by_address.insert(address, TrackedObject { id, hold });
         id
     }
 
-    /// A call has ended. What nobody holds any more is handed over, to be let go when the recorder is at rest: an
-    /// object that dies may run code of the program.
-    pub(super) fn close(&mut self, window: Window, python: Python<'_>) -> Vec<Py<PyAny>> {
-        let mut released = Vec::new();
-        for address in window.held {
-            let Some(known) = self.by_address.get_mut(&address) else {
+    /// Releases the objects of a call that has ended. Returns those that no other call holds, to be
+    /// dropped once the recorder is unlocked: an object that dies may run code of the program.
+    pub(super) fn release(&mut self, held: HeldObjects, python: Python<'_>) -> Vec<Py<PyAny>> {
+        let mut pending_drops = Vec::new();
+        for address in held.addresses {
+            let Some(tracked) = self.by_address.get_mut(&address) else {
                 continue;
             };
-            if let Tie::Held(_, calls) = &mut known.tie {
+            if let ObjectHold::Strong(_, calls) = &mut tracked.hold {
                 *calls -= 1;
                 if *calls == 0
-                    && let Some(Known {
-                        tie: Tie::Held(object, _),
+                    && let Some(TrackedObject {
+                        hold: ObjectHold::Strong(object, _),
                         ..
                     }) = self.by_address.remove(&address)
                 {
-                    released.push(object);
+                    pending_drops.push(object);
                 }
             }
         }
-        if self.by_address.len() > self.cleaning {
-            self.by_address.retain(|_, known| match &known.tie {
-                Tie::Weak(reference) => is_alive(reference.bind(python)),
-                Tie::Held(..) => true,
+        if self.by_address.len() > self.cleanup_size {
+            self.by_address.retain(|_, tracked| match &tracked.hold {
+                ObjectHold::Weak(reference) => is_alive(reference.bind(python)),
+                ObjectHold::Strong(..) => true,
             });
-            if self.by_address.len() > MOST_KNOWN {
+            if self.by_address.len() > MAX_TRACKED {
                 self.by_address
-                    .retain(|_, known| matches!(known.tie, Tie::Held(..)));
+                    .retain(|_, tracked| matches!(tracked.hold, ObjectHold::Strong(..)));
             }
-            self.cleaning = FIRST_CLEANING.max(2 * self.by_address.len());
+            self.cleanup_size = MIN_CLEANUP_SIZE.max(2 * self.by_address.len());
         }
-        released
+        pending_drops
     }
 }
 
-pub(super) fn weak_reference(object: &Bound<'_, PyAny>) -> Option<Py<PyAny>> {
-    // SAFETY: a check of the type's fields, then a new reference to a weak reference without a callback, or null with
-    // an exception.
+/// Creates a weak reference without a callback, if the type supports it.
+pub(super) fn new_weak_reference(object: &Bound<'_, PyAny>) -> Option<Py<PyAny>> {
+    // SAFETY: checks the fields of the type, then takes a new reference to a weak reference without
+    // a callback, or null with an exception.
     unsafe {
         let class = ffi::Py_TYPE(object.as_ptr());
-        // A class may keep its own weak references in ways that run code; those made in Python and in C do not.
+        // Weak references of types with this offset are made by the interpreter, without running
+        // code of the program.
         if (*class).tp_weaklistoffset == 0 {
             return None;
         }
-        // These hand themselves out while they die, to warn that nobody waited for them or to be closed by a loop, and a
-        // weak reference that is made by then would never hear of their end.
+        // These types hand themselves out while they die, for warnings or to be closed by an event
+        // loop. A weak reference created at that point would never be cleared.
         if class == &raw mut ffi::PyCoro_Type || class == &raw mut ffi::PyAsyncGen_Type {
             return None;
         }
@@ -143,11 +155,11 @@ pub(super) fn weak_reference(object: &Bound<'_, PyAny>) -> Option<Py<PyAny>> {
     }
 }
 
-/// What a weak reference refers to, without making it live longer.
-fn target(reference: &Bound<'_, PyAny>) -> *mut ffi::PyObject {
+/// Returns the object of a weak reference, without keeping it alive, or null.
+fn referent(reference: &Bound<'_, PyAny>) -> *mut ffi::PyObject {
     let mut found = std::ptr::null_mut();
-    // SAFETY: it is a weak reference; the answer is a new reference, given back at once. Nothing dies by that, as
-    // somebody else has one: the object would not be found otherwise.
+    // SAFETY: it is a weak reference; the result is a new reference, given back at once. The object
+    // does not die by that, because another reference to it must exist.
     unsafe {
         if ffi::compat::PyWeakref_GetRef(reference.as_ptr(), &mut found) == 1 {
             ffi::Py_DECREF(found);
@@ -158,10 +170,12 @@ fn target(reference: &Bound<'_, PyAny>) -> *mut ffi::PyObject {
     std::ptr::null_mut()
 }
 
+/// Returns true if a weak reference refers to this object.
 fn refers_to(reference: &Bound<'_, PyAny>, object: &Bound<'_, PyAny>) -> bool {
-    target(reference) == object.as_ptr()
+    referent(reference) == object.as_ptr()
 }
 
+/// Returns true if the object of a weak reference is alive.
 pub(super) fn is_alive(reference: &Bound<'_, PyAny>) -> bool {
-    !target(reference).is_null()
+    !referent(reference).is_null()
 }

@@ -1,4 +1,7 @@
-//! Events by `sys.monitoring`, which CPython has since 3.12.
+//! Events through `sys.monitoring`, which CPython has since 3.12.
+//!
+//! Starts of functions are reported everywhere, and switched off for code outside the project. All
+//! other events are requested for single units, only while their calls are examined.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -8,46 +11,51 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyAny, PyCode};
 
-use super::calls::{self, Left, Standing, Wish};
-use super::frame::Frame;
-use super::{passing, with};
+use super::calls::{self, EntryStatus, EventRequest, FrameExit};
+use super::frame::PythonFrame;
+use super::{skip_table, with_recorder};
 use crate::call;
 
-/// 0 to 2 and 5 belong to debuggers, coverage.py, profilers and optimisers; our own coverage prefers 4.
+/// The tool ids to try. By convention 0 to 2 and 5 belong to debuggers, coverage.py, profilers and
+/// optimisers; our own coverage prefers 4.
 const TOOLS: [u8; 2] = [3, 4];
 
-/// Where an event is told.
+/// The code in which an event is reported.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Where {
-    /// In all code, and switched off at the places that are not the project's. Those about exceptions cannot be.
+enum EventScope {
+    /// All code. Switched off at locations outside the project, except for events about exceptions,
+    /// which cannot be switched off.
     Everywhere,
-    /// In units as long as their calls are looked at.
-    InUnits,
-    /// The same, and in modules.
-    InUnitsAndModules,
+    /// Units, while their calls are examined.
+    Units,
+    /// Units while their calls are examined, and modules.
+    UnitsAndModules,
 }
 
-const EVENTS: [(&str, ffi::PyCFunctionFast, Where); 7] = [
-    ("PY_START", on_start, Where::Everywhere),
-    ("PY_THROW", on_resume, Where::Everywhere),
-    ("PY_UNWIND", on_unwind, Where::Everywhere),
-    ("PY_RETURN", on_return, Where::InUnitsAndModules),
-    ("PY_RESUME", on_resume, Where::InUnits),
-    ("PY_YIELD", on_yield, Where::InUnits),
-    ("LINE", on_line, Where::InUnits),
+/// The events to request, each with its callback and scope.
+const EVENTS: [(&str, ffi::PyCFunctionFast, EventScope); 7] = [
+    ("PY_START", on_start, EventScope::Everywhere),
+    ("PY_THROW", on_resume, EventScope::Everywhere),
+    ("PY_UNWIND", on_unwind, EventScope::Everywhere),
+    ("PY_RETURN", on_return, EventScope::UnitsAndModules),
+    ("PY_RESUME", on_resume, EventScope::Units),
+    ("PY_YIELD", on_yield, EventScope::Units),
+    ("LINE", on_line, EventScope::Units),
 ];
 
-/// The events of units, and those of modules, as the interpreter numbers them.
-static OF_UNITS: AtomicU32 = AtomicU32::new(0);
-static OF_MODULES: AtomicU32 = AtomicU32::new(0);
+/// The events requested for units, as a bit set of the interpreter's numbers.
+static UNIT_EVENTS: AtomicU32 = AtomicU32::new(0);
+/// The events requested for modules, as a bit set of the interpreter's numbers.
+static MODULE_EVENTS: AtomicU32 = AtomicU32::new(0);
 
-/// Which tool we are, while we listen.
+/// The id of our tool while the listener is active.
 static TOOL: Mutex<Option<u8>> = Mutex::new(None);
 
-/// What asks the interpreter for events.
-pub(super) struct Listener;
+/// Requests events from the interpreter.
+pub(super) struct MonitoringListener;
 
-impl Listener {
+impl MonitoringListener {
+    /// Claims a tool id, registers the callbacks, and requests the global events.
     pub(super) fn start(python: Python<'_>) -> PyResult<()> {
         let monitoring = python.import("sys")?.getattr("monitoring")?;
         let free = |tool: &u8| {
@@ -62,22 +70,22 @@ impl Listener {
         let events = monitoring.getattr("events")?;
         let disable = monitoring.getattr("DISABLE")?;
         let mut all = 0u32;
-        let (mut of_units, mut of_modules) = (0, 0);
-        for (name, function, place) in EVENTS {
+        let (mut unit_events, mut module_events) = (0, 0);
+        for (name, function, scope) in EVENTS {
             let event: u32 = events.getattr(name)?.extract()?;
-            let callback = call::around(&disable, function)?;
+            let callback = call::wrap_c_function(&disable, function)?;
             monitoring.call_method1("register_callback", (tool, event, callback))?;
-            match place {
-                Where::Everywhere => all |= event,
-                Where::InUnits => of_units |= event,
-                Where::InUnitsAndModules => {
-                    of_units |= event;
-                    of_modules |= event;
+            match scope {
+                EventScope::Everywhere => all |= event,
+                EventScope::Units => unit_events |= event,
+                EventScope::UnitsAndModules => {
+                    unit_events |= event;
+                    module_events |= event;
                 }
             }
         }
-        OF_UNITS.store(of_units, Ordering::Relaxed);
-        OF_MODULES.store(of_modules, Ordering::Relaxed);
+        UNIT_EVENTS.store(unit_events, Ordering::Relaxed);
+        MODULE_EVENTS.store(module_events, Ordering::Relaxed);
         *TOOL
             .lock()
             .unwrap_or_else(std::sync::PoisonError::into_inner) = Some(tool);
@@ -86,6 +94,7 @@ impl Listener {
             .map(|_| ())
     }
 
+    /// Withdraws all requests and frees the tool id. Without effect if not started.
     pub(super) fn stop(python: Python<'_>) -> PyResult<()> {
         let tool = TOOL
             .lock()
@@ -101,13 +110,13 @@ impl Listener {
             let event = events.getattr(name)?;
             monitoring.call_method1("register_callback", (tool, event, python.None()))?;
         }
-        // What was switched off for us must be told again to the next who takes the place.
+        // Locations switched off for us must be reported again to the next tool with this id.
         monitoring.call_method0("restart_events")?;
         monitoring.call_method1("free_tool_id", (tool,)).map(|_| ())
     }
 
-    /// Asks for these events of a code object, and no others.
-    fn ask(code: &Bound<'_, PyCode>, events: u32) -> PyResult<()> {
+    /// Requests exactly these events for a code object.
+    fn set_local_events(code: &Bound<'_, PyCode>, events: u32) -> PyResult<()> {
         let Some(tool) = *TOOL
             .lock()
             .unwrap_or_else(std::sync::PoisonError::into_inner)
@@ -120,56 +129,61 @@ impl Listener {
             .map(|_| ())
     }
 
-    /// Asks for what is wanted of a unit. If that fails, less is recorded, and nobody else is concerned.
-    fn grant(code: &Bound<'_, PyCode>, wish: Option<Wish>) {
-        let of_units = OF_UNITS.load(Ordering::Relaxed);
-        let _ = match wish {
-            Some(Wish::Everything) => Listener::ask(code, of_units),
-            // Only what is asked for anew is told everywhere.
-            Some(Wish::EverythingAgain) => {
-                Listener::ask(code, 0).and_then(|()| Listener::ask(code, of_units))
-            }
-            Some(Wish::Beginnings) => Listener::ask(code, 0),
+    /// Applies a change of events for a unit. If that fails, less is recorded, and the program is
+    /// not affected.
+    fn apply_request(code: &Bound<'_, PyCode>, request: Option<EventRequest>) {
+        let unit_events = UNIT_EVENTS.load(Ordering::Relaxed);
+        let _ = match request {
+            Some(EventRequest::All) => MonitoringListener::set_local_events(code, unit_events),
+            // Only events that are newly requested are reported at all locations again.
+            Some(EventRequest::RestartAll) => MonitoringListener::set_local_events(code, 0)
+                .and_then(|()| MonitoringListener::set_local_events(code, unit_events)),
+            Some(EventRequest::StartsOnly) => MonitoringListener::set_local_events(code, 0),
             None => Ok(()),
         };
     }
 }
 
-/// Whether to tell of an event at this place again.
+/// The answer to an event: whether to report it at this location again.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Again {
-    Yes,
-    Never,
+enum EventAnswer {
+    /// Report the event again.
+    Keep,
+    /// Do not report the event at this location any more.
+    Disable,
 }
 
+/// Calls the handler of an event, and returns its answer to the interpreter.
+///
 /// # Safety
-/// As the interpreter calls it: with the lock held, the object that the callback was made with, and the arguments of
-/// the event.
-unsafe fn answer(
+///
+/// Must be called as the interpreter calls it: with the lock held, the object that the callback was
+/// made with, and the arguments of the event.
+unsafe fn handle_event(
     disable: *mut ffi::PyObject,
     arguments: *mut *mut ffi::PyObject,
     count: ffi::Py_ssize_t,
-    handle: impl FnOnce(&Bound<'_, PyCode>, &[Bound<'_, PyAny>]) -> Again,
+    handle: impl FnOnce(&Bound<'_, PyCode>, &[Bound<'_, PyAny>]) -> EventAnswer,
 ) -> *mut ffi::PyObject {
-    // No panic may cross into C, and nothing that goes wrong here may come out of the program.
+    // No panic may cross into C, and no error here may surface in the program.
     let work = std::panic::AssertUnwindSafe(|| {
-        // The lock is held already; but objects that are let go die at once only where this library knows it, too.
+        // The lock is held already, but pyo3 drops objects at once only if it knows that.
         Python::attach(|python| {
-            // SAFETY: as the caller promises; the arguments live as long as the call.
-            let argument = |place: isize| unsafe {
-                Bound::from_borrowed_ptr(python, *arguments.offset(place))
+            // SAFETY: guaranteed by the caller; the arguments live as long as the call.
+            let argument = |index: isize| unsafe {
+                Bound::from_borrowed_ptr(python, *arguments.offset(index))
             };
             let all: Vec<_> = (1..count).map(argument).collect();
             argument(0)
                 .cast::<PyCode>()
-                .map_or(Again::Never, |code| handle(code, &all))
+                .map_or(EventAnswer::Disable, |code| handle(code, &all))
         })
     });
-    // SAFETY: both objects are alive; the answer is a new reference.
+    // SAFETY: both objects are alive; the result is a new reference.
     unsafe {
         match std::panic::catch_unwind(work) {
-            Ok(Again::Never) => ffi::Py_NewRef(disable),
-            Ok(Again::Yes) | Err(_) => ffi::Py_NewRef(ffi::Py_None()),
+            Ok(EventAnswer::Disable) => ffi::Py_NewRef(disable),
+            Ok(EventAnswer::Keep) | Err(_) => ffi::Py_NewRef(ffi::Py_None()),
         }
     }
 }
@@ -188,104 +202,111 @@ macro_rules! callbacks {
                     if is_idle(*arguments as usize) {
                         return ffi::Py_NewRef(ffi::Py_None());
                     }
-                    answer(disable, arguments, count, $handle)
+                    handle_event(disable, arguments, count, $handle)
                 }
             }
         )*
     };
 }
 
-// Most events are about nothing new, and are let go before anything else is done.
+// Most events bring nothing new. The condition after `unless` drops them before any other work.
 callbacks! {
-    on_start start unless |code| passing::passes(code),
+    on_start start unless |code| skip_table::should_skip(code),
     on_resume resume unless |_| false,
     on_return leave unless |code| calls::innermost_code() == code && !calls::ends_innermost(code),
-    on_yield wait unless |code| !calls::is_of_innermost(code),
+    on_yield suspend unless |code| !calls::is_innermost(code),
     on_unwind unwind unless |code| !calls::ends_innermost(code),
-    on_line line unless |code| !calls::is_of_innermost(code),
+    on_line line unless |code| !calls::is_innermost(code),
 }
 
-fn start(code: &Bound<'_, PyCode>, _: &[Bound<'_, PyAny>]) -> Again {
+/// Handles the start of a function.
+fn start(code: &Bound<'_, PyCode>, _: &[Bound<'_, PyAny>]) -> EventAnswer {
     let python = code.py();
-    let entered = with(python, |recorder| {
-        let standing = recorder.enter(code, || Frame::current(python));
-        let is_recorded = matches!(standing, Ok(Standing::Recorded));
-        let wish = is_recorded.then(|| recorder.wish(code.as_ptr() as usize));
-        (standing, wish.flatten())
+    let entered = with_recorder(python, |recorder| {
+        let standing = recorder.enter(code, || PythonFrame::current(python));
+        let is_recorded = matches!(standing, Ok(EntryStatus::Recorded));
+        let request = is_recorded.then(|| recorder.event_request(code.as_ptr() as usize));
+        (standing, request.flatten())
     });
-    let Some((Ok(standing), wish)) = entered else {
-        return Again::Yes;
+    let Some((Ok(standing), request)) = entered else {
+        return EventAnswer::Keep;
     };
-    Listener::grant(code, wish);
+    MonitoringListener::apply_request(code, request);
     match standing {
-        Standing::Foreign => return Again::Never,
-        Standing::Module => {
-            let _ = Listener::ask(code, OF_MODULES.load(Ordering::Relaxed));
+        EntryStatus::Foreign => return EventAnswer::Disable,
+        EntryStatus::Module => {
+            let _ =
+                MonitoringListener::set_local_events(code, MODULE_EVENTS.load(Ordering::Relaxed));
         }
-        Standing::Passed | Standing::Recorded => {}
+        EntryStatus::Skipped | EntryStatus::Recorded => {}
     }
-    Again::Yes
+    EventAnswer::Keep
 }
 
-fn resume(code: &Bound<'_, PyCode>, _: &[Bound<'_, PyAny>]) -> Again {
+/// Handles the resumption of a generator or coroutine, including by `throw`.
+fn resume(code: &Bound<'_, PyCode>, _: &[Bound<'_, PyAny>]) -> EventAnswer {
     let python = code.py();
-    with(python, |recorder| {
-        if recorder.has_waiting()
+    with_recorder(python, |recorder| {
+        if recorder.has_suspended()
             && recorder.is_unit(code.as_ptr() as usize)
-            && let Some(frame) = Frame::current(python)
+            && let Some(frame) = PythonFrame::current(python)
         {
-            recorder.go_on(python, frame.address());
+            recorder.resume(python, frame.address());
         }
     });
-    Again::Yes
+    EventAnswer::Keep
 }
 
-/// Does something with the frame of a call that is being recorded, or of a module.
+/// Runs `work` with the current frame, if it is the innermost recorded call or a module.
 fn with_frame(
     code: &Bound<'_, PyCode>,
-    work: impl FnOnce(&mut super::Recorder, &Frame<'_>) -> PyResult<()>,
-) -> Again {
+    work: impl FnOnce(&mut super::CallRecorder, &PythonFrame<'_>) -> PyResult<()>,
+) -> EventAnswer {
     let python = code.py();
     let address = code.as_ptr() as usize;
-    let wish = with(python, |recorder| {
-        let concerns = calls::innermost_code() == address || recorder.is_module(address);
-        let frame = Frame::current(python).filter(|_| concerns)?;
+    let request = with_recorder(python, |recorder| {
+        let is_relevant = calls::innermost_code() == address || recorder.is_module(address);
+        let frame = PythonFrame::current(python).filter(|_| is_relevant)?;
         let done = work(recorder, &frame);
-        recorder.note_trouble(done);
-        recorder.wish(address)
+        recorder.report_error(done);
+        recorder.event_request(address)
     });
-    Listener::grant(code, wish.flatten());
-    Again::Yes
+    MonitoringListener::apply_request(code, request.flatten());
+    EventAnswer::Keep
 }
 
-fn leave(code: &Bound<'_, PyCode>, arguments: &[Bound<'_, PyAny>]) -> Again {
+/// Handles a `return`.
+fn leave(code: &Bound<'_, PyCode>, arguments: &[Bound<'_, PyAny>]) -> EventAnswer {
     with_frame(code, |recorder, frame| match arguments.get(1) {
-        Some(value) => recorder.leave(frame, Left::With(value)),
+        Some(value) => recorder.leave(frame, FrameExit::Returned(value)),
         None => Ok(()),
     })
 }
 
-fn wait(code: &Bound<'_, PyCode>, arguments: &[Bound<'_, PyAny>]) -> Again {
+/// Handles a `yield` or a suspending `await`.
+fn suspend(code: &Bound<'_, PyCode>, arguments: &[Bound<'_, PyAny>]) -> EventAnswer {
     with_frame(code, |recorder, frame| match arguments.get(1) {
-        Some(value) => recorder.wait(frame, value),
+        Some(value) => recorder.suspend(frame, value),
         None => Ok(()),
     })
 }
 
-fn unwind(code: &Bound<'_, PyCode>, arguments: &[Bound<'_, PyAny>]) -> Again {
+/// Handles an exception that leaves a function.
+fn unwind(code: &Bound<'_, PyCode>, arguments: &[Bound<'_, PyAny>]) -> EventAnswer {
     with_frame(code, |recorder, frame| match arguments.get(1) {
-        Some(exception) => recorder.leave(frame, Left::By(exception)),
+        Some(exception) => recorder.leave(frame, FrameExit::Raised(exception)),
         None => Ok(()),
     })
 }
 
-fn line(code: &Bound<'_, PyCode>, arguments: &[Bound<'_, PyAny>]) -> Again {
+/// Handles a line reached in the innermost recorded call.
+fn line(code: &Bound<'_, PyCode>, arguments: &[Bound<'_, PyAny>]) -> EventAnswer {
     let Some(line) = arguments.first().and_then(|line| line.extract().ok()) else {
-        return Again::Yes;
+        return EventAnswer::Keep;
     };
-    let again = with(code.py(), |recorder| recorder.reach_line(line));
-    match again {
-        Some(false) => Again::Never,
-        Some(true) | None => Again::Yes,
+    let keeps_reporting = with_recorder(code.py(), |recorder| recorder.record_line(line));
+    match keeps_reporting {
+        Some(false) => EventAnswer::Disable,
+        Some(true) | None => EventAnswer::Keep,
     }
 }

@@ -1,16 +1,16 @@
-//! Which code belongs to the project.
+//! The scope of a recording: the code that belongs to the project.
 
 use std::path::{Path, PathBuf};
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use rustc_hash::FxHashMap;
-use testwright_capture::Reference;
+use testwright_capture::ImportPath;
 
 use super::names;
 
-/// Parts of paths below which nothing is the project's own.
-const FOREIGN: [&str; 5] = [
+/// Folders that hold no code of the project.
+const FOREIGN_FOLDERS: [&str; 5] = [
     "site-packages",
     "dist-packages",
     "node_modules",
@@ -18,57 +18,65 @@ const FOREIGN: [&str; 5] = [
     "__pypackages__",
 ];
 
-/// What is recorded.
+/// The code to record.
 #[derive(Clone, Debug, Default)]
-pub struct Scope {
-    /// Modules and packages by name, with everything in them. If there are none, what is in the folders counts.
+pub struct ProjectScope {
+    /// Modules and packages by name, including their submodules. If empty, the folders decide.
     pub modules: Vec<String>,
-    /// Folders whose files are the project's, but for those of environments and of tests.
+    /// Folders whose files belong to the project, except for environments and tests.
     pub folders: Vec<PathBuf>,
 }
 
-/// Remembers what was found out about files.
-pub(super) struct Scoped {
-    scope: Scope,
-    /// By the address of the file name in code objects; the names are kept, so that addresses stay theirs.
-    known: FxHashMap<usize, (bool, Py<PyAny>)>,
-    /// Where the interpreter's own library and installed packages are.
+/// Decides whether files are in scope, and remembers the decisions.
+pub(super) struct ScopeCache {
+    scope: ProjectScope,
+    /// Decisions by the address of the file name in code objects. The names are kept alive, so that
+    /// addresses stay unique.
+    decided: FxHashMap<usize, (bool, Py<PyAny>)>,
+    /// The folders of the standard library, of installed packages and of Testwright itself.
     foreign: Vec<PathBuf>,
 }
 
-impl Scoped {
-    pub(super) fn new(python: Python<'_>, scope: Scope) -> PyResult<Scoped> {
+impl ScopeCache {
+    /// Finds the folders that are out of scope.
+    pub(super) fn new(python: Python<'_>, scope: ProjectScope) -> PyResult<ScopeCache> {
         let paths = python.import("sysconfig")?.call_method0("get_paths")?;
         let mut foreign = Vec::new();
         for name in ["stdlib", "platstdlib", "purelib", "platlib"] {
             foreign.extend(paths.get_item(name)?.extract::<PathBuf>());
         }
-        // Not by importing it: the package around it may not be there.
-        let ours = names::found(python, &Reference::new("testwright._native", ""));
+        // Looked up without importing it: the package around the extension may be missing.
+        let ours = names::resolve(python, &ImportPath::new("testwright._native", ""));
         let ours: Option<PathBuf> =
             ours.and_then(|ours| ours.getattr("__file__").ok()?.extract().ok());
         foreign.extend(ours.and_then(|file| Some(file.parent()?.to_path_buf())));
-        Ok(Scoped {
+        Ok(ScopeCache {
             scope,
-            known: FxHashMap::default(),
+            decided: FxHashMap::default(),
             foreign,
         })
     }
 
-    /// Whether code of a file is the project's. `globals` are those it runs in.
-    pub(super) fn has(&mut self, file: &Bound<'_, PyAny>, globals: &Bound<'_, PyDict>) -> bool {
+    /// Returns true if code of a file is in scope. `globals` is the namespace that it runs in.
+    pub(super) fn contains(
+        &mut self,
+        file: &Bound<'_, PyAny>,
+        globals: &Bound<'_, PyDict>,
+    ) -> bool {
         let address = file.as_ptr() as usize;
-        if let Some((is_ours, _)) = self.known.get(&address) {
+        if let Some((is_ours, _)) = self.decided.get(&address) {
             return *is_ours;
         }
-        let is_ours = self.judge(file, globals);
-        self.known.insert(address, (is_ours, file.clone().unbind()));
+        let is_ours = self.is_in_scope(file, globals);
+        self.decided
+            .insert(address, (is_ours, file.clone().unbind()));
         is_ours
     }
 
-    fn judge(&self, file: &Bound<'_, PyAny>, globals: &Bound<'_, PyDict>) -> bool {
+    /// Decides for a file seen for the first time.
+    fn is_in_scope(&self, file: &Bound<'_, PyAny>, globals: &Bound<'_, PyDict>) -> bool {
         // SAFETY: the name is alive.
-        let Some(file) = (unsafe { names::text(file.py(), file.as_ptr()) }) else {
+        let Some(file) = (unsafe { names::read_text(file.py(), file.as_ptr()) }) else {
             return false;
         };
         if file.starts_with('<') {
@@ -80,7 +88,7 @@ impl Scoped {
         }
         let name = names::entry(globals, "__name__");
         // SAFETY: the entry is alive.
-        let name = name.and_then(|name| unsafe { names::text(name.py(), name.as_ptr()) });
+        let name = name.and_then(|name| unsafe { names::read_text(name.py(), name.as_ptr()) });
         let Some(mut name) = name else {
             return false;
         };
@@ -99,6 +107,7 @@ impl Scoped {
         self.scope.modules.iter().any(is_named)
     }
 
+    /// Returns true if a file lies in the project's folders, and is no test and not installed.
     fn is_own_file(&self, path: &Path) -> bool {
         let Some(inner) = self
             .scope
@@ -108,12 +117,13 @@ impl Scoped {
         else {
             return false;
         };
-        // A project may lie inside an environment's folder, but not an environment's packages inside a project's.
+        // A project may lie inside an environment's folder, but installed packages inside a project
+        // do not belong to it.
         let folders = self.scope.folders.iter();
         let is_foreign = |other: &PathBuf| {
             path.starts_with(other) && !folders.clone().any(|own| own.starts_with(other))
         };
-        let is_hidden = |name: &str| name.starts_with('.') || FOREIGN.contains(&name);
+        let is_hidden = |name: &str| name.starts_with('.') || FOREIGN_FOLDERS.contains(&name);
         let mut parts = inner.iter().map(|part| part.to_string_lossy());
         !self.foreign.iter().any(is_foreign)
             && !parts.any(|part| is_hidden(&part))
@@ -121,7 +131,7 @@ impl Scoped {
     }
 }
 
-/// Whether a file holds tests by its name, as pytest and unittest name them.
+/// Returns true if a file holds tests, judged by the naming rules of pytest and unittest.
 fn is_test_file(path: &Path) -> bool {
     let name = path
         .file_name()
@@ -131,7 +141,7 @@ fn is_test_file(path: &Path) -> bool {
     stem.starts_with("test_") || stem.ends_with("_test") || stem == "conftest" || stem == "tests"
 }
 
-/// The module that was made from a file, if it is loaded.
+/// Returns the name of the loaded module that comes from a file.
 pub(super) fn module_of_file(python: Python<'_>, file: &str) -> Option<String> {
     let modules = python.import("sys").ok()?.getattr("modules").ok()?;
     for (name, module) in modules.cast::<PyDict>().ok()?.iter() {
@@ -139,9 +149,9 @@ pub(super) fn module_of_file(python: Python<'_>, file: &str) -> Option<String> {
         let found = namespace.and_then(|namespace| names::entry(&namespace, "__file__"));
         // SAFETY: the entries are alive.
         unsafe {
-            let path = found.and_then(|found| names::text(python, found.as_ptr()));
+            let path = found.and_then(|found| names::read_text(python, found.as_ptr()));
             if path.as_deref() == Some(file) {
-                return names::text(python, name.as_ptr());
+                return names::read_text(python, name.as_ptr());
             }
         }
     }

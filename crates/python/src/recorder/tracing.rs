@@ -1,12 +1,13 @@
-//! Events before 3.12.
+//! Events through the interpreter's tracing interface, before 3.12.
 //!
-//! The interpreter tells profilers when functions begin, wait, go on and end, and tracing tools of lines and
-//! exceptions, too, for which it stops at every instruction. So the recorder is a profiler, and becomes a tracing tool
-//! only as long as the innermost recorded call runs code of its own, and not that of functions it calls.
+//! The interpreter reports starts, suspensions, resumptions and ends of functions to profilers. It
+//! reports lines and exceptions to tracing tools only, and then checks at every instruction. So the
+//! recorder is a profiler, and becomes a tracing tool only while the innermost recorded call runs
+//! its own code, as opposed to code of functions that it calls.
 //!
-//! That changes with each call, so it is not asked for, but written where the interpreter keeps it (`thread_state`). Of
-//! code that passes, nothing is told at all (`evaluation`). A tool that traces the program, such as coverage.py or a
-//! debugger, is told all it would be told without us.
+//! That changes with every call, so it is written directly to the interpreter's thread state
+//! (`thread_state`). Skipped code reports nothing at all (`evaluation`). Other tools that trace the
+//! program, such as coverage.py or a debugger, get every event that they would get without us.
 
 mod evaluation;
 mod thread_state;
@@ -20,73 +21,76 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCode};
 
-use super::calls::{self, Left, Standing};
-use super::frame::Frame;
-use super::{passing, with};
+use super::calls::{self, EntryStatus, FrameExit};
+use super::frame::PythonFrame;
+use super::{skip_table, with_recorder};
 use thread_state::ThreadState;
 
-/// Whether anybody listens.
-static IS_ON: AtomicBool = AtomicBool::new(false);
-/// Whether 3.9 is ready to trace because we asked for it.
-static IS_READY: AtomicBool = AtomicBool::new(false);
-/// Operations after which a frame waits and has not ended, by number: a bit each.
-static YIELDS: [AtomicU64; 4] = [const { AtomicU64::new(0) }; 4];
-/// The operation with which frames begin and go on, since 3.11.
+/// True while the listener is active.
+static IS_LISTENING: AtomicBool = AtomicBool::new(false);
+/// True if 3.9 is in tracing mode because of us.
+static ENABLED_TRACING: AtomicBool = AtomicBool::new(false);
+/// Opcodes at which a frame suspends instead of ending, as a bit set.
+static YIELD_OPCODES: [AtomicU64; 4] = [const { AtomicU64::new(0) }; 4];
+/// The opcode with which frames start and resume, since 3.11.
 #[cfg(Py_3_11)]
-static RESUME: AtomicU64 = AtomicU64::new(0);
+static RESUME_OPCODE: AtomicU64 = AtomicU64::new(0);
 
 thread_local! {
-    /// Whether lines and exceptions are told to us.
-    static TRACES: Cell<bool> = const { Cell::new(false) };
-    /// Who else is to be told of them.
-    static ALSO: Cell<usize> = const { Cell::new(0) };
-    /// The innermost module of the project that is being run by this thread, and those around it.
-    static MODULE: Cell<usize> = const { Cell::new(0) };
-    static MODULES: RefCell<Vec<usize>> = const { RefCell::new(Vec::new()) };
+    /// True while lines and exceptions of this thread are reported to us.
+    static IS_TRACING: Cell<bool> = const { Cell::new(false) };
+    /// The tracing function of another tool, to which events are passed on; 0 if there is none.
+    static OTHER_TRACER: Cell<usize> = const { Cell::new(0) };
+    /// The frame of the innermost module of the project that this thread is importing, or 0.
+    static INNERMOST_MODULE: Cell<usize> = const { Cell::new(0) };
+    /// The frames of all modules of the project that this thread is importing, the innermost last.
+    static MODULE_STACK: RefCell<Vec<usize>> = const { RefCell::new(Vec::new()) };
 }
 
-/// What asks the interpreter for events.
-pub(super) struct Listener;
+/// Requests events from the interpreter.
+pub(super) struct TracingListener;
 
-impl Listener {
+impl TracingListener {
+    /// Starts to listen in all threads.
     pub(super) fn start(python: Python<'_>) -> PyResult<()> {
         let numbers = python.import("opcode")?.getattr("opmap")?;
         for name in ["YIELD_VALUE", "YIELD_FROM"] {
             if let Ok(number) = numbers.get_item(name) {
                 let number: usize = number.extract()?;
-                YIELDS[number / 64].fetch_or(1 << (number % 64), Ordering::Relaxed);
+                YIELD_OPCODES[number / 64].fetch_or(1 << (number % 64), Ordering::Relaxed);
             }
         }
         #[cfg(Py_3_11)]
         {
-            RESUME.store(numbers.get_item("RESUME")?.extract()?, Ordering::Relaxed);
+            RESUME_OPCODE.store(numbers.get_item("RESUME")?.extract()?, Ordering::Relaxed);
             let number = numbers.get_item("RETURN_GENERATOR")?.extract()?;
             evaluation::RETURN_GENERATOR.store(number, Ordering::Relaxed);
         }
-        IS_ON.store(true, Ordering::Relaxed);
-        // Threads that begin later listen by themselves.
+        IS_LISTENING.store(true, Ordering::Relaxed);
+        // Threads started later begin to listen by themselves.
         let begin = wrap_pyfunction!(begin_in_thread, python)?;
         python
             .import("threading")?
             .call_method1("setprofile", (begin,))?;
         listen_in_all_threads();
         let traced = python.import("sys")?.call_method0("gettrace")?;
-        prepare_to_trace(&traced);
-        evaluation::begin();
+        prepare_tracing(&traced);
+        evaluation::install();
         Ok(())
     }
 
+    /// Stops listening. Other threads stop at their next event.
     pub(super) fn stop(python: Python<'_>) -> PyResult<()> {
-        if IS_ON.swap(false, Ordering::Relaxed) {
-            evaluation::end();
+        if IS_LISTENING.swap(false, Ordering::Relaxed) {
+            evaluation::uninstall();
             python
                 .import("threading")?
                 .call_method1("setprofile", (python.None(),))?;
-            trace(false);
-            if IS_READY.swap(false, Ordering::Relaxed) && cfg!(not(Py_3_10)) {
-                be_ready_no_longer();
+            set_tracing(false);
+            if ENABLED_TRACING.swap(false, Ordering::Relaxed) && cfg!(not(Py_3_10)) {
+                release_tracing();
             }
-            // SAFETY: nobody listens in this thread any more; others stop at their next event.
+            // SAFETY: this thread no longer listens; others stop at their next event.
             unsafe { ffi::PyEval_SetProfile(None, null_mut()) };
         }
         Ok(())
@@ -102,16 +106,16 @@ unsafe extern "C" {
     ) -> c_int;
 }
 
-/// Has the interpreter tell the events of this thread.
+/// Makes the interpreter report the events of this thread.
 fn listen() {
-    // SAFETY: the lock is held, and the function is of the right kind.
+    // SAFETY: the lock is held, and the function has the right type.
     unsafe { ffi::PyEval_SetProfile(Some(on_event), null_mut()) };
 }
 
-/// Has the interpreter tell the events of all threads that are there.
+/// Makes the interpreter report the events of all existing threads.
 fn listen_in_all_threads() {
     listen();
-    // SAFETY: the lock is held, so threads neither begin nor end; the function is of the right kind.
+    // SAFETY: the lock is held, so threads neither start nor end; the function has the right type.
     unsafe {
         let own = ffi::PyThreadState_Get();
         let mut thread = ffi::PyInterpreterState_ThreadHead(ffi::PyInterpreterState_Get());
@@ -124,35 +128,37 @@ fn listen_in_all_threads() {
     }
 }
 
-/// Makes ready to trace without asking the interpreter each time.
-fn prepare_to_trace(traced: &Bound<'_, PyAny>) {
-    ThreadState::explore(on_event as *const () as usize, traced);
-    if ThreadState::is_known() && traced.is_none() {
-        // Once asked, 3.9 is ready to trace for as long as nobody tells it to stop, which we do at the very end.
-        // SAFETY: the lock is held, and the function is of the right kind.
+/// Prepares for switching tracing on and off without calling the interpreter each time.
+fn prepare_tracing(traced: &Bound<'_, PyAny>) {
+    ThreadState::locate(on_event as *const () as usize, traced);
+    if ThreadState::is_located() && traced.is_none() {
+        // Once requested, 3.9 stays in tracing mode until it is told to stop, which happens in
+        // `stop`.
+        // SAFETY: the lock is held, and the function has the right type.
         unsafe { ffi::PyEval_SetTrace(Some(on_trace), null_mut()) };
-        IS_READY.store(true, Ordering::Relaxed);
-        TRACES.set(true);
-        trace(false);
+        ENABLED_TRACING.store(true, Ordering::Relaxed);
+        IS_TRACING.set(true);
+        set_tracing(false);
     }
 }
 
-/// Tells 3.9 to stop being ready to trace, as long as nobody else wants that: being ready takes time at each instruction.
-fn be_ready_no_longer() {
+/// Takes 3.9 out of tracing mode, unless another tool needs it: the mode costs time at each
+/// instruction.
+fn release_tracing() {
     let Some(state) = ThreadState::current() else {
         return;
     };
     let ours = on_trace as *const () as usize;
     let (tracing, traced) = (state.tracing(), state.traced());
-    // SAFETY: the lock is held. A function that is there is of the right kind, and its object lives as long as this, by
-    // a reference of our own.
+    // SAFETY: the lock is held. The function found there has the right type, and its object lives
+    // as long as this reference of our own.
     unsafe {
         ffi::Py_XINCREF(traced);
-        // It counts one tracing function less if there is one that goes.
+        // The interpreter's counter of tracing functions decreases if one is removed.
         state.set_tracing(ours);
         ffi::PyEval_SetTrace(None, null_mut());
         if tracing != 0 {
-            // And as many as before if one takes the place of another.
+            // The counter stays the same if one function replaces another.
             state.set_tracing(ours);
             let tracing: ffi::Py_tracefunc = std::mem::transmute(tracing);
             ffi::PyEval_SetTrace(Some(tracing), traced);
@@ -161,78 +167,84 @@ fn be_ready_no_longer() {
     }
 }
 
-/// Has lines and exceptions of this thread told, or no longer.
-fn trace(wanted: bool) {
-    if TRACES.replace(wanted) == wanted {
+/// Switches reporting of lines and exceptions in this thread on or off.
+fn set_tracing(wanted: bool) {
+    if IS_TRACING.replace(wanted) == wanted {
         return;
     }
     let ours = on_trace as *const () as usize;
     let Some(state) = ThreadState::current() else {
         let function: Option<ffi::Py_tracefunc> = if wanted { Some(on_trace) } else { None };
-        // SAFETY: the lock is held, and the function is of the right kind.
+        // SAFETY: the lock is held, and the function has the right type.
         unsafe { ffi::PyEval_SetTrace(function, null_mut()) };
         return;
     };
-    // The function is only changed while there is a profiling function, so nothing else changes by that.
+    // The function changes only while there is a profiling function, so no other state depends on
+    // it.
     let tracing = state.tracing();
     if wanted && tracing != ours {
-        ALSO.set(tracing);
+        OTHER_TRACER.set(tracing);
         state.set_tracing(ours);
     } else if !wanted && tracing == ours {
-        state.set_tracing(ALSO.replace(0));
+        state.set_tracing(OTHER_TRACER.replace(0));
     } else if !wanted {
-        // Another tool came or went while our function was there.
-        let also = ALSO.replace(0);
-        if cfg!(not(Py_3_10)) && also == 0 {
-            count_again(state);
+        // Another tool was installed or removed while our function was set.
+        let other = OTHER_TRACER.replace(0);
+        if cfg!(not(Py_3_10)) && other == 0 {
+            recount_tracers(state);
         }
     }
 }
 
-/// 3.9 counts tracing functions, to be ready for them, and has just taken ours for one that it had counted.
-fn count_again(state: ThreadState) {
+/// Corrects the counter of tracing functions of 3.9, which has just taken our function for one that
+/// it had counted.
+fn recount_tracers(state: ThreadState) {
     let tracing = state.tracing();
     state.set_tracing(0);
-    // SAFETY: the lock is held, and the object is the one that is there already.
+    // SAFETY: the lock is held, and the object is the present one.
     unsafe { ffi::PyEval_SetTrace(Some(on_trace), state.traced()) };
     state.set_tracing(tracing);
 }
 
-/// What a new thread calls first, as a profiler made in Python.
+/// The profiling function, written as a Python callable, that new threads start with. It installs
+/// the real one.
 #[pyfunction]
 #[pyo3(signature = (*_arguments))]
 fn begin_in_thread(_arguments: &Bound<'_, pyo3::types::PyTuple>) {
-    if IS_ON.load(Ordering::Relaxed) {
+    if IS_LISTENING.load(Ordering::Relaxed) {
         listen();
     }
 }
 
+/// Handles the start or end of a frame, as the profiling function.
+///
 /// # Safety
-/// As the interpreter calls it: with the lock held and a frame.
+///
+/// Must be called as the interpreter calls it: with the lock held and a frame.
 unsafe extern "C" fn on_event(
     _object: *mut ffi::PyObject,
     frame: *mut ffi::PyFrameObject,
-    what: c_int,
+    event: c_int,
     argument: *mut ffi::PyObject,
 ) -> c_int {
     let address = frame as usize;
     let innermost = calls::innermost_frame();
-    // SAFETY: it is a frame; of the answers, which are new references, only the addresses are used.
+    // SAFETY: it is a frame; the results are new references; only their addresses are used.
     unsafe {
-        match what {
+        match event {
             ffi::PyTrace_CALL => {
                 let code = ffi::PyFrame_GetCode(frame);
                 ffi::Py_DECREF(code.cast());
-                if passing::passes(code as usize, |start| offset(frame) == start) {
+                if skip_table::should_skip(code as usize, |start| offset(frame) == start) {
                     if innermost != 0 {
-                        trace(false);
+                        set_tracing(false);
                     }
                     return 0;
                 }
             }
-            ffi::PyTrace_RETURN if innermost != address && MODULE.get() != address => {
-                if innermost != 0 && !TRACES.get() {
-                    trace(caller(frame) == innermost);
+            ffi::PyTrace_RETURN if innermost != address && INNERMOST_MODULE.get() != address => {
+                if innermost != 0 && !IS_TRACING.get() {
+                    set_tracing(caller(frame) == innermost);
                 }
                 return 0;
             }
@@ -240,66 +252,74 @@ unsafe extern "C" fn on_event(
             _ => return 0,
         }
     }
-    // No panic may cross into C, and nothing that goes wrong here may come out of the program.
+    // No panic may cross into C, and no error here may surface in the program.
     let _ = std::panic::catch_unwind(|| {
-        // The lock is held already; but objects that are let go die at once only where this library knows it, too.
-        // SAFETY: as the interpreter promises.
+        // The lock is held already, but pyo3 drops objects at once only if it knows that.
+        // SAFETY: guaranteed by the interpreter.
         Python::attach(|python| unsafe {
-            if !IS_ON.load(Ordering::Relaxed) {
-                trace(false);
+            if !IS_LISTENING.load(Ordering::Relaxed) {
+                set_tracing(false);
                 ffi::PyEval_SetProfile(None, null_mut());
                 return;
             }
-            let own = Frame::from_pointer(python, frame);
+            let own = PythonFrame::from_pointer(python, frame);
             let argument = Bound::from_borrowed_ptr_or_opt(python, argument);
-            handle(python, &own, what, argument.as_ref());
+            handle_event(python, &own, event, argument.as_ref());
             let innermost = calls::innermost_frame();
-            let runs = if what == ffi::PyTrace_CALL {
+            let runs = if event == ffi::PyTrace_CALL {
                 address
             } else {
                 caller(frame)
             };
-            trace(innermost != 0 && runs == innermost);
+            set_tracing(innermost != 0 && runs == innermost);
         });
     });
     0
 }
 
+/// Handles a line or an exception, as the tracing function, and passes the event on to another
+/// tool.
+///
 /// # Safety
-/// As the interpreter calls it: with the lock held and a frame.
+///
+/// Must be called as the interpreter calls it: with the lock held and a frame.
 unsafe extern "C" fn on_trace(
     object: *mut ffi::PyObject,
     frame: *mut ffi::PyFrameObject,
-    what: c_int,
+    event: c_int,
     argument: *mut ffi::PyObject,
 ) -> c_int {
-    let is_told = matches!(what, ffi::PyTrace_LINE | ffi::PyTrace_EXCEPTION);
-    if is_told && calls::innermost_frame() == frame as usize {
+    let is_wanted = matches!(event, ffi::PyTrace_LINE | ffi::PyTrace_EXCEPTION);
+    if is_wanted && calls::innermost_frame() == frame as usize {
         let _ = std::panic::catch_unwind(|| {
-            // SAFETY: as the interpreter promises.
+            // SAFETY: guaranteed by the interpreter.
             Python::attach(|python| unsafe {
-                let frame = Frame::from_pointer(python, frame);
+                let frame = PythonFrame::from_pointer(python, frame);
                 let argument = Bound::from_borrowed_ptr_or_opt(python, argument);
-                note(python, &frame, what, argument.as_ref());
+                record_event(python, &frame, event, argument.as_ref());
             });
         });
     }
-    let also = ALSO.get();
-    if also == 0 {
+    let other = OTHER_TRACER.get();
+    if other == 0 {
         return 0;
     }
-    // SAFETY: the interpreter would have called this function in the same way; it was found where it keeps it.
+    // SAFETY: the interpreter would have called this function in the same way; it was found in its
+    // state.
     unsafe {
-        let also: ffi::Py_tracefunc = std::mem::transmute(also);
-        also(object, frame, what, argument)
+        let other: ffi::Py_tracefunc = std::mem::transmute(other);
+        other(object, frame, event, argument)
     }
 }
 
+/// Returns the address of the calling frame, or 0.
+///
 /// # Safety
+///
 /// It must be a frame that is alive.
 unsafe fn caller(frame: *mut ffi::PyFrameObject) -> usize {
-    // SAFETY: as the caller promises; the answer is a new reference or null. Nothing dies when it is given back, as the
-    // frame keeps its caller.
+    // SAFETY: guaranteed by the caller; the result is a new reference or null. The frame keeps its
+    // caller alive after the reference is given back.
     unsafe {
         let back = ffi::PyFrame_GetBack(frame);
         ffi::Py_XDECREF(back.cast());
@@ -307,103 +327,116 @@ unsafe fn caller(frame: *mut ffi::PyFrameObject) -> usize {
     }
 }
 
-/// The instruction that a frame has come to.
+/// Returns the offset of the current instruction of a frame, plus 2.
 ///
 /// # Safety
+///
 /// It must be a frame that is alive.
 unsafe fn offset(frame: *mut ffi::PyFrameObject) -> u32 {
     #[cfg(Py_3_11)]
-    // SAFETY: as the caller promises.
+    // SAFETY: guaranteed by the caller.
     let offset = unsafe { ffi::PyFrame_GetLasti(frame) };
     #[cfg(not(Py_3_11))]
-    // SAFETY: as the caller promises; the attribute is one of frames themselves.
+    // SAFETY: guaranteed by the caller; the attribute belongs to the frame type itself.
     let offset = unsafe {
         let value = ffi::PyObject_GetAttrString(frame.cast(), c"f_lasti".as_ptr());
         let offset = ffi::PyLong_AsLong(value);
         ffi::Py_XDECREF(value);
         offset
     };
-    // Before the first instruction it is -1.
+    // Before the first instruction the offset is -1.
     u32::try_from(offset + 2).unwrap_or(0)
 }
 
-fn handle(python: Python<'_>, frame: &Frame<'_>, what: c_int, argument: Option<&Bound<'_, PyAny>>) {
+/// Handles a start, resumption, suspension or end with the recorder locked.
+fn handle_event(
+    python: Python<'_>,
+    frame: &PythonFrame<'_>,
+    event: c_int,
+    argument: Option<&Bound<'_, PyAny>>,
+) {
     let Some(code) = frame.code() else {
         return;
     };
     let address = code.as_ptr() as usize;
-    with(python, |recorder| {
-        if what == ffi::PyTrace_RETURN {
-            MODULES.with_borrow_mut(|modules| {
+    with_recorder(python, |recorder| {
+        if event == ffi::PyTrace_RETURN {
+            MODULE_STACK.with_borrow_mut(|modules| {
                 modules.pop_if(|module| *module == frame.address());
-                MODULE.set(modules.last().copied().unwrap_or(0));
+                INNERMOST_MODULE.set(modules.last().copied().unwrap_or(0));
             });
-            returns(recorder, frame, &code, argument);
+            handle_return(recorder, frame, &code, argument);
         } else if !has_begun(frame, &code) {
-            let again = || frame.same();
-            match recorder.enter(&code, again) {
-                Ok(Standing::Module) => {
-                    MODULES.with_borrow_mut(|modules| modules.push(frame.address()));
-                    MODULE.set(frame.address());
+            let duplicate = || frame.duplicate();
+            match recorder.enter(&code, duplicate) {
+                Ok(EntryStatus::Module) => {
+                    MODULE_STACK.with_borrow_mut(|modules| modules.push(frame.address()));
+                    INNERMOST_MODULE.set(frame.address());
                 }
-                Ok(Standing::Recorded | Standing::Passed | Standing::Foreign) => {}
-                Err(error) => recorder.note_trouble(Err(error)),
+                Ok(EntryStatus::Recorded | EntryStatus::Skipped | EntryStatus::Foreign) => {}
+                Err(error) => recorder.report_error(Err(error)),
             }
-        } else if recorder.has_waiting() && recorder.is_unit(address) {
-            recorder.go_on(python, frame.address());
+        } else if recorder.has_suspended() && recorder.is_unit(address) {
+            recorder.resume(python, frame.address());
         }
     });
 }
 
-/// A line or an exception in the innermost recorded call.
-fn note(python: Python<'_>, frame: &Frame<'_>, what: c_int, argument: Option<&Bound<'_, PyAny>>) {
-    with(python, |recorder| {
-        if what == ffi::PyTrace_LINE {
+/// Records a line or an exception of the innermost recorded call.
+fn record_event(
+    python: Python<'_>,
+    frame: &PythonFrame<'_>,
+    event: c_int,
+    argument: Option<&Bound<'_, PyAny>>,
+) {
+    with_recorder(python, |recorder| {
+        if event == ffi::PyTrace_LINE {
             if let Some(line) = frame.line() {
-                recorder.reach_line(line);
+                recorder.record_line(line);
             }
         } else {
             let exception = argument.and_then(|all| all.get_item(1).ok());
-            recorder.note_exception(frame.address(), exception);
+            recorder.set_exception(frame.address(), exception);
         }
     });
 }
 
-fn returns(
-    recorder: &mut super::Recorder,
-    frame: &Frame<'_>,
+/// Handles a frame that suspends, returns or is left by an exception.
+fn handle_return(
+    recorder: &mut super::CallRecorder,
+    frame: &PythonFrame<'_>,
     code: &Bound<'_, PyCode>,
     value: Option<&Bound<'_, PyAny>>,
 ) {
     let left = match value {
-        Some(value) if is_waiting(frame, code) => recorder.wait(frame, value),
-        Some(value) => recorder.leave(frame, Left::With(value)),
-        None => match recorder.exception_of(frame.address()) {
+        Some(value) if is_suspended(frame, code) => recorder.suspend(frame, value),
+        Some(value) => recorder.leave(frame, FrameExit::Returned(value)),
+        None => match recorder.take_exception(frame.address()) {
             Some(exception) => {
                 let exception = exception.bind(code.py());
-                recorder.leave(frame, Left::By(exception))
+                recorder.leave(frame, FrameExit::Raised(exception))
             }
-            None => recorder.lose(code.py(), frame),
+            None => recorder.abandon_frame(code.py(), frame),
         },
     };
-    recorder.note_trouble(left);
+    recorder.report_error(left);
 }
 
-/// Whether a frame has run before: it goes on now.
-fn has_begun(frame: &Frame<'_>, code: &Bound<'_, PyCode>) -> bool {
+/// Returns true if a frame has run before, so that it resumes now.
+fn has_begun(frame: &PythonFrame<'_>, code: &Bound<'_, PyCode>) -> bool {
     let address = code.as_ptr() as usize;
     // SAFETY: the frame is alive.
-    let at = unsafe { offset(frame.as_ptr()) };
-    match passing::start(address) {
-        Some(start) => start != at,
-        None => begins_at(code).is_some_and(|start| start != at),
+    let current = unsafe { offset(frame.as_ptr()) };
+    match skip_table::start_offset(address) {
+        Some(start) => start != current,
+        None => start_offset(code).is_some_and(|start| start != current),
     }
 }
 
-/// Where frames of a generator or coroutine stand when they begin, as `offset` tells it; `None` for all other code,
-/// whose frames never go on.
-pub(super) fn begins_at(code: &Bound<'_, PyCode>) -> Option<u32> {
-    if !can_wait(code) {
+/// Returns the value of [`offset`] for frames of a generator or coroutine that start; `None` for
+/// other code, whose frames never resume.
+pub(super) fn start_offset(code: &Bound<'_, PyCode>) -> Option<u32> {
+    if !is_suspendable(code) {
         return None;
     }
     #[cfg(not(Py_3_11))]
@@ -415,24 +448,26 @@ pub(super) fn begins_at(code: &Bound<'_, PyCode>) -> Option<u32> {
     {
         let bytes = code.getattr("co_code").ok()?;
         let bytes = bytes.cast::<PyBytes>().ok()?.as_bytes();
-        let is_first =
-            |pair: &[u8]| u64::from(pair[0]) == RESUME.load(Ordering::Relaxed) && pair[1] & 3 == 0;
-        // Where an exception is thrown into a frame that waits, it stands at any other operation.
-        let place = bytes.chunks_exact(2).position(is_first)?;
-        u32::try_from(2 * place + 2).ok()
+        let is_first = |pair: &[u8]| {
+            u64::from(pair[0]) == RESUME_OPCODE.load(Ordering::Relaxed) && pair[1] & 3 == 0
+        };
+        // A frame that resumes with an exception is at any other instruction.
+        let index = bytes.chunks_exact(2).position(is_first)?;
+        u32::try_from(2 * index + 2).ok()
     }
 }
 
-fn can_wait(code: &Bound<'_, PyCode>) -> bool {
+/// Returns true if code is a generator, coroutine or asynchronous generator.
+fn is_suspendable(code: &Bound<'_, PyCode>) -> bool {
     let flags = code
         .getattr("co_flags")
         .and_then(|flags| flags.extract::<u32>());
     flags.is_ok_and(|flags| flags & 0x2a0 != 0)
 }
 
-/// Whether a frame that hands out a value has stopped at a `yield` or `await`.
-fn is_waiting(frame: &Frame<'_>, code: &Bound<'_, PyCode>) -> bool {
-    if !can_wait(code) {
+/// Returns true if a frame that hands out a value is suspended at a `yield` or `await`.
+fn is_suspended(frame: &PythonFrame<'_>, code: &Bound<'_, PyCode>) -> bool {
+    if !is_suspendable(code) {
         return false;
     }
     let Ok(bytes) = code.getattr("co_code") else {
@@ -444,11 +479,11 @@ fn is_waiting(frame: &Frame<'_>, code: &Bound<'_, PyCode>) -> bool {
     let operation = |offset: usize| bytes.as_bytes().get(offset).copied();
     let is_yield = |offset: usize| {
         let number = usize::from(operation(offset).unwrap_or(0));
-        YIELDS[number / 64].load(Ordering::Relaxed) >> (number % 64) & 1 == 1
+        YIELD_OPCODES[number / 64].load(Ordering::Relaxed) >> (number % 64) & 1 == 1
     };
     let Some(offset) = frame.offset() else {
         return false;
     };
-    // Until 3.10 a frame that waits in a `yield from` stands before it, to do it again.
+    // Until 3.10 a frame suspended in a `yield from` is at the instruction before it, to repeat it.
     is_yield(offset) || cfg!(not(Py_3_11)) && is_yield(offset + 2)
 }

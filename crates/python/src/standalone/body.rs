@@ -2,19 +2,20 @@
 
 use pyo3::prelude::*;
 use testwright_core::{ActionId, Error, Failure, FailureKind, Step, Trace};
-use testwright_lang::harness::{Fragment, Part};
+use testwright_lang::harness::{CodePart, Fragment};
 
-use super::Style;
+use super::StandaloneStyle;
 use super::names::{
-    Names, before_name, names_from_outside, names_in_use, slots_in_order, with_variables,
+    VariableWriter, before_name, names_from_outside, names_in_use, slots_in_order, with_variables,
 };
 use super::variables::{Naming, Variables};
 use crate::checks::Violation;
 use crate::functions::with_result;
 use crate::system::{LastFailure, PythonSystem};
 
-/// What happened at one step.
+/// The record of one step.
 pub(super) struct StepRecord {
+    /// The step.
     pub(super) step: Step,
     /// The expected exception it raised, as text.
     pub(super) raised: Option<String>,
@@ -23,43 +24,48 @@ pub(super) struct StepRecord {
 }
 
 /// The body of the test function.
-pub(super) struct Body {
+pub(super) struct StandaloneBody {
+    /// The lines so far, without the indentation of the function.
     pub(super) lines: Vec<String>,
-    /// What fails, in terms of the variables.
+    /// The failure message, with variables in place of slots.
     pub(super) complaint: Option<String>,
+    /// The lines use `contextlib.suppress`.
     pub(super) needs_suppress: bool,
+    /// The lines use `pytest.raises`.
     pub(super) needs_pytest: bool,
-    /// What is done in the end in any case, until it is written.
+    /// Clean-up lines, until they are written.
     pub(super) cleaning: Vec<String>,
-    /// The line that each step begins with.
+    /// The index of the first line of each step.
     starts: Vec<usize>,
-    /// The line that checks begin with which do not belong to the last step itself.
+    /// The index of the first line of the checks after the last step.
     checks: Option<usize>,
-    style: Style,
+    style: StandaloneStyle,
+    /// The scheme for variable names.
     naming: Naming,
-    /// The reference has a part in the failure, so it must keep up.
+    /// The failure involves the reference, so its steps are written, too.
     mirrored: bool,
 }
 
-impl Body {
+impl StandaloneBody {
+    /// Writes the whole body of a recorded test.
     pub(super) fn write(
         system: &PythonSystem<'_>,
         steps: &[StepRecord],
         trace: &Trace,
-        style: Style,
-    ) -> Result<Body, Error> {
-        let mut body = Body::of_steps(system, steps, trace, (style, Naming::Short))?;
+        style: StandaloneStyle,
+    ) -> Result<StandaloneBody, Error> {
+        let mut body = StandaloneBody::of_steps(system, steps, trace, (style, Naming::Short))?;
         body.finish();
         Ok(body)
     }
 
-    /// The steps without what comes after them in any case.
+    /// Writes the steps without the clean-up after them.
     pub(super) fn of_steps(
         system: &PythonSystem<'_>,
         steps: &[StepRecord],
         trace: &Trace,
-        (style, naming): (Style, Naming),
-    ) -> Result<Body, Error> {
+        (style, naming): (StandaloneStyle, Naming),
+    ) -> Result<StandaloneBody, Error> {
         let slots = slots_in_order(system, steps);
         let taken = names_in_use(system, steps);
         let builtins = system
@@ -75,7 +81,7 @@ impl Body {
                     .is_some_and(|builtins| builtins.hasattr(name).unwrap_or(false))
         };
         let variables = Variables::new(&system.context.harness, &slots, naming, is_taken);
-        let mut body = Body {
+        let mut body = StandaloneBody {
             lines: Vec::new(),
             cleaning: Vec::new(),
             starts: Vec::new(),
@@ -92,7 +98,7 @@ impl Body {
                 .is_none_or(|failure| involves_reference(system, steps, failure)),
         };
         let outside = names_from_outside(system, steps);
-        let names = Names {
+        let names = VariableWriter {
             system,
             variables: &variables,
             slots: &slots,
@@ -125,7 +131,7 @@ impl Body {
         Ok(body)
     }
 
-    /// Writes what is done in the end in any case.
+    /// Adds the clean-up code.
     pub(super) fn finish(&mut self) {
         if !self.cleaning.is_empty() {
             self.needs_suppress = true;
@@ -141,13 +147,13 @@ impl Body {
         }
     }
 
-    /// What comes before the first step.
+    /// Returns the lines before the first step.
     pub(super) fn before(&self) -> &[String] {
         let end = self.starts.first().copied().unwrap_or(self.lines.len());
         self.lines.get(..end).unwrap_or_default()
     }
 
-    /// What each step does.
+    /// Returns the lines of each step.
     pub(super) fn steps(&self) -> Vec<Vec<String>> {
         let end = self.checks.unwrap_or(self.lines.len());
         let ends = self.starts.iter().skip(1).copied().chain([end]);
@@ -158,19 +164,21 @@ impl Body {
         each.map(lines).collect()
     }
 
-    /// What is checked behind the last step.
+    /// Returns the checks after the last step.
     pub(super) fn check(&self) -> &[String] {
         let start = self.checks.unwrap_or(self.lines.len());
         self.lines.get(start..).unwrap_or_default()
     }
 
-    fn write_inits(&mut self, names: &Names<'_, '_>) {
+    /// Writes the `init:` lines.
+    fn write_inits(&mut self, names: &VariableWriter<'_, '_>) {
         for line in &names.system.context.harness.inits {
             self.lines.extend(names.combinations(line, |_, _| true));
         }
     }
 
-    fn write_restart(&mut self, names: &Names<'_, '_>) {
+    /// Writes a restart within a test.
+    fn write_restart(&mut self, names: &VariableWriter<'_, '_>) {
         self.lines.push(String::new());
         self.lines
             .push(String::from("# From here on everything starts anew."));
@@ -180,16 +188,17 @@ impl Body {
         self.write_inits(names);
     }
 
-    /// A step that passes: the statement, and the reference's so that it keeps up.
+    /// Writes a step that passes: the statement, and the reference's so that it stays in the same
+    /// state.
     fn write_step(
         &mut self,
-        names: &Names<'_, '_>,
+        names: &VariableWriter<'_, '_>,
         action: ActionId,
         record: &StepRecord,
     ) -> Result<(), Error> {
         let texts = names.texts(action)?;
         match &record.raised {
-            // It was the check that raised, after the statement.
+            // The check after the statement raised, not the statement.
             Some(raised) if raised.starts_with("PostConditionFailed") => {
                 self.lines.push(texts.statement)
             }
@@ -203,7 +212,7 @@ impl Body {
                 self.lines.extend(tail(names, action));
             }
         }
-        // Without a twin in it, the reference acts on the system's own slots.
+        // Without a twin in its code, the reference acts on the system's own slots.
         let acts_on_system = |reference: &String| !reference.contains("_reference");
         if let Some(reference) = texts
             .reference
@@ -219,10 +228,11 @@ impl Body {
         Ok(())
     }
 
-    /// A step of a test that passes, with what its line promises, so that the test is worth keeping.
+    /// Writes a step of a passing test with the checks of its line, so that the test is worth
+    /// keeping.
     fn write_checked_step(
         &mut self,
-        names: &Names<'_, '_>,
+        names: &VariableWriter<'_, '_>,
         action: ActionId,
         record: &StepRecord,
     ) -> Result<(), Error> {
@@ -240,8 +250,8 @@ impl Body {
         }
     }
 
-    /// The properties that hold at the end.
-    fn write_properties(&mut self, names: &Names<'_, '_>) {
+    /// Writes the properties that hold at the end.
+    fn write_properties(&mut self, names: &VariableWriter<'_, '_>) {
         for property in &names.system.context.harness.properties {
             if property.expected.is_empty() && names.system.context.harness.exceptions.is_empty() {
                 let conditions = names.combinations(&property.line, |pool, slot| {
@@ -256,20 +266,20 @@ impl Body {
         }
     }
 
-    /// A statement that must raise.
+    /// Writes a statement that must raise.
     fn write_raising(&mut self, attempt: &[String], class: &str) {
         let attempt = attempt.iter().map(|line| indent(line));
         match self.style {
-            Style::Pytest => {
+            StandaloneStyle::Pytest => {
                 self.needs_pytest = true;
                 self.lines.push(format!("with pytest.raises({class}):"));
                 self.lines.extend(attempt);
             }
-            Style::Unittest => {
+            StandaloneStyle::Unittest => {
                 self.lines.push(format!("with self.assertRaises({class}):"));
                 self.lines.extend(attempt);
             }
-            Style::Script => {
+            StandaloneStyle::Script => {
                 self.lines.push(String::from("try:"));
                 self.lines.extend(attempt);
                 self.lines.push(format!("except {class}:"));
@@ -283,10 +293,10 @@ impl Body {
         }
     }
 
-    /// The last step, and the check that fails.
+    /// Writes the last step and the check that fails.
     fn write_failing_step(
         &mut self,
-        names: &Names<'_, '_>,
+        names: &VariableWriter<'_, '_>,
         action: ActionId,
         record: &StepRecord,
         failure: &Failure,
@@ -330,12 +340,13 @@ impl Body {
             }
             FailureKind::PostCondition => {
                 self.write_post_condition(names, action)?;
-                // It ends with the check.
+                // The check is its last line.
                 self.checks = self.lines.len().checked_sub(1);
             }
             FailureKind::ReferenceMismatch => self.write_comparison(names, action)?,
             FailureKind::ExceptionMismatch => self.write_exception_mismatch(names, action)?,
-            // Whoever runs the file will see. A harness has no model.
+            // The failure shows when the file runs. Harnesses have no model, so the last kind does
+            // not occur.
             FailureKind::Crash | FailureKind::Hang | FailureKind::ModelMismatch => {
                 self.write_step(names, action, record)?;
             }
@@ -343,21 +354,21 @@ impl Body {
         Ok(())
     }
 
-    /// The step that raises what nobody expects.
+    /// Writes the step that raises an unexpected exception.
     fn write_uncaught(
         &mut self,
-        names: &Names<'_, '_>,
+        names: &VariableWriter<'_, '_>,
         action: ActionId,
         failure: &Failure,
     ) -> Result<(), Error> {
         let harness = &names.system.context.harness;
         let line = &harness.actions[harness.catalog.template_of(action).0];
         if line.post.is_some() && !line.post_mentions_raised && !line.post_mentions_reference {
-            // It may be the condition that raises, or a value it needs from before.
+            // The condition may be what raises, or a value it needs from before.
             return self.write_post_condition(names, action);
         }
         let statement = names.texts(action)?.statement;
-        if self.style == Style::Script && failure.message.starts_with("SystemExit") {
+        if self.style == StandaloneStyle::Script && failure.message.starts_with("SystemExit") {
             self.lines
                 .extend([String::from("try:"), indent(&statement)]);
             self.lines
@@ -367,7 +378,7 @@ impl Body {
             ));
             return Ok(());
         }
-        // What an assertion raises goes without saying.
+        // An assertion needs no comment about what it raises.
         let note = if statement.starts_with("assert") {
             String::new()
         } else {
@@ -381,7 +392,12 @@ impl Body {
         Ok(())
     }
 
-    fn write_comparison(&mut self, names: &Names<'_, '_>, action: ActionId) -> Result<(), Error> {
+    /// Writes the comparison of a result with the reference's.
+    fn write_comparison(
+        &mut self,
+        names: &VariableWriter<'_, '_>,
+        action: ActionId,
+    ) -> Result<(), Error> {
         let texts = names.texts(action)?;
         let reference = texts.reference.unwrap_or_default();
         let is_whole = self.naming == Naming::Short;
@@ -400,9 +416,10 @@ impl Body {
         Ok(())
     }
 
+    /// Writes a step whose exception differs from the reference's.
     fn write_exception_mismatch(
         &mut self,
-        names: &Names<'_, '_>,
+        names: &VariableWriter<'_, '_>,
         action: ActionId,
     ) -> Result<(), Error> {
         let statement = names.texts(action)?.statement;
@@ -418,7 +435,8 @@ impl Body {
         };
         match wanted {
             Some(wanted) => {
-                // The class may not be known by its bare name here; what matters is that something is raised.
+                // The class may not be available by its bare name here; it matters only that
+                // something is raised.
                 let known = python
                     .import("builtins")
                     .is_ok_and(|builtins| builtins.hasattr(wanted.as_str()).unwrap_or(false));
@@ -431,15 +449,17 @@ impl Body {
         Ok(())
     }
 
+    /// Writes a step with its post-condition or expect check.
     fn write_post_condition(
         &mut self,
-        names: &Names<'_, '_>,
+        names: &VariableWriter<'_, '_>,
         action: ActionId,
     ) -> Result<(), Error> {
         let (template, values) = names.system.context.harness.catalog.values(action);
         let line = &names.system.context.harness.actions[template.0];
-        let code =
-            |fragment: &Fragment| names.own(action, &names.code(fragment, &line.axes, &values));
+        let code = |fragment: &Fragment| {
+            names.rename_locals(action, &names.code(fragment, &line.axes, &values))
+        };
         let texts = names.texts(action)?;
         self.lines.extend(pre_values(names, action));
         if let Some(expect) = &line.expect {
@@ -467,7 +487,7 @@ impl Body {
         if line.post_mentions_raised || line.post_mentions_reference {
             self.lines.push(String::from("raised = None"));
             self.lines
-                .extend(caught(&statement, value.as_deref(), "raised"));
+                .extend(catching(&statement, value.as_deref(), "raised"));
         } else {
             self.lines.push(statement);
         }
@@ -478,7 +498,7 @@ impl Body {
             self.lines.push(String::from("refRaised = None"));
             let (reference, value) = with_result(&reference, "result_REF");
             self.lines
-                .extend(caught(&reference, value.as_deref(), "refRaised"));
+                .extend(catching(&reference, value.as_deref(), "refRaised"));
         }
         if let Some(post) = &line.post {
             self.lines.push(assertion(
@@ -490,8 +510,8 @@ impl Body {
     }
 }
 
-/// The values that a post-condition needs from before the step, as assignments.
-fn pre_values(names: &Names<'_, '_>, action: ActionId) -> Vec<String> {
+/// Returns assignments for the values that a post-condition needs from before the step.
+fn pre_values(names: &VariableWriter<'_, '_>, action: ActionId) -> Vec<String> {
     let (template, values) = names.system.context.harness.catalog.values(action);
     let line = &names.system.context.harness.actions[template.0];
     let assignment = |(number, value): (usize, &Fragment)| {
@@ -509,24 +529,28 @@ fn pre_values(names: &Names<'_, '_>, action: ActionId) -> Vec<String> {
         .collect()
 }
 
-/// The statements behind the post-condition of an action, unless they need what only the post-condition knows.
-fn tail(names: &Names<'_, '_>, action: ActionId) -> Option<String> {
+/// Returns the statements after the post-condition of an action, unless they need values that only
+/// the post-condition has.
+fn tail(names: &VariableWriter<'_, '_>, action: ActionId) -> Option<String> {
     let (template, values) = names.system.context.harness.catalog.values(action);
     let line = &names.system.context.harness.actions[template.0];
     let tail = line.post_tail.as_ref()?;
-    let needs_pre = tail.parts.iter().any(|part| matches!(part, Part::Pre(_)));
+    let needs_pre = tail
+        .parts
+        .iter()
+        .any(|part| matches!(part, CodePart::Pre(_)));
     let is_plain = !needs_pre && !line.post_mentions_raised && !line.post_mentions_reference;
-    is_plain.then(|| names.own(action, &names.code(tail, &line.axes, &values)))
+    is_plain.then(|| names.rename_locals(action, &names.code(tail, &line.axes, &values)))
 }
 
-/// Whether a failure can only be seen with the reference beside the system.
+/// Returns true if a failure can only be seen with the reference beside the system.
 fn involves_reference(system: &PythonSystem<'_>, steps: &[StepRecord], failure: &Failure) -> bool {
     let harness = &system.context.harness;
     let has_twin = |fragment: &Fragment| {
         fragment
             .parts
             .iter()
-            .any(|part| matches!(part, Part::Slot { twin: true, .. }))
+            .any(|part| matches!(part, CodePart::Slot { twin: true, .. }))
     };
     let any_twin = steps.iter().any(|record| match record.step {
         Step::Act(action) => {
@@ -547,7 +571,7 @@ fn involves_reference(system: &PythonSystem<'_>, steps: &[StepRecord], failure: 
     compared || any_twin || property
 }
 
-/// A statement that may fail.
+/// Returns a statement whose exceptions are suppressed.
 fn suppressed(statement: &str) -> [String; 2] {
     [
         String::from("with contextlib.suppress(Exception):"),
@@ -555,8 +579,8 @@ fn suppressed(statement: &str) -> [String; 2] {
     ]
 }
 
-/// An attempt that keeps the exception.
-fn caught(statement: &str, value: Option<&str>, name: &str) -> Vec<String> {
+/// Returns a statement that stores its exception in a variable.
+fn catching(statement: &str, value: Option<&str>, name: &str) -> Vec<String> {
     let mut lines = vec![String::from("try:"), indent(statement)];
     lines.extend(value.map(indent));
     lines.extend([
@@ -566,6 +590,7 @@ fn caught(statement: &str, value: Option<&str>, name: &str) -> Vec<String> {
     lines
 }
 
+/// Returns an `assert` statement.
 fn assertion(condition: &str, message: Option<&str>) -> String {
     match message {
         Some(message) => format!("assert {condition}, {message}"),
@@ -573,6 +598,7 @@ fn assertion(condition: &str, message: Option<&str>) -> String {
     }
 }
 
+/// Returns a line indented by one level; empty lines stay empty.
 fn indent(line: &str) -> String {
     if line.is_empty() {
         String::new()
@@ -581,15 +607,16 @@ fn indent(line: &str) -> String {
     }
 }
 
+/// Returns true if a statement is a single expression.
 fn is_expression(statement: &str) -> bool {
-    use testwright_source::Shape;
+    use testwright_source::StatementForm;
     testwright_source::statements(statement).is_ok_and(
-        |parts| matches!(parts.as_slice(), [only] if matches!(only.shape, Shape::Expression)),
+        |parts| matches!(parts.as_slice(), [only] if matches!(only.form, StatementForm::Expression)),
     )
 }
 
-/// Of the classes a line expects, the one that was raised.
-fn expected_class(names: &Names<'_, '_>, action: ActionId, raised: &str) -> String {
+/// Returns the class that was raised, out of those that a line expects.
+fn expected_class(names: &VariableWriter<'_, '_>, action: ActionId, raised: &str) -> String {
     let harness = &names.system.context.harness;
     let (template, _) = harness.catalog.values(action);
     let line = &harness.actions[template.0];

@@ -2,7 +2,7 @@
 
 use pyo3::prelude::*;
 use testwright_core::{ActionId, Axis, Error, PoolId, Step};
-use testwright_lang::harness::{Fragment, Line, Part};
+use testwright_lang::harness::{CodeLine, CodePart, Fragment};
 use testwright_source::TokenKind;
 
 use super::body::StepRecord;
@@ -10,23 +10,30 @@ use super::variables::Variables;
 use crate::checks::Violation;
 use crate::system::{LastFailure, PythonSystem};
 
-/// The texts of a step with variables for slots.
+/// The code of a step with variables for slots.
 pub(super) struct StepTexts {
+    /// The statement.
     pub(super) statement: String,
+    /// The reference's statement, where it differs.
     pub(super) reference: Option<String>,
+    /// The results are compared.
     pub(super) compared: bool,
 }
 
-/// Writes code with variables for slots.
-pub(super) struct Names<'a, 'py> {
+/// Writes harness code with variables for slots.
+pub(super) struct VariableWriter<'a, 'py> {
     pub(super) system: &'a PythonSystem<'py>,
+    /// The variable of each slot.
     pub(super) variables: &'a Variables,
+    /// The slots in order of first mention.
     pub(super) slots: &'a [(PoolId, u32)],
-    /// Names that some step takes from outside. A step's own variable of that name would hide them.
+    /// Names that steps use but do not bind themselves. A local variable of the same name in
+    /// another step would hide them.
     pub(super) outside: &'a [String],
 }
 
-impl Names<'_, '_> {
+impl VariableWriter<'_, '_> {
+    /// Returns the code of a step.
     pub(super) fn texts(&self, action: ActionId) -> Result<StepTexts, Error> {
         let texts = self.system.concrete_texts(action)?;
         let (template, values) = self.system.context.harness.catalog.values(action);
@@ -40,15 +47,15 @@ impl Names<'_, '_> {
                 .to_owned()
         });
         Ok(StepTexts {
-            statement: self.own(action, &self.code(&line.statement, &line.axes, &values)),
-            reference: reference.map(|text| self.own(action, &text)),
+            statement: self.rename_locals(action, &self.code(&line.statement, &line.axes, &values)),
+            reference: reference.map(|text| self.rename_locals(action, &text)),
             compared: texts.compared,
         })
     }
 
-    /// A text of an action, with variables of its own that would hide something renamed: in a harness they are
-    /// local to the action, here all steps share one function.
-    pub(super) fn own(&self, action: ActionId, text: &str) -> String {
+    /// Renames local variables of an action that would hide other names. In a harness they are
+    /// local to the action; here all steps share one function.
+    pub(super) fn rename_locals(&self, action: ActionId, text: &str) -> String {
         let (template, values) = self.system.context.harness.catalog.values(action);
         let line = &self.system.context.harness.actions[template.0];
         let statement = self.code(&line.statement, &line.axes, &values);
@@ -64,13 +71,14 @@ impl Names<'_, '_> {
             .iter()
             .filter(|name| self.outside.contains(name) && !slots.contains(name));
         hiding.fold(text.to_owned(), |text, name| {
-            renamed(&text, name, &format!("{name}_local"))
+            rename_variable(&text, name, &format!("{name}_local"))
         })
     }
 
+    /// Returns the code of a fragment for these values.
     pub(super) fn code(&self, fragment: &Fragment, axes: &[Axis], values: &[u64]) -> String {
         let text = fragment.render(|part| match part {
-            Part::Slot {
+            CodePart::Slot {
                 axis,
                 twin,
                 in_string,
@@ -87,20 +95,20 @@ impl Names<'_, '_> {
                 }
                 _ => String::new(),
             },
-            Part::Choice { axis, .. } => match &axes[*axis] {
+            CodePart::Choice { axis, .. } => match &axes[*axis] {
                 Axis::Choice(choice) => choice.text(values[*axis]).into_owned(),
                 _ => String::new(),
             },
-            Part::Pre(number) => before_name(*number),
-            Part::Text(text) => text.clone(),
+            CodePart::Pre(number) => before_name(*number),
+            CodePart::Text(text) => text.clone(),
         });
         text.trim().to_owned()
     }
 
-    /// A keyword line for all combinations of those slots of the test that are `wanted`.
+    /// Returns a keyword line for all combinations of the test's slots that are `wanted`.
     pub(super) fn combinations(
         &self,
-        line: &Line,
+        line: &CodeLine,
         wanted: impl Fn(PoolId, u32) -> bool,
     ) -> Vec<String> {
         let mut all = vec![Vec::new()];
@@ -130,7 +138,7 @@ impl Names<'_, '_> {
     }
 }
 
-/// Every slot that the test, or the property it violates, names, in order of first mention.
+/// Returns every slot that the test, or the property it violates, names, in order of first mention.
 pub(super) fn slots_in_order(
     system: &PythonSystem<'_>,
     steps: &[StepRecord],
@@ -163,7 +171,8 @@ pub(super) fn slots_in_order(
     slots
 }
 
-/// The names that code of the harness may take from outside: what a step reads, what raw code defines, builtins.
+/// Returns the names that harness code may use without binding them: names that a step reads, names
+/// that raw code defines, builtins.
 pub(super) fn names_from_outside(system: &PythonSystem<'_>, steps: &[StepRecord]) -> Vec<String> {
     let actions = steps.iter().filter_map(|record| match record.step {
         Step::Act(action) => system.concrete_texts(action).ok(),
@@ -185,27 +194,27 @@ pub(super) fn names_from_outside(system: &PythonSystem<'_>, steps: &[StepRecord]
         .collect()
 }
 
-/// A text with a name replaced, where it is a variable: not behind a dot, not the name of an argument.
-fn renamed(text: &str, from: &str, to: &str) -> String {
+/// Replaces a name where it is a variable: not behind a dot, not the name of an argument.
+fn rename_variable(text: &str, from: &str, to: &str) -> String {
     let tokens = testwright_source::tokens(text);
-    let word = |place: usize| {
+    let word = |index: usize| {
         tokens
-            .get(place)
+            .get(index)
             .and_then(|token| text.get(token.range.clone()))
             .unwrap_or_default()
     };
     let mut depth = 0;
     let mut result = String::new();
     let mut copied = 0;
-    for (place, token) in tokens.iter().enumerate() {
+    for (index, token) in tokens.iter().enumerate() {
         match token.kind {
             TokenKind::Open => depth += 1,
             TokenKind::Close => depth -= 1,
             _ => {}
         }
-        let is_attribute = place > 0 && word(place - 1) == ".";
-        let is_argument = depth > 0 && word(place + 1) == "=";
-        if word(place) == from && !is_attribute && !is_argument {
+        let is_attribute = index > 0 && word(index - 1) == ".";
+        let is_argument = depth > 0 && word(index + 1) == "=";
+        if word(index) == from && !is_attribute && !is_argument {
             result.push_str(&text[copied..token.range.start]);
             result.push_str(to);
             copied = token.range.end;
@@ -214,7 +223,7 @@ fn renamed(text: &str, from: &str, to: &str) -> String {
     result + &text[copied..]
 }
 
-/// Names that mean something in the code of the test, which variables must not hide.
+/// Returns names that have a meaning in the code of the test, which variables must not hide.
 pub(super) fn names_in_use(system: &PythonSystem<'_>, steps: &[StepRecord]) -> Vec<String> {
     let mut taken = Vec::new();
     for record in steps {
@@ -242,7 +251,7 @@ pub(super) fn names_in_use(system: &PythonSystem<'_>, steps: &[StepRecord]) -> V
     taken
 }
 
-/// A message with the names of variables for those of slots.
+/// Returns a message with slot names replaced by variables.
 pub(super) fn with_variables(
     system: &PythonSystem<'_>,
     variables: &Variables,
@@ -270,7 +279,7 @@ pub(super) fn with_variables(
     text + rest
 }
 
-/// The variable that keeps a value from before a step.
+/// Returns the variable for a value from before a step.
 pub(super) fn before_name(number: usize) -> String {
     match number {
         0 => String::from("before"),
@@ -280,12 +289,12 @@ pub(super) fn before_name(number: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::renamed;
+    use super::rename_variable;
 
     #[test]
     fn only_variables_are_renamed() {
         assert_eq!(
-            renamed("K = f(K=K, a.K, 'K'); K", "K", "K_local"),
+            rename_variable("K = f(K=K, a.K, 'K'); K", "K", "K_local"),
             "K_local = f(K=K_local, a.K, 'K'); K_local"
         );
     }

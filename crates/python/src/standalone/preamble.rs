@@ -1,16 +1,18 @@
-//! What a standalone test needs before its test function: imports, the way to them, and helper functions.
+//! The part of a standalone test before its test function: imports, search paths, and helper
+//! functions.
 
 use std::path::{Path, PathBuf};
 
 use pyo3::prelude::*;
 use testwright_core::Error;
 
-use super::Style;
-use super::body::Body;
-use crate::actions::complaint;
+use super::StandaloneStyle;
+use super::body::StandaloneBody;
+use crate::actions::describe_exception;
 use crate::system::PythonSystem;
 
-/// Names that every harness may use without importing them, and how a file of its own gets them.
+/// Names that every harness may use without importing them, and the imports that a standalone file
+/// needs for them.
 const ALWAYS_IN_SCOPE: [(&str, &str); 15] = [
     ("copy", "import copy"),
     ("glob", "import glob"),
@@ -29,12 +31,12 @@ const ALWAYS_IN_SCOPE: [(&str, &str); 15] = [
     ("combinations", "from itertools import combinations"),
 ];
 
-/// Everything before the test function, ending with two blank lines.
+/// Writes everything before the test function, ending with two blank lines.
 pub(super) fn write(
     system: &PythonSystem<'_>,
-    body: &Body,
+    body: &StandaloneBody,
     file: Option<&Path>,
-    style: Style,
+    style: StandaloneStyle,
 ) -> Result<String, Error> {
     let raw = raw_code(system)?;
     let definitions = testwright_source::definitions(&raw)
@@ -55,9 +57,9 @@ pub(super) fn write(
     };
     let (imports, helpers) = (texts(true), texts(false));
     let modules = imported_modules(&imports);
-    let homes = homes(system, &modules, file);
-    let chance = reads.iter().any(|name| name == "random")
-        || modules.iter().any(|module| uses_chance(system, module));
+    let search_paths = search_paths(system, &modules, file);
+    let uses_random_module = reads.iter().any(|name| name == "random")
+        || modules.iter().any(|module| uses_random(system, module));
 
     let defined: Vec<&String> = definitions
         .iter()
@@ -65,16 +67,20 @@ pub(super) fn write(
         .collect();
     let mut standard: Vec<&str> = ALWAYS_IN_SCOPE
         .iter()
-        .filter(|(name, _)| reads.iter().any(|read| read == name) || (chance && *name == "random"))
+        .filter(|(name, _)| {
+            reads.iter().any(|read| read == name) || (uses_random_module && *name == "random")
+        })
         .filter(|(name, _)| !defined.iter().any(|defined| defined == name))
         .map(|(_, import)| *import)
         .collect();
     let wanted = [
         (body.needs_suppress, "import contextlib"),
-        (style == Style::Unittest, "import unittest"),
-        (!homes.is_empty(), "import sys"),
+        (style == StandaloneStyle::Unittest, "import unittest"),
+        (!search_paths.is_empty(), "import sys"),
         (
-            homes.iter().any(|home| home.contains("Path(")),
+            search_paths
+                .iter()
+                .any(|folder_of_module| folder_of_module.contains("Path(")),
             "from pathlib import Path",
         ),
     ];
@@ -93,15 +99,19 @@ pub(super) fn write(
         } else {
             ""
         }),
-        homes.join("\n"),
+        search_paths.join("\n"),
         imports.join("\n"),
         // As at the start of every test of the harness.
-        String::from(if chance { "random.seed(0)" } else { "" }),
+        String::from(if uses_random_module {
+            "random.seed(0)"
+        } else {
+            ""
+        }),
     ];
     Ok(joined(&groups, &helpers))
 }
 
-/// Groups of lines with a blank line between them, then the helper functions.
+/// Joins groups of lines with a blank line between them, then the helper functions.
 fn joined(groups: &[String], helpers: &[String]) -> String {
     let groups: Vec<&str> = groups
         .iter()
@@ -124,7 +134,7 @@ fn joined(groups: &[String], helpers: &[String]) -> String {
     text
 }
 
-/// The harness's own code with values on entry to functions written out.
+/// Returns the raw code of the harness with values on entry to functions written out.
 fn raw_code(system: &PythonSystem<'_>) -> Result<String, Error> {
     let context = &system.context;
     let values = &context.harness.raw.entry_values;
@@ -139,7 +149,13 @@ fn raw_code(system: &PythonSystem<'_>) -> Result<String, Error> {
             (&context.harness.raw.text, entry_values),
         )
         .and_then(|text| text.extract())
-        .map_err(|error| Error::new(complaint(context.python, "writing the test", &error)))?;
+        .map_err(|error| {
+            Error::new(describe_exception(
+                context.python,
+                "writing the test",
+                &error,
+            ))
+        })?;
     for (number, value) in values.iter().enumerate().rev() {
         let name = if number == 0 {
             String::from("on_entry")
@@ -151,8 +167,8 @@ fn raw_code(system: &PythonSystem<'_>) -> Result<String, Error> {
     Ok(text)
 }
 
-/// The names that the test function reads.
-fn names_read(body: &Body) -> Vec<String> {
+/// Returns the names that the test function reads.
+fn names_read(body: &StandaloneBody) -> Vec<String> {
     // Parsed as the function it will be, because `with` and `try` need their lines.
     let indented: String = body.lines.iter().map(|line| format!(" {line}\n")).collect();
     testwright_source::definitions(&format!("def test():\n{indented}"))
@@ -165,42 +181,52 @@ fn names_read(body: &Body) -> Vec<String> {
         .unwrap_or_default()
 }
 
-fn uses_chance(system: &PythonSystem<'_>, module: &str) -> bool {
+/// Returns true if a module of the project uses the shared random generator.
+fn uses_random(system: &PythonSystem<'_>, module: &str) -> bool {
     let answer = system
         .context
         .support
-        .call_method1("uses_chance", (module,));
+        .call_method1("uses_random", (module,));
     answer
         .and_then(|answer| answer.is_truthy())
         .unwrap_or(false)
 }
 
-/// The modules that import statements name.
+/// Returns the modules that import statements name.
 fn imported_modules(imports: &[String]) -> Vec<String> {
     let found = testwright_source::imports(&imports.join("\n")).unwrap_or_default();
     found.into_iter().map(|import| import.module).collect()
 }
 
-/// Lines that add the folders of local modules to the search path, relative to the file where possible.
-fn homes(system: &PythonSystem<'_>, modules: &[String], file: Option<&Path>) -> Vec<String> {
+/// Returns lines that add the folders of local modules to the search path, relative to the file
+/// where possible.
+fn search_paths(system: &PythonSystem<'_>, modules: &[String], file: Option<&Path>) -> Vec<String> {
     let folder = file
         .and_then(|file| std::path::absolute(file).ok())
         .and_then(|file| file.parent().map(Path::to_path_buf));
     let mut lines = Vec::new();
     for module in modules {
-        let home = system
+        let folder_of_module = system
             .context
             .support
             .call_method1("home_of", (module,))
-            .and_then(|home| home.extract::<Option<PathBuf>>());
-        let Ok(Some(home)) = home else { continue };
+            .and_then(|folder_of_module| folder_of_module.extract::<Option<PathBuf>>());
+        let Ok(Some(folder_of_module)) = folder_of_module else {
+            continue;
+        };
         let line = match &folder {
-            Some(folder) if *folder == home => continue,
-            Some(folder) => match way(folder, &home) {
-                Some(way) => format!("sys.path.insert(0, str({way}))"),
-                None => format!("sys.path.insert(0, {:?})", home.to_string_lossy()),
+            Some(folder) if *folder == folder_of_module => continue,
+            Some(folder) => match relative_path(folder, &folder_of_module) {
+                Some(path) => format!("sys.path.insert(0, str({path}))"),
+                None => format!(
+                    "sys.path.insert(0, {:?})",
+                    folder_of_module.to_string_lossy()
+                ),
             },
-            None => format!("sys.path.insert(0, {:?})", home.to_string_lossy()),
+            None => format!(
+                "sys.path.insert(0, {:?})",
+                folder_of_module.to_string_lossy()
+            ),
         };
         if !lines.contains(&line) {
             lines.push(line);
@@ -209,13 +235,17 @@ fn homes(system: &PythonSystem<'_>, modules: &[String], file: Option<&Path>) -> 
     lines
 }
 
-/// From a file in a folder to another folder, in Python. There is none if they share nothing but the root.
-fn way(folder: &Path, home: &Path) -> Option<String> {
+/// Returns a Python expression for the path from a file in `folder` to another folder. `None` if
+/// they share nothing but the root.
+fn relative_path(folder: &Path, folder_of_module: &Path) -> Option<String> {
     let mut above = folder.ancestors().enumerate();
-    let (depth, shared) = above.find(|(_, ancestor)| home.starts_with(ancestor))?;
+    let (depth, shared) = above.find(|(_, ancestor)| folder_of_module.starts_with(ancestor))?;
     shared.parent()?;
     let up = format!("Path(__file__).resolve().parents[{depth}]");
-    let down = home.strip_prefix(shared).ok()?.to_string_lossy();
+    let down = folder_of_module
+        .strip_prefix(shared)
+        .ok()?
+        .to_string_lossy();
     Some(if down.is_empty() {
         up
     } else {

@@ -1,32 +1,34 @@
-//! Names for slots: what a person would call the variables.
+//! Variable names for slots in a standalone test.
 
 use std::collections::BTreeMap;
 
 use testwright_core::PoolId;
 use testwright_lang::Harness;
 
-/// A slot, or its reference twin.
+/// A slot, or its reference twin: pool, index, and whether it is the twin.
 pub(super) type Slot = (PoolId, u32, bool);
 
 /// The variable of each slot that occurs in a test.
 pub(super) struct Variables {
+    /// The name of each slot and of its twin.
     names: BTreeMap<Slot, String>,
 }
 
-/// What variables are called after.
+/// The scheme for variable names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Naming {
-    /// The pool: `stack`, or `stack1` and `stack2`.
+    /// By pool: `stack`, or `stack1` and `stack2`.
     Short,
-    /// The slot, as the harness shows it: `stack0`.
+    /// By slot, as the harness displays it: `stack0`.
     AsInHarness,
 }
 
 impl Variables {
-    /// Names `slots`, given in order of first mention, so that none is in `taken`.
+    /// Names `slots`, given in order of first mention, such that no name is in `taken`.
     ///
-    /// By their pool: the only slot of its pool is called like the pool, several are numbered from 1 in order of mention. A name
-    /// that already means something, such as `int` or an imported module, gets a number too.
+    /// By pool: the only slot of its pool is called like the pool, several are numbered from 1 in
+    /// order of mention. A name that already means something, such as `int` or an imported module,
+    /// gets a number too.
     pub(super) fn new(
         harness: &Harness,
         slots: &[(PoolId, u32)],
@@ -75,6 +77,7 @@ impl Variables {
         Variables { names }
     }
 
+    /// Returns the variable of a slot, or `None` as code for a slot that the test does not name.
     pub(super) fn name(&self, pool: PoolId, slot: u32, twin: bool) -> String {
         self.names
             .get(&(pool, slot, twin))
@@ -83,11 +86,12 @@ impl Variables {
     }
 }
 
+/// Returns the variable of the reference twin.
 fn twin(name: &str) -> String {
     format!("{name}_reference")
 }
 
-/// The pool's name as Python's conventions have it: upper-case names are for constants and classes.
+/// Returns the pool's name in lower case, as Python's conventions for variables demand.
 fn identifier(pool: &str) -> String {
     let name = pool.to_lowercase();
     if name.starts_with(|first: char| first.is_numeric()) {

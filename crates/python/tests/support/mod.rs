@@ -1,4 +1,4 @@
-//! Harnesses from text, in a folder of their own, for tests.
+//! Support for tests: harnesses from text, each in its own folder.
 
 #![allow(dead_code, reason = "not every test file needs every helper")]
 
@@ -36,7 +36,7 @@ impl Folder {
         self.directory.path().join(name)
     }
 
-    /// Loads the harness text and hands the system over, after a reset.
+    /// Loads the harness text and passes the system to `work`, after a reset.
     pub(crate) fn with_options<R>(
         &self,
         text: &str,
@@ -64,7 +64,7 @@ impl Folder {
     }
 }
 
-/// The only action with this text.
+/// Returns the only action with this text.
 pub(crate) fn action(system: &PythonSystem<'_>, text: &str) -> ActionId {
     match system.actions().find(text).as_slice() {
         [only] => *only,
@@ -72,14 +72,14 @@ pub(crate) fn action(system: &PythonSystem<'_>, text: &str) -> ActionId {
     }
 }
 
-/// Takes the step with this text and describes what came of it.
+/// Takes the step with this text and describes its outcome.
 pub(crate) fn step(system: &mut PythonSystem<'_>, text: &str) -> String {
     let action = action(system, text);
     if !system.is_enabled(action) {
         return String::from("disabled");
     }
     match system.step(action) {
-        Outcome::Expected => format!("expected {}", system.expected()),
+        Outcome::Expected => format!("expected {}", system.expected_exception()),
         outcome => describe(&outcome),
     }
 }
@@ -97,7 +97,7 @@ pub(crate) fn describe(outcome: &Outcome) -> String {
     }
 }
 
-/// The texts of all enabled actions.
+/// Returns the texts of all enabled actions.
 pub(crate) fn enabled(system: &mut PythonSystem<'_>) -> Vec<String> {
     let actions = system.enabled();
     actions

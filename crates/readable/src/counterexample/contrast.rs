@@ -1,67 +1,69 @@
-//! What would have to be otherwise for it not to happen (5.5).
+//! Contrast: values of an argument for which the failure does not happen.
 
-use crate::phrase::Speaker;
-use crate::sample::simpler;
-use crate::value::{Float, Value};
+use crate::phrase::Phraser;
+use crate::sample::simpler_values;
+use crate::value::{PythonFloat, PythonValue};
 
-/// What is known about an argument of a counterexample.
+/// The influence of one argument on a failure.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Contrast {
-    /// With this value instead, all is well.
+    /// The check succeeds with this value instead.
     NotWhen {
         /// The parameter.
         name: String,
         /// The nearest value that makes the check succeed.
-        value: Value,
+        value: PythonValue,
     },
-    /// Whatever it is, it goes wrong.
+    /// The check fails for every other value that was tried.
     Always {
         /// The parameter.
         name: String,
     },
 }
 
-/// At most so many neighbours of a value are tried, and so many random replacements must fail to call it general.
-pub const NEIGHBOURS: usize = 20;
+/// The largest number of neighbours that is tried, and the number of random replacements that must
+/// fail before an argument is called irrelevant.
+pub const MAX_NEIGHBOURS: usize = 20;
 
 impl Contrast {
-    /// The line of a description.
+    /// Returns the line of a scenario's description.
     #[must_use]
-    pub fn words(&self, speaker: &Speaker<'_>) -> String {
+    pub fn describe(&self, phraser: &Phraser<'_>) -> String {
         match self {
             Contrast::NotWhen { name, value } => format!(
                 "It does not happen when {} is {}.",
-                speaker.words(name),
-                value.phrase_in(false, &|identifier| speaker.words(identifier))
+                phraser.words(name),
+                value.phrase_with(false, &|identifier| phraser.words(identifier))
             ),
             Contrast::Always { name } => {
                 format!(
                     "It happens for any other value of {} as well.",
-                    speaker.words(name)
+                    phraser.words(name)
                 )
             }
         }
     }
 }
 
-/// Values that differ a little, the nearest first: one element removed, changed by one, one element replaced.
+/// Returns values that differ a little, the nearest first: one element removed, changed by one, or
+/// one element replaced.
 #[must_use]
-pub fn neighbours(value: &Value) -> Vec<Value> {
+pub fn neighbours(value: &PythonValue) -> Vec<PythonValue> {
     let mut found = match value {
-        Value::Boolean(truth) => vec![Value::Boolean(!truth)],
-        Value::Integer(_) => match value.as_integer() {
+        PythonValue::Boolean(truth) => vec![PythonValue::Boolean(!truth)],
+        PythonValue::Integer(_) => match value.as_integer() {
             Some(number) => [number.checked_add(1), number.checked_sub(1)]
                 .into_iter()
                 .flatten()
-                .map(Value::integer)
+                .map(PythonValue::integer)
                 .collect(),
             None => Vec::new(),
         },
-        Value::Float(number) => vec![
-            Value::Float(Float(number.0 + 1.0)),
-            Value::Float(Float(number.0 - 1.0)),
+        PythonValue::Float(number) => vec![
+            PythonValue::Float(PythonFloat(number.0 + 1.0)),
+            PythonValue::Float(PythonFloat(number.0 - 1.0)),
         ],
-        Value::Text(text) => {
+        PythonValue::Text(text) => {
             let letters: Vec<char> = text.chars().collect();
             let shorter = shorter(&letters)
                 .into_iter()
@@ -78,19 +80,28 @@ pub fn neighbours(value: &Value) -> Vec<Value> {
                     })
                     .collect()
             });
-            shorter.chain(replaced).map(Value::Text).collect()
+            shorter.chain(replaced).map(PythonValue::Text).collect()
         }
-        Value::List(items) => items_nearby(items).into_iter().map(Value::List).collect(),
-        Value::Set(items) => shorter(items).into_iter().map(Value::Set).collect(),
-        Value::FrozenSet(items) => shorter(items).into_iter().map(Value::FrozenSet).collect(),
-        Value::Dictionary(entries) => shorter(entries)
+        PythonValue::List(items) => item_neighbours(items)
             .into_iter()
-            .map(Value::Dictionary)
+            .map(PythonValue::List)
             .collect(),
-        Value::Tuple(items) => replaced(items).into_iter().map(Value::Tuple).collect(),
-        _ => simpler(value),
+        PythonValue::Set(items) => shorter(items).into_iter().map(PythonValue::Set).collect(),
+        PythonValue::FrozenSet(items) => shorter(items)
+            .into_iter()
+            .map(PythonValue::FrozenSet)
+            .collect(),
+        PythonValue::Dictionary(entries) => shorter(entries)
+            .into_iter()
+            .map(PythonValue::Dictionary)
+            .collect(),
+        PythonValue::Tuple(items) => with_one_replaced(items)
+            .into_iter()
+            .map(PythonValue::Tuple)
+            .collect(),
+        _ => simpler_values(value),
     };
-    let mut different: Vec<Value> = Vec::new();
+    let mut different: Vec<PythonValue> = Vec::new();
     found.retain(|other| {
         let is_new = other != value && !different.contains(other);
         if is_new {
@@ -98,17 +109,19 @@ pub fn neighbours(value: &Value) -> Vec<Value> {
         }
         is_new
     });
-    found.truncate(NEIGHBOURS);
+    found.truncate(MAX_NEIGHBOURS);
     found
 }
 
-fn items_nearby(items: &[Value]) -> Vec<Vec<Value>> {
+/// Returns the neighbours of a list.
+fn item_neighbours(items: &[PythonValue]) -> Vec<Vec<PythonValue>> {
     let mut nearby = shorter(items);
-    nearby.extend(replaced(items));
+    nearby.extend(with_one_replaced(items));
     nearby
 }
 
-fn replaced(items: &[Value]) -> Vec<Vec<Value>> {
+/// Returns all lists with one item replaced by a neighbour.
+fn with_one_replaced(items: &[PythonValue]) -> Vec<Vec<PythonValue>> {
     let replaced = items.iter().enumerate().flat_map(|(index, item)| {
         neighbours(item).into_iter().map(move |neighbour| {
             let items = items.iter().enumerate();
@@ -126,10 +139,12 @@ fn replaced(items: &[Value]) -> Vec<Vec<Value>> {
     replaced.collect()
 }
 
+/// Returns all lists with one item removed.
 fn shorter<T: Clone>(items: &[T]) -> Vec<Vec<T>> {
     crate::sample::without_one(items)
 }
 
+/// Returns another letter.
 fn next_letter(letter: char) -> char {
     match letter {
         'a' => 'b',
@@ -141,11 +156,11 @@ fn next_letter(letter: char) -> char {
 mod tests {
     use super::*;
 
-    fn numbers(numbers: &[i64]) -> Value {
-        Value::List(
+    fn numbers(numbers: &[i64]) -> PythonValue {
+        PythonValue::List(
             numbers
                 .iter()
-                .map(|number| Value::integer(*number))
+                .map(|number| PythonValue::integer(*number))
                 .collect(),
         )
     }
@@ -153,10 +168,13 @@ mod tests {
     #[test]
     fn neighbours_differ_a_little_and_the_nearest_come_first() {
         assert_eq!(
-            neighbours(&Value::integer(7)),
-            [Value::integer(8), Value::integer(6)]
+            neighbours(&PythonValue::integer(7)),
+            [PythonValue::integer(8), PythonValue::integer(6)]
         );
-        assert_eq!(neighbours(&Value::Boolean(true)), [Value::Boolean(false)]);
+        assert_eq!(
+            neighbours(&PythonValue::Boolean(true)),
+            [PythonValue::Boolean(false)]
+        );
         let near = neighbours(&numbers(&[7, 7]));
         assert_eq!(
             near[..3],
@@ -164,10 +182,10 @@ mod tests {
         );
         assert!(neighbours(&numbers(&[])).is_empty());
         assert_eq!(
-            neighbours(&Value::text("ab"))[..3],
-            ["b", "a", "bb"].map(Value::text)
+            neighbours(&PythonValue::text("ab"))[..3],
+            ["b", "a", "bb"].map(PythonValue::text)
         );
-        assert!(neighbours(&numbers(&[1; 50])).len() <= NEIGHBOURS);
-        assert!(neighbours(&Value::Object("Account".to_owned())).is_empty());
+        assert!(neighbours(&numbers(&[1; 50])).len() <= MAX_NEIGHBOURS);
+        assert!(neighbours(&PythonValue::Object("Account".to_owned())).is_empty());
     }
 }

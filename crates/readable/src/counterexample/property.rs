@@ -1,118 +1,138 @@
-//! A property and arguments that it does not hold for (5.2).
+//! Counterexamples of properties: the property with the failing arguments (X1 to X4).
 
-use super::{Contrast, Counterexample, Style};
-use crate::gherkin::{Keyword, Origin, Scenario, Step};
-use crate::mermaid::{Diagram, Message};
-use crate::phrase::{Polarity, Speaker, join};
+use super::{Contrast, CounterexampleStyle, RenderedCounterexample};
+use crate::gherkin::{FileLine, Scenario, ScenarioStep, StepKeyword};
+use crate::mermaid::{DiagramMessage, SequenceDiagram};
+use crate::phrase::{Phraser, Polarity, join};
 use crate::property::{
-    Code, Definition, Given, Line, Piece, Property, Sampled, Saying, Script, Subject, Told, Values,
-    quoted,
+    PropertyFunction, PropertyModule, PropertyScript, RenderedFeature, ResultName, SampledProperty,
+    ScriptLine, StepCode, StepDefinition, StepPiece, StepSentence, ValuePlacement, python_string,
 };
-use crate::sample::Case;
-use crate::term::{Call, Callee, Reference, Role, Term};
-use crate::value::Value;
-use crate::words::sentence;
+use crate::sample::SampleCase;
+use crate::term::{CallTarget, CallTerm, NameReference, NameRole, Term};
+use crate::value::PythonValue;
+use crate::words::to_sentence;
 
-/// What was seen when the steps of a property were run on failing arguments.
+/// The observations made while a property ran on failing arguments.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Observation {
-    /// Which line of the script failed, counted from 0.
+pub struct FailureObservation {
+    /// The script line that failed, counted from 0.
     pub failed: usize,
     /// The class of the exception that it raised; nothing if a check did not hold.
     pub error: Option<String>,
-    /// What the names of the script stood for in the end: "the result", "result 1", names of variables.
-    pub values: Vec<(String, Value)>,
-    /// What makes a difference and what does not.
+    /// The final values of the script's names: "the result", "result 1", names of variables.
+    pub values: Vec<(String, PythonValue)>,
+    /// The influence of each argument on the failure.
     pub contrast: Vec<Contrast>,
 }
 
-impl Subject {
-    /// The counterexample of a property.
+impl PropertyModule {
+    /// Renders the counterexample of a property.
     #[must_use]
     pub fn counterexample(
         &self,
-        property: &Property,
-        case: &Case,
-        observation: &Observation,
-        style: Style,
-        values: Values,
-        speaker: &Speaker<'_>,
-    ) -> Counterexample {
-        let sampled = Sampled::new(property, vec![case.clone()]);
-        let mut script = self.script(property, Some(case), true, speaker);
+        property: &PropertyFunction,
+        case: &SampleCase,
+        observation: &FailureObservation,
+        style: CounterexampleStyle,
+        values: ValuePlacement,
+        phraser: &Phraser<'_>,
+    ) -> RenderedCounterexample {
+        let sampled = SampledProperty::new(property, vec![case.clone()]);
+        let mut script = self.script(property, Some(case), true, phraser);
         script.lines.truncate(observation.failed + 1);
-        let remarks = Remarks::of(&script, observation, speaker);
-        let diagram = diagram(&script, case, observation, &remarks, speaker);
-        let mut told = Told {
-            feature: self.head(speaker),
-            ..Told::default()
+        let remarks = Discrepancy::of(&script, observation, phraser);
+        let diagram = build_diagram(&script, case, observation, &remarks, phraser);
+        let mut rendered = RenderedFeature {
+            feature: self.feature_head(phraser),
+            ..RenderedFeature::default()
         };
-        let name = format!("{} - counterexample", self.title(property, speaker));
-        if style == Style::Observed {
-            observe(&mut script, observation, self.store());
+        let name = format!("{} - counterexample", self.title(property, phraser));
+        if style == CounterexampleStyle::Observed {
+            invert_check(&mut script, observation, self.store_name());
         }
-        let mut scenario = self.scenario(&script, case, values, speaker, &mut told, &name);
-        if let (Style::Observed, Some(error)) = (style, &observation.error) {
-            fail(&mut scenario, &mut told, error, self.store(), speaker);
+        let mut scenario = self.scenario(&script, case, values, phraser, &mut rendered, &name);
+        if let (CounterexampleStyle::Observed, Some(error)) = (style, &observation.error) {
+            push_failure_step(
+                &mut scenario,
+                &mut rendered,
+                error,
+                self.store_name(),
+                phraser,
+            );
         }
         scenario.tags.push("counterexample".to_owned());
         scenario.origin = self.origin(property.start);
-        for line in remarks.lines(&script, observation, speaker) {
+        for line in remarks.lines(&script, observation, phraser) {
             scenario.description.push(&line);
         }
-        let mut rule = self.rule(&sampled, speaker);
+        let mut rule = self.rule(&sampled, phraser);
         rule.scenarios.push(scenario);
-        told.feature.rules.push(rule);
-        Counterexample { told, diagram }
+        rendered.feature.rules.push(rule);
+        RenderedCounterexample {
+            rendered: rendered,
+            diagram,
+        }
     }
 }
 
-/// What should be, and what is (X2).
-struct Remarks {
+/// The expectation that failed, and the observation that contradicts it (X2).
+struct Discrepancy {
     expected: String,
     observed: String,
 }
 
-impl Remarks {
-    fn of(script: &Script, observation: &Observation, speaker: &Speaker<'_>) -> Remarks {
-        let last = script.lines.last().map(|line| &line.saying);
+impl Discrepancy {
+    /// Determines the discrepancy from the last line of the script.
+    fn of(
+        script: &PropertyScript,
+        observation: &FailureObservation,
+        phraser: &Phraser<'_>,
+    ) -> Discrepancy {
+        let last = script.lines.last().map(|line| &line.sentence);
         match (&observation.error, last) {
-            (None, Some(Saying::Clause { term, polarity })) => Remarks {
-                expected: speaker.say(term, *polarity, crate::phrase::Tense::Present),
-                observed: speaker.say(term, polarity.opposite(), crate::phrase::Tense::Present),
+            (None, Some(StepSentence::Clause { term, polarity })) => Discrepancy {
+                expected: phraser.clause_in(term, *polarity, crate::phrase::Tense::Present),
+                observed: phraser.clause_in(
+                    term,
+                    polarity.opposite(),
+                    crate::phrase::Tense::Present,
+                ),
             },
-            (None, Some(saying @ Saying::Fails { .. })) => Remarks {
-                expected: saying.words(speaker),
+            (None, Some(sentence @ StepSentence::Fails { .. })) => Discrepancy {
+                expected: sentence.text(phraser),
                 observed: "it does not fail with that error".to_owned(),
             },
-            (error, _) => Remarks {
+            (error, _) => Discrepancy {
                 expected: "no error is raised".to_owned(),
                 observed: format!(
                     "the last step fails with the error \"{}\"",
-                    speaker.words(error.as_deref().unwrap_or("AssertionError"))
+                    phraser.words(error.as_deref().unwrap_or("AssertionError"))
                 ),
             },
         }
     }
 
+    /// Returns the lines of the scenario's description: the discrepancy, the results and the
+    /// contrast.
     fn lines(
         &self,
-        script: &Script,
-        observation: &Observation,
-        speaker: &Speaker<'_>,
+        script: &PropertyScript,
+        observation: &FailureObservation,
+        phraser: &Phraser<'_>,
     ) -> Vec<String> {
         let mut lines = vec![
             format!("Expected: {}.", self.expected),
             format!("Observed: {}.", self.observed),
         ];
-        let words = |identifier: &str| speaker.words(identifier);
-        for name in results(script, speaker) {
+        let words = |identifier: &str| phraser.words(identifier);
+        for name in result_names(script, phraser) {
             if let Some((_, value)) = observation.values.iter().find(|(other, _)| *other == name) {
-                let said = format!("{name} is {}.", value.phrase_in(false, &words));
-                // A variable of one letter is no word, and stays as it is.
+                let line = format!("{name} is {}.", value.phrase_with(false, &words));
+                // A variable of one letter is not capitalised.
                 lines.push(match name.chars().count() {
-                    1 => said,
-                    _ => sentence(&said),
+                    1 => line,
+                    _ => to_sentence(&line),
                 });
             }
         }
@@ -120,16 +140,16 @@ impl Remarks {
             observation
                 .contrast
                 .iter()
-                .map(|contrast| contrast.words(speaker)),
+                .map(|contrast| contrast.describe(phraser)),
         );
         lines
     }
 }
 
-/// What the answers of the steps are called.
-fn results(script: &Script, speaker: &Speaker<'_>) -> Vec<String> {
-    let results = script.lines.iter().flat_map(|line| match &line.saying {
-        Saying::Call {
+/// Returns the names of the results of a script's calls.
+fn result_names(script: &PropertyScript, phraser: &Phraser<'_>) -> Vec<String> {
+    let results = script.lines.iter().flat_map(|line| match &line.sentence {
+        StepSentence::Call {
             giving,
             tries: false,
             ..
@@ -146,21 +166,23 @@ fn results(script: &Script, speaker: &Speaker<'_>) -> Vec<String> {
                     Vec::new()
                 }
             }
-            Some(Given::Number(number)) => vec![format!("result {number}")],
-            Some(Given::Names(names)) => names.iter().map(|name| speaker.words(name)).collect(),
+            Some(ResultName::Number(number)) => vec![format!("result {number}")],
+            Some(ResultName::Names(names)) => {
+                names.iter().map(|name| phraser.words(name)).collect()
+            }
         },
         _ => Vec::new(),
     });
     results.collect()
 }
 
-/// The failed check as it is: the scenario passes as long as the bug is there.
-fn observe(script: &mut Script, observation: &Observation, store: &str) {
+/// Inverts the failed check, so that the scenario passes as long as the bug is there (X4).
+fn invert_check(script: &mut PropertyScript, observation: &FailureObservation, store: &str) {
     let Some(last) = script.lines.last_mut() else {
         return;
     };
-    match (&mut last.saying, &observation.error) {
-        (Saying::Clause { polarity, .. }, None) => {
+    match (&mut last.sentence, &observation.error) {
+        (StepSentence::Clause { polarity, .. }, None) => {
             *polarity = polarity.opposite();
             if let Some(check) = &mut last.code.check {
                 *check = match *polarity {
@@ -168,19 +190,21 @@ fn observe(script: &mut Script, observation: &Observation, store: &str) {
                     Polarity::Positive => check.strip_prefix("not ").unwrap_or(check).to_owned(),
                 };
             } else {
-                // A loop, or a check of a test class: that it fails is what is to be seen.
-                last.code = failing(&last.code);
+                // A loop or a check of a test class cannot be inverted, so its failure is expected
+                // instead.
+                last.code = expect_assertion_error(&last.code);
             }
         }
-        (Saying::Call { tries, .. }, Some(_)) => {
+        (StepSentence::Call { tries, .. }, Some(_)) => {
             *tries = true;
-            last.code = attempted(&last.code, store);
+            last.code = attempt_code(&last.code, store);
         }
         _ => {}
     }
 }
 
-fn failing(code: &Code) -> Code {
+/// Wraps code so that it succeeds if it raises an `AssertionError`.
+fn expect_assertion_error(code: &StepCode) -> StepCode {
     let mut body = vec!["try:".to_owned()];
     body.extend(code.body.iter().map(|line| format!("    {line}")));
     body.extend(
@@ -192,87 +216,100 @@ fn failing(code: &Code) -> Code {
         ]
         .map(str::to_owned),
     );
-    Code {
+    StepCode {
         body,
         ..code.clone()
     }
 }
 
-fn attempted(code: &Code, store: &str) -> Code {
+/// Wraps code so that its error is kept for the next step (S4).
+fn attempt_code(code: &StepCode, store: &str) -> StepCode {
     let mut body = vec!["def action():".to_owned()];
     body.extend(code.body.iter().map(|line| format!("    {line}")));
     body.push(format!("attempt({store}, action)"));
-    Code {
+    StepCode {
         body,
         ..code.clone()
     }
 }
 
-/// `Then it fails with the error "H(E)"`.
-fn fail(scenario: &mut Scenario, told: &mut Told, error: &str, store: &str, speaker: &Speaker<'_>) {
-    let saying = Saying::Fails {
+/// Adds the step `Then it fails with the error "…"`.
+fn push_failure_step(
+    scenario: &mut Scenario,
+    rendered: &mut RenderedFeature,
+    error: &str,
+    store: &str,
+    phraser: &Phraser<'_>,
+) {
+    let sentence = StepSentence::Fails {
         errors: vec![error.to_owned()],
     };
-    let text = saying.words(speaker);
-    let check = format!("type({store}[\"_error\"]).__name__ == {}", quoted(error));
-    told.define(Definition {
-        keyword: Keyword::Then,
-        text: vec![Piece::Words(text.clone())],
-        code: Code {
+    let text = sentence.text(phraser);
+    let check = format!(
+        "type({store}[\"_error\"]).__name__ == {}",
+        python_string(error)
+    );
+    rendered.add_definition(StepDefinition {
+        keyword: StepKeyword::Then,
+        text: vec![StepPiece::Words(text.clone())],
+        code: StepCode {
             check: Some(check),
-            ..Code::default()
+            ..StepCode::default()
         },
         inputs: Vec::new(),
         scenarios: vec![scenario.name.clone()],
     });
-    scenario.steps.push(Step {
-        origin: Origin::default(),
-        ..Step::new(Keyword::Then, &text)
+    scenario.steps.push(ScenarioStep {
+        origin: FileLine::default(),
+        ..ScenarioStep::new(StepKeyword::Then, &text)
     });
 }
 
-fn diagram(
-    script: &Script,
-    case: &Case,
-    observation: &Observation,
-    remarks: &Remarks,
-    speaker: &Speaker<'_>,
-) -> Diagram {
-    let words = |identifier: &str| speaker.words(identifier);
+/// Builds the diagram: one message per call, with its answer or error.
+fn build_diagram(
+    script: &PropertyScript,
+    case: &SampleCase,
+    observation: &FailureObservation,
+    remarks: &Discrepancy,
+    phraser: &Phraser<'_>,
+) -> SequenceDiagram {
+    let words = |identifier: &str| phraser.words(identifier);
     let mut messages = Vec::new();
     for (index, line) in script.lines.iter().enumerate() {
-        if line.keyword != Keyword::When {
+        if line.keyword != StepKeyword::When {
             continue;
         }
-        messages.push(Message::Call {
+        messages.push(DiagramMessage::Call {
             to: 0,
-            text: message(line, case, speaker),
+            text: message_text(line, case, phraser),
         });
         if index == observation.failed
             && let Some(error) = &observation.error
         {
-            let text = format!("error \"{}\"", speaker.words(error));
-            messages.push(Message::Failure { from: 0, text });
+            let text = format!("error \"{}\"", phraser.words(error));
+            messages.push(DiagramMessage::Failure { from: 0, text });
             continue;
         }
-        let alone = Script {
+        let alone = PropertyScript {
             lines: vec![line.clone()],
-            ..Script::default()
+            ..PropertyScript::default()
         };
-        let answers = results(&alone, speaker).into_iter().filter_map(|name| {
-            let (_, value) = observation
-                .values
-                .iter()
-                .find(|(other, _)| *other == name)?;
-            Some(value.notation_in(false, &words))
-        });
+        let answers = result_names(&alone, phraser)
+            .into_iter()
+            .filter_map(|name| {
+                let (_, value) = observation
+                    .values
+                    .iter()
+                    .find(|(other, _)| *other == name)?;
+                Some(value.notation_with(false, &words))
+            });
         let answers: Vec<String> = answers.collect();
         if !answers.is_empty() {
             let text = join::nouns(&answers, "and");
-            messages.push(Message::Answer { from: 0, text });
+            messages.push(DiagramMessage::Answer { from: 0, text });
         }
     }
-    Diagram {
+    SequenceDiagram {
         participants: vec!["System".to_owned()],
         messages,
         notes: vec![
@@ -282,18 +319,18 @@ fn diagram(
     }
 }
 
-/// `remove first with n = 7 and xs = [7, 7]`.
-fn message(line: &Line, case: &Case, speaker: &Speaker<'_>) -> String {
-    let Saying::Call { call, .. } = &line.saying else {
-        let words = line.saying.words(speaker);
+/// Writes a call with the values of its arguments: `remove first with n = 7 and xs = [7, 7]`.
+fn message_text(line: &ScriptLine, case: &SampleCase, phraser: &Phraser<'_>) -> String {
+    let StepSentence::Call { call, .. } = &line.sentence else {
+        let words = line.sentence.text(phraser);
         return words
             .strip_prefix("I ")
             .map_or(words.clone(), str::to_owned);
     };
     let with_values = |term: &Term| match term {
-        Term::Reference(Reference {
+        Term::Reference(NameReference {
             name,
-            role: Role::Variable,
+            role: NameRole::Variable,
             ..
         }) => {
             let argument = case
@@ -302,11 +339,11 @@ fn message(line: &Line, case: &Case, speaker: &Speaker<'_>) -> String {
                 .find(|argument| argument.name == *name)?;
             let notation = argument
                 .value
-                .notation_in(false, &|identifier| speaker.words(identifier));
+                .notation_with(false, &|identifier| phraser.words(identifier));
             Some(
-                Reference::new(
-                    format!("{} = {notation}", speaker.words(name)),
-                    Role::Phrase,
+                NameReference::new(
+                    format!("{} = {notation}", phraser.words(name)),
+                    NameRole::Phrase,
                 )
                 .into(),
             )
@@ -319,20 +356,20 @@ fn message(line: &Line, case: &Case, speaker: &Speaker<'_>) -> String {
             .map(|term| with_values(term).unwrap_or_else(|| term.clone()))
             .collect()
     };
-    let call = Call {
+    let call = CallTerm {
         callee: call.callee.clone(),
         arguments: changed(&call.arguments),
         keywords: call.keywords.clone(),
     };
     let (name, object) = match &call.callee {
-        Callee::Function { name, .. } => (speaker.words(name), String::new()),
-        Callee::Method { object, name } => (
-            speaker.words(name),
-            format!(" on {}", speaker.noun(object).text),
+        CallTarget::Function { name, .. } => (phraser.words(name), String::new()),
+        CallTarget::Method { object, name } => (
+            phraser.words(name),
+            format!(" on {}", phraser.noun(object).text),
         ),
-        Callee::Other(term) => (speaker.noun(term).text, String::new()),
+        CallTarget::Other(term) => (phraser.noun(term).text, String::new()),
     };
-    let arguments = speaker
+    let arguments = phraser
         .arguments(&call)
         .map(|arguments| format!(" with {arguments}"));
     format!("{name}{object}{}", arguments.unwrap_or_default())

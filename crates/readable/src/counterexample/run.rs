@@ -1,100 +1,102 @@
-//! A run of a model that failed (5.3): what was done, what the model says comes of it, and what came of it instead.
+//! Counterexamples of models: a failed run with its steps, the answers that the model expects, and
+//! the failure.
 
-mod play;
+mod executable;
 
 use testwright_source::tree::{self, ExpressionKind};
 
-use super::Counterexample;
+use super::RenderedCounterexample;
 use crate::explain::Actor;
-use crate::gherkin::{Description, Feature, Keyword, Scenario, Step};
-use crate::mermaid::{Diagram, Message};
-use crate::phrase::{Speaker, join};
-use crate::property::{Saying, Told, called};
+use crate::gherkin::{Description, Feature, Scenario, ScenarioStep, StepKeyword};
+use crate::mermaid::{DiagramMessage, SequenceDiagram};
+use crate::phrase::{Phraser, join};
+use crate::property::{RenderedFeature, StepSentence, call_text};
 use crate::quotation;
-use crate::term::{Call, Callee, Term, Unscoped};
-use crate::words::capitalised;
+use crate::term::{CallTarget, CallTerm, EmptyScope, Term};
+use crate::words::capitalise;
 
-/// A run that failed.
+/// A failed run of one or several models.
 #[derive(Debug, Clone)]
 pub struct FailedRun<'a> {
     /// The names of the models.
     pub models: &'a [String],
-    /// What they say of themselves.
+    /// The description of the models.
     pub intro: Option<&'a str>,
-    /// What was done, as `Name('argument', 3) / 'result'`.
-    pub steps: &'a [Taken],
-    /// What was wrong in the end.
+    /// The steps, as `Name('argument', 3) / 'result'`.
+    pub steps: &'a [RunStep],
+    /// The failure at the end of the run.
     pub failure: RunFailure,
-    /// Who does the steps when the scenario runs, if it is to run.
+    /// The code that performs the steps, if the scenario is to be executable.
     pub actor: Option<&'a Actor>,
 }
 
 /// A step of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Taken {
-    /// `Name('argument', 3)`, with ` / 'result'` behind it if the model says what comes of it.
+pub struct RunStep {
+    /// `Name('argument', 3)`, followed by ` / 'result'` if the model gives a result.
     pub text: String,
-    /// Whether the implementation took it by itself.
+    /// True if the implementation took the step by itself.
     pub is_observed: bool,
 }
 
-impl Taken {
-    /// A step that somebody chose.
+impl RunStep {
+    /// Creates a step that the tester chose.
     #[must_use]
-    pub fn chosen(text: String) -> Taken {
-        Taken {
+    pub fn chosen(text: String) -> RunStep {
+        RunStep {
             text,
             is_observed: false,
         }
     }
 
-    /// A step that the implementation took by itself.
+    /// Creates a step that the implementation took by itself.
     #[must_use]
-    pub fn observed(text: String) -> Taken {
-        Taken {
+    pub fn observed(text: String) -> RunStep {
+        RunStep {
             text,
             is_observed: true,
         }
     }
 }
 
-/// What was wrong with a run in the end.
+/// The failure at the end of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RunFailure {
-    /// The implementation did not do the last step as the model says. This is what the stepper says about it.
+    /// The implementation did not do the last step as the model says. Holds the stepper's message.
     Mismatch(String),
     /// The last step raised an exception of this class.
     Error(String),
-    /// The implementation did this by itself, as `Name('argument', 3)`, where the model does not allow it.
+    /// The implementation did this by itself, as `Name('argument', 3)`, although the model does not
+    /// allow it.
     Refused(String),
-    /// What must always be true, in sentences, is not.
+    /// An invariant is false. Holds the invariants as sentences.
     Invariant(Vec<String>),
-    /// Nothing is possible, although no run may end.
+    /// No step is possible, although no run may end here.
     DeadEnd,
-    /// No run may end there.
+    /// The run ends in a state in which no run may end.
     NotAccepting,
-    /// The last step did not come to an end, or ended the process.
+    /// The last step did not return, or ended the process.
     NoEnd,
 }
 
-/// A step as it is told.
-struct Parted {
-    call: Box<Call>,
+/// A step as a call and its expected result.
+struct ParsedStep {
+    call: Box<CallTerm>,
     result: Option<Term>,
 }
 
-impl Parted {
-    /// The parts of `Name('argument', 3) / 'result'`, which Python takes for a division.
-    fn of(text: &str) -> Option<Parted> {
+impl ParsedStep {
+    /// Parses `Name('argument', 3) / 'result'`, which is a division in Python's syntax.
+    fn parse(text: &str) -> Option<ParsedStep> {
         let expression = tree::expression(text).ok()?;
         let (call, result) = match &expression.kind {
             ExpressionKind::Binary { left, right, .. } => (&**left, Some(&**right)),
             _ => (&expression, None),
         };
-        match Term::read(call, text, &Unscoped) {
-            Term::Call(call) => Some(Parted {
+        match Term::from_expression(call, text, &EmptyScope) {
+            Term::Call(call) => Some(ParsedStep {
                 call,
-                result: result.map(|result| Term::read(result, text, &Unscoped)),
+                result: result.map(|result| Term::from_expression(result, text, &EmptyScope)),
             }),
             _ => None,
         }
@@ -102,30 +104,32 @@ impl Parted {
 }
 
 impl FailedRun<'_> {
-    /// The run as a scenario, with a diagram.
+    /// Renders the run as a scenario with a diagram.
     #[must_use]
-    pub fn tell(&self, speaker: &Speaker<'_>) -> Counterexample {
+    pub fn render(&self, phraser: &Phraser<'_>) -> RenderedCounterexample {
         let mut scenario = Scenario {
             tags: vec!["counterexample".to_owned()],
-            // What the implementation does by itself is no step of the tester's (X5).
+            // Steps that the implementation took by itself do not count (X5).
             name: match self.steps.iter().filter(|one| !one.is_observed).count() {
                 1 => "Counterexample with 1 step".to_owned(),
                 steps => format!("Counterexample with {steps} steps"),
             },
             ..Scenario::default()
         };
-        let mut diagram = Diagram {
+        let mut diagram = SequenceDiagram {
             participants: vec!["System".to_owned()],
-            ..Diagram::default()
+            ..SequenceDiagram::default()
         };
         let mut last = None;
         for (index, step) in self.steps.iter().enumerate() {
             let is_wrong = index + 1 == self.steps.len();
-            last = self.step(step, is_wrong, speaker, &mut scenario, &mut diagram);
+            last = self.add_step(step, is_wrong, phraser, &mut scenario, &mut diagram);
         }
-        let (expected, observed) = self.ending(last.as_deref(), speaker);
-        if self.last_word_is_missing() {
-            scenario.steps.push(Step::new(Keyword::Then, &expected));
+        let (expected, observed) = self.expected_and_observed(last.as_deref(), phraser);
+        if self.needs_final_check() {
+            scenario
+                .steps
+                .push(ScenarioStep::new(StepKeyword::Then, &expected));
         }
         diagram.notes = vec![
             format!("Expected: {expected}"),
@@ -135,72 +139,80 @@ impl FailedRun<'_> {
         description.push(self.intro.unwrap_or_default());
         description.push(&format!("Expected: {expected}."));
         description.push(&format!("Observed: {observed}."));
-        let play = self
+        let executable = self
             .actor
-            .and_then(|actor| self.play(actor, &scenario, speaker));
-        let names: Vec<String> = self.models.iter().map(|name| speaker.words(name)).collect();
+            .and_then(|actor| self.executable_scenario(actor, &scenario, phraser));
+        let names: Vec<String> = self.models.iter().map(|name| phraser.words(name)).collect();
         let feature = Feature {
-            name: capitalised(&together(&names)),
+            name: capitalise(&join_model_names(&names)),
             description,
             scenarios: vec![scenario],
             ..Feature::default()
         };
-        Counterexample {
-            told: Told {
+        RenderedCounterexample {
+            rendered: RenderedFeature {
                 feature,
-                plays: play.into_iter().collect(),
-                ..Told::default()
+                scenarios: executable.into_iter().collect(),
+                ..RenderedFeature::default()
             },
             diagram,
         }
     }
 
-    /// Tells a step, and gives the answer that it should have, or how it is called.
-    fn step(
+    /// Adds a step, and returns the answer it should have if it is the last one.
+    fn add_step(
         &self,
-        step: &Taken,
+        step: &RunStep,
         is_last: bool,
-        speaker: &Speaker<'_>,
+        phraser: &Phraser<'_>,
         scenario: &mut Scenario,
-        diagram: &mut Diagram,
+        diagram: &mut SequenceDiagram,
     ) -> Option<String> {
-        let Some(Parted { call, result }) = Parted::of(&step.text) else {
-            let saying = Saying::Statement(quotation::on_one_line(&step.text));
-            let words = saying.words(speaker);
-            scenario.steps.push(Step::new(Keyword::When, &words));
+        let Some(ParsedStep { call, result }) = ParsedStep::parse(&step.text) else {
+            let sentence = StepSentence::Statement(quotation::on_one_line(&step.text));
+            let words = sentence.text(phraser);
+            scenario
+                .steps
+                .push(ScenarioStep::new(StepKeyword::When, &words));
             return None;
         };
-        let words = called(&call, speaker);
+        let words = call_text(&call, phraser);
         let raises = matches!(self.failure, RunFailure::Error(_) | RunFailure::NoEnd);
         let is_wrong = is_last && matches!(self.failure, RunFailure::Mismatch(_));
         let fails = is_last && raises;
         if step.is_observed {
             let seen = format!("{words} happens");
-            scenario.steps.push(Step::new(Keyword::Then, &seen));
-            diagram.messages.push(Message::Answer {
+            scenario
+                .steps
+                .push(ScenarioStep::new(StepKeyword::Then, &seen));
+            diagram.messages.push(DiagramMessage::Answer {
                 from: 0,
-                text: message(&call, speaker),
+                text: message_text(&call, phraser),
             });
             return None;
         }
         let verb = if fails { "I try to call" } else { "I call" };
-        let said = format!("{verb} {words}");
-        scenario.steps.push(Step::new(Keyword::When, &said));
-        diagram.messages.push(Message::Call {
+        let text = format!("{verb} {words}");
+        scenario
+            .steps
+            .push(ScenarioStep::new(StepKeyword::When, &text));
+        diagram.messages.push(DiagramMessage::Call {
             to: 0,
-            text: message(&call, speaker),
+            text: message_text(&call, phraser),
         });
         if let (true, RunFailure::Error(class)) = (fails, &self.failure) {
-            diagram.messages.push(Message::Failure {
+            diagram.messages.push(DiagramMessage::Failure {
                 from: 0,
-                text: format!("error \"{}\"", speaker.words(class)),
+                text: format!("error \"{}\"", phraser.words(class)),
             });
         }
-        let answer = speaker.noun(&result.filter(|_| !fails)?).text;
+        let answer = phraser.noun(&result.filter(|_| !fails)?).text;
         let clause = format!("the answer is {answer}");
-        scenario.steps.push(Step::new(Keyword::Then, &clause));
+        scenario
+            .steps
+            .push(ScenarioStep::new(StepKeyword::Then, &clause));
         if !is_wrong {
-            diagram.messages.push(Message::Answer {
+            diagram.messages.push(DiagramMessage::Answer {
                 from: 0,
                 text: answer,
             });
@@ -208,35 +220,40 @@ impl FailedRun<'_> {
         is_last.then_some(clause)
     }
 
-    /// Whether the steps do not say yet what should be.
-    fn last_word_is_missing(&self) -> bool {
+    /// Returns true if the steps do not state the expectation yet.
+    fn needs_final_check(&self) -> bool {
         let has_answer = self.steps.last().is_some_and(|step| {
-            !step.is_observed && Parted::of(&step.text).is_some_and(|one| one.result.is_some())
+            !step.is_observed
+                && ParsedStep::parse(&step.text).is_some_and(|one| one.result.is_some())
         });
         !(has_answer && matches!(self.failure, RunFailure::Mismatch(_)))
     }
 
-    /// What should be, and what is.
-    fn ending(&self, answer: Option<&str>, speaker: &Speaker<'_>) -> (String, String) {
-        let told = |expected: &str, observed: &str| (expected.to_owned(), observed.to_owned());
+    /// Returns the expectation and the observation, as clauses.
+    fn expected_and_observed(
+        &self,
+        answer: Option<&str>,
+        phraser: &Phraser<'_>,
+    ) -> (String, String) {
+        let rendered = |expected: &str, observed: &str| (expected.to_owned(), observed.to_owned());
         match &self.failure {
             RunFailure::Mismatch(why) => (
                 answer
                     .unwrap_or("the last step goes as the model says")
                     .to_owned(),
-                quotation::quoted(&why.split_whitespace().collect::<Vec<_>>().join(" ")),
+                quotation::quote_code(&why.split_whitespace().collect::<Vec<_>>().join(" ")),
             ),
             RunFailure::Error(class) => (
                 "no error is raised".to_owned(),
                 format!(
                     "the last step fails with the error \"{}\"",
-                    speaker.words(class)
+                    phraser.words(class)
                 ),
             ),
             RunFailure::Refused(step) => {
-                let words = match Parted::of(step) {
-                    Some(parted) => called(&parted.call, speaker),
-                    None => quotation::quoted(step),
+                let words = match ParsedStep::parse(step) {
+                    Some(parted) => call_text(&parted.call, phraser),
+                    None => quotation::quote_code(step),
                 };
                 (
                     format!("{words} does not happen"),
@@ -248,20 +265,22 @@ impl FailedRun<'_> {
                     .map(|one| one.trim_end_matches('.'))
                     .collect();
                 match always.as_slice() {
-                    [] => told("what must always be true is true", "it is not"),
-                    [only] => (lowered(only), "that is not so".to_owned()),
+                    [] => rendered("what must always be true is true", "it is not"),
+                    [only] => (lowercase_first(only), "that is not so".to_owned()),
                     all => (
                         format!("all of this is true: {}", all.join("; ")),
                         "some of it is not".to_owned(),
                     ),
                 }
             }
-            RunFailure::DeadEnd => told(
+            RunFailure::DeadEnd => rendered(
                 "something is possible, or the run may end here",
                 "nothing is possible, and no run may end here",
             ),
-            RunFailure::NotAccepting => told("the run may end here", "the run may not end here"),
-            RunFailure::NoEnd => told(
+            RunFailure::NotAccepting => {
+                rendered("the run may end here", "the run may not end here")
+            }
+            RunFailure::NoEnd => rendered(
                 "the last step comes to an end",
                 "the last step does not come to an end",
             ),
@@ -269,8 +288,8 @@ impl FailedRun<'_> {
     }
 }
 
-/// `login model with honest and one coin`.
-fn together(models: &[String]) -> String {
+/// Joins the names of models: `login model with honest and one coin`.
+fn join_model_names(models: &[String]) -> String {
     match models {
         [first, others @ ..] if !others.is_empty() => {
             format!("{first} with {}", join::nouns(others, "and"))
@@ -279,8 +298,8 @@ fn together(models: &[String]) -> String {
     }
 }
 
-/// A sentence as the part of another one.
-fn lowered(sentence: &str) -> String {
+/// Turns a sentence into a part of another one.
+fn lowercase_first(sentence: &str) -> String {
     let mut letters = sentence.chars();
     match letters.next() {
         Some(first) => first.to_lowercase().chain(letters).collect(),
@@ -288,13 +307,13 @@ fn lowered(sentence: &str) -> String {
     }
 }
 
-/// `log in 3`: arrows have little room.
-fn message(call: &Call, speaker: &Speaker<'_>) -> String {
+/// Writes a call for an arrow, which has little room: `log in 3`.
+fn message_text(call: &CallTerm, phraser: &Phraser<'_>) -> String {
     let name = match &call.callee {
-        Callee::Function { name, .. } | Callee::Method { name, .. } => speaker.words(name),
-        Callee::Other(term) => speaker.noun(term).text,
+        CallTarget::Function { name, .. } | CallTarget::Method { name, .. } => phraser.words(name),
+        CallTarget::Other(term) => phraser.noun(term).text,
     };
-    match speaker.arguments(call) {
+    match phraser.arguments(call) {
         Some(arguments) => format!("{name} {arguments}"),
         None => name,
     }
@@ -306,9 +325,9 @@ mod tests {
     use crate::gherkin;
     use crate::idiom::Vocabulary;
 
-    fn told(steps: &[(&str, bool)], failure: RunFailure) -> (String, String) {
-        let steps: Vec<Taken> = (steps.iter())
-            .map(|(text, is_observed)| Taken {
+    fn rendered(steps: &[(&str, bool)], failure: RunFailure) -> (String, String) {
+        let steps: Vec<RunStep> = (steps.iter())
+            .map(|(text, is_observed)| RunStep {
                 text: (*text).to_owned(),
                 is_observed: *is_observed,
             })
@@ -321,14 +340,14 @@ mod tests {
             failure,
             actor: None,
         };
-        let found = failed.tell(&Speaker::new(&vocabulary));
-        let feature = gherkin::write(&found.told.feature).expect("every parser reads it");
+        let found = failed.render(&Phraser::new(&vocabulary));
+        let feature = gherkin::write(&found.rendered.feature).expect("every parser reads it");
         (feature, found.diagram.write())
     }
 
     #[test]
     fn a_wrong_answer() {
-        let (feature, diagram) = told(
+        let (feature, diagram) = rendered(
             &[
                 ("Login('ann', 'right') / 'welcome'", false),
                 ("Read('ann',) / 'please log in'", false),
@@ -366,7 +385,7 @@ mod tests {
     fn other_ends() {
         let steps = [("Send(1) / None", false), ("Receive(1)", true)];
         let end = |failure| {
-            let (feature, _) = told(&steps, failure);
+            let (feature, _) = rendered(&steps, failure);
             let lines = feature.lines().map(str::trim);
             let kept = lines.filter(|line| {
                 ["Expected", "Observed", "Then", "And"]
@@ -383,7 +402,7 @@ mod tests {
             RunFailure::NotAccepting,
             RunFailure::NoEnd,
         ];
-        let told = all.map(end).join("\n\n");
+        let rendered = all.map(end).join("\n\n");
         expect_test::expect![[r#"
             Expected: no error is raised.
             Observed: the last step fails with the error "key error".
@@ -420,12 +439,12 @@ mod tests {
             Then the answer is nothing
             And "receive" with 1 happens
             And the last step comes to an end"#]]
-        .assert_eq(&told);
+        .assert_eq(&rendered);
     }
 
     #[test]
     fn x5_what_the_implementation_does_by_itself_is_no_step() {
-        let (feature, _) = told(
+        let (feature, _) = rendered(
             &[("Send('a')", false), ("Receive('a')", true)],
             RunFailure::Refused("Receive('a')".to_owned()),
         );
@@ -443,7 +462,7 @@ mod tests {
     fn models_that_move_together() {
         let names = |all: &[&str]| {
             let all: Vec<String> = all.iter().map(|name| (*name).to_owned()).collect();
-            together(&all)
+            join_model_names(&all)
         };
         assert_eq!(names(&["login"]), "login");
         assert_eq!(names(&["login", "honest"]), "login with honest");

@@ -5,41 +5,41 @@ use expect_test::expect;
 use super::*;
 use crate::gherkin;
 use crate::idiom::Vocabulary;
-use crate::phrase::Speaker;
-use crate::property::{Subject, Values};
-use crate::sample::{Argument, Case};
-use crate::steps::{self, Runner};
-use crate::value::Value;
+use crate::phrase::Phraser;
+use crate::property::{PropertyModule, ValuePlacement};
+use crate::sample::{SampleArgument, SampleCase};
+use crate::steps::{self, FeatureRunner};
+use crate::value::PythonValue;
 
-fn subject(body: &str) -> Subject {
+fn module(body: &str) -> PropertyModule {
     let body: String = body.lines().map(|line| format!("    {line}\n")).collect();
     let text = format!("import shop\ndef prop_small(n, m):\n{body}");
-    Subject::read("test_things.py", &text).expect("Python")
+    PropertyModule::parse("test_things.py", &text).expect("Python")
 }
 
 /// The scenario of a property that fails for n = 3 and m = 4.
 fn of_property(
     body: &str,
-    observation: &Observation,
-    style: Style,
-) -> (Vec<String>, Counterexample) {
-    let subject = subject(body);
-    let property = subject.property("prop_small").expect("a property");
-    let case = Case::of(vec![
-        Argument::new("n", Value::integer(3)),
-        Argument::new("m", Value::integer(4)),
+    observation: &FailureObservation,
+    style: CounterexampleStyle,
+) -> (Vec<String>, RenderedCounterexample) {
+    let module = module(body);
+    let property = module.property("prop_small").expect("a property");
+    let case = SampleCase::of(vec![
+        SampleArgument::new("n", PythonValue::integer(3)),
+        SampleArgument::new("m", PythonValue::integer(4)),
     ]);
     let vocabulary = Vocabulary::default();
-    let speaker = Speaker::new(&vocabulary);
-    let found = subject.counterexample(
+    let phraser = Phraser::new(&vocabulary);
+    let found = module.counterexample(
         &property,
         &case,
         observation,
         style,
-        Values::Named,
-        &speaker,
+        ValuePlacement::Named,
+        &phraser,
     );
-    let text = gherkin::write(&found.told.feature).expect("every parser reads it");
+    let text = gherkin::write(&found.rendered.feature).expect("every parser reads it");
     let lines = text
         .lines()
         .skip_while(|line| !line.contains("@counterexample"))
@@ -47,28 +47,28 @@ fn of_property(
     (lines.filter(|line| !line.is_empty()).collect(), found)
 }
 
-fn failed(line: usize) -> Observation {
-    Observation {
+fn failed(line: usize) -> FailureObservation {
+    FailureObservation {
         failed: line,
-        ..Observation::default()
+        ..FailureObservation::default()
     }
 }
 
-fn of_harness(steps: &[&str], violation: Violation, names: &str) -> (Vec<String>, String) {
+fn of_harness(steps: &[&str], violation: FailureCause, names: &str) -> (Vec<String>, String) {
     let mut vocabulary = Vocabulary::default();
     vocabulary.add(names).expect("names");
-    let speaker = Speaker::new(&vocabulary);
+    let phraser = Phraser::new(&vocabulary);
     let steps: Vec<String> = steps.iter().map(|step| (*step).to_owned()).collect();
-    let failing = Failing {
+    let failing = FailedTest {
         harness: "avl_tree",
         comment: &["A tree".to_owned(), "of numbers.".to_owned()],
         pools: &["int".to_owned(), "tree".to_owned(), "list".to_owned()],
         steps: &steps,
-        violation,
-        acts: None,
+        cause: violation,
+        code: None,
     };
-    let found = failing.tell(&speaker);
-    let text = gherkin::write(&found.told.feature).expect("every parser reads it");
+    let found = failing.render(&phraser);
+    let text = gherkin::write(&found.rendered.feature).expect("every parser reads it");
     let lines = text
         .lines()
         .map(|line| line.trim().to_owned())
@@ -78,7 +78,7 @@ fn of_harness(steps: &[&str], violation: Violation, names: &str) -> (Vec<String>
 
 #[test]
 fn x1_tag_and_name() {
-    let (lines, _) = of_property("assert n > m", &failed(2), Style::Expected);
+    let (lines, _) = of_property("assert n > m", &failed(2), CounterexampleStyle::Expected);
     assert_eq!(
         lines[..2],
         ["@counterexample", "Scenario: Small - counterexample"]
@@ -87,20 +87,20 @@ fn x1_tag_and_name() {
 
 #[test]
 fn x2_what_is_expected_observed_and_known() {
-    let observation = Observation {
+    let observation = FailureObservation {
         failed: 4,
         error: None,
         values: vec![
-            ("price".to_owned(), Value::integer(9)),
-            ("x".to_owned(), Value::text("a")),
-            ("n".to_owned(), Value::integer(3)),
+            ("price".to_owned(), PythonValue::integer(9)),
+            ("x".to_owned(), PythonValue::text("a")),
+            ("n".to_owned(), PythonValue::integer(3)),
         ],
         contrast: vec![Contrast::Always {
             name: "m".to_owned(),
         }],
     };
     let body = "price = shop.price(n)\nx = shop.name(m)\nassert price < m";
-    let (lines, _) = of_property(body, &observation, Style::Expected);
+    let (lines, _) = of_property(body, &observation, CounterexampleStyle::Expected);
     assert_eq!(
         lines[2..7],
         [
@@ -115,12 +115,16 @@ fn x2_what_is_expected_observed_and_known() {
 
 #[test]
 fn x2_an_exception_instead_of_a_failed_check() {
-    let observation = Observation {
+    let observation = FailureObservation {
         failed: 2,
         error: Some("KeyError".to_owned()),
-        ..Observation::default()
+        ..FailureObservation::default()
     };
-    let (lines, found) = of_property("assert shop.price(n) < m", &observation, Style::Expected);
+    let (lines, found) = of_property(
+        "assert shop.price(n) < m",
+        &observation,
+        CounterexampleStyle::Expected,
+    );
     assert_eq!(
         lines[2..],
         [
@@ -136,7 +140,11 @@ fn x2_an_exception_instead_of_a_failed_check() {
         diagram.contains("P0->>P1: price with n = 3\n    P1--xP0: error \"key error\"\n"),
         "{diagram}"
     );
-    let (lines, _) = of_property("assert shop.price(n) < m", &observation, Style::Observed);
+    let (lines, _) = of_property(
+        "assert shop.price(n) < m",
+        &observation,
+        CounterexampleStyle::Observed,
+    );
     assert_eq!(
         lines[6..],
         [
@@ -149,7 +157,7 @@ fn x2_an_exception_instead_of_a_failed_check() {
 #[test]
 fn x3_checks_behind_the_failed_one_are_left_out() {
     let body = "assert n < m and n > m and n == m\nassert m";
-    let (lines, _) = of_property(body, &failed(3), Style::Expected);
+    let (lines, _) = of_property(body, &failed(3), CounterexampleStyle::Expected);
     assert_eq!(
         lines[lines.len() - 2..],
         ["Then n is less than m", "And n is greater than m"]
@@ -158,13 +166,13 @@ fn x3_checks_behind_the_failed_one_are_left_out() {
 
 #[test]
 fn x4_the_bug_as_it_should_be_or_as_it_is() {
-    let (lines, found) = of_property("assert n > m", &failed(2), Style::Observed);
+    let (lines, found) = of_property("assert n > m", &failed(2), CounterexampleStyle::Observed);
     assert_eq!(
         lines.last().map(String::as_str),
         Some("Then n is at most m")
     );
     let check = found
-        .told
+        .rendered
         .definitions
         .last()
         .and_then(|definition| definition.code.check.clone());
@@ -176,7 +184,7 @@ fn x5_a_harness_gives_name_and_description() {
     let steps = ["int0 = 5", "tree0 = avl.AVLTree()", "tree0.insert(int0)"];
     let (lines, _) = of_harness(
         &steps,
-        Violation::Check("tree0.is_balanced()".to_owned()),
+        FailureCause::Check("tree0.is_balanced()".to_owned()),
         "",
     );
     assert_eq!(
@@ -206,7 +214,7 @@ fn x6_scalars_are_written_where_they_are_used() {
         "int1 = tree0.take(\"a\")",
         "tree1.insert(int1)",
     ];
-    let (lines, _) = of_harness(&steps, Violation::Check("int1 < int0".to_owned()), "");
+    let (lines, _) = of_harness(&steps, FailureCause::Check("int1 < int0".to_owned()), "");
     assert_eq!(
         lines[4..],
         [
@@ -230,7 +238,7 @@ fn x6_stored_form_says_the_same() {
         "self.p_tree[1].insert(self.p_int[0])",
     ];
     let pretty = ["int0 = 5", "tree1 = avl.AVLTree()", "tree1.insert(int0)"];
-    let violation = || Violation::Error(Some("KeyError".to_owned()));
+    let violation = || FailureCause::Error(Some("KeyError".to_owned()));
     assert_eq!(
         of_harness(&stored, violation(), ""),
         of_harness(&pretty, violation(), "")
@@ -242,20 +250,20 @@ fn x7_what_was_violated() {
     let steps = ["int0 = 5", "tree0 = avl.AVLTree()", "tree0.insert(int0)"];
     let last = |violation| of_harness(&steps, violation, "").0.split_off(5);
     assert_eq!(
-        last(Violation::Error(Some("KeyError".to_owned()))),
+        last(FailureCause::Error(Some("KeyError".to_owned()))),
         [
             "When I try to call \"insert\" on tree0 with 5",
             "Then no error is raised"
         ]
     );
     assert_eq!(
-        last(Violation::Reference)[1],
+        last(FailureCause::Reference)[1],
         "Then the answer to \"insert\" is the same as that of the reference"
     );
     let check =
         "len(tree0.listing()) == pre<(len(tree0.listing()))> + 1 or pre<(tree0.contains(int0))>";
     assert_eq!(
-        last(Violation::Check(check.to_owned()))[1],
+        last(FailureCause::Check(check.to_owned()))[1],
         "Then the number of elements in the result of \"listing\" on tree0 is one more than before, unless \"contains\" held for tree0 with 5 before the step"
     );
 }
@@ -270,7 +278,7 @@ fn x8_slots_are_called_as_the_names_file_calls_their_pool() {
     let names = "[names]\ntree = search tree\n";
     let (lines, diagram) = of_harness(
         &steps,
-        Violation::Check("tree1.is_balanced()".to_owned()),
+        FailureCause::Check("tree1.is_balanced()".to_owned()),
         names,
     );
     assert_eq!(
@@ -292,7 +300,7 @@ fn x8_slots_are_called_as_the_names_file_calls_their_pool() {
 
 #[test]
 fn steps_that_cannot_be_read_are_shown_as_they_are() {
-    let (lines, _) = of_harness(&["def", "x ="], Violation::Error(None), "");
+    let (lines, _) = of_harness(&["def", "x ="], FailureCause::Error(None), "");
     assert_eq!(lines[4], "When the Python statement \"def\" is carried out");
 }
 
@@ -313,7 +321,7 @@ fn s2_what_steps_do_stands_between_the_lines() {
             .map(|line| (*line).to_owned())
             .collect::<Vec<_>>()
     };
-    let acts = Acts {
+    let acts = TestCode {
         before: code(&["avl.prepare()"]),
         steps: vec![
             code(&["tree0 = avl.Tree()"]),
@@ -325,20 +333,20 @@ fn s2_what_steps_do_stands_between_the_lines() {
         check: vec![],
         last: code(&["avl.clean()"]),
     };
-    let failing = Failing {
+    let failing = FailedTest {
         harness: "avl_tree",
         comment: &[],
         pools: &["int".to_owned(), "tree".to_owned()],
         steps: &taken,
-        violation: Violation::Error(Some("KeyError".to_owned())),
-        acts: Some(&acts),
+        cause: FailureCause::Error(Some("KeyError".to_owned())),
+        code: Some(&acts),
     };
-    let found = failing.tell(&Speaker::new(&vocabulary));
-    let files = steps::write_plays(
-        Runner::PytestBdd,
+    let found = failing.render(&Phraser::new(&vocabulary));
+    let files = steps::write_scenarios(
+        FeatureRunner::PytestBdd,
         "avl.feature",
         "import avl\n",
-        &found.told.plays,
+        &found.rendered.scenarios,
     );
     let text = &files[0].text;
     let start = text.find("def play").expect("a function");

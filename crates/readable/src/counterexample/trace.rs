@@ -1,56 +1,58 @@
-//! What Hypothesis prints of a state machine that failed (5.1): a program whose lines are the steps.
+//! Counterexamples of Hypothesis state machines, whose printed trace is a program with one step per
+//! line.
 
 use std::collections::BTreeMap;
 
 use testwright_source::tree::{self, Class, Module, Statement, StatementKind};
 use testwright_source::{TokenKind, tokens};
 
-use super::Counterexample;
-use super::harness::{Acts, Failing, Violation};
+use super::RenderedCounterexample;
+use super::harness::{FailedTest, FailureCause, TestCode};
 use super::values::without_margin;
 use crate::explain::known_in_machine;
-use crate::phrase::Speaker;
-use crate::property::Subject;
+use crate::phrase::Phraser;
+use crate::property::PropertyModule;
 use crate::term::Term;
 
-/// A rule-based state machine of Hypothesis, as far as its traces need it.
+/// A Hypothesis rule-based state machine, as far as its traces need it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Machine {
-    /// The name of its class.
+pub struct StateMachine {
+    /// The name of the class.
     pub name: String,
-    /// What its author says about it, in one paragraph.
+    /// The first paragraph of its docstring.
     pub comment: String,
-    /// Its methods that check what must always be true. Traces show them as if they were steps.
+    /// The methods that check invariants. Traces list them like steps.
     invariants: Vec<String>,
-    /// What the names in its code stand for.
+    /// The meaning of the names in its code.
     known: BTreeMap<String, Term>,
 }
 
-/// A run of a state machine that failed.
+/// A failed run of a state machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Trace {
+pub struct MachineTrace {
     steps: Vec<String>,
     /// The invariant that was checked last.
     invariant: Option<String>,
-    violation: Violation,
+    cause: FailureCause,
 }
 
-impl Machine {
-    /// The machine of that name, in a module that was read.
-    pub(crate) fn find(module: &Module, text: &str, name: &str) -> Option<Machine> {
+impl StateMachine {
+    /// Finds the machine of that name in a module.
+    pub(crate) fn find(module: &Module, text: &str, name: &str) -> Option<StateMachine> {
         module
             .body
             .iter()
             .find_map(|statement| match &statement.kind {
-                StatementKind::Class(class) if class.name == name => Some(Machine {
+                StatementKind::Class(class) if class.name == name => Some(StateMachine {
                     known: known_in_machine(module, text, name),
-                    ..Machine::of(class)
+                    ..StateMachine::of(class)
                 }),
                 _ => None,
             })
     }
 
-    fn of(class: &Class) -> Machine {
+    /// Reads the docstring and the invariants of a class.
+    fn of(class: &Class) -> StateMachine {
         let invariants = class
             .body
             .iter()
@@ -67,7 +69,7 @@ impl Machine {
                 }
                 _ => None,
             });
-        Machine {
+        StateMachine {
             name: class.name.clone(),
             comment: tree::first_paragraph(class.docstring.as_deref().unwrap_or_default()),
             invariants: invariants.collect(),
@@ -75,16 +77,16 @@ impl Machine {
         }
     }
 
-    /// The run of this machine in what Hypothesis printed.
+    /// Finds the run of this machine in Hypothesis's output.
     #[must_use]
-    pub fn trace(&self, printed: &str) -> Option<Trace> {
+    pub fn trace(&self, printed: &str) -> Option<MachineTrace> {
         let lines: Vec<&str> = printed.lines().map(without_margin).collect();
         let beginning = format!("state = {}(", self.name);
         let start = lines.iter().position(|line| line.starts_with(&beginning))?;
         let mut steps = Vec::new();
         let mut checked = None;
-        for step in whole_lines(lines.get(start + 1..)?) {
-            let Some(step) = of_state(&step).filter(|step| step != "teardown()") else {
+        for step in join_continued_lines(lines.get(start + 1..)?) {
+            let Some(step) = strip_state_prefix(&step).filter(|step| step != "teardown()") else {
                 break;
             };
             checked = (self.invariants.iter()).find(|name| step == format!("{name}()"));
@@ -92,40 +94,46 @@ impl Machine {
                 steps.push(step);
             }
         }
-        Some(Trace {
+        Some(MachineTrace {
             steps,
             invariant: checked.cloned(),
-            violation: violation(&lines),
+            cause: find_cause(&lines),
         })
     }
 
-    /// A run as a scenario, with a diagram. `module` is what the module of the machine is called in code.
+    /// Renders a run as a scenario with a diagram. `module` is the name of the machine's module in
+    /// code.
     #[must_use]
-    pub fn tell(&self, trace: &Trace, module: &str, speaker: &Speaker<'_>) -> Counterexample {
-        let named = |name: &String| format!("It is \"{}\" that fails.", speaker.words(name));
+    pub fn render(
+        &self,
+        trace: &MachineTrace,
+        module: &str,
+        phraser: &Phraser<'_>,
+    ) -> RenderedCounterexample {
+        let named = |name: &String| format!("It is \"{}\" that fails.", phraser.words(name));
         let invariant = trace.invariant.iter().map(named);
         let comment: Vec<String> = std::iter::once(self.comment.clone())
             .chain(invariant)
             .collect();
-        let failing = Failing {
+        let failing = FailedTest {
             harness: &self.name,
             comment: &comment,
             pools: &[],
             steps: &trace.steps,
-            violation: trace.violation.clone(),
-            acts: Some(&self.acts(trace, module)),
+            cause: trace.cause.clone(),
+            code: Some(&self.test_code(trace, module)),
         };
-        failing.tell_knowing(&self.known, speaker)
+        failing.render_with_names(&self.known, phraser)
     }
 
-    /// What Hypothesis prints is a program, of which the steps are the lines.
-    fn acts(&self, trace: &Trace, module: &str) -> Acts {
+    /// Returns the code of the steps: the printed program itself.
+    fn test_code(&self, trace: &MachineTrace, module: &str) -> TestCode {
         let of_state = |step: &String| match step.split_once(" = ") {
             Some((giving, call)) if is_name(giving) => vec![format!("{giving} = state.{call}")],
             _ => vec![format!("state.{step}")],
         };
         let check = trace.invariant.iter().map(|name| format!("state.{name}()"));
-        Acts {
+        TestCode {
             before: vec![format!("state = {module}.{}()", self.name)],
             steps: trace.steps.iter().map(of_state).collect(),
             check: check.collect(),
@@ -134,17 +142,17 @@ impl Machine {
     }
 }
 
-impl Subject {
-    /// The state machine of that name.
+impl PropertyModule {
+    /// Finds the state machine of that name.
     #[must_use]
-    pub fn machine(&self, name: &str) -> Option<Machine> {
-        Machine::find(self.module(), &self.text, name)
+    pub fn machine(&self, name: &str) -> Option<StateMachine> {
+        StateMachine::find(self.module(), &self.text, name)
     }
 }
 
-/// The machine that a trace is of.
+/// Returns the name of the machine that a trace belongs to.
 #[must_use]
-pub fn machine_in(printed: &str) -> Option<&str> {
+pub fn machine_name(printed: &str) -> Option<&str> {
     let mut lines = printed.lines().map(without_margin);
     let name = lines
         .find_map(|line| line.strip_prefix("state = ")?.split_once('('))?
@@ -152,13 +160,14 @@ pub fn machine_in(printed: &str) -> Option<&str> {
     is_name(name).then_some(name)
 }
 
+/// Returns true if a text is an identifier.
 fn is_name(text: &str) -> bool {
     text.chars()
         .all(|letter| letter.is_alphanumeric() || letter == '_')
 }
 
-/// Lines, those together whose brackets belong together.
-fn whole_lines(lines: &[&str]) -> Vec<String> {
+/// Joins lines whose brackets belong together.
+fn join_continued_lines(lines: &[&str]) -> Vec<String> {
     let mut whole: Vec<String> = Vec::new();
     let mut open = String::new();
     for line in lines {
@@ -173,8 +182,8 @@ fn whole_lines(lines: &[&str]) -> Vec<String> {
     whole
 }
 
-/// `state.put(thing=a)` as `put(thing=a)`, with `v = ` before it if it is there.
-fn of_state(line: &str) -> Option<String> {
+/// Rewrites `state.put(thing=a)` as `put(thing=a)`, keeping a leading `v = `.
+fn strip_state_prefix(line: &str) -> Option<String> {
     let (giving, call) = match line.split_once(" = state.") {
         Some((giving, call)) => (format!("{giving} = "), call),
         None => (String::new(), line.strip_prefix("state.")?),
@@ -188,8 +197,9 @@ fn of_state(line: &str) -> Option<String> {
     is_call.then(|| giving + call)
 }
 
-/// What was wrong: the last assertion of the traceback, or else the class of the exception.
-fn violation(lines: &[&str]) -> Violation {
+/// Finds the cause of the failure: the last assertion of the traceback, or else the class of the
+/// exception.
+fn find_cause(lines: &[&str]) -> FailureCause {
     let last = |wanted: &dyn Fn(&str) -> Option<String>| {
         lines
             .iter()
@@ -208,7 +218,8 @@ fn violation(lines: &[&str]) -> Violation {
                 },
             ] => {
                 let code = text.get(condition.range.clone())?;
-                // What pytest makes of an assertion (`3 < 3`) is about values, not about what they are the values of.
+                // pytest's version of an assertion (`3 < 3`) shows values without names, so it is
+                // skipped.
                 let has_name = tokens(code)
                     .iter()
                     .any(|token| token.kind == TokenKind::Name);
@@ -227,9 +238,9 @@ fn violation(lines: &[&str]) -> Violation {
         is_class.then(|| plain.to_owned())
     });
     match (assertion, class) {
-        (Some(check), None) => Violation::Check(check),
-        (Some(check), Some(class)) if class == "AssertionError" => Violation::Check(check),
-        (_, class) => Violation::Error(class),
+        (Some(check), None) => FailureCause::Check(check),
+        (Some(check), Some(class)) if class == "AssertionError" => FailureCause::Check(check),
+        (_, class) => FailureCause::Error(class),
     }
 }
 
@@ -262,14 +273,14 @@ E       state.teardown()
 machine.py:30: AssertionError
 ";
 
-    fn told(printed: &str) -> String {
-        let subject = Subject::read("machine.py", SHELF).expect("Python");
-        let machine = subject.machine("Shelf").expect("it is there");
-        assert_eq!(machine_in(printed), Some("Shelf"));
+    fn rendered(printed: &str) -> String {
+        let module = PropertyModule::parse("machine.py", SHELF).expect("Python");
+        let machine = module.machine("Shelf").expect("it is there");
+        assert_eq!(machine_name(printed), Some("Shelf"));
         let trace = machine.trace(printed).expect("a trace");
         let vocabulary = Vocabulary::default();
-        let found = machine.tell(&trace, "machine", &Speaker::new(&vocabulary));
-        gherkin::write(&found.told.feature).expect("every parser reads it")
+        let found = machine.render(&trace, "machine", &Phraser::new(&vocabulary));
+        gherkin::write(&found.rendered.feature).expect("every parser reads it")
     }
 
     #[test]
@@ -284,23 +295,23 @@ machine.py:30: AssertionError
                 And I call "put" with thing set to things_0
                 Then the items have fewer than 3 elements
         "#]]
-        .assert_eq(&told(PRINTED));
+        .assert_eq(&rendered(PRINTED));
     }
 
     #[test]
     fn x7_and_r8_what_a_machine_remembers_has_the_kind_of_its_start_value() {
         let text = "MOST = 2\n\nclass Library(RuleBasedStateMachine):\n    def __init__(self):\n        \
                     self.lent = {}\n        self.waiting = False\n\n    @rule()\n    def lend(self): ...\n";
-        let subject = Subject::read("machine.py", text).expect("Python");
-        let machine = subject.machine("Library").expect("it is there");
+        let module = PropertyModule::parse("machine.py", text).expect("Python");
+        let machine = module.machine("Library").expect("it is there");
         let check = |assertion: &str| {
             let printed = format!(
                 "    assert {assertion}\nAssertionError\nFalsifying example:\nstate = Library()\nstate.lend()\n"
             );
             let trace = machine.trace(&printed).expect("a trace");
             let vocabulary = Vocabulary::default();
-            let found = machine.tell(&trace, "machine", &Speaker::new(&vocabulary));
-            let steps = &found.told.feature.scenarios[0].steps;
+            let found = machine.render(&trace, "machine", &Phraser::new(&vocabulary));
+            let steps = &found.rendered.feature.scenarios[0].steps;
             steps
                 .last()
                 .map(|step| step.text.clone())
@@ -327,6 +338,6 @@ machine.py:30: AssertionError
                 When I try to call "put" with thing set to "a"
                 Then no error is raised
         "#]]
-        .assert_eq(&told(printed));
+        .assert_eq(&rendered(printed));
     }
 }

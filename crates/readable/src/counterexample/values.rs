@@ -1,18 +1,19 @@
-//! Failing arguments, as people and Hypothesis write them (5.1).
+//! Failing arguments as users type them and as Hypothesis prints them.
 
 use testwright_source::tree::{self, ExpressionKind};
 
-use crate::sample::Argument;
-use crate::value::Value;
+use crate::sample::SampleArgument;
+use crate::value::PythonValue;
 
-/// `n=7, xs=[7, 7]`, as typed on a command line.
+/// Parses arguments as typed on a command line: `n=7, xs=[7, 7]`.
 ///
 /// # Errors
-/// What cannot be understood.
-pub fn given(text: &str) -> Result<Vec<Argument>, String> {
+///
+/// Returns a message with an example if the text is not understood.
+pub fn parse_values(text: &str) -> Result<Vec<SampleArgument>, String> {
     let call = format!("given({text})");
     let (_, arguments) =
-        call_in(&call).ok_or_else(|| "write values like `n=7, xs=[7, 7]`".to_owned())?;
+        parse_call(&call).ok_or_else(|| "write values like `n=7, xs=[7, 7]`".to_owned())?;
     if arguments.is_empty() {
         Err("write values like `n=7, xs=[7, 7]`".to_owned())
     } else {
@@ -20,10 +21,11 @@ pub fn given(text: &str) -> Result<Vec<Argument>, String> {
     }
 }
 
-/// The failing arguments in what Hypothesis printed, and the function they are for. It has used several headings for the
-/// minimal failing case, so the call below the heading is looked for and not the heading.
+/// Finds the failing arguments in Hypothesis's output, and the function they belong to. Hypothesis
+/// has used several headings for the minimal failing case, so the call below the heading is
+/// searched for (trap 13).
 #[must_use]
-pub fn reported(text: &str, names: &[&str]) -> Option<(String, Vec<Argument>)> {
+pub fn find_reported_values(text: &str, names: &[&str]) -> Option<(String, Vec<SampleArgument>)> {
     let is_word = |letter: char| letter.is_alphanumeric() || letter == '_';
     names.iter().find_map(|name| {
         let opening = format!("{name}(");
@@ -35,15 +37,15 @@ pub fn reported(text: &str, names: &[&str]) -> Option<(String, Vec<Argument>)> {
             if before.is_some_and(is_word) {
                 return None;
             }
-            let call = balanced(text.get(position..)?)?;
-            let (name, arguments) = call_in(&call)?;
+            let call = balanced_call(text.get(position..)?)?;
+            let (name, arguments) = parse_call(&call)?;
             (!arguments.is_empty()).then_some((name, arguments))
         })
     })
 }
 
-/// A call up to the bracket that closes it, without the margins that test runners put before lines.
-fn balanced(text: &str) -> Option<String> {
+/// Returns a call up to its closing bracket, without the margins of test runners.
+fn balanced_call(text: &str) -> Option<String> {
     let text = text
         .lines()
         .map(without_margin)
@@ -56,7 +58,7 @@ fn balanced(text: &str) -> Option<String> {
         .map(str::to_owned)
 }
 
-/// A line without what test runners put before it.
+/// Removes the margin that test runners put before a line.
 pub(super) fn without_margin(line: &str) -> &str {
     let line = line.trim_start();
     let margin = ["E ", "| "]
@@ -65,7 +67,8 @@ pub(super) fn without_margin(line: &str) -> &str {
     margin.unwrap_or(line).trim_start()
 }
 
-fn call_in(call: &str) -> Option<(String, Vec<Argument>)> {
+/// Parses a call with keyword arguments.
+fn parse_call(call: &str) -> Option<(String, Vec<SampleArgument>)> {
     let expression = tree::expression(call).ok()?;
     let ExpressionKind::Call {
         function, keywords, ..
@@ -77,17 +80,20 @@ fn call_in(call: &str) -> Option<(String, Vec<Argument>)> {
     let arguments = keywords.iter().filter_map(|keyword| {
         let source = call.get(keyword.value.range.clone())?;
         let name = keyword.name.as_ref().filter(|name| *name != "self")?;
-        // Only running can tell what some expressions make; until then that is a thing of their class.
-        let value = Value::of_python(source).unwrap_or_else(|| Value::Object(class_of(source)));
-        Some(Argument {
+        // The value of some expressions is only known by running them; until then it is an object
+        // of their class.
+        let value = PythonValue::from_python(source)
+            .unwrap_or_else(|| PythonValue::Object(class_name(source)));
+        Some(SampleArgument {
             recipe: Some(source.to_owned()),
-            ..Argument::new(name, value)
+            ..SampleArgument::new(name, value)
         })
     });
     Some((name.to_owned(), arguments.collect()))
 }
 
-fn class_of(source: &str) -> String {
+/// Returns the name of the class that an expression constructs.
+fn class_name(source: &str) -> String {
     let name = source.split('(').next().unwrap_or_default();
     let name = name.rsplit('.').next().unwrap_or_default().trim();
     if name.is_empty() {
@@ -101,7 +107,7 @@ fn class_of(source: &str) -> String {
 mod tests {
     use super::*;
 
-    fn sources(arguments: &[Argument]) -> Vec<(&str, String)> {
+    fn sources(arguments: &[SampleArgument]) -> Vec<(&str, String)> {
         arguments
             .iter()
             .map(|argument| (argument.name.as_str(), argument.value.notation()))
@@ -110,14 +116,14 @@ mod tests {
 
     #[test]
     fn values_can_be_typed() {
-        let arguments = given("n=7, xs=[7, 'a)']").expect("values");
+        let arguments = parse_values("n=7, xs=[7, 'a)']").expect("values");
         assert_eq!(
             sources(&arguments),
             [("n", "7".to_owned()), ("xs", "[7, \"a)\"]".to_owned())]
         );
-        assert!(given("n").is_err());
-        assert!(given("n=").is_err());
-        assert!(given("").is_err());
+        assert!(parse_values("n").is_err());
+        assert!(parse_values("n=").is_err());
+        assert!(parse_values("").is_err());
     }
 
     #[test]
@@ -130,7 +136,7 @@ mod tests {
             let text = format!(
                 "x\n{heading}test_delete(\nE           # or any other\n    n=7,\n    xs=[7, 7],  # why\n)\ny)\n"
             );
-            let (name, arguments) = reported(&text, &["test_delete"]).expect(heading);
+            let (name, arguments) = find_reported_values(&text, &["test_delete"]).expect(heading);
             assert_eq!(name, "test_delete");
             assert_eq!(
                 sources(&arguments),
@@ -138,15 +144,15 @@ mod tests {
             );
         }
         assert_eq!(
-            reported("def test_delete(n, xs):\n", &["test_delete"]),
+            find_reported_values("def test_delete(n, xs):\n", &["test_delete"]),
             None
         );
     }
 
     #[test]
     fn what_only_running_can_make_keeps_its_recipe() {
-        let arguments = given("user=users.find('x')").expect("values");
+        let arguments = parse_values("user=users.find('x')").expect("values");
         assert_eq!(arguments[0].recipe.as_deref(), Some("users.find('x')"));
-        assert_eq!(arguments[0].value, Value::Object("find".to_owned()));
+        assert_eq!(arguments[0].value, PythonValue::Object("find".to_owned()));
     }
 }

@@ -1,9 +1,9 @@
-//! What has changed between two versions of a model, as a change log of requirements in English (6.8).
+//! Differences between two versions of a model, as a change log of requirements in English.
 
 use super::document::OBSERVED;
-use crate::block::{Document, Heading, Item, ItemKind, NORMAL, Section};
+use crate::block::{Document, DocumentItem, DocumentSection, Heading, ItemKind, NORMAL};
 
-/// The differences of two explanations, action by action. Empty if both say the same.
+/// Returns the differences of two explanations, action by action. It is empty if both are equal.
 #[must_use]
 pub fn difference(old: &Document, new: &Document) -> Document {
     let mut sections = Vec::new();
@@ -38,8 +38,8 @@ enum Change {
     Removed,
 }
 
-/// By what a section is known in both versions.
-fn title(section: &Section) -> String {
+/// Returns the title that identifies a section in both versions.
+fn title(section: &DocumentSection) -> String {
     match &section.heading {
         Heading::Plain(words) => words.clone(),
         Heading::Action(words) => words.trim_end_matches(OBSERVED).to_owned(),
@@ -55,7 +55,7 @@ fn title(section: &Section) -> String {
     }
 }
 
-fn whole(section: &Section, change: Change) -> Section {
+fn whole(section: &DocumentSection, change: Change) -> DocumentSection {
     let told = match (&section.heading, change) {
         (Heading::Action(_), Change::New) => vec!["New action".to_owned()],
         (Heading::Action(_), Change::Removed) => vec!["Removed action".to_owned()],
@@ -73,15 +73,15 @@ fn whole(section: &Section, change: Change) -> Section {
     with_items(section, told)
 }
 
-fn with_items(section: &Section, told: Vec<String>) -> Section {
+fn with_items(section: &DocumentSection, told: Vec<String>) -> DocumentSection {
     let items = told
         .into_iter()
-        .map(|words| Item::sentence(words, section.lines.clone()).from_level(0));
+        .map(|words| DocumentItem::sentence(words, section.lines.clone()).with_level(0));
     let heading = match &section.heading {
         Heading::None => Heading::Plain(title(section).trim_end_matches(':').to_owned()),
         known => known.clone(),
     };
-    Section {
+    DocumentSection {
         heading,
         items: items.collect(),
         lines: section.lines.clone(),
@@ -89,10 +89,10 @@ fn with_items(section: &Section, told: Vec<String>) -> Section {
     }
 }
 
-/// What one version says that the other does not.
-fn changes(old: &Section, new: &Section) -> Option<Section> {
+/// Returns the sentences that only one of two versions of a section has.
+fn changes(old: &DocumentSection, new: &DocumentSection) -> Option<DocumentSection> {
     let (before, after) = (statements(old), statements(new));
-    let only_in = |these: &[Statement], others: &[Statement]| -> Vec<Statement> {
+    let only_in = |these: &[StatedItem], others: &[StatedItem]| -> Vec<StatedItem> {
         let mut left = others.to_vec();
         let mut only = Vec::new();
         for one in these {
@@ -121,27 +121,27 @@ fn changes(old: &Section, new: &Section) -> Option<Section> {
     (!told.is_empty()).then(|| with_items(new, told))
 }
 
-/// Something that a version says, with the conditions under which it says it.
+/// A sentence of a version, with the conditions it depends on.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Statement {
+struct StatedItem {
     words: String,
     is_requirement: bool,
 }
 
-fn statements(section: &Section) -> Vec<Statement> {
+fn statements(section: &DocumentSection) -> Vec<StatedItem> {
     let mut found = Vec::new();
     if let Heading::Action(words) = &section.heading
         && words.ends_with(OBSERVED)
     {
-        found.push(Statement {
+        found.push(StatedItem {
             words: "It is observed, not chosen by the tester.".to_owned(),
             is_requirement: false,
         });
     }
     for item in &section.items {
         match (&section.heading, &item.kind) {
-            // The label of a section that has no other heading becomes its heading.
-            (Heading::None, ItemKind::Labelled { sentence, .. }) => found.push(Statement {
+            // The label of a section without another heading becomes its heading.
+            (Heading::None, ItemKind::Labelled { sentence, .. }) => found.push(StatedItem {
                 words: sentence.clone(),
                 is_requirement: false,
             }),
@@ -154,7 +154,7 @@ fn statements(section: &Section) -> Vec<Statement> {
 const NOTHING: &str = "Nothing changes.";
 const WHEN: &str = "When it can happen";
 
-fn gather(item: &Item, condition: &str, in_guard: bool, found: &mut Vec<Statement>) {
+fn gather(item: &DocumentItem, condition: &str, in_guard: bool, found: &mut Vec<StatedItem>) {
     if item.level > NORMAL {
         return;
     }
@@ -165,20 +165,21 @@ fn gather(item: &Item, condition: &str, in_guard: bool, found: &mut Vec<Statemen
         } else {
             format!("{words}.")
         };
-        found.push(Statement {
+        found.push(StatedItem {
             words,
             is_requirement,
         });
     };
     match &item.kind {
         ItemKind::Sentence(words) if in_guard => say(words.clone(), true),
-        // What happens instead says enough; under a condition it is an outcome of its own.
+        // The other sentences say enough. Under a condition, "nothing changes" is an outcome of its
+        // own.
         ItemKind::Sentence(words) if words == NOTHING && condition.is_empty() => {}
         ItemKind::Sentence(words) | ItemKind::Paragraph(words) => say(words.clone(), false),
         ItemKind::Labelled { label, sentence } if label.starts_with(WHEN) => {
             match sentence.strip_prefix("only if ") {
                 Some(condition) => say(condition.to_owned(), true),
-                // "At any time" requires nothing.
+                // "At any time" is not a requirement.
                 None if sentence == "at any time." => {}
                 None => say(format!("{label} {sentence}"), false),
             }
@@ -187,7 +188,7 @@ fn gather(item: &Item, condition: &str, in_guard: bool, found: &mut Vec<Statemen
         ItemKind::Labelled { label, sentence } => say(format!("{label} {sentence}"), false),
         ItemKind::Group { label, items } => {
             let is_guard = label.starts_with(WHEN);
-            // A sentence that has lost what stood above it must still be understood.
+            // The sentence must be understandable without the text above it.
             let above = match label.as_str() {
                 "Inputs:" => "Input ",
                 "Here:" => "Here ",

@@ -1,4 +1,5 @@
-//! The document of a model program or a machine: what is remembered, what can happen, what must always be true.
+//! Writes the document of a model program or a machine: what is remembered, what can happen, what
+//! must always be true.
 
 use testwright_source::tree::first_paragraph;
 
@@ -7,34 +8,36 @@ use super::inputs;
 use super::locate::{Action, Callable, Input, Origin, Parts, Start, Variable};
 use super::run::{Execution, Frame, Path, World, conjuncts};
 use super::tell::{LineIndex, Teller};
-use crate::block::{Document, Heading, Item, ItemKind, Lines, NORMAL, Section, Source};
-use crate::phrase::{Recorder, Speaker, join};
-use crate::render::place;
-use crate::term::{Reference, Role, Term, Type};
-use crate::value::Value;
-use crate::words::{Polarity, Tense, Verb, is_plural, sentence};
+use crate::block::{
+    Document, DocumentItem, DocumentSection, DocumentSource, Heading, ItemKind, LineRange, NORMAL,
+};
+use crate::phrase::{PhraseRecorder, Phraser, join};
+use crate::render::source_location;
+use crate::term::{NameReference, NameRole, Term, Type};
+use crate::value::PythonValue;
+use crate::words::{Polarity, Tense, Verb, is_plural, to_sentence};
 
-/// What stands behind the name of an action that is not an input of the system.
+/// Text behind the name of an action that is not an input of the system.
 pub(super) const OBSERVED: &str = " (observed, not chosen by the tester)";
 
-/// Tells a model.
+/// Writes the document of a model.
 pub(super) fn document(
     name: &str,
     parts: &Parts,
-    source: &Source,
+    source: &DocumentSource,
     options: &Options,
-    recorder: &Recorder,
+    recorder: &PhraseRecorder,
 ) -> Document {
     let vocabulary = World::vocabulary_of(parts, &source.text, &options.vocabulary, options.limits);
     let world = World::new(parts, &source.text, &vocabulary, options.limits);
-    let speaker = Speaker::new(&vocabulary).with_shortening();
-    let author = Author {
+    let phraser = Phraser::new(&vocabulary).with_shortening();
+    let author = DocumentWriter {
         world: &world,
-        speaker,
+        phraser,
         recorder,
         source,
         index: LineIndex::new(source),
-        variables: variables(&world, speaker),
+        variables: variables(&world, phraser),
     };
     let mut sections = vec![author.remembered()];
     let mut incomplete = 0;
@@ -56,8 +59,8 @@ pub(super) fn document(
     }
 }
 
-/// The note at the end of an explanation that leaves something out (6.6).
-pub(super) fn incomplete_note(actions: usize, limit: usize) -> Option<Section> {
+/// Returns the note at the end of an explanation that leaves something out, if a limit was reached.
+pub(super) fn incomplete_note(actions: usize, limit: usize) -> Option<DocumentSection> {
     let who = match actions {
         0 => return None,
         1 => "1 action has".to_owned(),
@@ -65,16 +68,16 @@ pub(super) fn incomplete_note(actions: usize, limit: usize) -> Option<Section> {
     };
     let note =
         format!("Note: this explanation is incomplete. {who} more than {limit} possible outcomes.");
-    Some(Section {
+    Some(DocumentSection {
         heading: Heading::None,
-        items: vec![Item::new(ItemKind::Paragraph(note), 1..=1).from_level(0)],
+        items: vec![DocumentItem::new(ItemKind::Paragraph(note), 1..=1).with_level(0)],
         lines: 1..=1,
         level: 0,
     })
 }
 
-/// The variables of a model with their phrases; bundles only grow, so they are none.
-fn variables(world: &World<'_>, speaker: Speaker<'_>) -> Vec<(String, String)> {
+/// Returns the variables of a model with their phrases. Bundles are left out, since they only grow.
+fn variables(world: &World<'_>, phraser: Phraser<'_>) -> Vec<(String, String)> {
     let plain = world
         .parts
         .state
@@ -82,7 +85,7 @@ fn variables(world: &World<'_>, speaker: Speaker<'_>) -> Vec<(String, String)> {
         .filter(|one| !matches!(one.start, Start::Bundle));
     let phrase = |variable: &Variable| {
         let type_ = world.types.get(&variable.name).cloned().unwrap_or_default();
-        format!("the {}", speaker.state_noun(&variable.name, &type_))
+        format!("the {}", phraser.state_noun(&variable.name, &type_))
     };
     plain
         .map(|variable| (variable.name.clone(), phrase(variable)))
@@ -91,53 +94,53 @@ fn variables(world: &World<'_>, speaker: Speaker<'_>) -> Vec<(String, String)> {
 
 const WHEN: &str = "When it can happen";
 
-/// Negating a comparison of numbers takes them to be in order.
+/// Remark for negated comparisons, which assume that numbers are in order.
 const NOT_A_NUMBER: &str =
     "remark: not-a-number is neither less than, nor equal to, nor greater than any number";
 
-struct Author<'a, 'w> {
+struct DocumentWriter<'a, 'w> {
     world: &'w World<'w>,
-    speaker: Speaker<'a>,
-    recorder: &'a Recorder,
-    source: &'a Source,
+    phraser: Phraser<'a>,
+    recorder: &'a PhraseRecorder,
+    source: &'a DocumentSource,
     index: LineIndex,
     variables: Vec<(String, String)>,
 }
 
-impl<'a, 'w> Author<'a, 'w> {
+impl<'a, 'w> DocumentWriter<'a, 'w> {
     fn teller<'t>(&'t self, execution: &'t Execution<'w>) -> Teller<'t, 'w> {
         let place = (&self.index, self.source.text.as_str());
         Teller::new(
             execution,
-            self.speaker,
+            self.phraser,
             self.recorder,
             place,
             &self.variables,
         )
     }
 
-    fn remembered(&self) -> Section {
+    fn remembered(&self) -> DocumentSection {
         let state = &self.world.parts.state;
-        let items: Vec<Item> = state.iter().map(|one| self.variable(one)).collect();
+        let items: Vec<DocumentItem> = state.iter().map(|one| self.variable(one)).collect();
         section("What is remembered", items)
     }
 
-    fn variable(&self, variable: &Variable) -> Item {
+    fn variable(&self, variable: &Variable) -> DocumentItem {
         let lines = self.index.lines(&variable.range);
         let words = match &variable.start {
             Start::Bundle => {
-                let name = self.speaker.words(&variable.name);
+                let name = self.phraser.words(&variable.name);
                 format!("the {name}: values kept for later steps")
             }
             Start::Nothing => format!("{}: has no value at the start", self.noun(&variable.name)),
             Start::Drawn(strategy) => {
-                let drawn = super::inputs::drawn(strategy, self.world, self.speaker);
+                let drawn = super::inputs::drawn(strategy, self.world, self.phraser);
                 format!("{}: starts as {drawn}", self.noun(&variable.name))
             }
             Start::Made(value, inputs) => {
-                let value = self.world.start(value).replaced(&mut |part| match part {
+                let value = self.world.start(value).map_parts(&mut |part| match part {
                     Term::Reference(name) if inputs.contains(&name.name) => {
-                        Some(Reference::new(name.name.clone(), Role::Input).into())
+                        Some(NameReference::new(name.name.clone(), NameRole::Input).into())
                     }
                     _ => None,
                 });
@@ -148,25 +151,25 @@ impl<'a, 'w> Author<'a, 'w> {
                 format!("{}: {}", self.noun(&variable.name), self.start(&value))
             }
         };
-        Item::sentence(words, lines)
+        DocumentItem::sentence(words, lines)
     }
 
     fn noun(&self, name: &str) -> String {
         let known = self.variables.iter().find(|(known, _)| known == name);
         known.map_or_else(
-            || format!("the {}", self.speaker.words(name)),
+            || format!("the {}", self.phraser.words(name)),
             |(_, noun)| noun.clone(),
         )
     }
 
     fn start(&self, value: &Term) -> String {
         let kind = match value {
-            Term::Value(Value::Nothing) => return "has no value at the start".to_owned(),
+            Term::Value(PythonValue::Nothing) => return "has no value at the start".to_owned(),
             Term::Value(value) if value.length() == Some(0) => match value {
-                Value::List(_) => Some("a list"),
-                Value::Dictionary(_) => Some("a dictionary"),
-                Value::Set(_) => Some("a set"),
-                Value::Text(_) => Some("a text"),
+                PythonValue::List(_) => Some("a list"),
+                PythonValue::Dictionary(_) => Some("a dictionary"),
+                PythonValue::Set(_) => Some("a set"),
+                PythonValue::Text(_) => Some("a text"),
                 _ => None,
             },
             Term::Call(call) if call.arguments.is_empty() && call.keywords.is_empty() => {
@@ -182,21 +185,23 @@ impl<'a, 'w> Author<'a, 'w> {
         };
         match kind {
             Some(kind) => format!("{kind}, empty at the start"),
-            None => format!("starts as {}", self.speaker.noun(value).text),
+            None => format!("starts as {}", self.phraser.noun(value).text),
         }
     }
 
-    fn action(&self, action: &'w Action) -> (Section, bool) {
+    fn action(&self, action: &'w Action) -> (DocumentSection, bool) {
         let execution = Execution::new(self.world);
         let mut teller = self.teller(&execution);
         let lines = self.index.lines(&action.does.range);
         let mut items = Vec::new();
         let doc = action.does.docstring.as_deref().map(first_paragraph);
         if let Some(doc) = doc.filter(|doc| !doc.is_empty()) {
-            items.push(Item::new(ItemKind::Paragraph(doc), lines.clone()).from_level(0));
+            items.push(DocumentItem::new(ItemKind::Paragraph(doc), lines.clone()).with_level(0));
         }
-        let place = place(self.source, &lines);
-        items.push(Item::labelled("Source", format!("{place}."), lines.clone()).from_level(2));
+        let place = source_location(self.source, &lines);
+        items.push(
+            DocumentItem::labelled("Source", format!("{place}."), lines.clone()).with_level(2),
+        );
         let mut path = Path::default();
         items.push(self.inputs(action, &execution, &mut path, &lines));
         let guards: Vec<Term> = action
@@ -214,22 +219,22 @@ impl<'a, 'w> Author<'a, 'w> {
         let here = teller.here(&ended.flow);
         if !here.is_empty() {
             let level = here.iter().map(|item| item.level).min().unwrap_or(NORMAL);
-            items.push(Item::group("Here", here, lines.clone()).from_level(level));
+            items.push(DocumentItem::group("Here", here, lines.clone()).with_level(level));
         }
         let mut happens = teller.outcomes(&ended.flow, &action.does.range);
         for target in &action.targets {
             let kept = format!(
                 "What it returns is kept among the {}.",
-                self.speaker.words(target)
+                self.phraser.words(target)
             );
-            happens.push(Item::sentence(kept, lines.clone()));
+            happens.push(DocumentItem::sentence(kept, lines.clone()));
         }
-        items.push(Item::group("What happens", happens, lines.clone()).from_level(0));
-        let mut title = format!("Action: {}", self.speaker.words(&action.does.name));
+        items.push(DocumentItem::group("What happens", happens, lines.clone()).with_level(0));
+        let mut title = format!("Action: {}", self.phraser.words(&action.does.name));
         if action.is_observed {
             title.push_str(OBSERVED);
         }
-        let section = Section {
+        let section = DocumentSection {
             heading: Heading::Action(title),
             items,
             lines,
@@ -238,47 +243,48 @@ impl<'a, 'w> Author<'a, 'w> {
         (section, !execution.limit_reached())
     }
 
-    /// "Inputs:", and what the inputs are on the way through the action.
+    /// Writes "Inputs:", and binds the inputs in the path.
     fn inputs(
         &self,
         action: &'w Action,
         execution: &Execution<'w>,
         path: &mut Path,
-        lines: &Lines,
-    ) -> Item {
+        lines: &LineRange,
+    ) -> DocumentItem {
         let mut items = Vec::new();
         for input in &action.inputs {
-            let known = inputs::known(input, execution, self.speaker);
-            let name = self.speaker.words(&input.name);
-            items.push(Item::sentence(
+            let known = inputs::known(input, execution, self.phraser);
+            let name = self.phraser.words(&input.name);
+            items.push(DocumentItem::sentence(
                 format!("{name}: {}", known.phrase),
                 lines.clone(),
             ));
             if let Some(kind) = kind_of(&known.type_) {
                 let told = format!("kind of {name}: {kind}");
-                items.push(Item::sentence(told, lines.clone()).from_level(2));
+                items.push(DocumentItem::sentence(told, lines.clone()).with_level(2));
             }
             if self.may_be_no_number(input) {
-                items.push(Item::sentence(NOT_A_NUMBER, lines.clone()).from_level(2));
+                items.push(DocumentItem::sentence(NOT_A_NUMBER, lines.clone()).with_level(2));
             }
-            let reference = Reference::new(input.name.clone(), Role::Input);
+            let reference = NameReference::new(input.name.clone(), NameRole::Input);
             let term = reference.with_type(known.type_).into();
             path.locals.insert(input.name.clone(), term);
         }
         if items.is_empty() {
-            return Item::labelled("Inputs", "none.", lines.clone());
+            return DocumentItem::labelled("Inputs", "none.", lines.clone());
         }
         if action.in_cases {
             let told = "The inputs are combined one by one, in order.";
-            items.push(Item::new(
+            items.push(DocumentItem::new(
                 ItemKind::Paragraph(told.to_owned()),
                 lines.clone(),
             ));
         }
-        Item::group("Inputs", items, lines.clone())
+        DocumentItem::group("Inputs", items, lines.clone())
     }
 
-    /// Whether a strategy may give what is neither less nor greater than anything.
+    /// Returns true if a strategy may give not-a-number, which is neither less nor greater than any
+    /// number.
     fn may_be_no_number(&self, input: &Input) -> bool {
         let Origin::Strategy(strategy) = &input.from else {
             return false;
@@ -287,7 +293,7 @@ impl<'a, 'w> Author<'a, 'w> {
         code.is_some_and(|code| code.contains("floats(") && !code.contains("allow_nan=False"))
     }
 
-    /// The conjuncts of a guard, its parameters matched by position.
+    /// Returns the conjuncts of a guard, with its parameters matched by position.
     fn guard(
         &self,
         guard: &'w Callable,
@@ -305,8 +311,8 @@ impl<'a, 'w> Author<'a, 'w> {
         }
         let frame = Frame::new(&self.source.text, guard, is_machine);
         match execution.condition(guard, inside, &frame) {
-            Some(condition) => conjuncts(condition.folded()),
-            // It does more than ask; all that can be told is that it is asked.
+            Some(condition) => conjuncts(condition.fold_constants()),
+            // The guard does more than compute a condition, so only its call can be shown.
             None => vec![Term::call(
                 guard.name.clone(),
                 path.locals.values().cloned().collect(),
@@ -314,23 +320,23 @@ impl<'a, 'w> Author<'a, 'w> {
         }
     }
 
-    /// "When it can happen:" (L1).
+    /// Writes "When it can happen:": at any time, never, or only if conditions hold (L1).
     fn when(
         &self,
         action: &Action,
         guards: &[Term],
         teller: &Teller<'_, 'w>,
-        lines: &Lines,
-    ) -> Item {
+        lines: &LineRange,
+    ) -> DocumentItem {
         let kept = inputs::bundles(action).into_iter().map(|bundle| {
-            let words = self.speaker.words(bundle);
-            let are = Verb::Be.form(is_plural(&words), Polarity::Negative, Tense::Present);
+            let words = self.phraser.words(bundle);
+            let are = Verb::Be.conjugate(is_plural(&words), Polarity::Negative, Tense::Present);
             format!("the {words} {are} empty")
         });
         let mut item = when(kept.collect(), guards, teller, lines);
         if action.is_first && guards.is_empty() {
             let once = "once, before anything else.";
-            item = Item::labelled(WHEN, once, lines.clone()).from_level(0);
+            item = DocumentItem::labelled(WHEN, once, lines.clone()).with_level(0);
         }
         let code: Vec<&str> = action.guards.iter().map(|one| self.code(one)).collect();
         if code.is_empty() {
@@ -340,7 +346,7 @@ impl<'a, 'w> Author<'a, 'w> {
         }
     }
 
-    /// The code of what is asked, without the lines that give it a name and say what it is for.
+    /// Returns the code of a condition, without its `def` line and docstring.
     fn code(&self, callable: &Callable) -> &str {
         let asked = usize::from(callable.docstring.is_some());
         let range = match (callable.body.get(asked), callable.body.last()) {
@@ -350,8 +356,8 @@ impl<'a, 'w> Author<'a, 'w> {
         self.source.text.get(range).unwrap_or_default()
     }
 
-    /// "What must always be true:" (L8).
-    fn always(&self) -> Option<Section> {
+    /// Writes "What must always be true:", which follows the actions (L8).
+    fn always(&self) -> Option<DocumentSection> {
         let mut items = Vec::new();
         for callable in &self.world.parts.always {
             items.extend(self.invariant(callable));
@@ -359,7 +365,7 @@ impl<'a, 'w> Author<'a, 'w> {
         (!items.is_empty()).then(|| section("What must always be true", items))
     }
 
-    fn invariant(&self, callable: &'w Callable) -> Vec<Item> {
+    fn invariant(&self, callable: &'w Callable) -> Vec<DocumentItem> {
         let execution = Execution::new(self.world);
         let teller = self.teller(&execution);
         let lines = self.index.lines(&callable.range);
@@ -379,16 +385,16 @@ impl<'a, 'w> Author<'a, 'w> {
                     let all = join::clauses(&clauses, "and");
                     format!("{doc}{stop} In other words: {all}.")
                 };
-                vec![Item::sentence(told, lines).with_code(self.code(callable))]
+                vec![DocumentItem::sentence(told, lines).with_code(self.code(callable))]
             }
-            // What is asked is only known to what it calls.
+            // The condition is only known to a function that it calls.
             None if clauses.is_empty() && self.does_something(callable, &execution) => {
-                let told = format!("\"{}\" does not fail.", self.speaker.words(&callable.name));
-                vec![Item::sentence(told, lines).with_code(self.code(callable))]
+                let told = format!("\"{}\" does not fail.", self.phraser.words(&callable.name));
+                vec![DocumentItem::sentence(told, lines).with_code(self.code(callable))]
             }
             None => {
                 let told = clauses.iter().map(|clause| {
-                    let item = Item::sentence(sentence(clause), lines.clone());
+                    let item = DocumentItem::sentence(to_sentence(clause), lines.clone());
                     item.with_code(self.code(callable))
                 });
                 told.collect()
@@ -402,19 +408,19 @@ impl<'a, 'w> Author<'a, 'w> {
         flow.is_split() || !flow.events.is_empty()
     }
 
-    /// What a function without parameters asks: what it returns, or what it asserts.
+    /// Returns the condition of a function without parameters: its result, or its assertions.
     fn conditions(&self, callable: &'w Callable, execution: &Execution<'w>) -> Vec<Term> {
         let frame = Frame::new(&self.source.text, callable, self.world.parts.is_machine);
         if let Some(condition) = execution.condition(callable, Path::default(), &frame)
-            && condition.as_value() != Some(&Value::Nothing)
+            && condition.as_value() != Some(&PythonValue::Nothing)
         {
-            return conjuncts(condition.folded());
+            return conjuncts(condition.fold_constants());
         }
         let flow = execution.body(&callable.body, Path::default(), &frame).flow;
         super::tell::checks(&flow)
     }
 
-    fn end(&self) -> Option<Section> {
+    fn end(&self) -> Option<DocumentSection> {
         let callable = self.world.parts.end.as_ref()?;
         let (clause, lines) = self.one_condition(callable);
         let told = match clause {
@@ -422,11 +428,11 @@ impl<'a, 'w> Author<'a, 'w> {
             Asked::Never => "never.".to_owned(),
             Asked::If(clause) => format!("only if {clause}."),
         };
-        let item = Item::labelled("A run may end", told, lines);
+        let item = DocumentItem::labelled("A run may end", told, lines);
         Some(alone(item.with_code(self.code(callable))))
     }
 
-    fn limits(&self) -> Option<Section> {
+    fn limits(&self) -> Option<DocumentSection> {
         let callable = self.world.parts.limits.as_ref()?;
         let (clause, lines) = self.one_condition(callable);
         let clause = match clause {
@@ -435,11 +441,11 @@ impl<'a, 'w> Author<'a, 'w> {
             Asked::If(clause) => clause,
         };
         let told = format!("Exploration is limited to situations in which {clause}.");
-        let item = Item::new(ItemKind::Paragraph(told), lines);
+        let item = DocumentItem::new(ItemKind::Paragraph(told), lines);
         Some(alone(item.with_code(self.code(callable))))
     }
 
-    fn one_condition(&self, callable: &'w Callable) -> (Asked, Lines) {
+    fn one_condition(&self, callable: &'w Callable) -> (Asked, LineRange) {
         let execution = Execution::new(self.world);
         let teller = self.teller(&execution);
         let conditions = self.conditions(callable, &execution);
@@ -456,18 +462,18 @@ impl<'a, 'w> Author<'a, 'w> {
     }
 }
 
-/// What a condition comes to.
+/// A condition as it is shown: always, never, or a phrase.
 enum Asked {
     Always,
     Never,
     If(String),
 }
 
-/// Whether conditions always or never hold, if that is so.
+/// Returns the truth value of conditions that always or never hold.
 fn truth(conditions: &[Term]) -> Option<bool> {
     let known: Vec<Option<bool>> = conditions
         .iter()
-        .map(|one| one.as_value().and_then(Value::truth))
+        .map(|one| one.as_value().and_then(PythonValue::truth))
         .collect();
     if known.contains(&Some(false)) {
         return Some(false);
@@ -475,15 +481,16 @@ fn truth(conditions: &[Term]) -> Option<bool> {
     known.iter().all(|one| *one == Some(true)).then_some(true)
 }
 
-/// "When it can happen:", given what must be kept and what must hold (L1).
+/// Writes "When it can happen:" from the values that must exist and the conditions that must hold
+/// (L1).
 pub(super) fn when(
     kept: Vec<String>,
     guards: &[Term],
     teller: &Teller<'_, '_>,
-    lines: &Lines,
-) -> Item {
+    lines: &LineRange,
+) -> DocumentItem {
     if truth(guards) == Some(false) {
-        return Item::labelled(WHEN, "never.", lines.clone()).from_level(0);
+        return DocumentItem::labelled(WHEN, "never.", lines.clone()).with_level(0);
     }
     let open: Vec<&Term> = guards
         .iter()
@@ -495,24 +502,24 @@ pub(super) fn when(
         _ => all.extend(open.iter().map(|one| teller.condition(one))),
     }
     let item = match all.as_slice() {
-        [] => Item::labelled(WHEN, "at any time.", lines.clone()),
-        [only] => Item::labelled(WHEN, format!("only if {only}."), lines.clone()),
+        [] => DocumentItem::labelled(WHEN, "at any time.", lines.clone()),
+        [only] => DocumentItem::labelled(WHEN, format!("only if {only}."), lines.clone()),
         _ => {
             let items = all
                 .into_iter()
-                .map(|one| Item::sentence(one, lines.clone()).from_level(0));
+                .map(|one| DocumentItem::sentence(one, lines.clone()).with_level(0));
             let label = format!("{WHEN}: only if all of the following hold");
-            Item::group(&label, items.collect(), lines.clone())
+            DocumentItem::group(&label, items.collect(), lines.clone())
         }
     };
-    item.from_level(0)
+    item.with_level(0)
 }
 
-/// A section with a heading, at the lines of its items.
-pub(super) fn section(heading: &str, items: Vec<Item>) -> Section {
+/// Creates a section with a heading, located at the lines of its items.
+pub(super) fn section(heading: &str, items: Vec<DocumentItem>) -> DocumentSection {
     let first = items.iter().map(|item| *item.lines.start()).min();
     let last = items.iter().map(|item| *item.lines.end()).max();
-    Section {
+    DocumentSection {
         heading: Heading::Plain(heading.to_owned()),
         lines: first.unwrap_or(1)..=last.unwrap_or(1),
         items,
@@ -520,9 +527,9 @@ pub(super) fn section(heading: &str, items: Vec<Item>) -> Section {
     }
 }
 
-/// A section that is one line.
-pub(super) fn alone(item: Item) -> Section {
-    Section {
+/// Creates a section of one line.
+pub(super) fn alone(item: DocumentItem) -> DocumentSection {
+    DocumentSection {
         heading: Heading::None,
         lines: item.lines.clone(),
         level: item.level,

@@ -1,6 +1,7 @@
-//! Changes as clauses (6.4): what is added, removed, goes up or becomes something else.
+//! Phrases changes as clauses: something is added, removed, goes up or becomes something else.
 //!
-//! The target of a change is never "old" or "new"; whatever is read to make the change may be (R10).
+//! The target of a change is never marked "old" or "new". Values that are read for the change may
+//! be (R10).
 
 mod assigned;
 mod called;
@@ -8,20 +9,21 @@ mod called;
 use assigned::assigned;
 use called::{called, deleted};
 
-use crate::phrase::{Noun, Speaker};
-use crate::term::{Call, Change, Operator, Reference, Term, Type};
-use crate::value::Value;
+use crate::phrase::{Noun, Phraser};
+use crate::term::{CallTerm, EffectTerm, NameReference, Operator, Term, Type};
+use crate::value::PythonValue;
 
-/// The clause of a change, without capital and full stop. `is_new` if it sets an entry that is known not to be there.
+/// Phrases a change as a clause, without capital and full stop. `is_new` is true if it sets an
+/// entry that is known to be absent.
 pub(crate) fn clause(
-    speaker: &Speaker<'_>,
-    change: &Change,
+    phraser: &Phraser<'_>,
+    change: &EffectTerm,
     is_new: bool,
-    giving: &[Reference],
+    giving: &[NameReference],
 ) -> String {
     match change {
-        Change::Assign { target, value } => assigned(speaker, target, value, is_new),
-        Change::Augment {
+        EffectTerm::Assign { target, value } => assigned(phraser, target, value, is_new),
+        EffectTerm::Augment {
             target,
             operator,
             value,
@@ -31,16 +33,16 @@ pub(crate) fn clause(
                 operator: *operator,
                 right: Box::new(value.clone()),
             };
-            assigned(speaker, target, &sum, false)
+            assigned(phraser, target, &sum, false)
         }
-        Change::Delete(target) => deleted(speaker, target),
-        Change::Call(term) => called(speaker, term, giving),
+        EffectTerm::Delete(target) => deleted(phraser, target),
+        EffectTerm::Call(term) => called(phraser, term, giving),
     }
 }
 
-/// `a, b = b, a` (E22).
-pub(crate) fn swapped(speaker: &Speaker<'_>, one: &Term, other: &Term) -> String {
-    let (one, other) = (speaker.target(one).text, speaker.target(other).text);
+/// Phrases `a, b = b, a` as "A and B swap values" (E22).
+pub(crate) fn swapped(phraser: &Phraser<'_>, one: &Term, other: &Term) -> String {
+    let (one, other) = (phraser.target(one).text, phraser.target(other).text);
     format!("{one} and {other} swap values")
 }
 
@@ -52,27 +54,28 @@ fn is_or_are(noun: &Noun) -> &'static str {
     verb(noun, "is", "are")
 }
 
-/// The noun of what changes. Keys tell that something is used like a dictionary, even if its type is not known; and they
-/// are no part of what changes, so what is old or new in them is said.
-fn target_noun(speaker: &Speaker<'_>, target: &Term) -> Noun {
+/// Returns the noun of the target. A key implies a dictionary, even if the type is not known. Keys
+/// are not part of the target, so they are marked old or new.
+fn target_noun(phraser: &Phraser<'_>, target: &Term) -> Noun {
     let Term::Item { object, index } = target else {
-        return speaker.target(target);
+        return phraser.target(target);
     };
-    let key = speaker.noun(index).text;
-    let is_marked = key != speaker.target(index).text;
+    let key = phraser.noun(index).text;
+    let is_marked = key != phraser.target(index).text;
     let is_known = matches!(object.type_of(), Type::Dictionary(..));
     let is_entry = is_entry(object, index);
     if is_entry && (is_marked || !is_known) {
-        let object = target_noun(speaker, object).text;
+        let object = target_noun(phraser, object).text;
         Noun::one(format!("the entry for {key} in {object}"))
     } else if !is_entry && is_marked {
-        Noun::one(element_at(speaker, object, index))
+        Noun::one(element_at(phraser, object, index))
     } else {
-        speaker.target(target)
+        phraser.target(target)
     }
 }
 
-/// Whether `object[index]` is an entry of a dictionary rather than an element at a position.
+/// Returns true if `object[index]` is an entry of a dictionary rather than an element at a
+/// position.
 fn is_entry(object: &Term, index: &Term) -> bool {
     match object.type_of() {
         Type::Dictionary(..) => true,
@@ -81,28 +84,29 @@ fn is_entry(object: &Term, index: &Term) -> bool {
     }
 }
 
-fn added_at_the_end(speaker: &Speaker<'_>, element: &Term, target: &str) -> String {
-    let element = speaker.noun(element);
+fn added_at_the_end(phraser: &Phraser<'_>, element: &Term, target: &str) -> String {
+    let element = phraser.noun(element);
     let is = is_or_are(&element);
     format!("{} {is} added at the end of {target}", element.text)
 }
 
-fn elements_added(speaker: &Speaker<'_>, added: &Term, target: &str) -> String {
-    let added = speaker.noun(added).text;
+fn elements_added(phraser: &Phraser<'_>, added: &Term, target: &str) -> String {
+    let added = phraser.noun(added).text;
     format!("the elements of {added} are added at the end of {target}")
 }
 
-fn merged(speaker: &Speaker<'_>, entries: &Term, target: &str) -> String {
-    let entries = speaker.noun(entries).text;
+fn merged(phraser: &Phraser<'_>, entries: &Term, target: &str) -> String {
+    let entries = phraser.noun(entries).text;
     format!("the entries of {entries} are merged into {target}")
 }
 
-fn becomes_empty(speaker: &Speaker<'_>, target: &Term) -> String {
-    let noun = target_noun(speaker, target);
+fn becomes_empty(phraser: &Phraser<'_>, target: &Term) -> String {
+    let noun = target_noun(phraser, target);
     format!("{} {} empty", noun.text, verb(&noun, "becomes", "become"))
 }
 
-/// What a list is once its beginning or its end is replaced, or taken away; nothing for any other part of it.
+/// Returns the list after its beginning or end is replaced or removed, or `None` for any other
+/// part.
 fn without_slice(part: &Term, given: Option<&Term>) -> Option<Term> {
     let Term::Slice {
         object,
@@ -113,12 +117,12 @@ fn without_slice(part: &Term, given: Option<&Term>) -> Option<Term> {
     else {
         return None;
     };
-    let is_from_the_end = |bound: &Term| match bound.as_value().and_then(Value::as_integer) {
+    let is_from_the_end = |bound: &Term| match bound.as_value().and_then(PythonValue::as_integer) {
         Some(at) => at < 0,
         None => false,
     };
     let is_number =
-        |bound: &Term, number| bound.as_value().and_then(Value::as_integer) == Some(number);
+        |bound: &Term, number| bound.as_value().and_then(PythonValue::as_integer) == Some(number);
     let slice = |start: Option<&Term>, stop: Option<&Term>| Term::Slice {
         object: object.clone(),
         start: start.cloned().map(Box::new),
@@ -130,7 +134,7 @@ fn without_slice(part: &Term, given: Option<&Term>) -> Option<Term> {
         operator: Operator::Add,
         right: Box::new(right),
     };
-    let is_empty = |given: &Term| given.as_value().and_then(Value::length) == Some(0);
+    let is_empty = |given: &Term| given.as_value().and_then(PythonValue::length) == Some(0);
     let given = given.filter(|given| !is_empty(given)).cloned();
     match (start.as_deref(), stop.as_deref()) {
         (None, Some(stop)) => Some(match given {
@@ -149,11 +153,12 @@ fn without_slice(part: &Term, given: Option<&Term>) -> Option<Term> {
     }
 }
 
-/// "the first n UNITs of T", or with P14's exception "the first UNITs of T (as many as N)".
-fn first_units(speaker: &Speaker<'_>, target: &Term, count: &Term) -> String {
+/// Phrases "the first n UNITs of T", or "the first UNITs of T (as many as N)" if the phrase of n
+/// starts with "the" or "one" (P14).
+fn first_units(phraser: &Phraser<'_>, target: &Term, count: &Term) -> String {
     let type_ = target.type_of();
-    let units = crate::words::plural_of(type_.unit());
-    let (text, count) = (speaker.target(target).text, speaker.noun(count).text);
+    let units = crate::words::pluralise(type_.unit());
+    let (text, count) = (phraser.target(target).text, phraser.noun(count).text);
     if count.starts_with("the ") || count.starts_with("one ") {
         format!("the first {units} of {text} (as many as {count})")
     } else {
@@ -161,24 +166,24 @@ fn first_units(speaker: &Speaker<'_>, target: &Term, count: &Term) -> String {
     }
 }
 
-/// "sorted" or "descending"; nothing if there is a key of its own.
-fn sorted_order(call: &Call) -> Option<&'static str> {
+/// Returns "sorted" or "descending", or `None` if there is a key function.
+fn sorted_order(call: &CallTerm) -> Option<&'static str> {
     match call.keywords.as_slice() {
         [] => Some("sorted"),
-        [(Some(name), Term::Value(Value::Boolean(reverse)))] if name == "reverse" => {
+        [(Some(name), Term::Value(PythonValue::Boolean(reverse)))] if name == "reverse" => {
             Some(if *reverse { "descending" } else { "sorted" })
         }
         _ => None,
     }
 }
 
-fn put_in_order(speaker: &Speaker<'_>, target: &Term, order: &str) -> String {
-    let noun = speaker.target(target);
+fn put_in_order(phraser: &Phraser<'_>, target: &Term, order: &str) -> String {
+    let noun = phraser.target(target);
     format!("{} {} put in {order} order", noun.text, is_or_are(&noun))
 }
 
-fn element_at(speaker: &Speaker<'_>, object: &Term, index: &Term) -> String {
-    let text = target_noun(speaker, object).text;
-    let position = speaker.noun(index).text;
+fn element_at(phraser: &Phraser<'_>, object: &Term, index: &Term) -> String {
+    let text = target_noun(phraser, object).text;
+    let position = phraser.noun(index).text;
     format!("the element of {text} at position {position}")
 }

@@ -1,21 +1,22 @@
-//! What is known to be true or false on a way through an action.
+//! Conditions that are known to be true or false on a path through an action.
 //!
-//! Terms carry the versions of state variables, so a fact about an old value says nothing about a new one, and facts never
-//! have to be taken back because of a change.
+//! Terms carry the versions of state variables. So a fact about an old value says nothing about a
+//! new one, and facts never have to be withdrawn because of a change.
 
-use crate::term::{Call, Callee, Comparison, Role, Term, Type};
-use crate::value::Value;
+use crate::term::{CallTarget, CallTerm, Comparison, NameRole, Term, Type};
+use crate::value::PythonValue;
 
-/// Every way has its own facts, and a table of a thousand cases as many ways. Not to know something is never wrong: a
-/// condition is told that need not be.
+/// Maximum number of facts. Every path has its own facts, and a table of a thousand cases has as
+/// many paths. A missing fact is never wrong: at worst a condition is written that could be left
+/// out.
 const MOST: usize = 200;
 
-/// Conditions and whether they hold.
+/// Conditions, each with its truth value.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Facts(Vec<(Term, bool)>);
 
 impl Facts {
-    /// Adds a fact, and what follows from it: all parts of a true `and`, all parts of a false `or`.
+    /// Adds a fact and its consequences: all parts of a true `and`, all parts of a false `or`.
     pub(crate) fn add(&mut self, condition: &Term, holds: bool) {
         match condition {
             Term::Not(inner) => return self.add(inner, !holds),
@@ -34,23 +35,24 @@ impl Facts {
         }
     }
 
-    /// What an unknown call may have changed is not known any longer.
+    /// Removes facts about objects, which an unknown call may have changed.
     pub(crate) fn forget_objects(&mut self) {
         let depends =
             |term: &Term| matches!(term, Term::Attribute { .. }) || term.is_unknown_call();
         self.0.retain(|(term, _)| !term.any(&depends));
     }
 
-    /// What something unknown was done to is not known any longer.
+    /// Removes facts about a variable that was changed in an unknown way.
     pub(crate) fn forget_variable(&mut self, name: &str) {
         let mentions = |term: &Term| {
             matches!(term, Term::Reference(one)
-                if one.name == name && matches!(one.role, Role::State { .. } | Role::Pool { .. }))
+                if one.name == name && matches!(one.role, NameRole::State { .. } | NameRole::Pool { .. }))
         };
         self.0.retain(|(term, _)| !term.any(&mentions));
     }
 
-    /// Whether the condition holds, if the facts decide that (Y6).
+    /// Returns the truth value of a condition, if the facts decide it. Such a condition does not
+    /// split a path again (Y6).
     pub(crate) fn decide(&self, condition: &Term) -> Option<bool> {
         match condition {
             Term::Value(value) => return value.truth(),
@@ -70,7 +72,7 @@ impl Facts {
         decided.map(|holds| holds == sign)
     }
 
-    /// Of parts, one of which decides if it is `deciding`.
+    /// Decides a connective whose result is `deciding` as soon as one part is.
     fn decide_all(&self, parts: &[Term], deciding: bool) -> Option<bool> {
         let known: Vec<Option<bool>> = parts.iter().map(|part| self.decide(part)).collect();
         if known.contains(&Some(deciding)) {
@@ -80,7 +82,7 @@ impl Facts {
         all.then_some(!deciding)
     }
 
-    /// What equals one literal does not equal another.
+    /// Decides by equality: a value that equals one literal does not equal another.
     fn by_equality(&self, asked: &Term) -> Option<bool> {
         let (subject, literal) = equality(asked)?;
         let differs = |(known, holds): &(Term, bool)| {
@@ -91,7 +93,7 @@ impl Facts {
         self.0.iter().any(differs).then_some(false)
     }
 
-    /// What is at least 3 is not less than 2.
+    /// Decides by bounds: a number that is at least 3 is not less than 2.
     fn by_bounds(&self, asked: &Term) -> Option<bool> {
         let (subject, asked) = bound(asked)?;
         let mut range = Interval::default();
@@ -105,18 +107,19 @@ impl Facts {
         range.decides(asked)
     }
 
-    /// Whether a dictionary is known to have no entry for a key (E10).
+    /// Returns true if a dictionary is known to have no entry for a key, so that an assignment adds
+    /// one (E10).
     pub(crate) fn says_absent(&self, key: &Term, dictionary: &Term) -> bool {
         let asked = Term::compare(key.clone(), Comparison::In, dictionary.clone());
         if self.decide(&asked) == Some(false) {
             return true;
         }
-        // An empty dictionary has no entry at all.
+        // An empty dictionary has no entries.
         self.decide(dictionary) == Some(false)
     }
 }
 
-/// The pairs of a chain of comparisons.
+/// Returns the pairs of a chain of comparisons.
 fn pairs(first: &Term, rest: &[(Comparison, Term)]) -> Vec<Term> {
     let mut left = first;
     let mut all = Vec::new();
@@ -127,7 +130,7 @@ fn pairs(first: &Term, rest: &[(Comparison, Term)]) -> Vec<Term> {
     all
 }
 
-/// A condition without negation, and whether it is the condition (or its opposite).
+/// Returns a condition without negation, and false if it is the opposite.
 fn atom(condition: &Term) -> (Term, bool) {
     match condition {
         Term::Not(inner) => {
@@ -141,7 +144,7 @@ fn atom(condition: &Term) -> (Term, bool) {
         // A collection is true if it is not empty.
         _ if condition.type_of().is_sized() => (at_least_one(condition), true),
         Term::Call(call) => match (&call.callee, call.arguments.as_slice()) {
-            (Callee::Function { module: None, name }, [inner]) if name == "bool" => atom(inner),
+            (CallTarget::Function { module: None, name }, [inner]) if name == "bool" => atom(inner),
             _ => (condition.clone(), true),
         },
         _ => (condition.clone(), true),
@@ -150,7 +153,11 @@ fn atom(condition: &Term) -> (Term, bool) {
 
 fn at_least_one(collection: &Term) -> Term {
     let length = Term::call("len", vec![collection.clone()]);
-    Term::compare(length, Comparison::GreaterOrEqual, Value::integer(1).into())
+    Term::compare(
+        length,
+        Comparison::GreaterOrEqual,
+        PythonValue::integer(1).into(),
+    )
 }
 
 fn comparison_atom(first: &Term, comparison: Comparison, second: &Term) -> (Term, bool) {
@@ -171,15 +178,15 @@ fn comparison_atom(first: &Term, comparison: Comparison, second: &Term) -> (Term
         other => (other, true),
     };
     match positive {
-        // `x == []` and `len(x) == 0` say that there is not one.
+        // `x == []` and `len(x) == 0` mean that there is not one element.
         Comparison::Equal if is_empty && first.type_of().is_sized() => (at_least_one(first), !sign),
         Comparison::Equal if is_length(first) && is_zero(second) => {
-            let one = Value::integer(1).into();
+            let one = PythonValue::integer(1).into();
             let atom = Term::compare(first.clone(), Comparison::GreaterOrEqual, one);
             (atom, !sign)
         }
         // Nothing equals `None` but `None` itself.
-        Comparison::Is if matches!(second.as_value(), Some(Value::Nothing)) => (
+        Comparison::Is if matches!(second.as_value(), Some(PythonValue::Nothing)) => (
             Term::compare(first.clone(), Comparison::Equal, second.clone()),
             sign,
         ),
@@ -194,7 +201,7 @@ fn comparison_atom(first: &Term, comparison: Comparison, second: &Term) -> (Term
 
 fn without_keys(collection: &Term) -> &Term {
     if let Term::Call(call) = collection
-        && let Callee::Method { object, name } = &call.callee
+        && let CallTarget::Method { object, name } = &call.callee
         && name == "keys"
         && call.arguments.is_empty()
     {
@@ -216,15 +223,15 @@ fn flipped(comparison: Comparison) -> Option<Comparison> {
 
 fn is_length(term: &Term) -> bool {
     matches!(term, Term::Call(call)
-        if matches!(&**call, Call { callee: Callee::Function { module: None, name }, .. } if name == "len"))
+        if matches!(&**call, CallTerm { callee: CallTarget::Function { module: None, name }, .. } if name == "len"))
 }
 
 fn is_zero(term: &Term) -> bool {
-    term.as_value().and_then(Value::as_integer) == Some(0)
+    term.as_value().and_then(PythonValue::as_integer) == Some(0)
 }
 
-/// `subject == literal`.
-fn equality(atom: &Term) -> Option<(&Term, &Value)> {
+/// Splits `subject == literal`.
+fn equality(atom: &Term) -> Option<(&Term, &PythonValue)> {
     match atom {
         Term::Compare { first, rest } => match rest.as_slice() {
             [(Comparison::Equal, Term::Value(value))] => Some((first, value)),
@@ -234,7 +241,7 @@ fn equality(atom: &Term) -> Option<(&Term, &Value)> {
     }
 }
 
-/// What a comparison with a number says of its subject.
+/// A comparison of a subject with a number.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Bound {
     comparison: Comparison,
@@ -242,7 +249,7 @@ struct Bound {
 }
 
 impl Bound {
-    /// What is so if it is not so; nothing for an equality, which leaves two ranges.
+    /// Returns the negated bound, or `None` for an equality, whose negation has two ranges.
     fn opposite(self) -> Option<Bound> {
         let comparison = match self.comparison {
             Comparison::Less => Comparison::GreaterOrEqual,
@@ -263,8 +270,8 @@ fn bound(atom: &Term) -> Option<(&Term, Bound)> {
         return None;
     };
     let number = match second.as_value()? {
-        Value::Integer(digits) => digits.parse().ok()?,
-        Value::Float(number) => number.0,
+        PythonValue::Integer(digits) => digits.parse().ok()?,
+        PythonValue::Float(number) => number.0,
         _ => return None,
     };
     let is_ordered = matches!(
@@ -291,12 +298,12 @@ fn bound(atom: &Term) -> Option<(&Term, Bound)> {
             number,
         },
     };
-    // What may be no number may also be incomparable.
+    // A value that may not be a number may also be incomparable.
     let comparable = !matches!(first.type_of(), Type::Text | Type::List(_) | Type::Set(_));
     (is_ordered && comparable && !number.is_nan()).then_some((&**first, bound))
 }
 
-/// Where a number may lie.
+/// Range that a number may lie in.
 #[derive(Debug, Clone, Copy)]
 struct Interval {
     low: f64,
@@ -363,12 +370,12 @@ mod tests {
     use testwright_source::tree;
 
     use super::*;
-    use crate::term::{Reference, Scope};
+    use crate::term::{NameReference, NameScope};
 
     struct Names;
 
-    impl Scope for Names {
-        fn name(&self, name: &str) -> Option<Term> {
+    impl NameScope for Names {
+        fn resolve_name(&self, name: &str) -> Option<Term> {
             let type_ = match name {
                 "items" => Type::list(),
                 "d" => Type::dictionary(),
@@ -376,15 +383,15 @@ mod tests {
                 _ => Type::Unknown,
             };
             let version = u32::from(name.ends_with('2'));
-            let role = Role::State { version };
+            let role = NameRole::State { version };
             let name = name.trim_end_matches('2');
-            Some(Reference::new(name, role).with_type(type_).into())
+            Some(NameReference::new(name, role).with_type(type_).into())
         }
     }
 
     fn term(text: &str) -> Term {
         let expression = tree::expression(text).expect("an expression");
-        Term::read(&expression, text, &Names)
+        Term::from_expression(&expression, text, &Names)
     }
 
     #[track_caller]

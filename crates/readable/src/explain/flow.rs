@@ -1,20 +1,21 @@
-//! What an action does, as a tree: events in order, and where its ways part.
+//! Tree of what an action does: events in order, and the points where its path splits.
 //!
-//! A branch that leaves the action (it returns, or fails) parts the ways for good: the rest of the body belongs to those who
-//! stay. A branch that comes back is one event among others, so that ways are as few as a reader would count.
+//! A branch that leaves the action (it returns, or fails) splits the path for good: the rest of the
+//! body belongs to the branches that stay (Y5). A branch that comes back is one event among others
+//! (Y4), so that there are as few paths as a reader would count.
 
 use testwright_source::Range;
 
-use crate::term::{Change, Reference, Term};
+use crate::term::{EffectTerm, NameReference, Term};
 
-/// Events, and how they end.
+/// Events and their end.
 #[derive(Debug, Clone)]
-pub(crate) struct Flow {
+pub(crate) struct ExecutionFlow {
     pub(crate) events: Vec<Event>,
     pub(crate) end: End,
 }
 
-/// How a flow ends.
+/// End of a flow.
 #[derive(Debug, Clone)]
 pub(crate) enum End {
     /// Nothing more is done.
@@ -23,23 +24,23 @@ pub(crate) enum End {
     Return { value: Term, range: Range },
     /// The last event was a failure.
     Failed,
-    /// The next round of the loop around begins.
+    /// The next round of the enclosing loop begins.
     Continue,
-    /// The loop around ends, which is of this kind.
+    /// The enclosing loop, which is of this kind, ends.
     Break(Round),
-    /// The ways part.
+    /// The path splits.
     Split {
         condition: Term,
-        then: Box<Flow>,
-        otherwise: Box<Flow>,
+        then: Box<ExecutionFlow>,
+        otherwise: Box<ExecutionFlow>,
         range: Range,
     },
-    /// A limit was reached before this could be looked at.
+    /// A limit was reached before this part was executed.
     Unexplored,
 }
 
 impl End {
-    /// Whether nobody comes to what follows.
+    /// Returns true if no path continues after the flow.
     pub(crate) fn leaves(&self) -> bool {
         match self {
             End::Return { .. } | End::Failed | End::Break(_) | End::Continue => true,
@@ -51,88 +52,90 @@ impl End {
     }
 }
 
-/// One time that something is done several times.
+/// Kind of loop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Round {
-    /// Of `for`.
+    /// A round of `for`.
     Each,
-    /// Of `while`.
+    /// A round of `while`.
     While,
 }
 
-/// Something that happens.
+/// An event: something that happens.
 #[derive(Debug, Clone)]
 pub(crate) struct Event {
     pub(crate) kind: EventKind,
     pub(crate) range: Range,
 }
 
-/// What happens.
+/// Kind of event.
 #[derive(Debug, Clone)]
 pub(crate) enum EventKind {
     /// Something changes, or is called for its effect.
     Change {
-        change: Change,
-        /// An entry is set of which it is known that it is not there yet (E10), or a local gets its first value.
+        change: EffectTerm,
+        /// True if an entry is set that is known to be absent (E10), or a local gets its first
+        /// value.
         is_new: bool,
-        /// What the result of the call is known as from now on (Y3).
-        giving: Vec<Reference>,
+        /// Names of the call's results from now on (Y3).
+        giving: Vec<NameReference>,
     },
     /// Two variables swap their values (E22).
     Swap(Term, Term),
-    /// Something is checked.
+    /// Conditions are checked.
     Check(Vec<Term>),
-    /// What follows is only done if these conditions hold.
+    /// Assumptions: the following events happen only if these conditions hold.
     Assume(Vec<Term>),
-    /// It fails with this error; without a name with the one at hand.
+    /// The action fails with this error, or with the current one if there is no name.
     Fail(Option<String>),
-    /// Ways that part and meet again (Y4).
+    /// A path that splits and joins again (Y4).
     Choice {
         condition: Term,
         then: Vec<Event>,
         otherwise: Vec<Event>,
     },
-    /// `for` (Y9).
+    /// A `for` loop (Y9).
     Each {
         targets: Vec<String>,
         iterable: Term,
         body: Vec<Event>,
     },
-    /// `while` (Y9).
+    /// A `while` loop (Y9).
     AsLongAs { condition: Term, body: Vec<Event> },
-    /// What is done if what came before fails (Y10).
+    /// Handler of a failure of the events before it (Y10).
     IfFails {
         errors: Vec<String>,
         body: Vec<Event>,
-        /// Whether what is told next is done then, too.
+        /// True if the handler continues with what is described next.
         goes_on: bool,
     },
-    /// What is done if what came before does not fail, where those who have failed come to what follows as well.
+    /// Events that happen if the events before do not fail, where failed paths continue with what
+    /// follows as well.
     IfDone(Vec<Event>),
-    /// What is done if no round of the loop before broke off: because nothing was left to look at, or because the condition
-    /// no longer held.
+    /// Events that happen if no round of the loop before it broke: because no element was left, or
+    /// because the condition became false.
     IfCompleted {
         unless: Option<Term>,
         body: Vec<Event>,
     },
-    /// What came before must fail with one of these errors.
+    /// The events before must fail with one of these errors.
     MustFail(Vec<String>),
-    /// Inside of a loop or of what is done after a failure: a value is returned.
+    /// A value is returned, inside of a loop or a handler.
     Returns(Term),
-    /// No further round of the loop around.
+    /// The enclosing loop ends.
     Ends(Round),
-    /// After a failure: what follows is not done, in a loop for this round.
+    /// After a failure, what follows is not done, in a loop for this round.
     Stops(Option<Round>),
-    /// What was told before, or is told next, may also change these variables.
+    /// The events before, or the next ones, may also change these variables.
     Touch { targets: Vec<Term>, is_ahead: bool },
-    /// What cannot be read, as it is written (6.6).
+    /// Source text that cannot be read.
     Python(String),
 }
 
-impl Flow {
-    /// The events of a flow whose ways all come back: those that part become choices.
+impl ExecutionFlow {
+    /// Returns the events of a flow whose branches all come back. Splits become choices.
     pub(crate) fn settled(self) -> Vec<Event> {
-        let Flow { mut events, end } = self;
+        let ExecutionFlow { mut events, end } = self;
         match end {
             End::Open | End::Continue | End::Failed => {}
             End::Break(round) => events.push(Event {
@@ -164,12 +167,14 @@ impl Flow {
         events
     }
 
-    /// Whether it comes to its end however it goes, so that what it does can stand in the middle of something else.
+    /// Returns true if the path does not split and no event leaves it, so that the flow can stand
+    /// in the middle of another one.
     pub(crate) fn is_straight(&self) -> bool {
         !self.is_split() && !self.events.iter().any(Event::returns)
     }
 
-    /// Whether it says of each of its ways how it ends.
+    /// Returns true if every path ends with a return, a failure or the end of the statements, and
+    /// none leaves in the middle of an event.
     pub(crate) fn parts_cleanly(&self) -> bool {
         let ends = match &self.end {
             End::Open | End::Failed | End::Return { .. } => true,
@@ -181,14 +186,14 @@ impl Flow {
         ends && !self.events.iter().any(Event::returns)
     }
 
-    /// Whether the ways part somewhere.
+    /// Returns true if the path splits somewhere.
     pub(crate) fn is_split(&self) -> bool {
         matches!(self.end, End::Split { .. } | End::Unexplored)
     }
 }
 
 impl Event {
-    /// Whether someone leaves in the middle of it.
+    /// Returns true if a path leaves in the middle of it.
     fn returns(&self) -> bool {
         let any = |events: &[Event]| events.iter().any(Event::returns);
         match &self.kind {
@@ -205,7 +210,7 @@ impl Event {
         }
     }
 
-    /// The terms that it speaks of, those of the events inside included.
+    /// Returns all terms, with those of the events inside.
     pub(crate) fn terms(&self) -> Vec<&Term> {
         let mut found = Vec::new();
         self.gather(&mut found);
@@ -256,15 +261,16 @@ impl Event {
         }
     }
 
-    /// The state variables that are given to calls of the system, which may do anything to them, by name.
+    /// Collects the names of state variables that are passed to unknown calls, which may change
+    /// them.
     pub(crate) fn handed_over(&self, names: &mut Vec<String>) {
         match &self.kind {
             EventKind::Change {
-                change: Change::Call(term @ Term::Call(call)),
+                change: EffectTerm::Call(term @ Term::Call(call)),
                 ..
             } if term.is_unknown_call() => {
                 let object = match &call.callee {
-                    crate::term::Callee::Method { object, .. } => Some(object),
+                    crate::term::CallTarget::Method { object, .. } => Some(object),
                     _ => None,
                 };
                 let given = call.arguments.iter().chain(object).filter_map(root);
@@ -290,15 +296,15 @@ impl Event {
         }
     }
 
-    /// The state variables that it changes, by name, those of the events inside included.
+    /// Collects the names of state variables that it changes, with those of the events inside.
     pub(crate) fn changed(&self, names: &mut Vec<String>) {
         match &self.kind {
             EventKind::Change { change, .. } => {
                 let target = match change {
-                    Change::Assign { target, .. }
-                    | Change::Augment { target, .. }
-                    | Change::Delete(target) => Some(target),
-                    Change::Call(call) => changed_by_call(call),
+                    EffectTerm::Assign { target, .. }
+                    | EffectTerm::Augment { target, .. }
+                    | EffectTerm::Delete(target) => Some(target),
+                    EffectTerm::Call(call) => changed_by_call(call),
                 };
                 names.extend(target.and_then(root).map(|root| root.name.clone()));
             }
@@ -338,22 +344,23 @@ impl Event {
     }
 }
 
-/// The terms of a change.
-pub(crate) fn change_terms(change: &Change) -> Vec<&Term> {
+/// Returns the terms of a change.
+pub(crate) fn change_terms(change: &EffectTerm) -> Vec<&Term> {
     match change {
-        Change::Assign { target, value } | Change::Augment { target, value, .. } => {
+        EffectTerm::Assign { target, value } | EffectTerm::Augment { target, value, .. } => {
             vec![target, value]
         }
-        Change::Delete(term) | Change::Call(term) => vec![term],
+        EffectTerm::Delete(term) | EffectTerm::Call(term) => vec![term],
     }
 }
 
-/// What a call changes: the object of a changing method, if that is of a known type.
+/// Returns the object that a call changes: the object of a changing method, if its type is known.
 pub(crate) fn changed_by_call(call: &Term) -> Option<&Term> {
     let Term::Call(call) = call else { return None };
     match &call.callee {
-        crate::term::Callee::Method { object, name }
-            if crate::term::CHANGING.contains(&name.as_str()) && object.type_of().is_built_in() =>
+        crate::term::CallTarget::Method { object, name }
+            if crate::term::MUTATING_METHODS.contains(&name.as_str())
+                && object.type_of().is_built_in() =>
         {
             Some(object)
         }
@@ -361,19 +368,19 @@ pub(crate) fn changed_by_call(call: &Term) -> Option<&Term> {
     }
 }
 
-/// The state variable in which a target lies.
-pub(crate) fn root(target: &Term) -> Option<&Reference> {
+/// Returns the state variable that contains a target.
+pub(crate) fn root(target: &Term) -> Option<&NameReference> {
     match target {
         Term::Reference(reference) => {
-            let is_state = matches!(reference.role, crate::term::Role::State { .. });
+            let is_state = matches!(reference.role, crate::term::NameRole::State { .. });
             is_state.then_some(reference)
         }
         Term::Item { object, .. } | Term::Slice { object, .. } | Term::Attribute { object, .. } => {
             root(object)
         }
         Term::Call(call) => match &call.callee {
-            // `d.setdefault(k, []).append(x)` changes what lies in `d`.
-            crate::term::Callee::Method { object, name }
+            // `d.setdefault(k, []).append(x)` changes a part of `d`.
+            crate::term::CallTarget::Method { object, name }
                 if matches!(name.as_str(), "setdefault" | "get" | "values") =>
             {
                 root(object)

@@ -1,35 +1,35 @@
-//! The document of a TSTL harness: pools, actions, properties, the reference.
+//! Writes the document of a TSTL harness: pools, actions, properties, the reference.
 
 mod fragment;
 mod heading;
 mod reference;
 mod step;
 
-use testwright_core::{Axis, Role as SlotRole};
+use testwright_core::{Axis, SlotRole};
 use testwright_lang::harness::Harness;
 use testwright_lang::{Severity, parse};
 use testwright_source::tree::{self, Expression, Statement};
 
 use super::document::{incomplete_note, section, when};
-use super::locate::{Callable, Module, Parts};
+use super::locate::{Callable, ModuleNames, Parts};
 use super::run::{Execution, Frame, Path, World, conjuncts, error_name};
 use super::tell::{LineIndex, Teller};
 use super::{Options, Unreadable};
-use crate::block::{Document, Heading, Item, Lines, Section, Source};
-use crate::phrase::{Recorder, Speaker, join};
-use crate::render::place;
-use crate::term::{Reference, Role, Term, Type};
-use crate::value::Value;
-use crate::words::{is_plural, one_or_some, sentence};
+use crate::block::{Document, DocumentItem, DocumentSection, DocumentSource, Heading, LineRange};
+use crate::phrase::{PhraseRecorder, Phraser, join};
+use crate::render::source_location;
+use crate::term::{NameReference, NameRole, Term, Type};
+use crate::value::PythonValue;
+use crate::words::{is_plural, to_sentence, with_article_or_some};
 use fragment::{Code, Holes};
-use step::{Step, line, lines, steps};
+use step::{HarnessStep, line, lines, steps};
 
-/// Tells a harness.
+/// Writes the document of a harness.
 pub(super) fn document(
     name: &str,
-    source: &Source,
+    source: &DocumentSource,
     options: &Options,
-    recorder: &Recorder,
+    recorder: &PhraseRecorder,
 ) -> Result<Document, Unreadable> {
     let (harness, diagnostics) = parse(&source.text);
     if diagnostics
@@ -42,16 +42,16 @@ pub(super) fn document(
     let raw = &harness.raw.text;
     let vocabulary = World::vocabulary_of(&parts, raw, &options.vocabulary, options.limits);
     let world = World::new(&parts, raw, &vocabulary, options.limits);
-    let steps: Vec<Step> = harness
+    let steps: Vec<HarnessStep> = harness
         .actions
         .iter()
         .flat_map(|action| steps(&harness, action))
         .collect();
-    let speaker = Speaker::new(&vocabulary).with_shortening();
-    let author = Author {
+    let phraser = Phraser::new(&vocabulary).with_shortening();
+    let author = HarnessWriter {
         harness: &harness,
         world: &world,
-        speaker,
+        phraser,
         recorder,
         source,
         types: pool_types(&harness, &steps, &world),
@@ -69,7 +69,7 @@ pub(super) fn document(
     let finallys = lines(&harness, &harness.finallys);
     sections.extend(author.around("After each test", &finallys));
     let properties = harness.properties.iter();
-    let properties: Vec<Step> = properties
+    let properties: Vec<HarnessStep> = properties
         .map(|property| line(&harness, &property.line))
         .collect();
     let always = author.conditions(&properties);
@@ -77,7 +77,7 @@ pub(super) fn document(
     let assumptions = lines(&harness, &harness.assumptions);
     let assumed = author.conditions(&assumptions);
     sections.push(section("A test goes on only as long as", assumed));
-    let references = reference::items(&harness, speaker);
+    let references = reference::items(&harness, phraser);
     sections.push(section("The reference", references));
     sections.extend(incomplete_note(incomplete, options.limits.outcomes));
     sections.retain(|section| !section.items.is_empty());
@@ -89,7 +89,7 @@ pub(super) fn document(
     })
 }
 
-/// The comment at the top, in one line.
+/// Returns the comment at the top, on one line.
 fn leading_comment(text: &str) -> Option<String> {
     let comment = text
         .lines()
@@ -117,10 +117,10 @@ const ALWAYS_IMPORTED: [&str; 11] = [
     "traceback",
 ];
 
-/// The raw Python code of a harness is where its helpers and constants are.
+/// Returns the helpers and constants in the raw Python code of a harness, as the parts of a model.
 fn parts(harness: &Harness) -> Parts {
     let tree = tree::module(&harness.raw.text).unwrap_or_default();
-    let module = Module::read(&tree.body);
+    let module = ModuleNames::read(&tree.body);
     let always = ALWAYS_IMPORTED.into_iter().map(str::to_owned);
     let imported = module.imported.iter().cloned().chain(always);
     Parts {
@@ -132,8 +132,8 @@ fn parts(harness: &Harness) -> Parts {
     }
 }
 
-/// What is known of the values of each pool: what all that is ever put into it has in common.
-fn pool_types(harness: &Harness, steps: &[Step<'_>], world: &World<'_>) -> Vec<Type> {
+/// Returns the type of each pool: the common type of all values that are put into it.
+fn pool_types(harness: &Harness, steps: &[HarnessStep<'_>], world: &World<'_>) -> Vec<Type> {
     let mut found: Vec<Vec<Type>> = vec![vec![]; harness.pools.len()];
     for step in steps {
         let Some((axis, value)) = step.defines() else {
@@ -142,7 +142,7 @@ fn pool_types(harness: &Harness, steps: &[Step<'_>], world: &World<'_>) -> Vec<T
         if let Some(Axis::Slot { pool, .. }) = step.axes.get(axis)
             && let Some(types) = found.get_mut(pool.0)
         {
-            // What a value becomes later is made of what it was.
+            // Later values of a slot are made of earlier ones.
             if step.is_new(axis) {
                 let text = &step.body.text;
                 types.push(step.holes.type_of_value(value, text, step.axes, world));
@@ -157,45 +157,46 @@ fn pool_types(harness: &Harness, steps: &[Step<'_>], world: &World<'_>) -> Vec<T
         .collect()
 }
 
-/// What is known of a pool by what is put into it. Nothing tells that `make_queue()` or `<queue>.copy()` gives one of Python's
-/// own collections, so what they give is an object of the system, and its methods are calls like any others (P38).
+/// Returns the type of a pool from the types of its values. It is not known if `make_queue()` or
+/// `<queue>.copy()` gives one of Python's own collections. So their results are objects of the
+/// system, whose methods are unknown calls (P38).
 fn pool_type(types: Vec<Type>, name: String) -> Type {
     let is_object = !types.iter().any(Type::is_built_in);
     let class = types.iter().find(|one| matches!(one, Type::Object(_)));
     match (is_object && !types.is_empty(), class) {
         (true, Some(class)) => class.clone(),
         (true, None) => Type::Object(name),
-        (false, _) => Type::common(types.into_iter()),
+        (false, _) => Type::unify_all(types.into_iter()),
     }
 }
 
-struct Author<'a, 'w> {
+struct HarnessWriter<'a, 'w> {
     harness: &'a Harness,
     world: &'w World<'w>,
-    speaker: Speaker<'a>,
-    recorder: &'a Recorder,
-    source: &'a Source,
+    phraser: Phraser<'a>,
+    recorder: &'a PhraseRecorder,
+    source: &'a DocumentSource,
     types: Vec<Type>,
 }
 
-impl<'w> Author<'_, 'w> {
-    fn pools(&self) -> Vec<Item> {
+impl<'w> HarnessWriter<'_, 'w> {
+    fn pools(&self) -> Vec<DocumentItem> {
         let pools = self.harness.pools.iter().map(|pool| {
             let mirrored = if pool.reference {
                 ", each mirrored by a reference value"
             } else {
                 ""
             };
-            let name = self.speaker.words(&pool.name);
+            let name = self.phraser.words(&pool.name);
             let values = if pool.size == 1 { "value" } else { "values" };
             let told = format!("up to {} {values} called {name}{mirrored}", pool.size);
-            Item::sentence(told, pool.line..=pool.line)
+            DocumentItem::sentence(told, pool.line..=pool.line)
         });
         pools.collect()
     }
 
-    /// What the holes of a line stand for.
-    fn path(&self, step: &Step<'_>) -> Path {
+    /// Returns the path on which the holes of a line have their values.
+    fn path(&self, step: &HarnessStep<'_>) -> Path {
         let used = step.used();
         let pool = |axis: usize| match step.axes.get(axis) {
             Some(Axis::Slot { pool, .. }) => {
@@ -214,20 +215,20 @@ impl<'w> Author<'_, 'w> {
                     let before = used.iter().take_while(|one| **one != axis);
                     let same =
                         before.filter(|one| pool(**one).is_some_and(|(other, _)| other == at));
-                    // All values of a pool for one are the same value.
+                    // All values of a pool of size one are the same value.
                     let number = match known.size {
                         1 => 1,
                         _ => same.count() as u32 + 1,
                     };
                     let is_new = *role == SlotRole::Definition;
-                    let words = self.speaker.words(&known.name);
+                    let words = self.phraser.words(&known.name);
                     let name = (known.name.as_str(), words.as_str());
                     step.holes
                         .bind_slot(axis, name, number, is_new, &type_, &mut path);
                 }
                 Axis::Choice(choice) => {
                     step.holes
-                        .bind_choice(axis, choice, self.speaker, &mut path);
+                        .bind_choice(axis, choice, self.phraser, &mut path);
                 }
                 Axis::Repeat(_) => {}
             }
@@ -242,23 +243,29 @@ impl<'w> Author<'_, 'w> {
         shown: &'t dyn Fn(&str) -> String,
     ) -> Teller<'t, 'w> {
         let place = (index, text);
-        Teller::new(execution, self.speaker, self.recorder, place, &[]).showing(shown)
+        Teller::new(execution, self.phraser, self.recorder, place, &[]).showing(shown)
     }
 
-    fn action<'s: 'w>(&self, step: &'s Step<'_>, titles: &mut Vec<String>) -> (Section, bool) {
+    fn action<'s: 'w>(
+        &self,
+        step: &'s HarnessStep<'_>,
+        titles: &mut Vec<String>,
+    ) -> (DocumentSection, bool) {
         let lines = step.lines();
         let index = LineIndex::fixed(lines.clone());
         let execution = Execution::new(self.world);
         let path = self.path(step);
         let title = self.title(step, titles);
         let mut items = Vec::new();
-        let place = place(self.source, &lines);
-        items.push(Item::labelled("Source", format!("{place}."), lines.clone()).from_level(2));
+        let place = source_location(self.source, &lines);
+        items.push(
+            DocumentItem::labelled("Source", format!("{place}."), lines.clone()).with_level(2),
+        );
         items.push(self.inputs(step, &lines));
         let shown = |code: &str| step.holes.shown(code);
         let mut teller = self.teller(&execution, (&index, &step.body.text), &shown);
         let guards: Vec<Term> = match &step.guard {
-            Some(guard) => conjuncts(self.term(guard, &path, &execution).folded()),
+            Some(guard) => conjuncts(self.term(guard, &path, &execution).fold_constants()),
             None => vec![],
         };
         let mut inside = path.clone();
@@ -268,7 +275,7 @@ impl<'w> Author<'_, 'w> {
         let happens = match step.defines() {
             Some((axis, value)) if step.is_new(axis) => {
                 let told = self.new_value(step, axis, value, &path, &execution);
-                vec![Item::sentence(told, lines.clone()).from_level(0)]
+                vec![DocumentItem::sentence(told, lines.clone()).with_level(0)]
             }
             _ => {
                 let frame = frame(&step.body.text, step);
@@ -278,7 +285,7 @@ impl<'w> Author<'_, 'w> {
                 let here = teller.here(&flow);
                 let mut told = teller.outcomes(&flow, &(0..0));
                 if !here.is_empty() {
-                    told.insert(0, Item::group("Here", here, lines.clone()));
+                    told.insert(0, DocumentItem::group("Here", here, lines.clone()));
                 }
                 told
             }
@@ -287,22 +294,22 @@ impl<'w> Author<'_, 'w> {
         let mut happens = happens;
         for error in &step.expected {
             let told = format!("The error \"{}\" is acceptable.", self.error(error));
-            happens.push(Item::sentence(told, lines.clone()));
+            happens.push(DocumentItem::sentence(told, lines.clone()));
         }
         if reference::is_compared(self.harness, &step.body.text) {
             let told = "The answer must be the same as that of the reference.";
-            happens.push(Item::sentence(told, lines.clone()));
+            happens.push(DocumentItem::sentence(told, lines.clone()));
         }
-        items.push(Item::group("What happens", happens, lines.clone()).from_level(0));
+        items.push(DocumentItem::group("What happens", happens, lines.clone()).with_level(0));
         if let Some(post) = &step.post {
-            let checked = conjuncts(self.term(post, &path, &execution).folded());
+            let checked = conjuncts(self.term(post, &path, &execution).fold_constants());
             let told = checked
                 .iter()
-                .map(|one| Item::sentence(sentence(&teller.plain(one)), lines.clone()));
+                .map(|one| DocumentItem::sentence(to_sentence(&teller.plain(one)), lines.clone()));
             let label = "What is checked afterwards";
-            items.push(Item::group(label, told.collect(), lines.clone()));
+            items.push(DocumentItem::group(label, told.collect(), lines.clone()));
         }
-        let section = Section {
+        let section = DocumentSection {
             heading: Heading::Action(format!("Action: {title}")),
             items,
             lines,
@@ -311,7 +318,7 @@ impl<'w> Author<'_, 'w> {
         (section, !execution.limit_reached())
     }
 
-    /// The meaning of an expression with holes.
+    /// Returns the meaning of an expression with holes.
     fn term<'s: 'w>(
         &self,
         code: &'s Code<Expression>,
@@ -328,33 +335,34 @@ impl<'w> Author<'_, 'w> {
         let name = tree::expression(class)
             .ok()
             .and_then(|one| error_name(&one));
-        self.speaker.words(name.as_deref().unwrap_or(class))
+        self.phraser.words(name.as_deref().unwrap_or(class))
     }
 
-    fn inputs(&self, step: &Step<'_>, lines: &Lines) -> Item {
-        let items: Vec<Item> = self
+    fn inputs(&self, step: &HarnessStep<'_>, lines: &LineRange) -> DocumentItem {
+        let items: Vec<DocumentItem> = self
             .slots(step)
             .iter()
             .map(|(name, number)| {
                 let label = numbered(name, *number);
-                Item::sentence(format!("{label}: any {name} made so far"), lines.clone())
+                DocumentItem::sentence(format!("{label}: any {name} made so far"), lines.clone())
             })
             .collect();
         if items.is_empty() {
-            Item::labelled("Inputs", "none.", lines.clone())
+            DocumentItem::labelled("Inputs", "none.", lines.clone())
         } else {
-            Item::group("Inputs", items, lines.clone())
+            DocumentItem::group("Inputs", items, lines.clone())
         }
     }
 
-    /// The pool values that an action uses: the words of the pool, and which one of that pool it is.
-    fn slots(&self, step: &Step<'_>) -> Vec<(String, u64)> {
+    /// Returns the pool values that an action uses: the words of the pool, and the number of the
+    /// value in that pool.
+    fn slots(&self, step: &HarnessStep<'_>) -> Vec<(String, u64)> {
         let mut slots: Vec<(String, u64)> = Vec::new();
         for axis in step.used() {
             if let Some(Axis::Slot { pool, .. }) = step.axes.get(axis)
                 && let Some(pool) = self.harness.pools.get(pool.0)
             {
-                let name = self.speaker.words(&pool.name);
+                let name = self.phraser.words(&pool.name);
                 let number = slots.iter().filter(|(known, _)| *known == name).count() as u64 + 1;
                 if number == 1 || pool.size > 1 {
                     slots.push((name, number));
@@ -364,8 +372,8 @@ impl<'w> Author<'_, 'w> {
         slots
     }
 
-    /// "there is a tree and a key" (L1).
-    fn kept(&self, step: &Step<'_>) -> Vec<String> {
+    /// Phrases the required values: "there is a tree and a key" (L1).
+    fn kept(&self, step: &HarnessStep<'_>) -> Vec<String> {
         let slots = self.slots(step);
         let Some((first, _)) = slots.first() else {
             return vec![];
@@ -373,13 +381,13 @@ impl<'w> Author<'_, 'w> {
         let is = if is_plural(first) { "are" } else { "is" };
         let all: Vec<String> = slots
             .iter()
-            .map(|(name, number)| one_or_some(&numbered(name, *number)))
+            .map(|(name, number)| with_article_or_some(&numbered(name, *number)))
             .collect();
         vec![format!("there {is} {}", join::nouns(&all, "and"))]
     }
 
-    /// "For every H, C." (L8).
-    fn conditions<'s: 'w>(&self, all: &'s [Step<'_>]) -> Vec<Item> {
+    /// Writes properties: "For every H, C.", after the actions (L8).
+    fn conditions<'s: 'w>(&self, all: &'s [HarnessStep<'_>]) -> Vec<DocumentItem> {
         let mut items = Vec::new();
         for step in all {
             let lines = step.lines();
@@ -389,18 +397,18 @@ impl<'w> Author<'_, 'w> {
             let Some(code) = &step.guard else { continue };
             let shown = |code: &str| step.holes.shown(code);
             let teller = self.teller(&execution, (&index, &code.text), &shown);
-            // Written out, for what is said of every value must show which values those are.
+            // Written out, because a sentence about every value must show which values are meant.
             let term = execution.expanded(&self.term(code, &path, &execution));
-            for conjunct in conjuncts(term.folded()) {
-                // What always holds need not be said.
-                if conjunct.as_value().and_then(Value::truth) == Some(true) {
+            for conjunct in conjuncts(term.fold_constants()) {
+                // A condition that always holds is left out.
+                if conjunct.as_value().and_then(PythonValue::truth) == Some(true) {
                     continue;
                 }
                 let (conjunct, slots) = renumbered(&conjunct);
                 let every: Vec<String> = slots
                     .iter()
                     .map(|(name, number)| {
-                        let name = self.speaker.words(name);
+                        let name = self.phraser.words(name);
                         let each = if is_plural(&name) { "all" } else { "every" };
                         format!("{each} {}", numbered(&name, u64::from(*number)))
                     })
@@ -411,24 +419,24 @@ impl<'w> Author<'_, 'w> {
                 } else {
                     format!("for {}, {clause}", join::nouns(&every, "and"))
                 };
-                items.push(Item::sentence(sentence(&told), lines.clone()));
+                items.push(DocumentItem::sentence(to_sentence(&told), lines.clone()));
             }
         }
         items
     }
 
-    /// What is done before or after each test.
-    fn around<'s: 'w>(&self, heading: &str, all: &'s [Step<'_>]) -> Option<Section> {
+    /// Writes the statements that run before or after each test.
+    fn around<'s: 'w>(&self, heading: &str, all: &'s [HarnessStep<'_>]) -> Option<DocumentSection> {
         let mut items = Vec::new();
         for step in all {
             let lines = step.lines();
             let index = LineIndex::fixed(lines.clone());
             let execution = Execution::new(self.world);
             let path = self.path(step);
-            // Before a test there is nothing that could become something else.
+            // Before a test there is no value that could become another one.
             if let Some((axis, value)) = step.defines() {
                 let told = self.new_value(step, axis, value, &path, &execution);
-                items.push(Item::sentence(told, lines));
+                items.push(DocumentItem::sentence(told, lines));
                 continue;
             }
             let shown = |code: &str| step.holes.shown(code);
@@ -444,15 +452,16 @@ impl<'w> Author<'_, 'w> {
     }
 }
 
-/// A condition in which the values of each pool are numbered from 1, and the values it speaks of, in order.
+/// Numbers the values of each pool in a condition from 1. Returns the condition, and the values in
+/// order.
 fn renumbered(condition: &Term) -> (Term, Vec<(String, u32)>) {
     let mut known: Vec<(String, u32)> = Vec::new();
     let mut slots: Vec<(String, u32)> = Vec::new();
-    let condition = condition.replaced(&mut |part| {
+    let condition = condition.map_parts(&mut |part| {
         let Term::Reference(reference) = part else {
             return None;
         };
-        let Role::Pool { number } = reference.role else {
+        let NameRole::Pool { number } = reference.role else {
             return None;
         };
         let key = (reference.name.clone(), number);
@@ -463,9 +472,9 @@ fn renumbered(condition: &Term) -> (Term, Vec<(String, u32)>) {
             known.len() - 1
         });
         let number = slots.get(at).map_or(1, |(_, number)| *number);
-        let role = Role::Pool { number };
+        let role = NameRole::Pool { number };
         Some(
-            Reference {
+            NameReference {
                 role,
                 ..reference.clone()
             }
@@ -475,7 +484,7 @@ fn renumbered(condition: &Term) -> (Term, Vec<(String, u32)>) {
     (condition, slots)
 }
 
-/// "tree", "second tree".
+/// Phrases a numbered value: "tree", "second tree".
 fn numbered(name: &str, number: u64) -> String {
     match number {
         1 => name.to_owned(),
@@ -483,15 +492,16 @@ fn numbered(name: &str, number: u64) -> String {
     }
 }
 
-/// The frame of the statements of a line: what its slots are given lasts, what other names are given does not.
-fn frame<'t>(text: &'t str, step: &Step<'_>) -> Frame<'t> {
+/// Returns the frame of a line's statements: assignments to slots last, those to other names do
+/// not.
+fn frame<'t>(text: &'t str, step: &HarnessStep<'_>) -> Frame<'t> {
     let is_slot = |axis: &Axis| matches!(axis, Axis::Slot { .. });
     let all = step.axes.iter().enumerate();
     let slots = all.filter(|(_, axis)| is_slot(axis));
     bare_frame(text).with_places(slots.map(|(axis, _)| Holes::name(axis, false)))
 }
 
-/// The frame of an expression of a line: all names in it are of the harness.
+/// Returns the frame of a line's expression: all names in it belong to the harness.
 fn bare_frame(text: &str) -> Frame<'_> {
     let callable = Callable {
         name: String::new(),

@@ -1,67 +1,68 @@
-//! What an action is given (6.2): from which values, of which kind.
+//! Describes the inputs of an action: the values they come from, and their types.
 
 use testwright_source::tree::Expression;
 
 use super::locate::{Action, Callable, Input, Origin};
 use super::run::{Execution, Frame, Path, World};
-use crate::kind::{Kind, Kinds};
-use crate::phrase::{Speaker, join};
-use crate::term::{Call, Callee, Reference, Role, Scope, Term, Type};
-use crate::value::Value;
+use crate::kind::{KindPhrase, KindReader};
+use crate::phrase::{Phraser, join};
+use crate::term::{CallTarget, CallTerm, NameReference, NameRole, NameScope, Term, Type};
+use crate::value::PythonValue;
 
-/// Collections with more members than this are shortened, to this many (3.3).
+/// Maximum number of members of a collection that are listed. Larger collections are shortened to
+/// this many.
 const MOST: usize = 12;
 const FIRST: usize = 10;
 
-/// What is known of an input.
+/// Facts about an input.
 pub(crate) struct Known {
-    /// Behind "NAME: ".
+    /// Phrase behind "NAME: ".
     pub(crate) phrase: String,
     pub(crate) type_: Type,
 }
 
-/// A scope with the constants and variables of a model.
+/// Scope with the constants and variables of a model.
 struct Globals<'a, 'w>(&'a World<'w>);
 
-impl Scope for Globals<'_, '_> {
-    fn name(&self, name: &str) -> Option<Term> {
+impl NameScope for Globals<'_, '_> {
+    fn resolve_name(&self, name: &str) -> Option<Term> {
         self.0.global(name, &Default::default())
     }
 
-    fn attribute(&self, object: &str, name: &str) -> Option<Term> {
+    fn resolve_attribute(&self, object: &str, name: &str) -> Option<Term> {
         let is_own = self.0.parts.is_machine && object == "self";
         is_own.then(|| self.0.global(name, &Default::default()))?
     }
 }
 
-/// What is known of an input of an action.
+/// Returns the facts about an input of an action.
 pub(crate) fn known<'w>(
     input: &'w Input,
     execution: &Execution<'w>,
-    speaker: Speaker<'_>,
+    phraser: Phraser<'_>,
 ) -> Known {
     let world = execution.world;
-    // What conditions of `filter` speak of.
-    let variable: Term = Reference::new(input.name.clone(), Role::Variable).into();
+    // Conditions of `filter` refer to this variable.
+    let variable: Term = NameReference::new(input.name.clone(), NameRole::Variable).into();
     match &input.from {
         Origin::Any => Known {
             phrase: "any value".to_owned(),
-            type_: annotated(input, world, speaker),
+            type_: annotated(input, world, phraser),
         },
         Origin::Domain(values) => {
-            let term = Term::read(values, world.text, &Globals(world));
-            of_values(&term, speaker)
+            let term = Term::from_expression(values, world.text, &Globals(world));
+            of_values(&term, phraser)
         }
         Origin::Computed(function) => match computed(function, execution) {
-            Some(term) => of_values(&term, speaker),
+            Some(term) => of_values(&term, phraser),
             None => Known {
                 phrase: "any value".to_owned(),
                 type_: Type::Unknown,
             },
         },
         Origin::Strategy(strategy) => {
-            let kind = with_kinds(world, speaker, |kinds| {
-                kinds.of_strategy(strategy, Some(&variable))
+            let kind = with_kinds(world, phraser, |kinds| {
+                kinds.read_strategy(strategy, Some(&variable))
             });
             Known {
                 phrase: kind.any(None),
@@ -75,8 +76,8 @@ pub(crate) fn known<'w>(
         } => {
             let such_that = filtered.as_ref().map(|strategy| {
                 let variable = Some(&variable);
-                with_kinds(world, speaker, |kinds| {
-                    kinds.of_strategy(strategy, variable)
+                with_kinds(world, phraser, |kinds| {
+                    kinds.read_strategy(strategy, variable)
                 })
                 .restriction
             });
@@ -87,22 +88,22 @@ pub(crate) fn known<'w>(
                 ""
             };
             Known {
-                phrase: format!("any of the {}{such_that}{used_up}", speaker.words(name)),
+                phrase: format!("any of the {}{such_that}{used_up}", phraser.words(name)),
                 type_: Type::Unknown,
             }
         }
     }
 }
 
-/// What a strategy gives.
-pub(crate) fn drawn(strategy: &Expression, world: &World<'_>, speaker: Speaker<'_>) -> String {
-    with_kinds(world, speaker, |kinds| kinds.of_strategy(strategy, None)).any(None)
+/// Returns the facts about the values of a strategy.
+pub(crate) fn drawn(strategy: &Expression, world: &World<'_>, phraser: Phraser<'_>) -> String {
+    with_kinds(world, phraser, |kinds| kinds.read_strategy(strategy, None)).any(None)
 }
 
-fn annotated(input: &Input, world: &World<'_>, speaker: Speaker<'_>) -> Type {
+fn annotated(input: &Input, world: &World<'_>, phraser: Phraser<'_>) -> Type {
     match &input.annotation {
         Some(annotation) => {
-            with_kinds(world, speaker, |kinds| kinds.of_annotation(annotation)).type_
+            with_kinds(world, phraser, |kinds| kinds.read_annotation(annotation)).type_
         }
         None => Type::Unknown,
     }
@@ -110,63 +111,63 @@ fn annotated(input: &Input, world: &World<'_>, speaker: Speaker<'_>) -> Type {
 
 fn with_kinds(
     world: &World<'_>,
-    speaker: Speaker<'_>,
-    ask: impl FnOnce(&Kinds<'_>) -> Kind,
-) -> Kind {
+    phraser: Phraser<'_>,
+    ask: impl FnOnce(&KindReader<'_>) -> KindPhrase,
+) -> KindPhrase {
     let scope = Globals(world);
     let definition = |name: &str| -> Option<Expression> { world.parts.values.get(name).cloned() };
-    ask(&Kinds {
+    ask(&KindReader {
         text: world.text,
         scope: &scope,
         definition: &definition,
-        speaker,
+        phraser,
     })
 }
 
-/// What a function without parameters gives.
+/// Returns the result of a function without parameters.
 fn computed<'w>(function: &'w Callable, execution: &Execution<'w>) -> Option<Term> {
     let frame = Frame::new(execution.world.text, function, false);
     let term = execution.condition(function, Path::default(), &frame)?;
     Some(execution.expanded(&term))
 }
 
-/// The values of a domain.
-fn of_values(term: &Term, speaker: Speaker<'_>) -> Known {
+/// Returns the facts about the values of a domain.
+fn of_values(term: &Term, phraser: Phraser<'_>) -> Known {
     let inner = without_wrapping(term);
     let type_ = inner.type_of().element();
     let phrase = match inner {
-        Term::Value(Value::Range { start, stop, step }) => {
+        Term::Value(PythonValue::Range { start, stop, step }) => {
             let values = inner.as_value().and_then(numbers).unwrap_or_default();
             match (values.len(), step) {
                 (0, _) | (2.., 1) => format!("a whole number from {start} to {}", stop - 1),
-                _ => one_of(&notations(&values, speaker), values.len()),
+                _ => one_of(&notations(&values, phraser), values.len()),
             }
         }
         Term::Value(value) => match members(value) {
-            Some(members) => one_of(&notations(&members, speaker), members.len()),
-            None => format!("any element of {}", speaker.noun(inner).text),
+            Some(members) => one_of(&notations(&members, phraser), members.len()),
+            None => format!("any element of {}", phraser.noun(inner).text),
         },
         Term::List(members) | Term::Tuple(members) | Term::Set(members) => {
-            let phrases: Vec<String> = members.iter().map(|one| speaker.noun(one).text).collect();
+            let phrases: Vec<String> = members.iter().map(|one| phraser.noun(one).text).collect();
             one_of(&phrases, phrases.len())
         }
         _ => match keys_of(inner) {
-            Some(dictionary) => format!("any key of {}", speaker.noun(dictionary).text),
-            None => format!("any element of {}", speaker.noun(inner).text),
+            Some(dictionary) => format!("any key of {}", phraser.noun(dictionary).text),
+            None => format!("any element of {}", phraser.noun(inner).text),
         },
     };
     Known { phrase, type_ }
 }
 
-/// The dictionary whose keys these are.
+/// Returns the dictionary whose keys a term is.
 fn keys_of(term: &Term) -> Option<&Term> {
     if let Type::Dictionary(..) = term.type_of() {
         return Some(term);
     }
     match term {
         Term::Call(call) => match &**call {
-            Call {
-                callee: Callee::Method { object, name },
+            CallTerm {
+                callee: CallTarget::Method { object, name },
                 arguments,
                 ..
             } if name == "keys" && arguments.is_empty() => Some(object),
@@ -176,11 +177,11 @@ fn keys_of(term: &Term) -> Option<&Term> {
     }
 }
 
-/// `list(x)`, `sorted(x)` and the like have the elements of `x`.
+/// Returns `x` for `list(x)`, `sorted(x)` and other calls that keep the elements.
 fn without_wrapping(term: &Term) -> &Term {
     match term {
         Term::Call(call) => match (&call.callee, call.arguments.as_slice()) {
-            (Callee::Function { module: None, name }, [inner])
+            (CallTarget::Function { module: None, name }, [inner])
                 if matches!(
                     name.as_str(),
                     "list" | "tuple" | "set" | "sorted" | "frozenset"
@@ -194,11 +195,11 @@ fn without_wrapping(term: &Term) -> &Term {
     }
 }
 
-fn members(value: &Value) -> Option<Vec<Value>> {
+fn members(value: &PythonValue) -> Option<Vec<PythonValue>> {
     match value {
-        Value::List(members) | Value::Tuple(members) => Some(members.clone()),
-        // Sets have no order of their own (3.3).
-        Value::Set(members) | Value::FrozenSet(members) => {
+        PythonValue::List(members) | PythonValue::Tuple(members) => Some(members.clone()),
+        // Sets have no order of their own, so their members are sorted.
+        PythonValue::Set(members) | PythonValue::FrozenSet(members) => {
             let mut members = members.clone();
             members.sort_by_cached_key(|one| {
                 let notation = one.notation();
@@ -206,28 +207,34 @@ fn members(value: &Value) -> Option<Vec<Value>> {
             });
             Some(members)
         }
-        Value::Dictionary(entries) => Some(entries.iter().map(|(key, _)| key.clone()).collect()),
-        Value::Text(text) => Some(
+        PythonValue::Dictionary(entries) => {
+            Some(entries.iter().map(|(key, _)| key.clone()).collect())
+        }
+        PythonValue::Text(text) => Some(
             text.chars()
-                .map(|one| Value::text(one.to_string()))
+                .map(|one| PythonValue::text(one.to_string()))
                 .collect(),
         ),
         _ => None,
     }
 }
 
-/// The numbers of a range, unless there are very many.
-fn numbers(value: &Value) -> Option<Vec<Value>> {
-    let Value::Range { start, step, .. } = value else {
+/// Returns the numbers of a range, unless there are very many.
+fn numbers(value: &PythonValue) -> Option<Vec<PythonValue>> {
+    let PythonValue::Range { start, step, .. } = value else {
         return None;
     };
     let length = value.length().filter(|length| *length <= 1_000)?;
     let number = |at: usize| start + step * at as i128;
-    Some((0..length).map(|at| Value::integer(number(at))).collect())
+    Some(
+        (0..length)
+            .map(|at| PythonValue::integer(number(at)))
+            .collect(),
+    )
 }
 
-fn notations(values: &[Value], speaker: Speaker<'_>) -> Vec<String> {
-    values.iter().map(|one| speaker.notation(one)).collect()
+fn notations(values: &[PythonValue], phraser: Phraser<'_>) -> Vec<String> {
+    values.iter().map(|one| phraser.notation(one)).collect()
 }
 
 fn one_of(phrases: &[String], total: usize) -> String {
@@ -243,7 +250,7 @@ fn one_of(phrases: &[String], total: usize) -> String {
     }
 }
 
-/// The bundles from which an action takes values, each once.
+/// Returns the distinct bundles from which an action takes values.
 pub(crate) fn bundles(action: &Action) -> Vec<&str> {
     let mut names: Vec<&str> = Vec::new();
     for input in &action.inputs {

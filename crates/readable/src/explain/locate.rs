@@ -1,6 +1,7 @@
-//! Finding the parts of a model in the text of a module: its state, its actions, when they can happen and with what.
+//! Finds the parts of a model in the text of a module: its state, its actions, their guards and
+//! their inputs.
 //!
-//! Each kind of model is a file that fills in the same [`Parts`]; what comes after knows only those.
+//! Each kind of model has a file that fills in the same [`Parts`]. Later stages use only those.
 
 mod cases;
 mod drawn;
@@ -17,73 +18,74 @@ use testwright_source::tree::{Expression, Parameter, Statement};
 
 pub(crate) use machine::{machine, machines};
 pub(crate) use program::program;
-pub(crate) use python::Module;
-pub(crate) use scenario::{Scenario, Step, scenario, suite};
+pub(crate) use python::ModuleNames;
+pub(crate) use scenario::{FsmScenario, FsmStep, scenario, suite};
 
-/// What a model consists of.
+/// Parts of a model.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Parts {
-    /// What it is called, as it is written.
+    /// Name as it is written.
     pub(crate) name: String,
-    /// The first paragraph of what its author says about it.
+    /// First paragraph of the author's description.
     pub(crate) intro: Option<String>,
     pub(crate) state: Vec<Variable>,
     pub(crate) actions: Vec<Action>,
-    /// What must always be true.
+    /// Conditions that must always be true.
     pub(crate) always: Vec<Callable>,
-    /// When a run may end.
+    /// Condition under which a run may end.
     pub(crate) end: Option<Callable>,
-    /// To which situations exploration is limited.
+    /// Condition that limits exploration.
     pub(crate) limits: Option<Callable>,
-    /// Functions that can be looked into, by the name by which they are called; methods as `self.name`.
+    /// Functions that can be inlined, by the name by which they are called. Methods are
+    /// `self.name`.
     pub(crate) helpers: BTreeMap<String, Callable>,
     /// Names that always stand for the same value.
     pub(crate) constants: BTreeMap<String, Expression>,
     /// Names that stand for something imported.
     pub(crate) imported: Vec<String>,
-    /// What names of the module were given last: strategies may have names.
+    /// Last value of each name of the module. Strategies may have names.
     pub(crate) values: BTreeMap<String, Expression>,
-    /// It is a class, so its functions have a `self`.
+    /// True for a class, whose functions have a `self`.
     pub(crate) is_machine: bool,
 }
 
-/// Something that is remembered from one action to the next.
+/// A variable that is kept from one action to the next.
 #[derive(Debug, Clone)]
 pub(crate) struct Variable {
     pub(crate) name: String,
     pub(crate) start: Start,
-    /// Where it is given its start value.
+    /// Place of its first assignment.
     pub(crate) range: Range,
 }
 
-/// What a variable is at the start.
+/// Start value of a variable.
 #[derive(Debug, Clone)]
 pub(crate) enum Start {
     Value(Expression),
-    /// Whatever this strategy gives.
+    /// Any value of this strategy.
     Drawn(Expression),
-    /// Made of arguments of the rule that initialises, by these names.
+    /// A value made from the arguments of the initialising rule, which have these names.
     Made(Expression, Vec<String>),
-    /// Values that rules keep for other rules.
+    /// A bundle: values that rules keep for other rules.
     Bundle,
-    /// It is not told.
+    /// The start value is not given.
     Nothing,
 }
 
-/// Something that can happen.
+/// An action of a model.
 #[derive(Debug, Clone)]
 pub(crate) struct Action {
     pub(crate) does: Callable,
-    /// All of them must hold.
+    /// Conditions that must all hold.
     pub(crate) guards: Vec<Callable>,
     pub(crate) inputs: Vec<Input>,
-    /// It happens once, before those that do not.
+    /// True if it happens once, before all other actions.
     pub(crate) is_first: bool,
-    /// It is observed, not chosen by the tester.
+    /// True if it is observed, not chosen by the tester.
     pub(crate) is_observed: bool,
-    /// The values of its inputs belong together, in order.
+    /// True if the values of its inputs are combined by position.
     pub(crate) in_cases: bool,
-    /// The bundles that keep what it returns.
+    /// Bundles that keep its result.
     pub(crate) targets: Vec<String>,
 }
 
@@ -95,30 +97,30 @@ pub(crate) struct Input {
     pub(crate) annotation: Option<Expression>,
 }
 
-/// Where the values of an input come from.
+/// Origin of the values of an input.
 #[derive(Debug, Clone)]
 pub(crate) enum Origin {
-    /// These values.
+    /// One of these values.
     Domain(Expression),
-    /// What a function or lambda gives.
+    /// A result of a function or lambda.
     Computed(Callable),
-    /// What a strategy of Hypothesis gives.
+    /// A value of a Hypothesis strategy.
     Strategy(Expression),
-    /// A value that an earlier rule has kept.
+    /// A value that an earlier rule has kept in a bundle.
     Bundle {
         name: String,
         is_consumed: bool,
-        /// The whole strategy if it lets only some of them pass: `items.filter(…)`.
+        /// Whole strategy, if it filters the values of the bundle: `items.filter(…)`.
         filtered: Option<Expression>,
     },
-    /// Anything.
+    /// Any value.
     Any,
 }
 
 /// A `def` or a `lambda`.
 #[derive(Debug, Clone)]
 pub(crate) struct Callable {
-    /// Empty for a lambda.
+    /// Name, empty for a lambda.
     pub(crate) name: String,
     pub(crate) parameters: Vec<Parameter>,
     pub(crate) docstring: Option<String>,

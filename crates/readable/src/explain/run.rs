@@ -1,7 +1,8 @@
-//! Symbolic execution (6.3): what an action does, for all its inputs at once, without running anything.
+//! Symbolic execution: what an action does, for all its inputs at once, without running anything.
 //!
-//! Expressions are substituted, never evaluated: a local is what it was given, a state variable is its name and how often it
-//! has changed. Only a branch that leaves the action parts its ways. Everything has a limit, so that every text ends.
+//! Expressions are substituted, never evaluated. A local stands for its value, and a state variable
+//! for its name with a version, the number of its changes. Only a branch that leaves the action
+//! splits the path (Y5). Everything has a limit, so that every text terminates.
 
 mod alias;
 mod assign;
@@ -36,9 +37,9 @@ pub use world::Limits;
 pub(crate) use world::{EARLIER, FIRST, World};
 
 use super::facts::Facts;
-use super::flow::{End, Event, EventKind, Flow, Round};
+use super::flow::{End, Event, EventKind, ExecutionFlow, Round};
 use super::locate::Callable;
-use crate::property::raised;
+use crate::property::expected_errors;
 use crate::term::Term;
 use attempt::Attempt;
 use choose::leaves;
@@ -46,27 +47,29 @@ use finally::Finally;
 use onward::Onward;
 use scope::View;
 
-/// What is known at a point of a way through an action.
+/// Knowledge at a point of a path through an action.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Path {
     pub(crate) locals: BTreeMap<String, Term>,
-    /// How often each state variable has changed.
+    /// Version of each state variable: the number of its changes.
     pub(crate) versions: BTreeMap<String, u32>,
     pub(crate) facts: Facts,
-    /// What state variables were made of, by name and by how often they had changed then.
+    /// Values of earlier versions of state variables, by name and version.
     between: BTreeMap<(String, u32), Term>,
-    /// Since which change each state variable is the object that it is: what changed it later changed that object.
+    /// Version since which each state variable is the same object. Later changes changed that
+    /// object.
     same_since: BTreeMap<String, u32>,
-    /// Locals that change in ways for which there is no expression: they are told of like state variables.
+    /// Locals whose changes have no expression. They are described like state variables.
     loose: BTreeSet<String>,
-    /// What the statement at hand has taken out of collections, and the place where it stands for itself.
+    /// Values that the current statement has taken out of collections, with the place of the
+    /// expression.
     taken: Vec<(Range, Term)>,
-    /// What the next statement has taken already.
+    /// Values that the next statement has already taken.
     given: Vec<(Range, Term)>,
 }
 
 impl Path {
-    /// Takes up how often variables have changed on another way that leads to the same place.
+    /// Merges the versions of another path that leads to the same point.
     fn meet(&mut self, other: &Path) {
         for (name, version) in &other.versions {
             let known = self.versions.entry(name.clone()).or_default();
@@ -79,29 +82,30 @@ impl Path {
     }
 }
 
-/// In which function statements stand.
+/// Function that statements stand in.
 #[derive(Debug, Clone)]
 pub(crate) struct Frame<'w> {
-    /// The text in which they stand.
+    /// Text of the function.
     pub(crate) text: &'w str,
-    /// Names that it declares to be global.
+    /// Names that it declares as global.
     globals: BTreeSet<String>,
-    /// What it calls the object whose method it is.
+    /// Name of the object whose method it is.
     receiver: Option<String>,
-    /// The helpers that are being looked into, outermost first.
+    /// Helpers that are being inlined, outermost first.
     helpers: Vec<String>,
-    /// Whether what ends here is an outcome of the action.
+    /// True if an end here is an outcome of the action.
     counts: bool,
-    /// In which kind of loop they stand, if they do, so that nothing can be called old or new (R10).
+    /// Kind of the enclosing loop, inside which nothing is marked old or new (R10).
     round: Option<Round>,
-    /// What is done at last, however it is left, outermost first.
+    /// `finally` parts of the enclosing `try` statements, outermost first.
     finally: Vec<Finally<'w>>,
-    /// Where it goes on with what is returned here, if that is in the middle of a statement.
+    /// Continuation for a returned value, if the call stands in the middle of a statement.
     onward: Option<Rc<Onward<'w>>>,
 }
 
 impl<'w> Frame<'w> {
-    /// The frame of an action, guard or invariant; the first parameter of a method is what it calls its object.
+    /// Creates the frame of an action, guard or invariant. The first parameter of a method is the
+    /// name of its object.
     pub(crate) fn new(text: &'w str, callable: &Callable, is_method: bool) -> Frame<'w> {
         let first = callable.parameters.first();
         Frame {
@@ -116,7 +120,7 @@ impl<'w> Frame<'w> {
         }
     }
 
-    /// The same frame, in which these names are places that last: what they are given is told.
+    /// Returns the frame with these names as lasting places, whose assignments are described.
     pub(crate) fn with_places(self, names: impl IntoIterator<Item = String>) -> Frame<'w> {
         Frame {
             globals: names.into_iter().collect(),
@@ -140,7 +144,7 @@ impl<'w> Frame<'w> {
     }
 }
 
-/// The names that a function declares to be global, wherever it does.
+/// Returns the names that a function declares as global, anywhere.
 pub(super) fn globals(body: &[Statement]) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     for statement in body {
@@ -178,17 +182,17 @@ pub(super) fn globals(body: &[Statement]) -> BTreeSet<String> {
     names
 }
 
-/// A flow, and what is known at its end if its ways do not part.
+/// A flow, with the knowledge at its end if its path does not split.
 pub(crate) struct Ended {
-    pub(crate) flow: Flow,
+    pub(crate) flow: ExecutionFlow,
     pub(crate) path: Path,
 }
 
-/// The execution of one action, with its guards.
+/// Execution of one action, with its guards.
 pub(crate) struct Execution<'w> {
     pub(crate) world: &'w World<'w>,
     definitions: RefCell<Vec<Definition>>,
-    /// Outcomes that are complete.
+    /// Number of complete outcomes.
     completed: Cell<usize>,
     limit_reached: Cell<bool>,
 }
@@ -210,19 +214,19 @@ impl<'w> Execution<'w> {
         }
     }
 
-    /// Whether something was left out because of a limit.
+    /// Returns true if something was left out because of a limit.
     pub(crate) fn limit_reached(&self) -> bool {
         self.limit_reached.get()
     }
 
-    /// The meaning of an expression at a point of a way.
+    /// Returns the meaning of an expression at a point of a path.
     pub(crate) fn term(&self, expression: &Expression, path: &Path, frame: &Frame<'w>) -> Term {
         let view = View {
             execution: self,
             path,
             frame,
         };
-        Term::read(expression, frame.text, &view)
+        Term::from_expression(expression, frame.text, &view)
     }
 
     /// Executes a whole body.
@@ -256,7 +260,7 @@ impl<'w> Execution<'w> {
     fn unexplored(&self, events: Vec<Event>, path: Path) -> Ended {
         self.limit_reached.set(true);
         Ended {
-            flow: Flow {
+            flow: ExecutionFlow {
                 events,
                 end: End::Unexplored,
             },
@@ -268,7 +272,7 @@ impl<'w> Execution<'w> {
         frame.counts && self.completed.get() >= self.world.limits.outcomes
     }
 
-    /// Executes one statement; the end of the flow, if it is one.
+    /// Executes one statement. Returns the end of the flow, if it is one.
     fn statement(
         &self,
         statement: &'w Statement,
@@ -291,7 +295,7 @@ impl<'w> Execution<'w> {
         end
     }
 
-    /// Executes one statement, in which what is taken out first is known.
+    /// Executes one statement, after the values that it takes out of collections are known.
     fn carried_out(
         &self,
         statement: &'w Statement,
@@ -392,7 +396,7 @@ impl<'w> Execution<'w> {
             }
             StatementKind::With { items, body, .. } => {
                 if let [(manager, _)] = items.as_slice()
-                    && let Some((errors, _)) = raised(manager)
+                    && let Some((errors, _)) = expected_errors(manager)
                 {
                     let tried = self.body(body, path.clone(), &frame.uncounted());
                     *path = tried.path;
@@ -425,7 +429,7 @@ impl<'w> Execution<'w> {
                 return self.attempt(&attempt, work, path, &frame, events);
             }
             StatementKind::Match { .. } => self.unread(range, frame, events),
-            // Declarations, and what has no effect that anyone could see.
+            // Declarations, and statements without a visible effect.
             StatementKind::Annotated { value: None, .. }
             | StatementKind::Function(_)
             | StatementKind::Class(_)
@@ -439,19 +443,19 @@ impl<'w> Execution<'w> {
         None
     }
 
-    /// What cannot be read is told as it is written (6.6).
+    /// Adds a statement that cannot be read as an event with its source text.
     fn unread(&self, range: &Range, frame: &Frame<'w>, events: &mut Vec<Event>) {
         let text = frame.text.get(range.clone()).unwrap_or_default();
         let words: Vec<&str> = text.split_whitespace().collect();
         events.push(event(EventKind::Python(words.join(" ")), range));
     }
 
-    /// Whether the facts decide a condition.
+    /// Returns the truth value of a condition, if the facts decide it.
     fn decide(&self, condition: &Term, path: &Path) -> Option<bool> {
         path.facts.decide(&self.expanded(condition))
     }
 
-    /// A condition as the facts of a path have it.
+    /// Returns the path with one more fact.
     fn with_fact(&self, path: &Path, condition: &Term, holds: bool) -> Path {
         let mut path = path.clone();
         path.facts.add(&self.expanded(condition), holds);
@@ -459,7 +463,7 @@ impl<'w> Execution<'w> {
     }
 }
 
-/// What a statement evaluates once, before it does anything.
+/// Returns the expression that a statement evaluates once, before it does anything.
 fn evaluated(statement: &Statement) -> Option<&Expression> {
     match &statement.kind {
         StatementKind::If { condition, .. } | StatementKind::Assert { condition, .. } => {
@@ -473,7 +477,7 @@ fn evaluated(statement: &Statement) -> Option<&Expression> {
     }
 }
 
-/// An event at a place.
+/// Creates an event at a place.
 fn event(kind: EventKind, range: &Range) -> Event {
     Event {
         kind,
@@ -481,7 +485,7 @@ fn event(kind: EventKind, range: &Range) -> Event {
     }
 }
 
-/// The parts of a conjunction, in order.
+/// Returns the parts of a conjunction, in order.
 pub(crate) fn conjuncts(condition: Term) -> Vec<Term> {
     match condition {
         Term::And(parts) => parts.into_iter().flat_map(conjuncts).collect(),
@@ -489,7 +493,7 @@ pub(crate) fn conjuncts(condition: Term) -> Vec<Term> {
     }
 }
 
-/// The class of what is raised, or the name of it.
+/// Returns the class of a raised exception, or its name.
 pub(crate) fn error_name(exception: &Expression) -> Option<String> {
     use testwright_source::tree::ExpressionKind;
     let named = match &exception.kind {

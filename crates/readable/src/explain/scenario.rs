@@ -1,32 +1,32 @@
-//! Finite-state scenario machines and test suites (6.7).
+//! Explains finite-state scenario machines and test suites.
 
 use testwright_source::tree::{self, Expression, Statement, StatementKind};
 
 use super::Options;
 use super::document::{alone, section};
-use super::locate::{Scenario, Step, suite};
+use super::locate::{FsmScenario, FsmStep, suite};
 use super::tell::LineIndex;
-use crate::block::{Document, Item, ItemKind, Section, Source};
-use crate::gherkin::{self, Feature, Keyword};
-use crate::phrase::{Recorder, Speaker, join};
-use crate::property::{Subject, Told, called, quoted};
+use crate::block::{Document, DocumentItem, DocumentSection, DocumentSource, ItemKind};
+use crate::gherkin::{self, Feature, StepKeyword};
+use crate::phrase::{PhraseRecorder, Phraser, join};
+use crate::property::{PropertyModule, RenderedFeature, call_text, python_string};
 use crate::quotation;
-use crate::steps::constants::Origin;
-use crate::steps::{Play, PlayLine};
-use crate::term::{Term, Unscoped};
-use crate::value::Value;
+use crate::steps::constants::LineSource;
+use crate::steps::{ExecutableLine, ExecutableScenario};
+use crate::term::{EmptyScope, Term};
+use crate::value::PythonValue;
 
-/// Tells a scenario machine.
+/// Writes the document of a scenario machine.
 pub(super) fn document(
     name: &str,
-    scenario: &Scenario,
-    source: &Source,
+    scenario: &FsmScenario,
+    source: &DocumentSource,
     options: &Options,
-    recorder: &Recorder,
+    recorder: &PhraseRecorder,
 ) -> Document {
-    let speaker = Speaker::new(&options.vocabulary).with_recorder(recorder);
-    let author = Author {
-        speaker,
+    let phraser = Phraser::new(&options.vocabulary).with_recorder(recorder);
+    let author = ScenarioWriter {
+        phraser,
         text: &source.text,
         index: LineIndex::new(source),
     };
@@ -41,17 +41,17 @@ pub(super) fn document(
     }
 }
 
-/// Tells the runs of a test suite.
+/// Writes the document of the runs of a test suite.
 pub(super) fn suite_document(
     name: &str,
-    runs: &[Vec<Step>],
+    runs: &[Vec<FsmStep>],
     intro: Option<String>,
-    source: &Source,
+    source: &DocumentSource,
     options: &Options,
-    recorder: &Recorder,
+    recorder: &PhraseRecorder,
 ) -> Document {
-    let author = Author {
-        speaker: Speaker::new(&options.vocabulary).with_recorder(recorder),
+    let author = ScenarioWriter {
+        phraser: Phraser::new(&options.vocabulary).with_recorder(recorder),
         text: &source.text,
         index: LineIndex::new(source),
     };
@@ -64,7 +64,7 @@ pub(super) fn suite_document(
                 author.action(step),
                 answer.unwrap_or_default()
             );
-            Item::sentence(told, author.index.lines(&step.whole.range)).from_level(0)
+            DocumentItem::sentence(told, author.index.lines(&step.whole.range)).with_level(0)
         });
         let mut told = section(&format!("Run {}", number + 1), items.collect());
         told.level = 0;
@@ -78,21 +78,21 @@ pub(super) fn suite_document(
     }
 }
 
-/// Who does the steps of a suite when it runs as a feature.
+/// Executor of a suite's steps when it runs as a feature.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Actor {
-    /// The functions that the suite itself names; this is what its module is called in code.
+    /// The functions that the suite itself names. The text is the name of its module in code.
     Suite(String),
     /// Models.
     Models,
-    /// An implementation, by its stepper. What it should answer stands in the suite.
+    /// An implementation, by its stepper. The expected results stand in the suite.
     Stepper,
-    /// The same beside models, which know what it should answer.
+    /// An implementation beside models, which know the expected results.
     Compared,
 }
 
 impl Actor {
-    /// What lets everything begin where runs begin.
+    /// Returns the code that brings everything to the start of a run.
     pub(crate) fn start(&self, actions: &[&str]) -> String {
         match self {
             Actor::Suite(module) => {
@@ -109,8 +109,8 @@ impl Actor {
     }
 }
 
-impl Subject {
-    /// Whether it is a test suite whose actions are nothing but names.
+impl PropertyModule {
+    /// Returns true if it is a test suite whose actions are only names.
     #[must_use]
     pub fn has_only_names(&self) -> bool {
         let is_stub = |statement: &Statement| match &statement.kind {
@@ -127,9 +127,10 @@ impl Subject {
             .any(|step| stubs.contains(&step.dotted))
     }
 
-    /// The runs of a test suite as scenarios, and what they do; nothing if it is none.
+    /// Converts the runs of a test suite to scenarios with their code. Returns `None` if it is not
+    /// a test suite.
     #[must_use]
-    pub fn suite(&self, speaker: &Speaker<'_>, actor: &Actor) -> Option<Told> {
+    pub fn suite(&self, phraser: &Phraser<'_>, actor: &Actor) -> Option<RenderedFeature> {
         let runs = suite(self.module())?;
         let mut scenarios = Vec::new();
         let mut plays = Vec::new();
@@ -142,7 +143,7 @@ impl Subject {
             let mut lines = Vec::new();
             for (position, step) in run.iter().enumerate() {
                 let player = Player {
-                    speaker,
+                    phraser,
                     text: &self.text,
                     actor,
                     place: format!("[{number}][{position}]"),
@@ -150,7 +151,8 @@ impl Subject {
                 lines.push(player.call("I call", step));
                 lines.extend(player.answer(step));
             }
-            let said = |line: &PlayLine| gherkin::Step::new(line.keyword, &line.text());
+            let said =
+                |line: &ExecutableLine| gherkin::ScenarioStep::new(line.keyword, &line.text());
             let name = format!("Run {} with {steps}", number + 1);
             scenarios.push(gherkin::Scenario {
                 name: name.clone(),
@@ -158,32 +160,32 @@ impl Subject {
                 ..gherkin::Scenario::default()
             });
             let actions: Vec<&str> = run.iter().map(|step| step.dotted.as_str()).collect();
-            plays.push(Play {
+            plays.push(ExecutableScenario {
                 scenario: name,
                 before: vec![actor.start(&actions)],
                 lines,
                 last: Vec::new(),
             });
         }
-        (!scenarios.is_empty()).then(|| Told {
+        (!scenarios.is_empty()).then(|| RenderedFeature {
             feature: Feature {
                 tags: vec![],
                 scenarios,
-                ..self.head(speaker)
+                ..self.feature_head(phraser)
             },
-            plays,
-            ..Told::default()
+            scenarios: plays,
+            ..RenderedFeature::default()
         })
     }
 }
 
-/// Tells a step of a suite in words and in code.
+/// Renders a step of a suite in words and in code.
 pub(crate) struct Player<'a> {
-    pub(crate) speaker: &'a Speaker<'a>,
-    /// The text that the step stands in.
+    pub(crate) phraser: &'a Phraser<'a>,
+    /// Text that the step stands in.
     pub(crate) text: &'a str,
     pub(crate) actor: &'a Actor,
-    /// Where in the suite it stands.
+    /// Position of the step in the suite.
     pub(crate) place: String,
 }
 
@@ -192,10 +194,10 @@ impl Player<'_> {
         self.text.get(expression.range.clone()).unwrap_or_default()
     }
 
-    /// `I call "log in" with "ann"`.
-    pub(crate) fn call(&self, verb: &str, step: &Step) -> PlayLine {
+    /// Renders `I call "log in" with "ann"`.
+    pub(crate) fn call(&self, verb: &str, step: &FsmStep) -> ExecutableLine {
         let arguments: Vec<&str> = step.arguments.iter().map(|one| self.source(one)).collect();
-        // What has a name has it where the suite is.
+        // Names have their meaning in the module of the suite.
         let is_constant = step.arguments.iter().all(|one| self.is_constant(one));
         let given = match (is_constant, self.actor) {
             (false, Actor::Suite(module)) => {
@@ -205,50 +207,51 @@ impl Player<'_> {
         };
         let code = match self.actor {
             Actor::Suite(module) => format!("answer = {module}.{}({given})", step.dotted),
-            // An implementation does it and is judged at once, so it waits for the line that says what to answer.
+            // An implementation is judged right when it acts. So it waits for the line with the
+            // expected result.
             Actor::Stepper | Actor::Compared if step.result.is_none() => self.code("step", step),
             _ => self.code("take", step),
         };
         self.call_with(
-            Keyword::When,
+            StepKeyword::When,
             &|words| format!("{verb} {words}"),
             step,
             &[code],
         )
     }
 
-    /// `run.take("Login", "ann")`.
-    pub(crate) fn code(&self, method: &str, step: &Step) -> String {
-        let name = quoted(&step.action);
+    /// Renders `run.take("Login", "ann")`.
+    pub(crate) fn code(&self, method: &str, step: &FsmStep) -> String {
+        let name = python_string(&step.action);
         let arguments = step.arguments.iter().map(|one| self.source(one).to_owned());
         let all: Vec<String> = std::iter::once(name).chain(arguments).collect();
         format!("run.{method}({})", all.join(", "))
     }
 
-    /// A line about a call, with code of its own.
+    /// Renders a line about a call, with its own code.
     pub(crate) fn call_with(
         &self,
-        keyword: Keyword,
+        keyword: StepKeyword,
         saying: &dyn Fn(&str) -> String,
-        step: &Step,
+        step: &FsmStep,
         code: &[String],
-    ) -> PlayLine {
+    ) -> ExecutableLine {
         let arguments: Vec<&str> = step.arguments.iter().map(|one| self.source(one)).collect();
         let call = format!("{}({})", step.action, arguments.join(", "));
         let words = |term: &Term| match term {
-            Term::Call(call) => saying(&called(call, self.speaker)),
-            other => saying(&self.speaker.noun(other).text),
+            Term::Call(call) => saying(&call_text(call, self.phraser)),
+            other => saying(&self.phraser.noun(other).text),
         };
         self.line(keyword, &call, &words, code)
     }
 
-    /// Whether a value stands there as it is.
+    /// Returns true if a value is a literal.
     pub(crate) fn is_constant(&self, one: &Expression) -> bool {
-        Value::of_expression(one, self.text, &Unscoped).is_some()
+        PythonValue::from_expression(one, self.text, &EmptyScope).is_some()
     }
 
-    /// `the answer is "welcome"`.
-    pub(crate) fn answer(&self, step: &Step) -> Option<PlayLine> {
+    /// Renders `the answer is "welcome"`.
+    pub(crate) fn answer(&self, step: &FsmStep) -> Option<ExecutableLine> {
         let result = self.source(step.result.as_ref()?);
         let code = match self.actor {
             Actor::Suite(_) => {
@@ -256,28 +259,31 @@ impl Player<'_> {
             }
             _ => format!("run.check_answer({result})"),
         };
-        let words = |term: &Term| format!("the answer is {}", self.speaker.noun(term).text);
-        Some(self.line(Keyword::Then, result, &words, &[code]))
+        let words = |term: &Term| format!("the answer is {}", self.phraser.noun(term).text);
+        Some(self.line(StepKeyword::Then, result, &words, &[code]))
     }
 
     fn line(
         &self,
-        keyword: Keyword,
+        keyword: StepKeyword,
         source: &str,
         words: &dyn Fn(&Term) -> String,
         code: &[String],
-    ) -> PlayLine {
+    ) -> ExecutableLine {
         match tree::expression(source) {
-            Ok(expression) => Origin {
+            Ok(expression) => LineSource {
                 expression: &expression,
                 text: source,
-                scope: &Unscoped,
-                read: &Term::read,
+                scope: &EmptyScope,
+                read: &Term::from_expression,
             }
             .line(keyword, words, code),
-            Err(_) => PlayLine::fixed(
+            Err(_) => ExecutableLine::fixed(
                 keyword,
-                &format!("the Python expression {} is met", quotation::quoted(source)),
+                &format!(
+                    "the Python expression {} is met",
+                    quotation::quote_code(source)
+                ),
                 code,
             ),
         }
@@ -291,42 +297,42 @@ impl Player<'_> {
     }
 }
 
-struct Author<'a> {
-    speaker: Speaker<'a>,
+struct ScenarioWriter<'a> {
+    phraser: Phraser<'a>,
     text: &'a str,
     index: LineIndex,
 }
 
-impl Author<'_> {
+impl ScenarioWriter<'_> {
     fn noun(&self, expression: &Expression) -> String {
-        let term = Term::read(expression, self.text, &Unscoped);
-        self.speaker.noun(&term).text
+        let term = Term::from_expression(expression, self.text, &EmptyScope);
+        self.phraser.noun(&term).text
     }
 
     fn nouns(&self, expressions: &[Expression]) -> Vec<Term> {
-        let read = |one: &Expression| Term::read(one, self.text, &Unscoped);
+        let read = |one: &Expression| Term::from_expression(one, self.text, &EmptyScope);
         expressions.iter().map(read).collect()
     }
 
-    /// `"log in" with "ann"`.
-    fn action(&self, step: &Step) -> String {
-        let name = self.speaker.words(&step.action);
+    /// Renders `"log in" with "ann"`.
+    fn action(&self, step: &FsmStep) -> String {
+        let name = self.phraser.words(&step.action);
         if step.arguments.is_empty() {
             format!("\"{name}\"")
         } else {
-            let arguments = self.speaker.operands(&self.nouns(&step.arguments));
+            let arguments = self.phraser.operands(&self.nouns(&step.arguments));
             format!("\"{name}\" with {arguments}")
         }
     }
 
-    fn start(&self, initial: &Expression) -> Section {
+    fn start(&self, initial: &Expression) -> DocumentSection {
         let told = format!("It starts in state {}.", self.noun(initial));
         let lines = self.index.lines(&initial.range);
-        alone(Item::new(ItemKind::Paragraph(told), lines).from_level(0))
+        alone(DocumentItem::new(ItemKind::Paragraph(told), lines).with_level(0))
     }
 
-    /// "From state N:", in the order in which states are left first.
-    fn states(&self, scenario: &Scenario) -> Vec<Section> {
+    /// Writes "From state N:", in the order in which states are first left.
+    fn states(&self, scenario: &FsmScenario) -> Vec<DocumentSection> {
         let mut states: Vec<&Expression> = Vec::new();
         let appearing = scenario
             .edges
@@ -340,7 +346,7 @@ impl Author<'_> {
         let mut sections = Vec::new();
         for state in states {
             let edges = scenario.edges.iter().filter(|edge| edge.from == *state);
-            let items: Vec<Item> = edges
+            let items: Vec<DocumentItem> = edges
                 .map(|edge| {
                     let mut told = self.action(&edge.step);
                     if let Some(result) = &edge.step.result {
@@ -352,7 +358,7 @@ impl Author<'_> {
                         format!(" leads to state {}.", self.noun(&edge.to))
                     });
                     let lines = self.index.lines(&edge.whole.range);
-                    Item::sentence(told, lines).from_level(0)
+                    DocumentItem::sentence(told, lines).with_level(0)
                 })
                 .collect();
             if !items.is_empty() {
@@ -364,7 +370,7 @@ impl Author<'_> {
         sections
     }
 
-    fn end(&self, scenario: &Scenario) -> Option<Section> {
+    fn end(&self, scenario: &FsmScenario) -> Option<DocumentSection> {
         let accepting = scenario.accepting.as_ref()?;
         let states: Vec<String> = accepting.iter().map(|state| self.noun(state)).collect();
         let told = if states.is_empty() {
@@ -376,7 +382,7 @@ impl Author<'_> {
             [first, ..] => first.range.clone(),
             [] => scenario.initial.range.clone(),
         };
-        Some(alone(Item::labelled(
+        Some(alone(DocumentItem::labelled(
             "A run may end",
             told,
             self.index.lines(&range),

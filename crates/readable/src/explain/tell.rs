@@ -1,4 +1,4 @@
-//! What an action does, as blocks (6.5): which sentences, in which order, under which conditions.
+//! Describes what an action does as blocks: the sentences, their order and their conditions.
 
 mod checks;
 mod events;
@@ -11,33 +11,33 @@ use std::collections::BTreeSet;
 
 use testwright_source::Range;
 
-use super::flow::{End, Event, Flow};
+use super::flow::{End, Event, ExecutionFlow};
 use super::run::{Definition, Execution, FIRST, name_of, number_of};
-use crate::block::{Item, Lines, Source};
-use crate::phrase::{Fallback, Marking, Recorder, Speaker};
-use crate::term::{Call, Callee, Change, Clause, Reference, Role, Term};
-use crate::words::sentence;
+use crate::block::{DocumentItem, DocumentSource, LineRange};
+use crate::phrase::{Fallback, Marking, PhraseRecorder, Phraser};
+use crate::term::{CallTarget, CallTerm, EffectTerm, ForClause, NameReference, NameRole, Term};
+use crate::words::to_sentence;
 
-/// Which lines of the source ranges of a text stand for.
+/// Map from ranges of a text to lines of the source.
 pub(crate) enum LineIndex {
     /// The text is the source; its lines begin here.
     Starts(Vec<usize>),
-    /// The text is made of these lines, whatever the range.
-    Fixed(Lines),
+    /// The text was made from these lines, whatever the range.
+    Fixed(LineRange),
 }
 
 impl LineIndex {
-    pub(crate) fn new(source: &Source) -> LineIndex {
+    pub(crate) fn new(source: &DocumentSource) -> LineIndex {
         let ends = source.text.match_indices('\n').map(|(at, _)| at + 1);
         LineIndex::Starts(std::iter::once(0).chain(ends).collect())
     }
 
-    pub(crate) fn fixed(lines: Lines) -> LineIndex {
+    pub(crate) fn fixed(lines: LineRange) -> LineIndex {
         LineIndex::Fixed(lines)
     }
 
-    /// The lines that a range touches.
-    pub(crate) fn lines(&self, range: &Range) -> Lines {
+    /// Returns the lines that a range touches.
+    pub(crate) fn lines(&self, range: &Range) -> LineRange {
         let starts = match self {
             LineIndex::Starts(starts) => starts,
             LineIndex::Fixed(lines) => return lines.clone(),
@@ -48,32 +48,32 @@ impl LineIndex {
     }
 }
 
-/// Someone who tells what an action does.
+/// Writer for the description of an action.
 pub(crate) struct Teller<'t, 'w> {
     pub(crate) execution: &'t Execution<'w>,
-    pub(crate) speaker: Speaker<'t>,
-    pub(crate) recorder: &'t Recorder,
+    pub(crate) phraser: Phraser<'t>,
+    pub(crate) recorder: &'t PhraseRecorder,
     pub(crate) index: &'t LineIndex,
     pub(crate) text: &'t str,
-    /// The variables that can change, each with its phrase, for what stays as it is.
+    /// Variables that can change, with their phrases, for statements about unchanged ones.
     pub(crate) variables: &'t [(String, String)],
-    /// How code that was put together for reading is shown to people.
+    /// Conversion of rewritten code to the code that people see.
     shown: Option<&'t dyn Fn(&str) -> String>,
-    /// The definitions that are told under "Here:" (L6).
+    /// Definitions that are listed under "Here:" (L6).
     defined: BTreeSet<usize>,
 }
 
 impl<'t, 'w> Teller<'t, 'w> {
     pub(crate) fn new(
         execution: &'t Execution<'w>,
-        speaker: Speaker<'t>,
-        recorder: &'t Recorder,
+        phraser: Phraser<'t>,
+        recorder: &'t PhraseRecorder,
         (index, text): (&'t LineIndex, &'t str),
         variables: &'t [(String, String)],
     ) -> Teller<'t, 'w> {
         Teller {
             execution,
-            speaker: speaker.with_recorder(recorder).with_shortening(),
+            phraser: phraser.with_recorder(recorder).with_shortening(),
             recorder,
             index,
             text,
@@ -83,7 +83,7 @@ impl<'t, 'w> Teller<'t, 'w> {
         }
     }
 
-    /// The same, showing code in another way than it was read.
+    /// Sets the conversion of rewritten code to the code that people see.
     pub(crate) fn showing(self, shown: &'t dyn Fn(&str) -> String) -> Self {
         Teller {
             shown: Some(shown),
@@ -98,45 +98,47 @@ impl<'t, 'w> Teller<'t, 'w> {
         }
     }
 
-    pub(crate) fn lines(&self, range: &Range) -> Lines {
+    pub(crate) fn lines(&self, range: &Range) -> LineRange {
         self.index.lines(range)
     }
 
-    /// The code of a range, for those who want to see it.
+    /// Returns the code of a range, for readers who want to see it.
     fn code(&self, range: &Range) -> String {
         let code = self.text.get(range.clone()).unwrap_or_default();
         self.shown(code.trim())
     }
 
-    fn item(&self, clause: &str, range: &Range) -> Item {
-        let item = Item::sentence(sentence(clause), self.lines(range));
-        item.from_level(0).with_code(self.code(range))
+    fn item(&self, clause: &str, range: &Range) -> DocumentItem {
+        let item = DocumentItem::sentence(to_sentence(clause), self.lines(range));
+        item.with_level(0).with_code(self.code(range))
     }
 
-    /// A condition in the words of guards: nothing is old or new.
+    /// Phrases a condition of a guard: nothing is marked old or new.
     pub(crate) fn condition(&self, term: &Term) -> String {
         let term = self.said(term);
         let unchanged = BTreeSet::new();
         let marking = Marking::Condition(&unchanged);
-        self.speaker.with_marking(marking).clause(&term)
+        self.phraser.with_marking(marking).clause(&term)
     }
 
-    /// The same where "if" stands before it.
+    /// Phrases a condition behind "if", in the words of guards.
     pub(crate) fn behind_if(&self, term: &Term) -> String {
         let unchanged = BTreeSet::new();
-        let speaker = self.speaker.with_marking(Marking::Condition(&unchanged));
-        speaker.behind_if().clause(&self.said(term))
+        let phraser = self.phraser.with_marking(Marking::Condition(&unchanged));
+        phraser.after_if().clause(&self.said(term))
     }
 
-    /// A condition of which no part is old or new: what holds after a step speaks of what came before it in its own way.
+    /// Phrases a condition without marking parts old or new. Conditions after a step refer to
+    /// earlier values in their own way.
     pub(crate) fn plain(&self, term: &Term) -> String {
         let term = self.said(term);
-        self.speaker.with_marking(Marking::None).clause(&term)
+        self.phraser.with_marking(Marking::None).clause(&term)
     }
 
-    /// A term as it is told: locals that are not defined under "Here:" are written out, the others are named.
+    /// Returns a term as it is shown: locals that are not defined under "Here:" are written out,
+    /// the others are named.
     pub(crate) fn said(&self, term: &Term) -> Term {
-        term.replaced(&mut |part| match part {
+        term.map_parts(&mut |part| match part {
             Term::Reference(reference) => match number_of(reference) {
                 Some(number) if !self.defined.contains(&number) => {
                     let definition = self.execution.definition(number)?;
@@ -151,10 +153,10 @@ impl<'t, 'w> Teller<'t, 'w> {
         })
     }
 
-    /// "the first v in X such that C" (Y9).
-    fn first(&self, call: &Call) -> Option<Term> {
+    /// Returns the term for "the first v in X such that C" (Y9).
+    fn first(&self, call: &CallTerm) -> Option<Term> {
         let is_first =
-            matches!(&call.callee, Callee::Function { module: None, name } if name == FIRST);
+            matches!(&call.callee, CallTarget::Function { module: None, name } if name == FIRST);
         let [Term::Comprehension { clauses, .. }] = call.arguments.as_slice() else {
             return None;
         };
@@ -164,13 +166,13 @@ impl<'t, 'w> Teller<'t, 'w> {
         if !is_first {
             return None;
         }
-        let Clause {
+        let ForClause {
             targets,
             iterable,
             conditions,
         } = clause;
-        let speaker = self.speaker.with_marking(Marking::None);
-        let names: Vec<String> = targets.iter().map(|name| speaker.words(name)).collect();
+        let phraser = self.phraser.with_marking(Marking::None);
+        let names: Vec<String> = targets.iter().map(|name| phraser.words(name)).collect();
         let conditions: Vec<Term> = conditions.iter().map(|one| self.said(one)).collect();
         let condition = match conditions.as_slice() {
             [only] => only.clone(),
@@ -179,53 +181,53 @@ impl<'t, 'w> Teller<'t, 'w> {
         let phrase = format!(
             "the first {} in {} such that {}",
             names.join(", "),
-            speaker.noun(&self.said(iterable)).text,
-            speaker.clause(&condition)
+            phraser.noun(&self.said(iterable)).text,
+            phraser.clause(&condition)
         );
         let type_ = iterable.type_of().element();
-        let reference = Reference::new(phrase, Role::Phrase).with_type(type_);
+        let reference = NameReference::new(phrase, NameRole::Phrase).with_type(type_);
         Some(reference.into())
     }
 
-    fn said_change(&self, change: &Change) -> Change {
+    fn said_change(&self, change: &EffectTerm) -> EffectTerm {
         match change {
-            Change::Assign { target, value } => Change::Assign {
+            EffectTerm::Assign { target, value } => EffectTerm::Assign {
                 target: self.said(target),
                 value: self.said(value),
             },
-            Change::Augment {
+            EffectTerm::Augment {
                 target,
                 operator,
                 value,
-            } => Change::Augment {
+            } => EffectTerm::Augment {
                 target: self.said(target),
                 operator: *operator,
                 value: self.said(value),
             },
-            Change::Delete(target) => Change::Delete(self.said(target)),
-            Change::Call(call) => Change::Call(self.said(call)),
+            EffectTerm::Delete(target) => EffectTerm::Delete(self.said(target)),
+            EffectTerm::Call(call) => EffectTerm::Call(self.said(call)),
         }
     }
 
-    fn note(&self, change: &Change) {
+    fn note(&self, change: &EffectTerm) {
         match change {
-            Change::Call(call) if call.is_unknown_call() => {
-                self.recorder.fallback(Fallback::Effect, call);
+            EffectTerm::Call(call) if call.is_unknown_call() => {
+                self.recorder.record_fallback(Fallback::Effect, call);
             }
-            _ => self.recorder.specific(),
+            _ => self.recorder.record_specific(),
         }
     }
 }
 
-/// A reference to a local by its name alone.
-fn named(reference: &Reference) -> Reference {
-    Reference {
+/// Returns a reference to a local by its name alone.
+fn named(reference: &NameReference) -> NameReference {
+    NameReference {
         name: name_of(reference).to_owned(),
         ..reference.clone()
     }
 }
 
-/// The variables that events change.
+/// Returns the variables that events change.
 fn changed_by(events: &[Event]) -> BTreeSet<String> {
     let mut names = Vec::new();
     for event in events {
@@ -234,8 +236,8 @@ fn changed_by(events: &[Event]) -> BTreeSet<String> {
     names.into_iter().collect()
 }
 
-/// The variables that a flow changes on any of its ways.
-fn changed_anywhere(flow: &Flow) -> BTreeSet<String> {
+/// Returns the variables that a flow changes on any of its paths.
+fn changed_anywhere(flow: &ExecutionFlow) -> BTreeSet<String> {
     let mut names = changed_by(&flow.events);
     if let End::Split {
         then, otherwise, ..
@@ -247,8 +249,8 @@ fn changed_anywhere(flow: &Flow) -> BTreeSet<String> {
     names
 }
 
-/// Whether anything happens on any way.
-fn has_events(flow: &Flow) -> bool {
+/// Returns true if any path has events.
+fn has_events(flow: &ExecutionFlow) -> bool {
     let below = match &flow.end {
         End::Split {
             then, otherwise, ..
@@ -258,8 +260,8 @@ fn has_events(flow: &Flow) -> bool {
     below || !flow.events.is_empty()
 }
 
-/// All terms of a flow that are told.
-fn terms(flow: &Flow) -> Vec<&Term> {
+/// Returns all terms of a flow that are described.
+fn terms(flow: &ExecutionFlow) -> Vec<&Term> {
     let mut all: Vec<&Term> = flow.events.iter().flat_map(Event::terms).collect();
     match &flow.end {
         End::Return { value, .. } => all.push(value),
@@ -278,5 +280,5 @@ fn terms(flow: &Flow) -> Vec<&Term> {
     all
 }
 
-/// A definition that is told, with its number.
+/// Number and value of a definition under "Here:".
 pub(crate) type Told = (usize, Definition);

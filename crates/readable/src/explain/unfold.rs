@@ -1,5 +1,6 @@
-//! `and` and `or` with an effect in a part that is not always reached, as in `while queue and queue.pop() != x:`: they are read
-//! as the `if`s that they stand for (Y5), so that what is done there is told where it is done.
+//! Rewrites `and` and `or` with an effect in a part that is not always reached, as in
+//! `while queue and queue.pop() != x:`. They become `if` statements, so that the effect is
+//! described where it happens, on the path that reaches it (Y5).
 
 use std::collections::BTreeSet;
 
@@ -10,15 +11,15 @@ use testwright_source::tree::{
 
 use super::locate::{Callable, Parts};
 use super::run::{self, given_names, globals, read_by};
-use crate::property::children;
-use crate::term::CHANGING;
+use crate::property::child_expressions;
+use crate::term::MUTATING_METHODS;
 
-/// How many statements may depend on a condition that is unfolded: some of them are there twice afterwards, and those inside of
-/// each other would double each time.
+/// Maximum number of statements that depend on an unfolded condition. Some of them are duplicated,
+/// and nested ones would double each time.
 const LARGEST: usize = 100;
 
 impl Parts {
-    /// The same model, in which each effect stands in a part of a statement that is always reached.
+    /// Returns the model with each effect in a part of a statement that is always reached.
     pub(crate) fn unfolded(mut self) -> Parts {
         let unfolding = Unfolding::of(&self);
         for action in &mut self.actions {
@@ -31,9 +32,9 @@ impl Parts {
     }
 }
 
-/// What is known of the helpers of a model while its statements are unfolded.
+/// Knowledge about the helpers of a model while its statements are unfolded.
 struct Unfolding {
-    /// Those that change something that outlasts them, as they are called.
+    /// Helpers that change something beyond their own locals, by the name by which they are called.
     acting: BTreeSet<String>,
 }
 
@@ -42,7 +43,7 @@ impl Unfolding {
         let mut unfolding = Unfolding {
             acting: BTreeSet::new(),
         };
-        // A helper acts, too, if it calls one that does.
+        // A helper also acts if it calls one that does.
         loop {
             let more: Vec<String> = (parts.helpers.iter())
                 .filter(|(name, helper)| {
@@ -57,7 +58,7 @@ impl Unfolding {
         }
     }
 
-    /// Whether a helper changes something that is not its own.
+    /// Returns true if a helper changes something that is not its own.
     fn changes(&self, helper: &Callable) -> bool {
         let shared = globals(&helper.body);
         let mut own = Vec::new();
@@ -78,14 +79,15 @@ impl Unfolding {
         })
     }
 
-    /// Whether an expression calls something that changes more than what is left alone here.
+    /// Returns true if an expression calls something that changes more than the places that
+    /// `is_own` accepts.
     fn acts_on(&self, expression: &Expression, is_own: &dyn Fn(&Expression) -> bool) -> bool {
         let acts = match &expression.kind {
-            // It is done when it is called, if ever.
+            // A lambda acts only when it is called.
             ExpressionKind::Lambda { .. } => return false,
             ExpressionKind::Call { function, .. } => match &function.kind {
                 ExpressionKind::Attribute { object, name } => {
-                    CHANGING.contains(&name.as_str()) && !is_own(object)
+                    MUTATING_METHODS.contains(&name.as_str()) && !is_own(object)
                         || object.as_name() == Some("self")
                             && self.acting.contains(&format!("self.{name}"))
                 }
@@ -94,7 +96,7 @@ impl Unfolding {
             },
             _ => false,
         };
-        acts || children(expression)
+        acts || child_expressions(expression)
             .into_iter()
             .any(|child| self.acts_on(child, is_own))
     }
@@ -103,7 +105,8 @@ impl Unfolding {
         self.acts_on(expression, &|_| false)
     }
 
-    /// `and` or `or`, parted before the first operand that does something only if those before it say so.
+    /// Splits `and` or `or` before the first operand whose effect depends on the operands before
+    /// it.
     fn parted(&self, expression: &Expression) -> Option<Parted> {
         let (ExpressionKind::And(operands) | ExpressionKind::Or(operands)) = &expression.kind
         else {
@@ -150,7 +153,7 @@ impl Unfolding {
         }
     }
 
-    /// What a statement stands for.
+    /// Rewrites a statement.
     fn statement(&self, kind: StatementKind, range: &Range) -> Vec<StatementKind> {
         let kind = match kind {
             StatementKind::If {
@@ -234,7 +237,7 @@ impl Unfolding {
         }
     }
 
-    /// A `while` whose condition does something, which it does in each round.
+    /// Rewrites a `while` whose condition has an effect in each round.
     fn repetition(
         &self,
         condition: Expression,
@@ -256,9 +259,9 @@ impl Unfolding {
         }
     }
 
-    /// `a and f()` as a value is `f() if a else a`.
+    /// Rewrites the value `a and f()` as `f() if a else a`.
     fn value(&self, value: Expression) -> Expression {
-        // What acts itself would be done twice.
+        // An operand with an effect would be executed twice.
         let parted = self
             .parted(&value)
             .filter(|parted| !self.acts(&parted.first));
@@ -289,14 +292,14 @@ impl Unfolding {
     }
 }
 
-/// `and` or `or` in two parts: the rest is asked only if the first part says so.
+/// `and` or `or` in two parts. The second is evaluated only if the first allows it.
 struct Parted {
     first: Expression,
     is_and: bool,
     rest: Expression,
 }
 
-/// How many statements there are, those inside of others included.
+/// Counts statements, with those inside of others.
 fn size(body: &[Statement]) -> usize {
     let inside = body.iter().flat_map(run::bodies).map(size);
     body.len() + inside.sum::<usize>()
@@ -362,7 +365,7 @@ fn bodies(kind: &mut StatementKind) -> Vec<&mut Vec<Statement>> {
     }
 }
 
-/// What a statement gives another value, in whole or in part.
+/// Returns the targets that a statement assigns, in whole or in part.
 fn targets(statement: &Statement) -> Vec<&Expression> {
     match &statement.kind {
         StatementKind::Assign { targets, .. } | StatementKind::Delete(targets) => {
@@ -388,7 +391,7 @@ fn places(target: &Expression) -> Vec<&Expression> {
     }
 }
 
-/// The name of what a place is part of.
+/// Returns the name of the variable that a place is part of.
 fn root(place: &Expression) -> Option<&str> {
     match &place.kind {
         ExpressionKind::Subscript { object, .. } | ExpressionKind::Attribute { object, .. } => {

@@ -1,54 +1,59 @@
-//! A feature as a document: Markdown, or one HTML file that needs nothing else (8.1).
+//! A feature as a document: Markdown, or one self-contained HTML file.
 
 use std::fmt::Write;
 
-use super::{Feature, Keyword, Rule, Scenario, write::Writer};
-use crate::mermaid::Diagram;
+use super::{Feature, FeatureRule, Scenario, StepKeyword, write::FeatureWriter};
+use crate::mermaid::SequenceDiagram;
 use crate::render::STYLE;
 
-/// What a document says beside the feature itself.
+/// A feature with the additional content of a document.
 #[derive(Debug, Clone, Copy)]
-pub struct Page<'a> {
-    /// What people read.
+pub struct FeaturePage<'a> {
+    /// The feature.
     pub feature: &'a Feature,
-    /// A sentence below each rule, in their order: how much its examples show. May be empty.
+    /// One sentence below each rule, in order, which says how much its examples cover. May be
+    /// empty.
     pub remarks: &'a [String],
-    /// Who said what to whom, if something went wrong.
-    pub diagram: Option<&'a Diagram>,
-    /// The source that the rules come from.
+    /// The sequence diagram of a failure.
+    pub diagram: Option<&'a SequenceDiagram>,
+    /// The source text of the rules.
     pub source: &'a str,
 }
 
-impl Page<'_> {
-    /// The document in Markdown: a fenced block for each rule.
+impl FeaturePage<'_> {
+    /// Renders Markdown, with a fenced block for each rule.
     #[must_use]
     pub fn markdown(&self) -> String {
         let mut text = format!("# Feature: {}\n", self.feature.name);
         for line in self.feature.description.lines() {
-            paragraph(&mut text, line);
+            push_paragraph(&mut text, line);
         }
         if !self.feature.scenarios.is_empty() {
-            fence(
+            push_fence(
                 &mut text,
                 "gherkin",
-                &Writer::scenarios(&self.feature.scenarios),
+                &FeatureWriter::scenarios(&self.feature.scenarios),
             );
         }
         for (index, rule) in self.feature.rules.iter().enumerate() {
-            paragraph(&mut text, &format!("## Rule: {}", rule.name));
+            push_paragraph(&mut text, &format!("## Rule: {}", rule.name));
             for line in rule.description.lines() {
-                paragraph(&mut text, line);
+                push_paragraph(&mut text, line);
             }
-            fence(&mut text, "gherkin", &Writer::scenarios(&rule.scenarios));
-            paragraph(&mut text, self.remark(index));
+            push_fence(
+                &mut text,
+                "gherkin",
+                &FeatureWriter::scenarios(&rule.scenarios),
+            );
+            push_paragraph(&mut text, self.remark(index));
         }
         if let Some(diagram) = self.diagram {
-            fence(&mut text, "mermaid", &diagram.write());
+            push_fence(&mut text, "mermaid", &diagram.write());
         }
         text
     }
 
-    /// The document as a page: an article for each scenario.
+    /// Renders an HTML page, with an article for each scenario.
     #[must_use]
     pub fn html(&self) -> String {
         let title = escape(&format!("Feature: {}", self.feature.name));
@@ -65,15 +70,15 @@ impl Page<'_> {
             "<main>".to_owned(),
             format!("<h1>{title}</h1>"),
         ];
-        paragraphs(&mut lines, self.feature.description.lines());
-        articles(&mut lines, &self.feature.scenarios);
+        push_paragraphs(&mut lines, self.feature.description.lines());
+        push_articles(&mut lines, &self.feature.scenarios);
         for (index, rule) in self.feature.rules.iter().enumerate() {
             lines.push(format!("<section id=\"rule-{}\">", index + 1));
             lines.push(format!("<h2>Rule: {}</h2>", escape(&rule.name)));
-            paragraphs(&mut lines, rule.description.lines());
-            articles(&mut lines, &rule.scenarios);
-            paragraphs(&mut lines, &[self.remark(index).to_owned()]);
-            self.source_of(rule, &mut lines);
+            push_paragraphs(&mut lines, rule.description.lines());
+            push_articles(&mut lines, &rule.scenarios);
+            push_paragraphs(&mut lines, &[self.remark(index).to_owned()]);
+            self.push_rule_source(rule, &mut lines);
             lines.push("</section>".to_owned());
         }
         if let Some(diagram) = self.diagram {
@@ -96,12 +101,14 @@ impl Page<'_> {
         lines.join("\n")
     }
 
+    /// Returns the remark below a rule.
     fn remark(&self, index: usize) -> &str {
         self.remarks.get(index).map_or("", String::as_str)
     }
 
-    /// Folded away: the lines that a rule comes from, up to the next thing that stands as far left.
-    fn source_of(&self, rule: &Rule, lines: &mut Vec<String>) {
+    /// Appends the source lines of a rule, folded away. They end where another line stands as far
+    /// left.
+    fn push_rule_source(&self, rule: &FeatureRule, lines: &mut Vec<String>) {
         if rule.origin.line == 0 {
             return;
         }
@@ -114,8 +121,8 @@ impl Page<'_> {
                 || line.trim_start().starts_with("async def ");
             code.push(line);
         }
-        let place = format!("{}, line {}", rule.origin.file, rule.origin.line);
-        lines.push(format!("<details><summary>{}</summary>", escape(&place)));
+        let location = format!("{}, line {}", rule.origin.file, rule.origin.line);
+        lines.push(format!("<details><summary>{}</summary>", escape(&location)));
         lines.push(format!(
             "<pre>\n{}</pre>",
             escape(code.join("\n").trim_end())
@@ -124,23 +131,27 @@ impl Page<'_> {
     }
 }
 
-fn paragraph(text: &mut String, words: &str) {
+/// Appends a paragraph of Markdown.
+fn push_paragraph(text: &mut String, words: &str) {
     if !words.is_empty() {
-        // Writing into a text cannot fail.
+        // Writing into a string cannot fail.
         let _ = writeln!(text, "\n{words}");
     }
 }
 
-fn fence(text: &mut String, language: &str, inside: &str) {
+/// Appends a fenced block.
+fn push_fence(text: &mut String, language: &str, inside: &str) {
     let _ = writeln!(text, "\n```{language}\n{}\n```", inside.trim_end());
 }
 
-fn paragraphs(lines: &mut Vec<String>, words: &[String]) {
-    let said = words.iter().filter(|words| !words.is_empty());
-    lines.extend(said.map(|words| format!("<p>{}</p>", escape(words))));
+/// Appends HTML paragraphs.
+fn push_paragraphs(lines: &mut Vec<String>, words: &[String]) {
+    let nonempty = words.iter().filter(|words| !words.is_empty());
+    lines.extend(nonempty.map(|words| format!("<p>{}</p>", escape(words))));
 }
 
-fn articles(lines: &mut Vec<String>, scenarios: &[Scenario]) {
+/// Appends an article for each scenario.
+fn push_articles(lines: &mut Vec<String>, scenarios: &[Scenario]) {
     for scenario in scenarios {
         let anchor: String = scenario
             .name
@@ -155,11 +166,11 @@ fn articles(lines: &mut Vec<String>, scenarios: &[Scenario]) {
             .collect();
         lines.push(format!("<article id=\"{}\">", anchor.to_lowercase()));
         lines.push(format!("<h3>{}</h3>", escape(&scenario.name)));
-        paragraphs(lines, scenario.description.lines());
+        push_paragraphs(lines, scenario.description.lines());
         lines.push("<ul>".to_owned());
         let mut before = None;
         for step in &scenario.steps {
-            let word = Keyword::written(step.keyword, before);
+            let word = StepKeyword::written_after(step.keyword, before);
             lines.push(format!(
                 "<li><strong>{word}</strong> {}</li>",
                 escape(&step.text)
@@ -184,6 +195,7 @@ fn articles(lines: &mut Vec<String>, scenarios: &[Scenario]) {
     }
 }
 
+/// Escapes text for HTML.
 fn escape(text: &str) -> String {
     text.replace('&', "&amp;")
         .replace('<', "&lt;")
@@ -194,19 +206,19 @@ fn escape(text: &str) -> String {
 mod tests {
     use expect_test::expect;
 
-    use super::super::{Description, Origin, Step, Table};
+    use super::super::{DataTable, Description, FileLine, ScenarioStep};
     use super::*;
-    use crate::mermaid::Message;
+    use crate::mermaid::DiagramMessage;
 
     fn feature() -> Feature {
         let steps = vec![
-            Step::new(Keyword::Given, "I have the number <n>, called n"),
-            Step::new(Keyword::Given, "n < 3 & more"),
+            ScenarioStep::new(StepKeyword::Given, "I have the number <n>, called n"),
+            ScenarioStep::new(StepKeyword::Given, "n < 3 & more"),
         ];
         let scenario = Scenario {
             name: "Few - examples".to_owned(),
             steps,
-            examples: Some(Table {
+            examples: Some(DataTable {
                 headings: vec!["n".to_owned()],
                 rows: vec![vec!["1".to_owned()]],
             }),
@@ -215,11 +227,11 @@ mod tests {
         Feature {
             name: "Numbers".to_owned(),
             description: Description::from_iter(["About numbers."]),
-            rules: vec![Rule {
+            rules: vec![FeatureRule {
                 name: "They are few.".to_owned(),
                 description: Description::from_iter(["This must hold."]),
                 scenarios: vec![scenario],
-                origin: Origin {
+                origin: FileLine {
                     file: "test_n.py".to_owned(),
                     line: 2,
                 },
@@ -228,10 +240,10 @@ mod tests {
         }
     }
 
-    fn diagram() -> Diagram {
-        Diagram {
+    fn diagram() -> SequenceDiagram {
+        SequenceDiagram {
             participants: vec!["System".to_owned()],
-            messages: vec![Message::Call {
+            messages: vec![DiagramMessage::Call {
                 to: 0,
                 text: "go".to_owned(),
             }],
@@ -244,7 +256,7 @@ mod tests {
     #[test]
     fn markdown_has_a_block_for_each_rule() {
         let feature = feature();
-        let page = Page {
+        let page = FeaturePage {
             feature: &feature,
             remarks: &["These examples show all.".to_owned()],
             diagram: Some(&diagram()),
@@ -285,7 +297,7 @@ mod tests {
     #[test]
     fn html_has_an_article_for_each_scenario_and_loads_nothing() {
         let feature = feature();
-        let page = Page {
+        let page = FeaturePage {
             feature: &feature,
             remarks: &[],
             diagram: Some(&diagram()),
@@ -339,7 +351,7 @@ mod tests {
             </section>
             <figure>
             <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 218 146" width="218" height="146" role="img">
-            <title>Who said what to whom</title>
+            <title>Sequence diagram</title>
             <style>text{font:14px system-ui,sans-serif;fill:#222}.box{fill:#eef3fb;stroke:#5b7db1}.life{stroke:#bbb;stroke-dasharray:3 4}.arrow{stroke:#333;fill:none}.back{stroke-dasharray:6 4}.bad{stroke:#c0262d}.bad-text{fill:#c0262d}.tip{fill:#333}.note{fill:#fff8dc;stroke:#c9b458}</style>
             <path class="life" d="M51 46V130"/>
             <rect class="box" x="18" y="16" width="66" height="30" rx="4"/>

@@ -1,44 +1,51 @@
-//! The text of a feature, in the words and the layout that every parser reads alike.
+//! The text of a feature, in a layout that every parser reads alike.
 
-use super::{Argument, Feature, Keyword, Problem, Scenario, Step, Table, fits_cell, read};
+use super::{
+    DataTable, Feature, GherkinError, Scenario, ScenarioStep, StepArgument, StepKeyword, fits_cell,
+    parse,
+};
 
-/// The text of a feature (G1), after it has been read back to the same tree (G9).
+/// Writes a feature (G1), and checks that it parses back to the same tree (G9).
 ///
 /// # Errors
-/// What keeps it from being read back, and in which line of the text that would have been written.
-pub fn write(feature: &Feature) -> Result<String, Problem> {
-    let text = Writer::default().feature(feature);
-    let again = read(&text)?;
-    if again == *feature {
+///
+/// Returns the line of the unwritten text that would not be read back, and the reason.
+pub fn write(feature: &Feature) -> Result<String, GherkinError> {
+    let text = FeatureWriter::default().feature(feature);
+    let parsed = parse(&text)?;
+    if parsed == *feature {
         Ok(text)
     } else {
-        Err(Problem {
-            line: first_difference(&text, &Writer::default().feature(&again)),
+        Err(GherkinError {
+            line: first_difference(&text, &FeatureWriter::default().feature(&parsed)),
             message: "this line is not read back as what it was written for".to_owned(),
         })
     }
 }
 
+/// Returns the number of the first line in which two texts differ.
 fn first_difference(one: &str, other: &str) -> usize {
     let same = one.lines().zip(other.lines()).take_while(|(a, b)| a == b);
     same.count() + 1
 }
 
+/// The text written so far.
 #[derive(Default)]
-pub(super) struct Writer {
+pub(super) struct FeatureWriter {
     text: String,
 }
 
-impl Writer {
-    /// Scenarios alone, without a feature around them.
+impl FeatureWriter {
+    /// Writes scenarios without a feature around them.
     pub(super) fn scenarios(scenarios: &[Scenario]) -> String {
-        let mut writer = Writer::default();
+        let mut writer = FeatureWriter::default();
         for scenario in scenarios {
             writer.scenario(0, scenario);
         }
         writer.text.trim_start().to_owned()
     }
 
+    /// Writes a feature.
     fn feature(mut self, feature: &Feature) -> String {
         self.tags(0, &feature.tags);
         self.named(0, "Feature:", &feature.name);
@@ -57,6 +64,7 @@ impl Writer {
         self.text
     }
 
+    /// Writes a scenario at an indentation level.
     fn scenario(&mut self, level: usize, scenario: &Scenario) {
         self.blank();
         if let Some(comment) = &scenario.comment {
@@ -84,12 +92,13 @@ impl Writer {
         }
     }
 
-    fn step(&mut self, level: usize, step: &Step, before: Option<Keyword>) {
-        let word = step.keyword.written(before);
+    /// Writes a step and its argument. A repeated keyword is written `And` (F9).
+    fn step(&mut self, level: usize, step: &ScenarioStep, before: Option<StepKeyword>) {
+        let word = step.keyword.written_after(before);
         self.named(level, word, &step.text);
         match &step.argument {
-            Some(Argument::Table(table)) => self.table(level + 1, table),
-            Some(Argument::Text(text)) => {
+            Some(StepArgument::Table(table)) => self.table(level + 1, table),
+            Some(StepArgument::Text(text)) => {
                 self.line(level + 1, "\"\"\"");
                 for line in text.lines() {
                     self.line(level + 1, line);
@@ -100,7 +109,8 @@ impl Writer {
         }
     }
 
-    fn table(&mut self, level: usize, table: &Table) {
+    /// Writes a table with aligned columns.
+    fn table(&mut self, level: usize, table: &DataTable) {
         let rows: Vec<Vec<String>> = std::iter::once(&table.headings)
             .chain(&table.rows)
             .map(|row| row.iter().map(|cell| cell.replace('|', "\\|")).collect())
@@ -119,6 +129,7 @@ impl Writer {
         }
     }
 
+    /// Writes tags on one line.
     fn tags(&mut self, level: usize, tags: &[String]) {
         if !tags.is_empty() {
             let tags: Vec<String> = tags.iter().map(|tag| format!("@{tag}")).collect();
@@ -126,29 +137,33 @@ impl Writer {
         }
     }
 
+    /// Writes a keyword and a name.
     fn named(&mut self, level: usize, keyword: &str, name: &str) {
         self.line(level, &format!("{keyword} {name}"));
     }
 
+    /// Writes several lines.
     fn lines(&mut self, level: usize, lines: &[String]) {
         for line in lines {
             self.line(level, line);
         }
     }
 
+    /// Writes a line at an indentation level.
     fn line(&mut self, level: usize, line: &str) {
         let indented = format!("{:width$}{line}", "", width = 2 * level);
         self.text.push_str(indented.trim_end());
         self.text.push('\n');
     }
 
+    /// Writes a blank line.
     fn blank(&mut self) {
         self.text.push('\n');
     }
 }
 
-impl Table {
-    /// Whether all cells may stand in a table (G6).
+impl DataTable {
+    /// Returns true if all cells may stand in a table (G6).
     #[must_use]
     pub fn fits(&self) -> bool {
         let mut rows = std::iter::once(&self.headings).chain(&self.rows);
@@ -163,7 +178,7 @@ impl Table {
 mod tests {
     use expect_test::expect;
 
-    use super::super::{Description, Rule};
+    use super::super::{Description, FeatureRule};
     use super::*;
 
     fn feature_of(scenario: Scenario) -> Feature {
@@ -174,10 +189,10 @@ mod tests {
         }
     }
 
-    fn scenario(steps: &[(Keyword, &str)]) -> Scenario {
+    fn scenario(steps: &[(StepKeyword, &str)]) -> Scenario {
         let steps = steps
             .iter()
-            .map(|(keyword, text)| Step::new(*keyword, text));
+            .map(|(keyword, text)| ScenarioStep::new(*keyword, text));
         Scenario {
             name: "One".to_owned(),
             steps: steps.collect(),
@@ -187,9 +202,9 @@ mod tests {
 
     #[test]
     fn g1_keywords_indentation_and_blank_lines() {
-        let mut outline = scenario(&[(Keyword::Given, "I have the number <n>, called n")]);
+        let mut outline = scenario(&[(StepKeyword::Given, "I have the number <n>, called n")]);
         outline.name = "Two".to_owned();
-        outline.examples = Some(Table {
+        outline.examples = Some(DataTable {
             headings: vec!["n".to_owned()],
             rows: vec![vec!["10".to_owned()], vec!["2".to_owned()]],
         });
@@ -198,11 +213,11 @@ mod tests {
             name: "Things".to_owned(),
             description: Description::from_iter(["About things."]),
             scenarios: vec![],
-            rules: vec![Rule {
+            rules: vec![FeatureRule {
                 name: "They are.".to_owned(),
                 description: Description::from_iter(["This must hold."]),
-                scenarios: vec![scenario(&[(Keyword::Then, "it is")]), outline],
-                ..Rule::default()
+                scenarios: vec![scenario(&[(StepKeyword::Then, "it is")]), outline],
+                ..FeatureRule::default()
             }],
         };
         expect![[r#"
@@ -230,10 +245,10 @@ mod tests {
     #[test]
     fn g2_a_step_is_one_line() {
         assert_eq!(
-            Step::new(Keyword::Given, "a\n b\u{2028}c\u{85}d \"e  f\"").text,
+            ScenarioStep::new(StepKeyword::Given, "a\n b\u{2028}c\u{85}d \"e  f\"").text,
             "a b c d \"e  f\""
         );
-        let mut broken = scenario(&[(Keyword::Given, "a")]);
+        let mut broken = scenario(&[(StepKeyword::Given, "a")]);
         broken.steps[0].text = "a\nb".to_owned();
         assert_eq!(write(&feature_of(broken)).expect_err("two lines").line, 5);
     }
@@ -268,7 +283,7 @@ mod tests {
                 "A Rule"
             ]
         );
-        let mut described = scenario(&[(Keyword::Given, "a")]);
+        let mut described = scenario(&[(StepKeyword::Given, "a")]);
         described.description = description;
         let text = write(&feature_of(described)).expect("readable");
         assert!(text.contains("    - Rules that hold.\n"));
@@ -277,7 +292,7 @@ mod tests {
 
     #[test]
     fn g4_and_f9_a_repeated_keyword_is_and_and_never_the_first() {
-        use Keyword::{Given, Then, When};
+        use StepKeyword::{Given, Then, When};
         let steps = [
             (Given, "a"),
             (Given, "b"),
@@ -295,7 +310,7 @@ mod tests {
 
     #[test]
     fn g5_tags_are_plain_words() {
-        let mut tagged = scenario(&[(Keyword::Given, "a")]);
+        let mut tagged = scenario(&[(StepKeyword::Given, "a")]);
         tagged.tags = vec!["needs-net_2".to_owned()];
         assert!(write(&feature_of(tagged.clone())).is_ok());
         for tag in ["two words", "a:b", "", "a@b"] {
@@ -316,8 +331,8 @@ mod tests {
         ] {
             assert_eq!(fits_cell(cell, &columns), fits, "{cell}");
         }
-        let mut outline = scenario(&[(Keyword::Given, "I have the text <n>, called n")]);
-        outline.examples = Some(Table {
+        let mut outline = scenario(&[(StepKeyword::Given, "I have the text <n>, called n")]);
+        outline.examples = Some(DataTable {
             headings: columns.to_vec(),
             rows: vec![vec!["\"a|b\"".to_owned()]],
         });
@@ -327,10 +342,10 @@ mod tests {
 
     #[test]
     fn g7_texts_below_a_step_contain_no_quotes_of_their_own() {
-        let mut with_text = scenario(&[(Keyword::Given, "a")]);
-        with_text.steps[0].argument = Some(Argument::Text("one\n  two".to_owned()));
+        let mut with_text = scenario(&[(StepKeyword::Given, "a")]);
+        with_text.steps[0].argument = Some(StepArgument::Text("one\n  two".to_owned()));
         assert!(write(&feature_of(with_text.clone())).is_ok());
-        with_text.steps[0].argument = Some(Argument::Text("a \"\"\" b".to_owned()));
+        with_text.steps[0].argument = Some(StepArgument::Text("a \"\"\" b".to_owned()));
         assert!(write(&feature_of(with_text)).is_err());
     }
 
@@ -345,15 +360,15 @@ mod tests {
 
     #[test]
     fn g9_what_does_not_read_back_is_not_written() {
-        let mut odd = scenario(&[(Keyword::Given, "a")]);
+        let mut odd = scenario(&[(StepKeyword::Given, "a")]);
         odd.name = " ".to_owned();
         assert!(write(&feature_of(odd)).is_err());
-        let mut odd = scenario(&[(Keyword::Given, "a")]);
+        let mut odd = scenario(&[(StepKeyword::Given, "a")]);
         odd.comment = Some("two\nlines".to_owned());
         assert!(write(&feature_of(odd)).is_err());
         let commented = Scenario {
             comment: Some("not verified".to_owned()),
-            ..scenario(&[(Keyword::Given, "a")])
+            ..scenario(&[(StepKeyword::Given, "a")])
         };
         assert!(
             write(&feature_of(commented))

@@ -1,24 +1,25 @@
-//! Names and idioms files: one setting a line, in sections (I7).
+//! Parser of names and idioms files: sections with one setting per line (I7: mistakes are rejected
+//! with their line).
 
-use super::pattern::{Guard, Pattern, Requirement};
-use super::template::Template;
-use super::{Idiom, Kind, Vocabulary};
+use super::pattern::{IdiomPattern, PlaceholderGuard, Requirement};
+use super::template::SentenceTemplate;
+use super::{Idiom, IdiomKind, Vocabulary};
 
-/// What is wrong with a names and idioms file.
+/// A mistake in a names and idioms file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IdiomError {
     /// The line, counted from 1.
     pub line: usize,
     /// The column, counted from 1 in characters.
     pub column: usize,
-    /// What is wrong.
+    /// The problem.
     pub message: String,
-    /// What can be done.
+    /// A way to solve it.
     pub help: Option<String>,
 }
 
-/// A key and its value, and where they stand.
-struct Setting<'a> {
+/// A key and its value, with their positions.
+struct IdiomSetting<'a> {
     line: usize,
     key: &'a str,
     key_column: usize,
@@ -27,31 +28,33 @@ struct Setting<'a> {
 }
 
 /// A section that is being read.
-enum Section<'a> {
+enum IdiomSection<'a> {
     Names,
     Idiom {
         line: usize,
-        settings: Vec<Setting<'a>>,
+        settings: Vec<IdiomSetting<'a>>,
     },
-    /// One that was rejected, so that its lines are not rejected again.
+    /// A section that was rejected; its lines are skipped, so that they cause no further errors.
     Unknown,
 }
 
-const KEYS: [&str; 7] = ["kind", "match", "say", "not", "past", "past-not", "where"];
+/// The keys of an idiom section.
+const IDIOM_KEYS: [&str; 7] = ["kind", "match", "say", "not", "past", "past-not", "where"];
 
 impl Vocabulary {
-    /// Adds a file. What was added before is consulted first.
+    /// Adds the names and idioms of a file. Files that were added earlier are consulted first.
     ///
     /// # Errors
-    /// All that is wrong with it (I7); nothing of it is added then.
+    ///
+    /// Returns everything that is wrong with the file (I7). Nothing of it is added then.
     pub fn add(&mut self, text: &str) -> Result<(), Vec<IdiomError>> {
-        let mut file = File::default();
+        let mut file = IdiomFileParser::default();
         let mut section = None;
         // A file may begin with a byte order mark.
         for (index, line) in text.trim_start_matches('\u{feff}').lines().enumerate() {
-            file.line(index + 1, line, &mut section);
+            file.parse_line(index + 1, line, &mut section);
         }
-        file.close(section);
+        file.finish_section(section);
         if !file.errors.is_empty() {
             file.errors.sort_by_key(|error| (error.line, error.column));
             return Err(file.errors);
@@ -64,15 +67,17 @@ impl Vocabulary {
     }
 }
 
+/// The content of a file as far as it has been parsed, and the mistakes found.
 #[derive(Default)]
-struct File {
+struct IdiomFileParser {
     names: Vec<(String, String)>,
     idioms: Vec<Idiom>,
     errors: Vec<IdiomError>,
 }
 
-impl File {
-    fn error(
+impl IdiomFileParser {
+    /// Records a mistake.
+    fn add_error(
         &mut self,
         line: usize,
         column: usize,
@@ -87,7 +92,13 @@ impl File {
         });
     }
 
-    fn line<'a>(&mut self, number: usize, line: &'a str, section: &mut Option<Section<'a>>) {
+    /// Parses one line: a section title, a setting, a comment or a blank line.
+    fn parse_line<'a>(
+        &mut self,
+        number: usize,
+        line: &'a str,
+        section: &mut Option<IdiomSection<'a>>,
+    ) {
         let trimmed = line.trim();
         let column = line
             .chars()
@@ -98,13 +109,13 @@ impl File {
             return;
         }
         if let Some(title) = trimmed.strip_prefix('[') {
-            let opened = self.section(number, column, title);
+            let opened = self.parse_section(number, column, title);
             let closed = section.replace(opened);
-            self.close(closed);
+            self.finish_section(closed);
             return;
         }
         let Some((key, value)) = line.split_once('=') else {
-            self.error(
+            self.add_error(
                 number,
                 column,
                 "this is neither a section nor a setting",
@@ -118,7 +129,7 @@ impl File {
                 .chars()
                 .take_while(|character| character.is_whitespace())
                 .count();
-        let setting = Setting {
+        let setting = IdiomSetting {
             line: number,
             key: key.trim(),
             key_column: column,
@@ -126,63 +137,65 @@ impl File {
             value_column,
         };
         match section {
-            None => self.error(
+            None => self.add_error(
                 number,
                 column,
                 "a setting outside of any section",
                 Some("begin with `[names]` or `[idiom title]`"),
             ),
-            Some(Section::Unknown) => {}
-            Some(Section::Names) => self.name(&setting),
-            Some(Section::Idiom { settings, .. }) => settings.push(setting),
+            Some(IdiomSection::Unknown) => {}
+            Some(IdiomSection::Names) => self.add_name(&setting),
+            Some(IdiomSection::Idiom { settings, .. }) => settings.push(setting),
         }
     }
 
-    fn section<'a>(&mut self, line: usize, column: usize, title: &str) -> Section<'a> {
+    /// Parses the title of a section.
+    fn parse_section<'a>(&mut self, line: usize, column: usize, title: &str) -> IdiomSection<'a> {
         let Some(title) = title.strip_suffix(']') else {
-            self.error(
+            self.add_error(
                 line,
                 column,
                 "this section's title is never closed",
                 Some("close it with `]`"),
             );
-            return Section::Unknown;
+            return IdiomSection::Unknown;
         };
         match title.trim() {
-            "names" => Section::Names,
+            "names" => IdiomSection::Names,
             title
                 if title
                     .strip_prefix("idiom")
                     .is_some_and(|title| title.starts_with([' ', '\t'])) =>
             {
-                Section::Idiom {
+                IdiomSection::Idiom {
                     line,
                     settings: Vec::new(),
                 }
             }
             "idiom" => {
-                self.error(
+                self.add_error(
                     line,
                     column,
                     "this idiom has no title",
                     Some("write `[idiom any title]`"),
                 );
-                Section::Unknown
+                IdiomSection::Unknown
             }
             other => {
                 let message = format!("unknown section `[{other}]`");
-                self.error(
+                self.add_error(
                     line,
                     column,
                     message,
                     Some("sections are `[names]` and `[idiom title]`"),
                 );
-                Section::Unknown
+                IdiomSection::Unknown
             }
         }
     }
 
-    fn name(&mut self, setting: &Setting<'_>) {
+    /// Checks and adds an entry of the `[names]` section.
+    fn add_name(&mut self, setting: &IdiomSetting<'_>) {
         let is_identifier = setting
             .key
             .chars()
@@ -191,14 +204,14 @@ impl File {
             && !setting.key.is_empty();
         if !is_identifier {
             let message = format!("`{}` is not an identifier", setting.key);
-            self.error(
+            self.add_error(
                 setting.line,
                 setting.key_column,
                 message,
                 Some("write `identifier = words`"),
             );
         } else if setting.value.is_empty() {
-            self.error(
+            self.add_error(
                 setting.line,
                 setting.value_column,
                 "there are no words for this name",
@@ -206,7 +219,7 @@ impl File {
             );
         } else if self.names.iter().any(|(name, _)| name == setting.key) {
             let message = format!("`{}` has words already", setting.key);
-            self.error(
+            self.add_error(
                 setting.line,
                 setting.key_column,
                 message,
@@ -222,58 +235,64 @@ impl File {
         }
     }
 
-    fn close(&mut self, section: Option<Section<'_>>) {
-        if let Some(Section::Idiom { line, settings }) = section
-            && let Some(idiom) = self.idiom(line, &settings)
+    /// Builds the idiom of a section that has ended.
+    fn finish_section(&mut self, section: Option<IdiomSection<'_>>) {
+        if let Some(IdiomSection::Idiom { line, settings }) = section
+            && let Some(idiom) = self.build_idiom(line, &settings)
         {
             self.idioms.push(idiom);
         }
     }
 
-    fn idiom(&mut self, line: usize, settings: &[Setting<'_>]) -> Option<Idiom> {
+    /// Builds an idiom from its settings. Returns nothing if there are mistakes, which are
+    /// recorded.
+    fn build_idiom(&mut self, line: usize, settings: &[IdiomSetting<'_>]) -> Option<Idiom> {
         let errors = self.errors.len();
         for setting in settings
             .iter()
-            .filter(|setting| !KEYS.contains(&setting.key))
+            .filter(|setting| !IDIOM_KEYS.contains(&setting.key))
         {
             let message = format!("unknown key `{}`", setting.key);
-            let help = format!("keys are {}", KEYS.join(", "));
-            self.error(setting.line, setting.key_column, message, Some(&help));
+            let help = format!("keys are {}", IDIOM_KEYS.join(", "));
+            self.add_error(setting.line, setting.key_column, message, Some(&help));
         }
         for key in ["kind", "say", "not", "past", "past-not"] {
-            if let Some(again) = settings.iter().filter(|setting| setting.key == key).nth(1) {
+            if let Some(repeated) = settings.iter().filter(|setting| setting.key == key).nth(1) {
                 let message = format!("`{key}` is given twice");
-                self.error(again.line, again.key_column, message, None);
+                self.add_error(repeated.line, repeated.key_column, message, None);
             }
         }
         for key in ["kind", "match", "say"] {
             if !settings.iter().any(|setting| setting.key == key) {
-                self.error(line, 1, format!("this idiom has no `{key}`"), None);
+                self.add_error(line, 1, format!("this idiom has no `{key}`"), None);
             }
         }
-        let kind = self.kind(settings)?;
-        let patterns = self.patterns(kind, settings);
-        let known: Vec<String> = patterns.iter().flat_map(Pattern::placeholders).collect();
+        let kind = self.parse_kind(settings)?;
+        let patterns = self.parse_patterns(kind, settings);
+        let known: Vec<String> = patterns
+            .iter()
+            .flat_map(IdiomPattern::placeholders)
+            .collect();
         let guards = settings
             .iter()
             .filter(|setting| setting.key == "where")
-            .filter_map(|setting| self.guard(setting, &known))
+            .filter_map(|setting| self.parse_guard(setting, &known))
             .collect();
-        let say = self.template(settings, "say", &known);
-        let not = self.template(settings, "not", &known);
-        let past = self.template(settings, "past", &known);
-        let past_not = self.template(settings, "past-not", &known);
-        if kind != Kind::Condition {
+        let say = self.parse_template(settings, "say", &known);
+        let not = self.parse_template(settings, "not", &known);
+        let past = self.parse_template(settings, "past", &known);
+        let past_not = self.parse_template(settings, "past-not", &known);
+        if kind != IdiomKind::Condition {
             for setting in settings
                 .iter()
                 .filter(|setting| ["not", "past", "past-not"].contains(&setting.key))
             {
                 let message = format!("`{}` is for conditions only", setting.key);
-                self.error(setting.line, setting.key_column, message, None);
+                self.add_error(setting.line, setting.key_column, message, None);
             }
         }
         let say = say?;
-        let targets = patterns.iter().filter_map(Pattern::target).collect();
+        let targets = patterns.iter().filter_map(IdiomPattern::target).collect();
         (self.errors.len() == errors).then_some(Idiom {
             kind,
             patterns,
@@ -286,31 +305,39 @@ impl File {
         })
     }
 
-    fn kind(&mut self, settings: &[Setting<'_>]) -> Option<Kind> {
+    /// Parses the `kind` of an idiom.
+    fn parse_kind(&mut self, settings: &[IdiomSetting<'_>]) -> Option<IdiomKind> {
         let setting = settings.iter().find(|setting| setting.key == "kind")?;
         match setting.value {
-            "condition" => Some(Kind::Condition),
-            "value" => Some(Kind::Value),
-            "effect" => Some(Kind::Effect),
-            "call" => Some(Kind::Call),
+            "condition" => Some(IdiomKind::Condition),
+            "value" => Some(IdiomKind::Value),
+            "effect" => Some(IdiomKind::Effect),
+            "call" => Some(IdiomKind::Call),
             other => {
                 let message = format!("`{other}` is no kind of idiom");
                 let help = Some("kinds are condition, value, effect and call");
-                self.error(setting.line, setting.value_column, message, help);
+                self.add_error(setting.line, setting.value_column, message, help);
                 None
             }
         }
     }
 
-    fn patterns(&mut self, kind: Kind, settings: &[Setting<'_>]) -> Vec<Pattern> {
+    /// Parses the `match` lines. Only effects may have several.
+    fn parse_patterns(
+        &mut self,
+        kind: IdiomKind,
+        settings: &[IdiomSetting<'_>],
+    ) -> Vec<IdiomPattern> {
         let mut patterns = Vec::new();
         for setting in settings.iter().filter(|setting| setting.key == "match") {
             let pattern = match kind {
-                Kind::Effect => Pattern::statement(setting.value),
-                Kind::Condition | Kind::Value | Kind::Call if patterns.is_empty() => {
-                    Pattern::expression(setting.value)
+                IdiomKind::Effect => IdiomPattern::parse_statement(setting.value),
+                IdiomKind::Condition | IdiomKind::Value | IdiomKind::Call
+                    if patterns.is_empty() =>
+                {
+                    IdiomPattern::parse_expression(setting.value)
                 }
-                Kind::Condition | Kind::Value | Kind::Call => {
+                IdiomKind::Condition | IdiomKind::Value | IdiomKind::Call => {
                     Err("only effects may have several `match` lines".to_owned())
                 }
             };
@@ -318,22 +345,23 @@ impl File {
                 Ok(pattern) => patterns.push(pattern),
                 Err(problem) => {
                     let message = format!("this pattern cannot be used: {problem}");
-                    self.error(setting.line, setting.value_column, message, None);
+                    self.add_error(setting.line, setting.value_column, message, None);
                 }
             }
         }
         patterns
     }
 
-    fn template(
+    /// Parses a sentence, and checks that its placeholders occur in a `match` line.
+    fn parse_template(
         &mut self,
-        settings: &[Setting<'_>],
+        settings: &[IdiomSetting<'_>],
         key: &str,
         known: &[String],
-    ) -> Option<Template> {
+    ) -> Option<SentenceTemplate> {
         let setting = settings.iter().find(|setting| setting.key == key)?;
         if setting.value.is_empty() {
-            self.error(
+            self.add_error(
                 setting.line,
                 setting.value_column,
                 format!("`{key}` has no words"),
@@ -341,23 +369,28 @@ impl File {
             );
             return None;
         }
-        let template = match Template::parse(setting.value) {
+        let template = match SentenceTemplate::parse(setting.value) {
             Ok(template) => template,
             Err(problem) => {
-                self.error(setting.line, setting.value_column, problem, None);
+                self.add_error(setting.line, setting.value_column, problem, None);
                 return None;
             }
         };
         for placeholder in template.placeholders() {
             if !known.iter().any(|name| name == placeholder) {
                 let message = format!("no `match` line has a placeholder `${placeholder}`");
-                self.error(setting.line, setting.value_column, message, None);
+                self.add_error(setting.line, setting.value_column, message, None);
             }
         }
         Some(template)
     }
 
-    fn guard(&mut self, setting: &Setting<'_>, known: &[String]) -> Option<Guard> {
+    /// Parses a `where` line.
+    fn parse_guard(
+        &mut self,
+        setting: &IdiomSetting<'_>,
+        known: &[String],
+    ) -> Option<PlaceholderGuard> {
         let parts = setting
             .value
             .split_once(" is ")
@@ -372,7 +405,7 @@ impl File {
         let Some((placeholder, requirement)) = parts else {
             let help =
                 "write `$x is` and one of argument, state, literal, number, text and collection";
-            self.error(
+            self.add_error(
                 setting.line,
                 setting.value_column,
                 "this requirement is not understood",
@@ -382,10 +415,10 @@ impl File {
         };
         if !known.iter().any(|name| name == placeholder) {
             let message = format!("no `match` line has a placeholder `${placeholder}`");
-            self.error(setting.line, setting.value_column, message, None);
+            self.add_error(setting.line, setting.value_column, message, None);
             return None;
         }
-        Some(Guard {
+        Some(PlaceholderGuard {
             placeholder: placeholder.to_owned(),
             requirement,
         })

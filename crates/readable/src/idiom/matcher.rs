@@ -1,11 +1,16 @@
-//! What a pattern matches, and what its placeholders stand for then (I1, I3).
+//! Matching patterns against terms, which gives the values of placeholders (I1, I3).
 
-use super::pattern::{Bindings, Bound, ONE, Pattern, placeholder, rest_placeholder};
-use crate::term::{Call, Callee, Change, Clause, Operator, Reference, Role, Term};
-use crate::value::Value;
+use super::pattern::{
+    Bindings, IdiomPattern, PLACEHOLDER_PREFIX, PlaceholderValue, placeholder, rest_placeholder,
+};
+use crate::term::{
+    CallTarget, CallTerm, EffectTerm, ForClause, NameReference, NameRole, Operator, Term,
+};
+use crate::value::PythonValue;
 
-/// What placeholders stand for, if the term is an instance of the pattern.
-pub(super) fn matched(pattern: &Term, term: &Term) -> Option<Bindings> {
+/// Matches a pattern against a term. Returns the values of its placeholders if the term is an
+/// instance of it.
+pub(super) fn match_term(pattern: &Term, term: &Term) -> Option<Bindings> {
     let mut matcher = Matcher {
         bindings: Bindings::new(),
         ignores_versions: false,
@@ -13,9 +18,9 @@ pub(super) fn matched(pattern: &Term, term: &Term) -> Option<Bindings> {
     matcher.term(pattern, term).then_some(matcher.bindings)
 }
 
-/// The same for changes in a row.
-pub(super) fn matched_changes(patterns: &[Pattern], changes: &[Change]) -> Option<Bindings> {
-    // A change reads the old value of what it sets, so equal means equal but for that.
+/// Matches patterns against consecutive effects.
+pub(super) fn match_effects(patterns: &[IdiomPattern], changes: &[EffectTerm]) -> Option<Bindings> {
+    // An effect reads the old value of what it sets, so versions of state variables are ignored.
     let mut matcher = Matcher {
         bindings: Bindings::new(),
         ignores_versions: true,
@@ -24,45 +29,49 @@ pub(super) fn matched_changes(patterns: &[Pattern], changes: &[Change]) -> Optio
         .iter()
         .zip(changes)
         .all(|(pattern, change)| match pattern {
-            Pattern::Change(pattern) => matcher.change(pattern, change),
-            Pattern::Expression(_) => false,
+            IdiomPattern::Effect(pattern) => matcher.effect(pattern, change),
+            IdiomPattern::Expression(_) => false,
         });
     fits.then_some(matcher.bindings)
 }
 
+/// The state of a match.
 struct Matcher {
+    /// The values of placeholders so far.
     bindings: Bindings,
+    /// True if versions of state variables do not count in comparisons.
     ignores_versions: bool,
 }
 
 impl Matcher {
-    fn change(&mut self, pattern: &Change, change: &Change) -> bool {
+    /// Matches one effect. `t += n` and `t = t + n` match each other.
+    fn effect(&mut self, pattern: &EffectTerm, change: &EffectTerm) -> bool {
         match (pattern, change) {
-            (Change::Delete(pattern), Change::Delete(term))
-            | (Change::Call(pattern), Change::Call(term)) => self.term(pattern, term),
+            (EffectTerm::Delete(pattern), EffectTerm::Delete(term))
+            | (EffectTerm::Call(pattern), EffectTerm::Call(term)) => self.term(pattern, term),
             (
-                Change::Augment {
+                EffectTerm::Augment {
                     target,
                     operator,
                     value,
                 },
-                Change::Augment {
+                EffectTerm::Augment {
                     target: subject,
                     operator: other,
                     value: operand,
                 },
             ) => operator == other && self.term(target, subject) && self.term(value, operand),
             (
-                Change::Assign { target, value },
-                Change::Assign {
+                EffectTerm::Assign { target, value },
+                EffectTerm::Assign {
                     target: subject,
                     value: assigned,
                 },
             ) => self.term(target, subject) && self.term(value, assigned),
-            // `t += n` is `t = t + n`.
+            // `t += n` matches `t = t + n`.
             (
-                Change::Assign { target, value },
-                Change::Augment {
+                EffectTerm::Assign { target, value },
+                EffectTerm::Augment {
                     target: subject,
                     operator,
                     value: operand,
@@ -72,12 +81,12 @@ impl Matcher {
                 self.term(target, subject) && self.term(value, &sum)
             }
             (
-                Change::Augment {
+                EffectTerm::Augment {
                     target,
                     operator,
                     value,
                 },
-                Change::Assign {
+                EffectTerm::Assign {
                     target: subject,
                     value: assigned,
                 },
@@ -89,7 +98,9 @@ impl Matcher {
         }
     }
 
-    fn bind(&mut self, name: &str, bound: Bound) -> bool {
+    /// Binds a placeholder, or compares with its earlier value. `_` matches anything and is not
+    /// recorded.
+    fn bind(&mut self, name: &str, bound: PlaceholderValue) -> bool {
         if name == "_" {
             return true;
         }
@@ -102,18 +113,20 @@ impl Matcher {
         }
     }
 
-    fn is_same(&self, one: &Bound, two: &Bound) -> bool {
+    /// Returns true if two values of a placeholder are the same.
+    fn is_same(&self, one: &PlaceholderValue, two: &PlaceholderValue) -> bool {
         match (one, two) {
-            (Bound::One(one), Bound::One(two)) if self.ignores_versions => {
-                on_entry(one) == on_entry(two)
+            (PlaceholderValue::One(one), PlaceholderValue::One(two)) if self.ignores_versions => {
+                with_entry_versions(one) == with_entry_versions(two)
             }
             _ => one == two,
         }
     }
 
+    /// Matches a term, part by part.
     fn term(&mut self, pattern: &Term, term: &Term) -> bool {
         if let Some(name) = placeholder(pattern) {
-            return self.bind(name, Bound::One(term.clone()));
+            return self.bind(name, PlaceholderValue::One(term.clone()));
         }
         match (pattern, term) {
             (Term::Reference(pattern), Term::Reference(reference)) => {
@@ -124,9 +137,9 @@ impl Matcher {
             | (Term::Tuple(pattern), Term::Tuple(terms))
             | (Term::Set(pattern), Term::Set(terms)) => self.terms(pattern, terms),
             // Displays of constants have become values; a pattern still sees their members.
-            (Term::List(pattern), Term::Value(Value::List(values)))
-            | (Term::Tuple(pattern), Term::Value(Value::Tuple(values)))
-            | (Term::Set(pattern), Term::Value(Value::Set(values))) => {
+            (Term::List(pattern), Term::Value(PythonValue::List(values)))
+            | (Term::Tuple(pattern), Term::Value(PythonValue::Tuple(values)))
+            | (Term::Set(pattern), Term::Value(PythonValue::Set(values))) => {
                 let terms: Vec<Term> = values.iter().cloned().map(Term::Value).collect();
                 self.terms(pattern, &terms)
             }
@@ -139,7 +152,7 @@ impl Matcher {
                         .iter()
                         .zip(entries)
                         .all(|((pattern_key, pattern), (key, value))| {
-                            self.maybe(pattern_key.as_ref(), key.as_ref())
+                            self.optional(pattern_key.as_ref(), key.as_ref())
                                 && self.term(pattern, value)
                         })
             }
@@ -175,9 +188,9 @@ impl Matcher {
                 },
             ) => {
                 self.term(pattern, object)
-                    && self.maybe(pattern_start.as_deref(), start.as_deref())
-                    && self.maybe(pattern_stop.as_deref(), stop.as_deref())
-                    && self.maybe(pattern_step.as_deref(), step.as_deref())
+                    && self.optional(pattern_start.as_deref(), start.as_deref())
+                    && self.optional(pattern_stop.as_deref(), stop.as_deref())
+                    && self.optional(pattern_step.as_deref(), step.as_deref())
             }
             (Term::Call(pattern), Term::Call(call)) => self.call(pattern, call),
             (
@@ -280,7 +293,8 @@ impl Matcher {
         }
     }
 
-    fn maybe(&mut self, pattern: Option<&Term>, term: Option<&Term>) -> bool {
+    /// Matches optional parts: both must be there, or neither.
+    fn optional(&mut self, pattern: Option<&Term>, term: Option<&Term>) -> bool {
         match (pattern, term) {
             (None, None) => true,
             (Some(pattern), Some(term)) => self.term(pattern, term),
@@ -288,6 +302,7 @@ impl Matcher {
         }
     }
 
+    /// Matches lists of terms; `$*rest` takes what is left.
     fn terms(&mut self, patterns: &[Term], terms: &[Term]) -> bool {
         if let [before @ .., last] = patterns
             && let Some(name) = rest_placeholder(last)
@@ -295,7 +310,8 @@ impl Matcher {
             let Some((matched, rest)) = terms.split_at_checked(before.len()) else {
                 return false;
             };
-            return self.terms(before, matched) && self.bind(name, Bound::Rest(rest.to_vec()));
+            return self.terms(before, matched)
+                && self.bind(name, PlaceholderValue::Rest(rest.to_vec()));
         }
         patterns.len() == terms.len()
             && patterns
@@ -304,7 +320,8 @@ impl Matcher {
                 .all(|(pattern, term)| self.term(pattern, term))
     }
 
-    fn call(&mut self, pattern: &Call, call: &Call) -> bool {
+    /// Matches a call; keyword arguments may stand in any order.
+    fn call(&mut self, pattern: &CallTerm, call: &CallTerm) -> bool {
         self.callee(&pattern.callee, &call.callee)
             && self.terms(&pattern.arguments, &call.arguments)
             && pattern.keywords.len() == call.keywords.len()
@@ -314,71 +331,80 @@ impl Matcher {
             })
     }
 
-    fn callee(&mut self, pattern: &Callee, callee: &Callee) -> bool {
+    /// Matches what is called. Functions, methods of `self` and objects that look like modules
+    /// match by name.
+    fn callee(&mut self, pattern: &CallTarget, callee: &CallTarget) -> bool {
         match (pattern, callee) {
             // `$f($x)`: any function, called by its name.
-            (Callee::Function { module: None, name }, _) if name.starts_with(ONE) => {
-                let name = name.strip_prefix(ONE).unwrap_or(name);
+            (CallTarget::Function { module: None, name }, _)
+                if name.starts_with(PLACEHOLDER_PREFIX) =>
+            {
+                let name = name.strip_prefix(PLACEHOLDER_PREFIX).unwrap_or(name);
                 match callee {
-                    Callee::Function { name: function, .. } => self.bind(
+                    CallTarget::Function { name: function, .. } => self.bind(
                         name,
-                        Bound::One(Reference::new(function.clone(), Role::Global).into()),
+                        PlaceholderValue::One(
+                            NameReference::new(function.clone(), NameRole::Global).into(),
+                        ),
                     ),
-                    Callee::Method { .. } => false,
-                    Callee::Other(term) => self.bind(name, Bound::One(term.clone())),
+                    CallTarget::Method { .. } => false,
+                    CallTarget::Other(term) => self.bind(name, PlaceholderValue::One(term.clone())),
                 }
             }
-            (Callee::Function { module: None, name }, Callee::Function { name: other, .. }) => {
-                name == other
-            }
             (
-                Callee::Function {
+                CallTarget::Function { module: None, name },
+                CallTarget::Function { name: other, .. },
+            ) => name == other,
+            (
+                CallTarget::Function {
                     module: Some(module),
                     name,
                 },
-                Callee::Function {
+                CallTarget::Function {
                     module: other,
                     name: function,
                 },
             ) => name == function && other.as_ref() == Some(module),
-            // What looks like a module in a pattern may be an object: `stack.push($x)`.
+            // A name that looks like a module in a pattern may be an object: `stack.push($x)`.
             (
-                Callee::Function {
+                CallTarget::Function {
                     module: Some(module),
                     name,
                 },
-                Callee::Method {
+                CallTarget::Method {
                     object,
                     name: method,
                 },
             ) => name == method && object.to_python() == *module,
             (
-                Callee::Function { module: None, name },
-                Callee::Other(Term::Reference(reference)),
+                CallTarget::Function { module: None, name },
+                CallTarget::Other(Term::Reference(reference)),
             )
-            | (Callee::Other(Term::Reference(reference)), Callee::Function { name, .. }) => {
+            | (CallTarget::Other(Term::Reference(reference)), CallTarget::Function { name, .. }) => {
                 *name == reference.name
             }
             // `self.push($x)` in a pattern.
-            (Callee::Other(Term::Reference(reference)), Callee::Method { object, name }) => {
-                *name == reference.name && object.to_python() == "self"
-            }
             (
-                Callee::Method {
+                CallTarget::Other(Term::Reference(reference)),
+                CallTarget::Method { object, name },
+            ) => *name == reference.name && object.to_python() == "self",
+            (
+                CallTarget::Method {
                     object: pattern,
                     name,
                 },
-                Callee::Method {
+                CallTarget::Method {
                     object,
                     name: method,
                 },
             ) => name == method && self.term(pattern, object),
-            (Callee::Other(pattern), Callee::Other(term)) => self.term(pattern, term),
+            (CallTarget::Other(pattern), CallTarget::Other(term)) => self.term(pattern, term),
             _ => false,
         }
     }
 
-    fn clauses(&mut self, patterns: &[Clause], clauses: &[Clause]) -> bool {
+    /// Matches the clauses of comprehensions.
+    fn clauses(&mut self, patterns: &[ForClause], clauses: &[ForClause]) -> bool {
         patterns.len() == clauses.len()
             && patterns.iter().zip(clauses).all(|(pattern, clause)| {
                 pattern.targets.len() == clause.targets.len()
@@ -392,38 +418,39 @@ impl Matcher {
             })
     }
 
-    /// A bound name of a pattern may be a placeholder: `$v in $x`.
+    /// Matches a bound name, which may be a placeholder in a pattern: `$v in $x`.
     fn target(&mut self, pattern: &str, name: &str) -> bool {
-        match pattern.strip_prefix(ONE) {
+        match pattern.strip_prefix(PLACEHOLDER_PREFIX) {
             None => pattern == name,
             Some(placeholder) => self.bind(
                 placeholder,
-                Bound::One(Reference::new(name, Role::Variable).into()),
+                PlaceholderValue::One(NameReference::new(name, NameRole::Variable).into()),
             ),
         }
     }
 }
 
+/// Creates an operation and folds its constants.
 fn binary(left: &Term, operator: Operator, right: &Term) -> Term {
     Term::Binary {
         left: Box::new(left.clone()),
         operator,
         right: Box::new(right.clone()),
     }
-    .folded()
+    .fold_constants()
 }
 
-/// The term with all state variables as on entry.
-fn on_entry(term: &Term) -> Term {
-    term.replaced(&mut |term| match term {
+/// Returns the term with all state variables as on entry.
+fn with_entry_versions(term: &Term) -> Term {
+    term.map_parts(&mut |term| match term {
         Term::Reference(
-            reference @ Reference {
-                role: Role::State { .. },
+            reference @ NameReference {
+                role: NameRole::State { .. },
                 ..
             },
         ) => Some(
-            Reference {
-                role: Role::State { version: 0 },
+            NameReference {
+                role: NameRole::State { version: 0 },
                 ..reference.clone()
             }
             .into(),

@@ -1,40 +1,42 @@
-//! Patterns: Python with placeholders, and what they match (I1).
+//! Patterns of idioms: Python with placeholders (I1: `$x` matches any expression).
 
 use std::collections::BTreeMap;
 
 use testwright_source::tree::{self, StatementKind};
 
-use crate::term::{Callee, Change, Reference, Role, Scope, Term, Type};
+use crate::term::{CallTarget, EffectTerm, NameReference, NameRole, NameScope, Term, Type};
 
-/// How placeholders are called while a pattern is parsed; no identifier of a program begins like this.
-pub(super) const ONE: &str = "__placeholder_";
-const REST: &str = "__rest_placeholder_";
+/// The beginning of a placeholder's name while a pattern is parsed. No identifier of a program
+/// begins like this.
+pub(super) const PLACEHOLDER_PREFIX: &str = "__placeholder_";
+/// The beginning of the name of a `$*rest` placeholder.
+const REST_PREFIX: &str = "__rest_placeholder_";
 
-/// What an idiom matches.
+/// The pattern of an idiom.
 #[derive(Debug, Clone)]
-pub(super) enum Pattern {
+pub(super) enum IdiomPattern {
     Expression(Term),
-    Change(Change),
+    Effect(EffectTerm),
 }
 
-/// What a placeholder stands for.
+/// The value of a placeholder.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Bound {
+pub(super) enum PlaceholderValue {
     One(Term),
     Rest(Vec<Term>),
 }
 
-/// What all placeholders stand for.
-pub(super) type Bindings = BTreeMap<String, Bound>;
+/// The values of all placeholders, by name.
+pub(super) type Bindings = BTreeMap<String, PlaceholderValue>;
 
-/// `where = $n is argument`.
+/// A requirement on a placeholder: `where = $n is argument`.
 #[derive(Debug, Clone)]
-pub(super) struct Guard {
+pub(super) struct PlaceholderGuard {
     pub(super) placeholder: String,
     pub(super) requirement: Requirement,
 }
 
-/// What may be required of a placeholder.
+/// A requirement on the value of a placeholder.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Requirement {
     Argument,
@@ -46,6 +48,7 @@ pub(super) enum Requirement {
 }
 
 impl Requirement {
+    /// The requirements by the names that files use.
     pub(super) const NAMES: [(&'static str, Self); 6] = [
         ("argument", Self::Argument),
         ("state", Self::State),
@@ -56,17 +59,18 @@ impl Requirement {
     ];
 }
 
-impl Guard {
+impl PlaceholderGuard {
+    /// Returns true if the placeholder has a value that meets the requirement.
     pub(super) fn accepts(&self, bindings: &Bindings) -> bool {
-        let Some(Bound::One(term)) = bindings.get(&self.placeholder) else {
+        let Some(PlaceholderValue::One(term)) = bindings.get(&self.placeholder) else {
             return false;
         };
         let type_ = term.type_of();
         match self.requirement {
             Requirement::Argument => is_role(term, &|role| {
-                matches!(role, Role::Input | Role::Pool { .. })
+                matches!(role, NameRole::Input | NameRole::Pool { .. })
             }),
-            Requirement::State => is_role(term, &|role| matches!(role, Role::State { .. })),
+            Requirement::State => is_role(term, &|role| matches!(role, NameRole::State { .. })),
             Requirement::Literal => term.as_value().is_some(),
             Requirement::Number => type_ == Type::Number,
             Requirement::Text => type_ == Type::Text,
@@ -75,50 +79,51 @@ impl Guard {
     }
 }
 
-fn is_role(term: &Term, is_such: &dyn Fn(&Role) -> bool) -> bool {
-    matches!(term, Term::Reference(reference) if is_such(&reference.role))
+/// Returns true if a term is a name whose role the predicate accepts.
+fn is_role(term: &Term, predicate: &dyn Fn(&NameRole) -> bool) -> bool {
+    matches!(term, Term::Reference(reference) if predicate(&reference.role))
 }
 
-/// In patterns, names stand for themselves and `self.x` is x (I1).
-struct Names;
+/// The scope of patterns, in which names stand for themselves and `self.x` is x (I1).
+struct PatternScope;
 
-impl Scope for Names {
-    fn name(&self, _name: &str) -> Option<Term> {
+impl NameScope for PatternScope {
+    fn resolve_name(&self, _name: &str) -> Option<Term> {
         None
     }
 
-    fn attribute(&self, object: &str, name: &str) -> Option<Term> {
-        (object == "self").then(|| Reference::new(name, Role::Global).into())
+    fn resolve_attribute(&self, object: &str, name: &str) -> Option<Term> {
+        (object == "self").then(|| NameReference::new(name, NameRole::Global).into())
     }
 
     fn is_module(&self, name: &str) -> bool {
-        !name.starts_with(ONE) && name != "self" && !name.starts_with("self.")
+        !name.starts_with(PLACEHOLDER_PREFIX) && name != "self" && !name.starts_with("self.")
     }
 }
 
-impl Pattern {
-    /// A pattern for expressions.
-    pub(super) fn expression(text: &str) -> Result<Self, String> {
-        let python = spelled(text)?;
-        let expression = tree::expression(&python).map_err(|problems| first(&problems))?;
-        let term = Term::read(&expression, &python, &Names);
+impl IdiomPattern {
+    /// Parses a pattern for expressions.
+    pub(super) fn parse_expression(text: &str) -> Result<Self, String> {
+        let python = replace_placeholders(text)?;
+        let expression = tree::expression(&python).map_err(|problems| first_message(&problems))?;
+        let term = Term::from_expression(&expression, &python, &PatternScope);
         if is_placeholder(&term) {
             return Err("a placeholder alone would match everything".to_owned());
         }
         Ok(Self::Expression(term))
     }
 
-    /// A pattern for what a statement does.
-    pub(super) fn statement(text: &str) -> Result<Self, String> {
-        let python = spelled(text)?;
-        let statements = tree::statements(&python).map_err(|problems| first(&problems))?;
+    /// Parses a pattern for the effect of a statement.
+    pub(super) fn parse_statement(text: &str) -> Result<Self, String> {
+        let python = replace_placeholders(text)?;
+        let statements = tree::statements(&python).map_err(|problems| first_message(&problems))?;
         let [statement] = statements.as_slice() else {
             return Err("a `match` line is one statement".to_owned());
         };
-        let term = |expression| Term::read(expression, &python, &Names);
+        let term = |expression| Term::from_expression(expression, &python, &PatternScope);
         let change = match &statement.kind {
             StatementKind::Assign { targets, value } => match targets.as_slice() {
-                [target] => Change::Assign {
+                [target] => EffectTerm::Assign {
                     target: term(target),
                     value: term(value),
                 },
@@ -132,38 +137,38 @@ impl Pattern {
                 target,
                 operator,
                 value,
-            } => Change::Augment {
+            } => EffectTerm::Augment {
                 target: term(target),
                 operator: *operator,
                 value: term(value),
             },
             StatementKind::Delete(targets) => match targets.as_slice() {
-                [target] => Change::Delete(term(target)),
+                [target] => EffectTerm::Delete(term(target)),
                 _ => return Err("a `del` of several things is not one change".to_owned()),
             },
             StatementKind::Expression(expression) => match term(expression) {
-                call @ Term::Call(_) => Change::Call(call),
+                call @ Term::Call(_) => EffectTerm::Call(call),
                 _ => return Err("an effect is an assignment, a `del` or a call".to_owned()),
             },
             _ => return Err("an effect is an assignment, a `del` or a call".to_owned()),
         };
-        Ok(Self::Change(change))
+        Ok(Self::Effect(change))
     }
 
-    /// The placeholder that stands for what is changed: `$t` in `$t.append($e)` and in `$t[$i] = $e`.
+    /// Returns the placeholder for what is changed: `$t` in `$t.append($e)` and in `$t[$i] = $e`.
     pub(super) fn target(&self) -> Option<String> {
         let mut changed = match self {
             Self::Expression(_) => return None,
-            Self::Change(
-                Change::Assign { target, .. }
-                | Change::Augment { target, .. }
-                | Change::Delete(target),
+            Self::Effect(
+                EffectTerm::Assign { target, .. }
+                | EffectTerm::Augment { target, .. }
+                | EffectTerm::Delete(target),
             ) => target,
-            Self::Change(Change::Call(Term::Call(call))) => match &call.callee {
-                Callee::Method { object, .. } => object,
+            Self::Effect(EffectTerm::Call(Term::Call(call))) => match &call.callee {
+                CallTarget::Method { object, .. } => object,
                 _ => return None,
             },
-            Self::Change(Change::Call(_)) => return None,
+            Self::Effect(EffectTerm::Call(_)) => return None,
         };
         loop {
             match changed {
@@ -175,83 +180,87 @@ impl Pattern {
         }
     }
 
+    /// Returns the terms of the pattern.
     fn terms(&self) -> Vec<&Term> {
         match self {
-            Self::Expression(term) | Self::Change(Change::Delete(term) | Change::Call(term)) => {
+            Self::Expression(term)
+            | Self::Effect(EffectTerm::Delete(term) | EffectTerm::Call(term)) => {
                 vec![term]
             }
-            Self::Change(
-                Change::Assign { target, value } | Change::Augment { target, value, .. },
+            Self::Effect(
+                EffectTerm::Assign { target, value } | EffectTerm::Augment { target, value, .. },
             ) => vec![target, value],
         }
     }
 
-    /// The placeholders that are recorded.
+    /// Returns the names of all placeholders that are recorded.
     pub(super) fn placeholders(&self) -> Vec<String> {
         let mut found = Vec::new();
         for term in self.terms() {
-            collect(term, &mut found);
+            collect_placeholders(term, &mut found);
         }
         found
     }
 
-    /// Whether it speaks of a call of this function, or of this method of a machine.
+    /// Returns true if it contains a call of this function, or of this method of a machine.
     pub(super) fn calls(&self, function: &str) -> bool {
-        let is_such = |term: &Term| match term {
+        let predicate = |term: &Term| match term {
             Term::Call(call) => match &call.callee {
-                Callee::Function { module: None, name } => name == function,
-                Callee::Other(Term::Reference(method)) => method.name == function,
+                CallTarget::Function { module: None, name } => name == function,
+                CallTarget::Other(Term::Reference(method)) => method.name == function,
                 _ => false,
             },
             _ => false,
         };
-        self.terms().into_iter().any(|term| term.any(&is_such))
+        self.terms().into_iter().any(|term| term.any(&predicate))
     }
 
-    /// The same with the values of constants in place of their names, as what it is compared with has them (R7).
+    /// Replaces the names of constants by their values, because terms hold the values as well (R7).
     pub(super) fn with_constants(&self, constant: &dyn Fn(&str) -> Option<Term>) -> Self {
         let put = |term: &Term| {
-            term.replaced(&mut |part| match part {
+            term.map_parts(&mut |part| match part {
                 Term::Reference(reference) => constant(&reference.name),
                 _ => None,
             })
         };
         match self {
             Self::Expression(term) => match put(term) {
-                // A constant alone would match whatever has the same value.
+                // A constant alone would match everything with the same value.
                 Term::Value(_) => self.clone(),
                 term => Self::Expression(term),
             },
-            Self::Change(change) => Self::Change(match change {
-                Change::Assign { target, value } => Change::Assign {
+            Self::Effect(change) => Self::Effect(match change {
+                EffectTerm::Assign { target, value } => EffectTerm::Assign {
                     target: put(target),
                     value: put(value),
                 },
-                Change::Augment {
+                EffectTerm::Augment {
                     target,
                     operator,
                     value,
-                } => Change::Augment {
+                } => EffectTerm::Augment {
                     target: put(target),
                     operator: *operator,
                     value: put(value),
                 },
-                Change::Delete(target) => Change::Delete(put(target)),
-                Change::Call(call) => Change::Call(put(call)),
+                EffectTerm::Delete(target) => EffectTerm::Delete(put(target)),
+                EffectTerm::Call(call) => EffectTerm::Call(put(call)),
             }),
         }
     }
 }
 
-fn first(problems: &[testwright_source::Problem]) -> String {
+/// Returns the first message of the Python parser.
+fn first_message(problems: &[testwright_source::SyntaxProblem]) -> String {
     problems.first().map_or_else(
         || "not Python".to_owned(),
         |problem| problem.message.clone(),
     )
 }
 
-/// The pattern as Python: placeholders become names. Texts are left alone.
-fn spelled(text: &str) -> Result<String, String> {
+/// Rewrites placeholders as names, so that Python's parser accepts the pattern. Texts are left
+/// alone.
+fn replace_placeholders(text: &str) -> Result<String, String> {
     let mut python = String::with_capacity(text.len());
     let mut quote = None;
     let mut characters = text.chars().peekable();
@@ -276,9 +285,9 @@ fn spelled(text: &str) -> Result<String, String> {
                     return Err("a placeholder is `$` and a name, `$_` or `$*rest`".to_owned());
                 }
                 python += &if is_rest {
-                    format!("*{REST}{name}")
+                    format!("*{REST_PREFIX}{name}")
                 } else {
-                    format!("{ONE}{name}")
+                    format!("{PLACEHOLDER_PREFIX}{name}")
                 };
                 continue;
             }
@@ -289,42 +298,44 @@ fn spelled(text: &str) -> Result<String, String> {
     Ok(python)
 }
 
-/// The name of a placeholder for one expression.
+/// Returns the name of a placeholder for one expression.
 pub(super) fn placeholder(term: &Term) -> Option<&str> {
     match term {
-        Term::Reference(reference) => reference.name.strip_prefix(ONE),
+        Term::Reference(reference) => reference.name.strip_prefix(PLACEHOLDER_PREFIX),
         _ => None,
     }
 }
 
+/// Returns true if a term is a placeholder.
 fn is_placeholder(term: &Term) -> bool {
     placeholder(term).is_some()
 }
 
-/// The name of a placeholder for all that is left.
+/// Returns the name of a placeholder for all remaining arguments.
 pub(super) fn rest_placeholder(term: &Term) -> Option<&str> {
     match term {
         Term::Starred(inner) => match &**inner {
-            Term::Reference(reference) => reference.name.strip_prefix(REST),
+            Term::Reference(reference) => reference.name.strip_prefix(REST_PREFIX),
             _ => None,
         },
         _ => None,
     }
 }
 
-fn collect(term: &Term, found: &mut Vec<String>) {
+/// Appends the names of the placeholders in a term.
+fn collect_placeholders(term: &Term, found: &mut Vec<String>) {
     match placeholder(term).or_else(|| rest_placeholder(term)) {
         Some(name) => found.push(name.to_owned()),
         None => {
             if let Term::Call(call) = term
-                && let Callee::Function { name, .. } = &call.callee
-                && let Some(name) = name.strip_prefix(ONE)
+                && let CallTarget::Function { name, .. } = &call.callee
+                && let Some(name) = name.strip_prefix(PLACEHOLDER_PREFIX)
             {
                 found.push(name.to_owned());
             }
             term.children()
                 .into_iter()
-                .for_each(|child| collect(child, found));
+                .for_each(|child| collect_placeholders(child, found));
         }
     }
 }

@@ -1,20 +1,21 @@
-//! Idioms to fill in, for everything that had no phrase of its own (I6).
+//! Stubs of idioms, to be filled in by users, for everything that had no phrase of its own (I6).
 
 use std::collections::BTreeMap;
 
-use crate::phrase::{Fallback, Tally};
-use crate::term::{Call, Callee, Reference, Role, Term};
+use crate::phrase::{Fallback, PhraseCounts};
+use crate::term::{CallTarget, CallTerm, NameReference, NameRole, Term};
 use crate::words::humanise;
 
-/// A names and idioms file with one idiom for each shape of expression that only a general rule could phrase, most frequent
-/// first. It says what is said already, so that only the words have to be changed.
+/// Writes a names and idioms file with one idiom for each shape of expression that only a general
+/// rule could phrase, the most frequent first. Each says what is said already, so that only the
+/// words have to be changed.
 #[must_use]
-pub fn stubs(tally: &Tally) -> String {
-    // By pattern, in the order in which they came up.
-    let mut order: Vec<(Stub, usize)> = Vec::new();
+pub fn write_stubs(tally: &PhraseCounts) -> String {
+    // Stubs by pattern, in order of appearance.
+    let mut order: Vec<(IdiomStub, usize)> = Vec::new();
     let mut known: BTreeMap<(Fallback, String), usize> = BTreeMap::new();
     for (fallback, term) in &tally.fallbacks {
-        let stub = Stub::new(*fallback, term);
+        let stub = IdiomStub::new(*fallback, term);
         match known.get(&(stub.fallback, stub.pattern.clone())) {
             Some(&index) => {
                 if let Some((_, count)) = order.get_mut(index) {
@@ -35,7 +36,8 @@ pub fn stubs(tally: &Tally) -> String {
     texts.join("\n")
 }
 
-struct Stub {
+/// An idiom that says what is said without it.
+struct IdiomStub {
     fallback: Fallback,
     title: String,
     pattern: String,
@@ -43,7 +45,8 @@ struct Stub {
     not: Option<String>,
 }
 
-impl Stub {
+impl IdiomStub {
+    /// Creates the stub for a term.
     fn new(fallback: Fallback, term: &Term) -> Self {
         let Term::Call(call) = term else {
             let source = term.to_python();
@@ -58,7 +61,7 @@ impl Stub {
                 not: None,
             };
         };
-        let (call, name, object, arguments) = generalised(call);
+        let (call, name, object, arguments) = generalise_call(call);
         let pattern = Term::Call(Box::new(call)).to_python();
         let words = humanise(&name);
         let on = object
@@ -88,6 +91,7 @@ impl Stub {
         }
     }
 
+    /// Writes the stub as a section of a file, with its frequency as a comment.
     fn text(&self, count: usize) -> String {
         let kind = match self.fallback {
             Fallback::Condition => "condition",
@@ -110,36 +114,37 @@ impl Stub {
     }
 }
 
-/// The call with placeholders for what it is called on and with, its name, and how these are said.
-fn generalised(call: &Call) -> (Call, String, Option<String>, String) {
+/// Replaces the object and the arguments of a call by placeholders. Returns the call, its name, and
+/// the words for the object and the arguments.
+fn generalise_call(call: &CallTerm) -> (CallTerm, String, Option<String>, String) {
     let mut letters = ('a'..='z').filter(|letter| *letter != 'o');
     let mut placeholder = || letters.next().map_or_else(|| "_".to_owned(), String::from);
-    let hole = |name: &str| Term::from(Reference::new(format!("${name}"), Role::Global));
+    let hole = |name: &str| Term::from(NameReference::new(format!("${name}"), NameRole::Global));
     let (callee, name, object) = match &call.callee {
-        Callee::Method { name, .. } => (
-            Callee::Method {
+        CallTarget::Method { name, .. } => (
+            CallTarget::Method {
                 object: hole("o"),
                 name: name.clone(),
             },
             name.clone(),
             Some("{o}".to_owned()),
         ),
-        Callee::Function { name, .. } => (call.callee.clone(), name.clone(), None),
-        Callee::Other(Term::Reference(reference)) => (
-            Callee::Function {
+        CallTarget::Function { name, .. } => (call.callee.clone(), name.clone(), None),
+        CallTarget::Other(Term::Reference(reference)) => (
+            CallTarget::Function {
                 module: None,
                 name: reference.name.clone(),
             },
             reference.name.clone(),
             None,
         ),
-        Callee::Other(_) => (call.callee.clone(), "call".to_owned(), None),
+        CallTarget::Other(_) => (call.callee.clone(), "call".to_owned(), None),
     };
-    let mut said = Vec::new();
+    let mut argument_words = Vec::new();
     let mut arguments = Vec::new();
     for argument in &call.arguments {
         let name = placeholder();
-        said.push(format!("{{{name}}}"));
+        argument_words.push(format!("{{{name}}}"));
         arguments.push(match argument {
             Term::Starred(_) => hole(&format!("*{name}")),
             _ => hole(&name),
@@ -149,19 +154,19 @@ fn generalised(call: &Call) -> (Call, String, Option<String>, String) {
     for (key, _) in &call.keywords {
         let name = placeholder();
         if let Some(key) = key {
-            said.push(format!("{} set to {{{name}}}", humanise(key)));
+            argument_words.push(format!("{} set to {{{name}}}", humanise(key)));
         }
         keywords.push((key.clone(), hole(&name)));
     }
-    let said = crate::phrase::join::nouns(&said, "and");
+    let argument_words = crate::phrase::join::nouns(&argument_words, "and");
     (
-        Call {
+        CallTerm {
             callee,
             arguments,
             keywords,
         },
         name,
         object,
-        said,
+        argument_words,
     )
 }

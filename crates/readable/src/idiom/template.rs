@@ -1,25 +1,30 @@
-//! What an idiom says: words and placeholders (I2).
+//! Sentences of idioms: words with placeholders (I2: `{x}` is a noun phrase, and there are four
+//! other forms).
 
 use std::collections::BTreeSet;
 
-use super::pattern::{Bindings, Bound};
-use crate::phrase::{Noun, Polarity, Speaker, Tense, join};
-use crate::term::{Callee, Term};
+use super::pattern::{Bindings, PlaceholderValue};
+use crate::phrase::{Noun, Phraser, Polarity, Tense, join};
+use crate::term::{CallTarget, Term};
 use crate::words::{Verb, is_plural};
 
-/// A sentence with holes.
+/// A sentence with placeholders.
 #[derive(Debug, Clone)]
-pub(super) struct Template(Vec<Piece>);
+pub(super) struct SentenceTemplate(Vec<SentencePiece>);
 
+/// A piece of a sentence.
 #[derive(Debug, Clone)]
-enum Piece {
+enum SentencePiece {
     Text(String),
-    Hole { placeholder: String, form: Form },
+    Hole {
+        placeholder: String,
+        form: PlaceholderForm,
+    },
 }
 
-/// How what a placeholder stands for is said.
+/// The form in which the value of a placeholder is written (I2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Form {
+enum PlaceholderForm {
     Noun,
     Clause,
     Not,
@@ -27,100 +32,103 @@ enum Form {
     Value,
 }
 
-impl Template {
-    /// Reads a template.
+impl SentenceTemplate {
+    /// Parses a sentence.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
         let mut pieces = Vec::new();
         let mut rest = text;
         while let Some((before, after)) = rest.split_once('{') {
             if !before.is_empty() {
-                pieces.push(Piece::Text(before.to_owned()));
+                pieces.push(SentencePiece::Text(before.to_owned()));
             }
             let (hole, behind) = after.split_once('}').ok_or("a `{` is never closed")?;
             let (placeholder, form) = hole.split_once(':').unwrap_or((hole, ""));
             let form = match form.trim() {
-                "" => Form::Noun,
-                "clause" => Form::Clause,
-                "not" => Form::Not,
-                "name" => Form::Name,
-                "value" => Form::Value,
+                "" => PlaceholderForm::Noun,
+                "clause" => PlaceholderForm::Clause,
+                "not" => PlaceholderForm::Not,
+                "name" => PlaceholderForm::Name,
+                "value" => PlaceholderForm::Value,
                 other => return Err(format!("`{other}` is none of clause, not, name and value")),
             };
             let placeholder = placeholder.trim().to_owned();
             if placeholder.is_empty() || placeholder == "_" {
                 return Err("a placeholder between braces needs a name".to_owned());
             }
-            pieces.push(Piece::Hole { placeholder, form });
+            pieces.push(SentencePiece::Hole { placeholder, form });
             rest = behind;
         }
         if !rest.is_empty() {
-            pieces.push(Piece::Text(rest.to_owned()));
+            pieces.push(SentencePiece::Text(rest.to_owned()));
         }
         Ok(Self(pieces))
     }
 
+    /// Iterates over the names of the placeholders.
     pub(super) fn placeholders(&self) -> impl Iterator<Item = &str> {
         self.0.iter().filter_map(|piece| match piece {
-            Piece::Hole { placeholder, .. } => Some(placeholder.as_str()),
-            Piece::Text(_) => None,
+            SentencePiece::Hole { placeholder, .. } => Some(placeholder.as_str()),
+            SentencePiece::Text(_) => None,
         })
     }
 
-    /// The sentence, its verb agreeing with its subject.
-    pub(super) fn text(&self, bindings: &Bindings, speaker: &Speaker<'_>) -> String {
-        self.in_tense(bindings, speaker, Tense::Present)
+    /// Fills in the sentence. Its verb agrees with its subject.
+    pub(super) fn text(&self, bindings: &Bindings, phraser: &Phraser<'_>) -> String {
+        self.in_tense(bindings, phraser, Tense::Present)
     }
 
-    /// The sentence of an effect, in which these placeholders stand for what is changed.
+    /// Fills in the sentence of an effect. The `targets` stand for what is changed, which is not
+    /// marked as old or new (R10).
     pub(super) fn effect(
         &self,
         bindings: &Bindings,
-        speaker: &Speaker<'_>,
+        phraser: &Phraser<'_>,
         targets: &BTreeSet<String>,
     ) -> String {
-        Filling {
+        TemplateFiller {
             bindings,
-            speaker,
+            phraser,
             targets,
         }
         .sentence(&self.0, Tense::Present)
     }
 
-    /// The sentence in another tense, if its verb is known.
+    /// Fills in the sentence in another tense, if its verb is known.
     pub(super) fn in_tense(
         &self,
         bindings: &Bindings,
-        speaker: &Speaker<'_>,
+        phraser: &Phraser<'_>,
         tense: Tense,
     ) -> String {
-        Filling {
+        TemplateFiller {
             bindings,
-            speaker,
+            phraser,
             targets: &BTreeSet::new(),
         }
         .sentence(&self.0, tense)
     }
 
-    /// The same as a noun: plural if its words are, or if it begins with something plural.
-    pub(super) fn noun(&self, bindings: &Bindings, speaker: &Speaker<'_>) -> Noun {
-        let filling = Filling {
+    /// Fills in the sentence as a noun phrase. It is plural if its words are, or if it begins with
+    /// something plural.
+    pub(super) fn noun(&self, bindings: &Bindings, phraser: &Phraser<'_>) -> Noun {
+        let filling = TemplateFiller {
             bindings,
-            speaker,
+            phraser,
             targets: &BTreeSet::new(),
         };
         match self.0.as_slice() {
-            [Piece::Hole { placeholder, form }, rest @ ..] => {
+            [SentencePiece::Hole { placeholder, form }, rest @ ..] => {
                 let first = filling.noun(placeholder, *form);
-                let text = format!("{}{}", first.text, filling.joined(rest));
+                let text = format!("{}{}", first.text, filling.join_pieces(rest));
                 Noun {
                     text,
                     plural: first.plural,
                 }
             }
-            [Piece::Text(words), ..] => {
+            [SentencePiece::Text(words), ..] => {
                 let plural = is_plural(words.trim_start_matches("the "));
                 Noun {
-                    text: filling.joined(&self.0),
+                    text: filling.join_pieces(&self.0),
                     plural,
                 }
             }
@@ -129,83 +137,93 @@ impl Template {
     }
 }
 
-/// What the holes of a template are filled with.
-struct Filling<'a> {
+/// The values for the placeholders of a sentence.
+struct TemplateFiller<'a> {
     bindings: &'a Bindings,
-    speaker: &'a Speaker<'a>,
+    phraser: &'a Phraser<'a>,
     targets: &'a BTreeSet<String>,
 }
 
-impl Filling<'_> {
-    /// The verb is what follows the first placeholder.
-    fn sentence(&self, pieces: &[Piece], tense: Tense) -> String {
+impl TemplateFiller<'_> {
+    /// Writes a sentence. A verb after the first placeholder agrees with it.
+    fn sentence(&self, pieces: &[SentencePiece], tense: Tense) -> String {
         if let [
-            Piece::Hole {
+            SentencePiece::Hole {
                 placeholder,
-                form: Form::Noun,
+                form: PlaceholderForm::Noun,
             },
-            Piece::Text(text),
+            SentencePiece::Text(text),
             rest @ ..,
         ] = pieces
-            && let Some((verb, polarity, behind)) = text.strip_prefix(' ').and_then(Verb::read)
+            && let Some((verb, polarity, behind)) =
+                text.strip_prefix(' ').and_then(Verb::parse_start)
         {
-            let subject = self.noun(placeholder, Form::Noun);
-            let verb = verb.form(subject.plural, polarity, tense);
-            return format!("{} {verb}{behind}{}", subject.text, self.joined(rest));
+            let subject = self.noun(placeholder, PlaceholderForm::Noun);
+            let verb = verb.conjugate(subject.plural, polarity, tense);
+            return format!("{} {verb}{behind}{}", subject.text, self.join_pieces(rest));
         }
-        self.joined(pieces)
+        self.join_pieces(pieces)
     }
 
-    fn joined(&self, pieces: &[Piece]) -> String {
+    /// Joins the pieces as they are.
+    fn join_pieces(&self, pieces: &[SentencePiece]) -> String {
         pieces
             .iter()
             .map(|piece| match piece {
-                Piece::Text(text) => text.clone(),
-                Piece::Hole { placeholder, form } => self.noun(placeholder, *form).text,
+                SentencePiece::Text(text) => text.clone(),
+                SentencePiece::Hole { placeholder, form } => self.noun(placeholder, *form).text,
             })
             .collect()
     }
 
-    fn noun(&self, placeholder: &str, form: Form) -> Noun {
+    /// Phrases the value of a placeholder.
+    fn noun(&self, placeholder: &str, form: PlaceholderForm) -> Noun {
         match self.bindings.get(placeholder) {
             None => Noun::one("nothing"),
-            Some(Bound::Rest(terms)) => match terms.as_slice() {
+            Some(PlaceholderValue::Rest(terms)) => match terms.as_slice() {
                 [] => Noun::one("nothing"),
                 terms => Noun {
-                    text: self.speaker.operands(terms),
+                    text: self.phraser.operands(terms),
                     plural: terms.len() > 1,
                 },
             },
-            Some(Bound::One(term)) if form == Form::Noun && self.targets.contains(placeholder) => {
-                self.speaker.target(term)
+            Some(PlaceholderValue::One(term))
+                if form == PlaceholderForm::Noun && self.targets.contains(placeholder) =>
+            {
+                self.phraser.target(term)
             }
-            Some(Bound::One(term)) => said(term, form, self.speaker),
+            Some(PlaceholderValue::One(term)) => render_term(term, form, self.phraser),
         }
     }
 }
 
-fn said(term: &Term, form: Form, speaker: &Speaker<'_>) -> Noun {
+/// Phrases a term in a form (I2).
+fn render_term(term: &Term, form: PlaceholderForm, phraser: &Phraser<'_>) -> Noun {
     match form {
-        Form::Noun => speaker.noun(term),
-        Form::Clause => Noun::one(speaker.say(term, Polarity::Positive, Tense::Present)),
-        Form::Not => Noun::one(speaker.say(term, Polarity::Negative, Tense::Present)),
-        Form::Value => match term {
-            Term::Value(value) => Noun::one(speaker.notation(value)),
-            _ => speaker.noun(term),
+        PlaceholderForm::Noun => phraser.noun(term),
+        PlaceholderForm::Clause => {
+            Noun::one(phraser.clause_in(term, Polarity::Positive, Tense::Present))
+        }
+        PlaceholderForm::Not => {
+            Noun::one(phraser.clause_in(term, Polarity::Negative, Tense::Present))
+        }
+        PlaceholderForm::Value => match term {
+            Term::Value(value) => Noun::one(phraser.notation(value)),
+            _ => phraser.noun(term),
         },
-        Form::Name => match term {
-            Term::Reference(reference) => Noun::one(speaker.words(&reference.name)),
-            Term::Attribute { name, .. } => Noun::one(speaker.words(name)),
+        PlaceholderForm::Name => match term {
+            Term::Reference(reference) => Noun::one(phraser.words(&reference.name)),
+            Term::Attribute { name, .. } => Noun::one(phraser.words(name)),
             Term::Call(call) => match &call.callee {
-                Callee::Function { name, .. } | Callee::Method { name, .. } => {
-                    Noun::one(speaker.words(name))
+                CallTarget::Function { name, .. } | CallTarget::Method { name, .. } => {
+                    Noun::one(phraser.words(name))
                 }
-                Callee::Other(other) => speaker.noun(other),
+                CallTarget::Other(other) => phraser.noun(other),
             },
             Term::Value(value) => Noun::one(crate::words::humanise(
-                join::unquoted(&speaker.notation(value)).unwrap_or_default(),
+                join::strip_quotes(&phraser.notation(value)).unwrap_or_default(),
             )),
-            _ => speaker.noun(term),
+            _ => phraser.noun(term),
         },
     }
 }

@@ -1,7 +1,7 @@
 use super::*;
 use crate::phrase::testing::term;
-use crate::phrase::{Marking, Recorder};
-use crate::term::{Operator, Reference, Role, Type};
+use crate::phrase::{Marking, PhraseRecorder};
+use crate::term::{NameReference, NameRole, Operator, Type};
 
 const REGISTRY: &str = "\
 # Words of the registry.
@@ -47,15 +47,15 @@ fn vocabulary(text: &str) -> Vocabulary {
 }
 
 fn cl(file: &str, text: &str) -> String {
-    Speaker::new(&vocabulary(file)).clause(&term(text))
+    Phraser::new(&vocabulary(file)).clause(&term(text))
 }
 
 fn say(file: &str, text: &str, polarity: Polarity, tense: Tense) -> String {
-    Speaker::new(&vocabulary(file)).say(&term(text), polarity, tense)
+    Phraser::new(&vocabulary(file)).clause_in(&term(text), polarity, tense)
 }
 
 fn np(file: &str, text: &str) -> String {
-    Speaker::new(&vocabulary(file)).noun(&term(text)).text
+    Phraser::new(&vocabulary(file)).noun(&term(text)).text
 }
 
 fn errors(text: &str) -> Vec<(usize, usize, String)> {
@@ -88,9 +88,9 @@ fn w3_names_replace_words_everywhere() {
 #[test]
 fn r3_names_are_nouns_already() {
     let file = vocabulary("[names]\npaid = amounts paid so far\n");
-    let speaker = Speaker::new(&file);
-    let paid = Reference::new("paid", Role::State { version: 0 }).with_type(Type::Number);
-    let noun = speaker.reference(&paid);
+    let phraser = Phraser::new(&file);
+    let paid = NameReference::new("paid", NameRole::State { version: 0 }).with_type(Type::Number);
+    let noun = phraser.reference(&paid);
     assert_eq!(
         (noun.text.as_str(), noun.plural),
         ("the amounts paid so far", false)
@@ -203,44 +203,44 @@ fn i2_forms() {
 #[test]
 fn i3_effects() {
     let registry = vocabulary(REGISTRY);
-    let speaker = Speaker::new(&registry);
-    let give = Change::Assign {
+    let phraser = Phraser::new(&registry);
+    let give = EffectTerm::Assign {
         target: term("regs[x]"),
         value: term("pid"),
     };
-    let forget = Change::Delete(term("regs[x]"));
-    let other = Change::Delete(term("d[x]"));
+    let forget = EffectTerm::Delete(term("regs[x]"));
+    let other = EffectTerm::Delete(term("d[x]"));
     assert_eq!(
-        speaker.effect(&[give.clone(), forget.clone()]),
+        phraser.effect(&[give.clone(), forget.clone()]),
         Some((1, "the given process is now called x".into()))
     );
     assert_eq!(
-        speaker.effect(&[forget]),
+        phraser.effect(&[forget]),
         Some((1, "x becomes free".into()))
     );
-    assert_eq!(speaker.effect(&[other]), None);
+    assert_eq!(phraser.effect(&[other]), None);
 
     let several = vocabulary(
         "[idiom move]\nkind = effect\nmatch = $a -= $n\nmatch = $b += $n\nsay = {n} moves from {a} to {b}\n",
     );
-    let speaker = Speaker::new(&several);
-    let augment = |name: &str, operator, amount: &str| Change::Augment {
+    let phraser = Phraser::new(&several);
+    let augment = |name: &str, operator, amount: &str| EffectTerm::Augment {
         target: term(name),
         operator,
         value: term(amount),
     };
     let down = augment("x", Operator::Subtract, "n");
-    let up = Change::Assign {
+    let up = EffectTerm::Assign {
         target: term("y"),
         value: term("y + n"),
     };
     assert_eq!(
-        speaker.effect(&[down.clone(), up.clone(), give]),
+        phraser.effect(&[down.clone(), up.clone(), give]),
         Some((2, "n moves from x to y".into()))
     );
-    assert_eq!(speaker.effect(std::slice::from_ref(&down)), None);
+    assert_eq!(phraser.effect(std::slice::from_ref(&down)), None);
     assert_eq!(
-        speaker.effect(&[down, augment("y", Operator::Add, "3")]),
+        phraser.effect(&[down, augment("y", Operator::Add, "3")]),
         None
     );
 }
@@ -250,19 +250,21 @@ fn i3_a_change_reads_the_old_value_of_what_it_sets() {
     let file =
         vocabulary("[idiom put]\nkind = effect\nmatch = $t = $t + [$e]\nsay = {e} is put on {t}\n");
     let state = |version| {
-        Term::from(Reference::new("plates", Role::State { version }).with_type(Type::list()))
+        Term::from(
+            NameReference::new("plates", NameRole::State { version }).with_type(Type::list()),
+        )
     };
     let value = Term::Binary {
         left: Box::new(state(0)),
         operator: Operator::Add,
         right: Box::new(Term::List(vec![term("x")])),
     };
-    let change = Change::Assign {
+    let change = EffectTerm::Assign {
         target: state(1),
         value,
     };
     assert_eq!(
-        Speaker::new(&file).effect(&[change]),
+        Phraser::new(&file).effect(&[change]),
         Some((1, "x is put on the plates".into()))
     );
 }
@@ -372,21 +374,21 @@ fn requirements() {
 #[test]
 fn call_idioms_replace_the_call_of_a_step() {
     let file = vocabulary(&idiom("call", "$t.insert($k)", "say = insert {k} into {t}"));
-    let speaker = Speaker::new(&file);
+    let phraser = Phraser::new(&file);
     assert_eq!(
-        speaker.call_idiom(&term("tree.insert(5)")).as_deref(),
+        phraser.call_idiom(&term("tree.insert(5)")).as_deref(),
         Some("insert 5 into the tree")
     );
-    assert_eq!(speaker.call_idiom(&term("tree.remove(5)")), None);
+    assert_eq!(phraser.call_idiom(&term("tree.remove(5)")), None);
 }
 
 #[test]
 fn r10_marks_reach_into_idioms() {
     let changed = std::collections::BTreeSet::from(["regs".to_owned()]);
     let file = vocabulary(&idiom("value", "count($d)", "say = the size of {d}"));
-    let speaker = Speaker::new(&file).with_marking(Marking::Outcome(&changed));
+    let phraser = Phraser::new(&file).with_marking(Marking::Outcome(&changed));
     assert_eq!(
-        speaker.noun(&term("count(regs)")).text,
+        phraser.noun(&term("count(regs)")).text,
         "the size of the old regs"
     );
 }
@@ -394,8 +396,8 @@ fn r10_marks_reach_into_idioms() {
 #[test]
 fn i6_stubs_can_be_read_and_change_nothing() {
     let plain = Vocabulary::default();
-    let recorder = Recorder::default();
-    let speaker = Speaker::new(&plain).with_recorder(&recorder);
+    let recorder = PhraseRecorder::default();
+    let phraser = Phraser::new(&plain).with_recorder(&recorder);
     let expressions = [
         "f(x, size=3)",
         "tree.listing()",
@@ -404,13 +406,13 @@ fn i6_stubs_can_be_read_and_change_nothing() {
     ];
     let nouns: Vec<String> = expressions
         .iter()
-        .map(|text| speaker.noun(&term(text)).text)
+        .map(|text| phraser.noun(&term(text)).text)
         .collect();
     let clauses: Vec<String> = ["ready()", "tree.contains(k)"]
         .iter()
-        .map(|text| speaker.negative(&term(text)))
+        .map(|text| phraser.negative(&term(text)))
         .collect();
-    let stubs = stubs(&recorder.tally());
+    let stubs = write_stubs(&recorder.counts());
     expect_test::expect![[r#"
         # 2 times
         [idiom f]
@@ -452,7 +454,7 @@ fn i6_stubs_can_be_read_and_change_nothing() {
     "#]]
     .assert_eq(&stubs);
     let filled = vocabulary(&stubs);
-    let again = Speaker::new(&filled);
+    let again = Phraser::new(&filled);
     assert_eq!(again.noun(&term("tree.listing()")).text, nouns[1]);
     assert_eq!(again.negative(&term("tree.contains(k)")), clauses[1]);
 }
@@ -460,10 +462,10 @@ fn i6_stubs_can_be_read_and_change_nothing() {
 #[test]
 fn q7_what_is_counted() {
     let plain = Vocabulary::default();
-    let recorder = Recorder::default();
-    let speaker = Speaker::new(&plain).with_recorder(&recorder);
-    let _ = speaker.clause(&term("len(xs) > n and tree.contains(k)"));
-    let tally = recorder.tally();
+    let recorder = PhraseRecorder::default();
+    let phraser = Phraser::new(&plain).with_recorder(&recorder);
+    let _ = phraser.clause(&term("len(xs) > n and tree.contains(k)"));
+    let tally = recorder.counts();
     // The conjunction, the comparison, the length, and the call.
     assert_eq!((tally.phrased, tally.fallbacks.len()), (4, 1));
 }
@@ -555,20 +557,20 @@ neither
 fn r10_the_target_of_an_effect_is_not_marked() {
     let changed = std::collections::BTreeSet::from(["plates".to_owned()]);
     let file = vocabulary(&idiom("effect", "$t.append($e)", "say = {e} is put on {t}"));
-    let speaker = Speaker::new(&file).with_marking(Marking::Outcome(&changed));
-    let change = Change::Call(term("plates.append(len(plates))"));
+    let phraser = Phraser::new(&file).with_marking(Marking::Outcome(&changed));
+    let change = EffectTerm::Call(term("plates.append(len(plates))"));
     let said = "the number of elements in the old plates is put on the plates";
-    assert_eq!(speaker.effect(&[change]), Some((1, said.into())));
+    assert_eq!(phraser.effect(&[change]), Some((1, said.into())));
 }
 
-/// The file that shows what is said anyway must say the same.
+/// The built-in file must say what the rules say without it.
 #[test]
 fn the_built_in_file_says_what_is_said_without_it() {
     let (plain, file) = (Vocabulary::default(), vocabulary(BUILT_IN));
-    let (plain, told) = (Speaker::new(&plain), Speaker::new(&file));
+    let (plain, told) = (Phraser::new(&plain), Phraser::new(&file));
     let mut count = 0;
     for idiom in &file.idioms {
-        let [Pattern::Expression(pattern)] = idiom.patterns.as_slice() else {
+        let [IdiomPattern::Expression(pattern)] = idiom.patterns.as_slice() else {
             continue;
         };
         for names in [
@@ -579,7 +581,7 @@ fn the_built_in_file_says_what_is_said_without_it() {
             ["n", "n", "k"],
         ] {
             let mut known = Vec::new();
-            let instance = pattern.replaced(&mut |term| {
+            let instance = pattern.map_parts(&mut |term| {
                 let placeholder = pattern::placeholder(term)?.to_owned();
                 let index = known
                     .iter()
@@ -591,15 +593,15 @@ fn the_built_in_file_says_what_is_said_without_it() {
                 Some(crate::phrase::testing::term(names[index]))
             });
             count += 1;
-            if idiom.kind == Kind::Value {
+            if idiom.kind == IdiomKind::Value {
                 assert_eq!(told.noun(&instance).text, plain.noun(&instance).text);
                 continue;
             }
             for polarity in [Polarity::Positive, Polarity::Negative] {
                 for tense in [Tense::Present, Tense::Past] {
                     assert_eq!(
-                        told.say(&instance, polarity, tense),
-                        plain.say(&instance, polarity, tense)
+                        told.clause_in(&instance, polarity, tense),
+                        plain.clause_in(&instance, polarity, tense)
                     );
                 }
             }

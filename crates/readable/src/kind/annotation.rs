@@ -1,118 +1,124 @@
-//! Kinds from annotations: `int`, `list[str]`, `int | None`.
+//! Kinds of annotations: `int`, `list[str]`, `int | None`.
 
 use testwright_source::tree::{self, Expression, ExpressionKind, Operator};
 
-use super::{Kind, Kinds, either, group, last_name, noun_of_class, type_of_class};
+use super::{
+    KindPhrase, KindReader, either_kind, group_kind, last_segment, noun_of_class, type_of_class,
+};
 use crate::term::Type;
 
-impl Kinds<'_> {
-    /// The kind of what an annotation allows.
+impl KindReader<'_> {
+    /// Reads the kind of the values that an annotation allows.
     #[must_use]
-    pub fn of_annotation(&self, annotation: &Expression) -> Kind {
+    pub fn read_annotation(&self, annotation: &Expression) -> KindPhrase {
         match &annotation.kind {
-            ExpressionKind::None => Kind::named("empty value", Type::Nothing),
+            ExpressionKind::None => KindPhrase::with_noun("empty value", Type::Nothing),
             // An annotation may be quoted.
             ExpressionKind::Text(text) => match tree::expression(text) {
-                Ok(inner) => Kinds { text, ..*self }.of_annotation(&inner),
-                Err(_) => Kind::unknown(),
+                Ok(inner) => KindReader { text, ..*self }.read_annotation(&inner),
+                Err(_) => KindPhrase::unknown(),
             },
             ExpressionKind::Binary {
                 operator: Operator::BitOr,
                 ..
             } => {
                 let mut kinds = Vec::new();
-                self.alternatives(annotation, &mut kinds);
-                either(&kinds)
+                self.collect_alternatives(annotation, &mut kinds);
+                either_kind(&kinds)
             }
-            ExpressionKind::Subscript { object, index } => self.subscripted(object, index),
-            _ => match last_name(annotation) {
-                Some(name) => self.of_class(name),
-                None => Kind::unknown(),
+            ExpressionKind::Subscript { object, index } => self.subscript_kind(object, index),
+            _ => match last_segment(annotation) {
+                Some(name) => self.class_kind(name),
+                None => KindPhrase::unknown(),
             },
         }
     }
 
-    fn of_class(&self, name: &str) -> Kind {
+    /// Returns the kind of a class, built in or not.
+    fn class_kind(&self, name: &str) -> KindPhrase {
         match noun_of_class(name) {
-            Some(noun) => Kind::named(noun, type_of_class(name)),
-            None if matches!(name, "Any" | "object" | "T") => Kind::unknown(),
-            None => self.of_user_class(name),
+            Some(noun) => KindPhrase::with_noun(noun, type_of_class(name)),
+            None if matches!(name, "Any" | "object" | "T") => KindPhrase::unknown(),
+            None => self.user_class_kind(name),
         }
     }
 
-    pub(super) fn of_user_class(&self, name: &str) -> Kind {
-        Kind::named(&self.speaker.words(name), Type::Object(name.to_owned()))
+    /// Returns the kind of a class of the user's.
+    pub(super) fn user_class_kind(&self, name: &str) -> KindPhrase {
+        KindPhrase::with_noun(&self.phraser.words(name), Type::Object(name.to_owned()))
     }
 
-    fn alternatives(&self, annotation: &Expression, kinds: &mut Vec<Kind>) {
+    /// Collects the kinds of `A | B | C`.
+    fn collect_alternatives(&self, annotation: &Expression, kinds: &mut Vec<KindPhrase>) {
         match &annotation.kind {
             ExpressionKind::Binary {
                 left,
                 operator: Operator::BitOr,
                 right,
             } => {
-                self.alternatives(left, kinds);
-                self.alternatives(right, kinds);
+                self.collect_alternatives(left, kinds);
+                self.collect_alternatives(right, kinds);
             }
-            _ => kinds.push(self.of_annotation(annotation)),
+            _ => kinds.push(self.read_annotation(annotation)),
         }
     }
 
-    fn subscripted(&self, object: &Expression, index: &Expression) -> Kind {
+    /// Reads a generic annotation such as `list[int]` or `Optional[str]`.
+    fn subscript_kind(&self, object: &Expression, index: &Expression) -> KindPhrase {
         let arguments = match &index.kind {
             ExpressionKind::Tuple(items) => items.as_slice(),
             _ => std::slice::from_ref(index),
         };
-        let kinds = || -> Vec<Kind> {
+        let kinds = || -> Vec<KindPhrase> {
             arguments
                 .iter()
-                .map(|argument| self.of_annotation(argument))
+                .map(|argument| self.read_annotation(argument))
                 .collect()
         };
-        match (last_name(object), arguments) {
+        match (last_segment(object), arguments) {
             (Some("list" | "List" | "Sequence" | "Iterable"), [element]) => {
-                list_of("list", &self.of_annotation(element))
+                list_of("list", &self.read_annotation(element))
             }
-            (Some("set" | "Set"), [element]) => list_of("set", &self.of_annotation(element)),
+            (Some("set" | "Set"), [element]) => list_of("set", &self.read_annotation(element)),
             (Some("frozenset" | "FrozenSet"), [element]) => {
-                list_of("fixed set", &self.of_annotation(element))
+                list_of("fixed set", &self.read_annotation(element))
             }
             (Some("dict" | "Dict" | "Mapping"), [key, value]) => {
-                dictionary_of(&self.of_annotation(key), &self.of_annotation(value))
+                dictionary_of(&self.read_annotation(key), &self.read_annotation(value))
             }
             (Some("tuple" | "Tuple"), [element, rest]) if rest.kind == ExpressionKind::Ellipsis => {
-                let kind = list_of("group", &self.of_annotation(element));
-                Kind {
+                let kind = list_of("group", &self.read_annotation(element));
+                KindPhrase {
                     type_: Type::Tuple(Vec::new()),
                     ..kind
                 }
             }
-            (Some("tuple" | "Tuple"), _) => group(&kinds()),
-            (Some("Optional"), [inner]) => either(&[
-                self.of_annotation(inner),
-                Kind::named("empty value", Type::Nothing),
+            (Some("tuple" | "Tuple"), _) => group_kind(&kinds()),
+            (Some("Optional"), [inner]) => either_kind(&[
+                self.read_annotation(inner),
+                KindPhrase::with_noun("empty value", Type::Nothing),
             ]),
-            (Some("Union"), _) => either(&kinds()),
-            (Some("Annotated" | "Final" | "Required"), [inner, ..]) => self.of_annotation(inner),
-            (Some("Literal"), _) => self.among(&self.term(index)),
-            (Some(name), _) => self.of_class(name),
-            _ => Kind::unknown(),
+            (Some("Union"), _) => either_kind(&kinds()),
+            (Some("Annotated" | "Final" | "Required"), [inner, ..]) => self.read_annotation(inner),
+            (Some("Literal"), _) => self.choice_kind(&self.term(index)),
+            (Some(name), _) => self.class_kind(name),
+            _ => KindPhrase::unknown(),
         }
     }
 }
 
-/// "list of whole numbers".
-pub(super) fn list_of(noun: &str, element: &Kind) -> Kind {
+/// Returns the kind of a collection with one kind of elements: "list of whole numbers".
+pub(super) fn list_of(noun: &str, element: &KindPhrase) -> KindPhrase {
     let type_ = match noun {
         "set" | "fixed set" => Type::Set(Box::new(element.type_.clone())),
         _ => Type::List(Box::new(element.type_.clone())),
     };
-    Kind::named(noun, type_).with_restriction(format!(" of {}", element.several()))
+    KindPhrase::with_noun(noun, type_).with_restriction(format!(" of {}", element.several()))
 }
 
-/// "dictionary from texts to whole numbers".
-pub(super) fn dictionary_of(key: &Kind, value: &Kind) -> Kind {
+/// Returns the kind of a dictionary: "dictionary from texts to whole numbers".
+pub(super) fn dictionary_of(key: &KindPhrase, value: &KindPhrase) -> KindPhrase {
     let type_ = Type::Dictionary(Box::new(key.type_.clone()), Box::new(value.type_.clone()));
     let restriction = format!(" from {} to {}", key.several(), value.several());
-    Kind::named("dictionary", type_).with_restriction(restriction)
+    KindPhrase::with_noun("dictionary", type_).with_restriction(restriction)
 }

@@ -1,25 +1,26 @@
-//! Kinds from Hypothesis strategies: `st.lists(st.integers(0, 9), max_size=5)`.
+//! Kinds of Hypothesis strategies: `st.lists(st.integers(0, 9), max_size=5)`.
 
 use testwright_source::tree::{Expression, ExpressionKind, Keyword, Operator};
 
 use super::annotation::{dictionary_of, list_of};
-use super::{Kind, Kinds, either, group, last_name};
+use super::{KindPhrase, KindReader, either_kind, group_kind, last_segment};
 use crate::phrase::join;
-use crate::term::{Call, Reference, Role, Scope, Term, Type, is_class_name};
-use crate::value::Value;
+use crate::term::{CallTerm, NameReference, NameRole, NameScope, Term, Type, is_class_name};
+use crate::value::PythonValue;
 
-/// How many names of strategies may refer to one another: a strategy may be defined by itself.
-const DEEPEST_DEFINITION: usize = 20;
+/// The longest chain of named strategies that is followed, since a strategy may be defined by
+/// itself.
+const MAX_DEFINITION_DEPTH: usize = 20;
 
-/// The arguments of a strategy.
+/// The arguments of a call of a strategy.
 #[derive(Clone, Copy)]
-struct Arguments<'a> {
+struct StrategyCall<'a> {
     positions: &'a [Expression],
     keywords: &'a [Keyword],
 }
 
-impl<'a> Arguments<'a> {
-    /// The argument of this name, or at this position.
+impl<'a> StrategyCall<'a> {
+    /// Returns the argument of this name, or at this position. `None` counts as absent.
     fn get(self, name: &str, position: Option<usize>) -> Option<&'a Expression> {
         let named = self
             .keywords
@@ -32,71 +33,84 @@ impl<'a> Arguments<'a> {
     }
 }
 
-impl Kinds<'_> {
-    /// The kind of what a Hypothesis strategy gives. The variable is what conditions of `filter` speak of; without one
-    /// they speak of the parameter of their lambda.
+impl KindReader<'_> {
+    /// Reads the kind of the values that a strategy gives. Conditions of `filter` speak of
+    /// `variable`, or of the parameter of their lambda if there is none.
     #[must_use]
-    pub fn of_strategy(&self, strategy: &Expression, variable: Option<&Term>) -> Kind {
-        self.strategy(strategy, variable, DEEPEST_DEFINITION)
+    pub fn read_strategy(&self, strategy: &Expression, variable: Option<&Term>) -> KindPhrase {
+        self.strategy_kind(strategy, variable, MAX_DEFINITION_DEPTH)
     }
 
-    fn strategy(&self, strategy: &Expression, variable: Option<&Term>, depth: usize) -> Kind {
+    /// Reads a strategy, following at most `depth` names.
+    fn strategy_kind(
+        &self,
+        strategy: &Expression,
+        variable: Option<&Term>,
+        depth: usize,
+    ) -> KindPhrase {
         match &strategy.kind {
             ExpressionKind::Name(name) => match ((self.definition)(name), depth) {
-                (Some(definition), 1..) => self.strategy(&definition, variable, depth - 1),
-                _ => Kind::unknown(),
+                (Some(definition), 1..) => self.strategy_kind(&definition, variable, depth - 1),
+                _ => KindPhrase::unknown(),
             },
             ExpressionKind::Binary {
                 operator: Operator::BitOr,
                 ..
             } => {
                 let mut kinds = Vec::new();
-                self.either_strategy(strategy, depth, &mut kinds);
-                either(&kinds)
+                self.collect_strategy_alternatives(strategy, depth, &mut kinds);
+                either_kind(&kinds)
             }
             ExpressionKind::Call {
                 function,
                 arguments,
                 keywords,
             } => {
-                let arguments = Arguments {
+                let arguments = StrategyCall {
                     positions: arguments,
                     keywords,
                 };
                 if let ExpressionKind::Attribute { object, name } = &function.kind
-                    && let Some(kind) = self.adapted(object, name, arguments, variable, depth)
+                    && let Some(kind) = self.adapted_kind(object, name, arguments, variable, depth)
                 {
                     return kind;
                 }
-                last_name(function).map_or_else(Kind::unknown, |name| {
+                last_segment(function).map_or_else(KindPhrase::unknown, |name| {
                     self.named_strategy(name, arguments, depth)
                 })
             }
-            _ => Kind::unknown(),
+            _ => KindPhrase::unknown(),
         }
     }
 
-    fn either_strategy(&self, strategy: &Expression, depth: usize, kinds: &mut Vec<Kind>) {
+    /// Collects the kinds of `a | b | c`.
+    fn collect_strategy_alternatives(
+        &self,
+        strategy: &Expression,
+        depth: usize,
+        kinds: &mut Vec<KindPhrase>,
+    ) {
         match &strategy.kind {
             ExpressionKind::Binary {
                 left,
                 operator: Operator::BitOr,
                 right,
             } => {
-                self.either_strategy(left, depth, kinds);
-                self.either_strategy(right, depth, kinds);
+                self.collect_strategy_alternatives(left, depth, kinds);
+                self.collect_strategy_alternatives(right, depth, kinds);
             }
-            _ => kinds.push(self.strategy(strategy, None, depth)),
+            _ => kinds.push(self.strategy_kind(strategy, None, depth)),
         }
     }
 
-    fn named_strategy(&self, name: &str, arguments: Arguments<'_>, depth: usize) -> Kind {
+    /// Reads a call of a strategy by its name.
+    fn named_strategy(&self, name: &str, arguments: StrategyCall<'_>, depth: usize) -> KindPhrase {
         let inner = |name: &str, position: usize| {
             arguments
                 .get(name, Some(position))
-                .map(|strategy| self.strategy(strategy, None, depth))
+                .map(|strategy| self.strategy_kind(strategy, None, depth))
         };
-        let all = || -> Vec<Kind> {
+        let all = || -> Vec<KindPhrase> {
             let strategies = match arguments.positions {
                 // `one_of([a, b])` is `one_of(a, b)`.
                 [
@@ -109,96 +123,102 @@ impl Kinds<'_> {
             };
             strategies
                 .iter()
-                .map(|strategy| self.strategy(strategy, None, depth))
+                .map(|strategy| self.strategy_kind(strategy, None, depth))
                 .collect()
         };
         match name {
-            "integers" => self.bounded("whole number", arguments),
-            "floats" => self.bounded("number", arguments),
-            "decimals" => self.bounded("exact number", arguments),
-            "fractions" => self.bounded("fraction", arguments),
-            "complex_numbers" => Kind::named("complex number", Type::Number),
-            "booleans" => Kind::named("true-or-false value", Type::Boolean),
-            "none" => Kind::named("empty value", Type::Nothing),
-            "dates" => Kind::named("date", Type::Unknown),
-            "datetimes" => Kind::named("moment", Type::Unknown),
-            "timedeltas" => Kind::named("duration", Type::Unknown),
-            "characters" => Kind::named("character", Type::Text),
-            "binary" => Kind::named("byte string", Type::Bytes),
-            "text" => self.text(arguments),
-            "lists" => self.collection("list", inner("elements", 0), arguments),
-            "sets" => self.collection("set", inner("elements", 0), arguments),
-            "frozensets" => self.collection("fixed set", inner("elements", 0), arguments),
-            "tuples" if !arguments.positions.is_empty() => group(&all()),
-            "tuples" => Kind::named("group", Type::Tuple(Vec::new())),
+            "integers" => self.bounded_kind("whole number", arguments),
+            "floats" => self.bounded_kind("number", arguments),
+            "decimals" => self.bounded_kind("exact number", arguments),
+            "fractions" => self.bounded_kind("fraction", arguments),
+            "complex_numbers" => KindPhrase::with_noun("complex number", Type::Number),
+            "booleans" => KindPhrase::with_noun("true-or-false value", Type::Boolean),
+            "none" => KindPhrase::with_noun("empty value", Type::Nothing),
+            "dates" => KindPhrase::with_noun("date", Type::Unknown),
+            "datetimes" => KindPhrase::with_noun("moment", Type::Unknown),
+            "timedeltas" => KindPhrase::with_noun("duration", Type::Unknown),
+            "characters" => KindPhrase::with_noun("character", Type::Text),
+            "binary" => KindPhrase::with_noun("byte string", Type::Bytes),
+            "text" => self.text_kind(arguments),
+            "lists" => self.collection_kind("list", inner("elements", 0), arguments),
+            "sets" => self.collection_kind("set", inner("elements", 0), arguments),
+            "frozensets" => self.collection_kind("fixed set", inner("elements", 0), arguments),
+            "tuples" if !arguments.positions.is_empty() => group_kind(&all()),
+            "tuples" => KindPhrase::with_noun("group", Type::Tuple(Vec::new())),
             "dictionaries" => match (inner("keys", 0), inner("values", 1)) {
                 (Some(key), Some(value)) => dictionary_of(&key, &value),
-                _ => Kind::named("dictionary", Type::dictionary()),
+                _ => KindPhrase::with_noun("dictionary", Type::dictionary()),
             },
             "sampled_from" => {
                 arguments
                     .get("elements", Some(0))
-                    .map_or_else(Kind::unknown, |elements| match self.term(elements) {
+                    .map_or_else(KindPhrase::unknown, |elements| match self.term(elements) {
                         // The members of an enumeration.
                         Term::Reference(class) if is_class_name(&class.name) => {
-                            self.of_user_class(&class.name)
+                            self.user_class_kind(&class.name)
                         }
-                        term => self.among(&term),
+                        term => self.choice_kind(&term),
                     })
             }
             "just" => arguments
                 .positions
                 .first()
-                .map_or_else(Kind::unknown, |value| {
+                .map_or_else(KindPhrase::unknown, |value| {
                     let term = self.term(value);
-                    let kind = Kind::unknown()
-                        .with_restriction(format!(" equal to {}", self.speaker.noun(&term).text));
-                    Kind {
+                    let kind = KindPhrase::unknown()
+                        .with_restriction(format!(" equal to {}", self.phraser.noun(&term).text));
+                    KindPhrase {
                         type_: term.type_of(),
                         ..kind
                     }
                 }),
-            "one_of" if !arguments.positions.is_empty() => either(&all()),
-            "builds" => match arguments.positions.first().and_then(last_name) {
-                Some(class) => self.of_user_class(class),
-                None => Kind::unknown(),
+            "one_of" if !arguments.positions.is_empty() => either_kind(&all()),
+            "builds" => match arguments.positions.first().and_then(last_segment) {
+                Some(class) => self.user_class_kind(class),
+                None => KindPhrase::unknown(),
             },
             "from_type" => arguments
                 .positions
                 .first()
-                .map_or_else(Kind::unknown, |class| self.of_annotation(class)),
-            _ => Kind::unknown(),
+                .map_or_else(KindPhrase::unknown, |class| self.read_annotation(class)),
+            _ => KindPhrase::unknown(),
         }
     }
 
-    fn number(&self, expression: &Expression) -> String {
-        self.speaker.noun(&self.term(expression)).text
+    /// Phrases a bound.
+    fn number_words(&self, expression: &Expression) -> String {
+        self.phraser.noun(&self.term(expression)).text
     }
 
-    /// " from A to B", " of at least A", " of at most B".
-    fn bounded(&self, noun: &str, arguments: Arguments<'_>) -> Kind {
-        let (least, most) = (
+    /// Returns a number kind with its bounds: " from A to B", " of at least A", " of at most B".
+    fn bounded_kind(&self, noun: &str, arguments: StrategyCall<'_>) -> KindPhrase {
+        let (min, max) = (
             arguments.get("min_value", Some(0)),
             arguments.get("max_value", Some(1)),
         );
-        let restriction = match (least, most) {
+        let restriction = match (min, max) {
             (None, None) => String::new(),
-            (Some(least), Some(most)) => {
-                format!(" from {} to {}", self.number(least), self.number(most))
+            (Some(min), Some(max)) => {
+                format!(
+                    " from {} to {}",
+                    self.number_words(min),
+                    self.number_words(max)
+                )
             }
-            (Some(least), None) => format!(" of at least {}", self.number(least)),
-            (None, Some(most)) => format!(" of at most {}", self.number(most)),
+            (Some(min), None) => format!(" of at least {}", self.number_words(min)),
+            (None, Some(max)) => format!(" of at most {}", self.number_words(max)),
         };
-        Kind::named(noun, Type::Number).with_restriction(restriction)
+        KindPhrase::with_noun(noun, Type::Number).with_restriction(restriction)
     }
 
-    fn text(&self, arguments: Arguments<'_>) -> Kind {
-        let least = arguments
+    /// Returns the kind of a text with its length.
+    fn text_kind(&self, arguments: StrategyCall<'_>) -> KindPhrase {
+        let min = arguments
             .get("min_size", None)
-            .map(|size| self.number(size));
-        let most = arguments
+            .map(|size| self.number_words(size));
+        let max = arguments
             .get("max_size", None)
-            .map(|size| self.number(size));
+            .map(|size| self.number_words(size));
         let characters = |count: &str| {
             if count == "1" {
                 "character"
@@ -206,32 +226,38 @@ impl Kinds<'_> {
                 "characters"
             }
         };
-        let restriction = match (least, most) {
+        let restriction = match (min, max) {
             (None, None) => String::new(),
-            (Some(least), Some(most)) => format!(" of {least} to {most} {}", characters(&most)),
-            (Some(least), None) => format!(" of at least {least} {}", characters(&least)),
-            (None, Some(most)) => format!(" of at most {most} {}", characters(&most)),
+            (Some(min), Some(max)) => format!(" of {min} to {max} {}", characters(&max)),
+            (Some(min), None) => format!(" of at least {min} {}", characters(&min)),
+            (None, Some(max)) => format!(" of at most {max} {}", characters(&max)),
         };
-        Kind::named("text", Type::Text).with_restriction(restriction)
+        KindPhrase::with_noun("text", Type::Text).with_restriction(restriction)
     }
 
-    /// " of " + size + unique + plural of K + restriction of K.
-    fn collection(&self, noun: &str, element: Option<Kind>, arguments: Arguments<'_>) -> Kind {
-        let element = element.unwrap_or_else(Kind::unknown);
-        let least = arguments
+    /// Returns the kind of a collection with its size, "different" if it is unique, and the kind of
+    /// its elements.
+    fn collection_kind(
+        &self,
+        noun: &str,
+        element: Option<KindPhrase>,
+        arguments: StrategyCall<'_>,
+    ) -> KindPhrase {
+        let element = element.unwrap_or_else(KindPhrase::unknown);
+        let min = arguments
             .get("min_size", None)
-            .map(|size| self.number(size));
-        let most = arguments
+            .map(|size| self.number_words(size));
+        let max = arguments
             .get("max_size", None)
-            .map(|size| self.number(size));
-        let size = match (&least, &most) {
+            .map(|size| self.number_words(size));
+        let size = match (&min, &max) {
             (None, None) => String::new(),
-            (Some(least), Some(most)) => format!("from {least} to {most} "),
-            (Some(least), None) => format!("at least {least} "),
-            (None, Some(most)) => format!("at most {most} "),
+            (Some(min), Some(max)) => format!("from {min} to {max} "),
+            (Some(min), None) => format!("at least {min} "),
+            (None, Some(max)) => format!("at most {max} "),
         };
         let is_one = matches!(
-            (least.as_deref(), most.as_deref()),
+            (min.as_deref(), max.as_deref()),
             (Some("1"), None) | (None, Some("1"))
         );
         let is_unique = noun == "list"
@@ -248,20 +274,20 @@ impl Kinds<'_> {
         list_of(noun, &element).with_restriction(restriction)
     }
 
-    /// " among X, Y and Z".
-    pub(super) fn among(&self, elements: &Term) -> Kind {
+    /// Returns the kind of a choice: " among X, Y and Z".
+    pub(super) fn choice_kind(&self, elements: &Term) -> KindPhrase {
         let members: Option<Vec<Term>> = match elements {
-            Term::Value(Value::List(items) | Value::Tuple(items) | Value::Set(items)) => {
-                Some(items.iter().cloned().map(Term::Value).collect())
-            }
-            Term::Value(Value::Text(text)) => Some(
+            Term::Value(
+                PythonValue::List(items) | PythonValue::Tuple(items) | PythonValue::Set(items),
+            ) => Some(items.iter().cloned().map(Term::Value).collect()),
+            Term::Value(PythonValue::Text(text)) => Some(
                 text.chars()
-                    .map(|character| Value::text(character).into())
+                    .map(|character| PythonValue::text(character).into())
                     .collect(),
             ),
-            Term::Value(value @ (Value::Nothing | Value::Boolean(_) | Value::Integer(_))) => {
-                Some(vec![Term::Value(value.clone())])
-            }
+            Term::Value(
+                value @ (PythonValue::Nothing | PythonValue::Boolean(_) | PythonValue::Integer(_)),
+            ) => Some(vec![Term::Value(value.clone())]),
             Term::List(items) | Term::Tuple(items) => Some(items.clone()),
             _ => None,
         };
@@ -269,62 +295,66 @@ impl Kinds<'_> {
             Some(members) if !members.is_empty() => {
                 let all: Vec<String> = members
                     .iter()
-                    .map(|member| join::operand(&self.speaker.noun(member).text))
+                    .map(|member| join::parenthesise(&self.phraser.noun(member).text))
                     .collect();
-                Kind::unknown().with_restriction(format!(" among {}", join::nouns(&all, "and")))
+                KindPhrase::unknown()
+                    .with_restriction(format!(" among {}", join::nouns(&all, "and")))
             }
-            _ => Kind::unknown()
-                .with_restriction(format!(" among {}", self.speaker.noun(elements).text)),
+            _ => KindPhrase::unknown()
+                .with_restriction(format!(" among {}", self.phraser.noun(elements).text)),
         };
-        Kind {
+        KindPhrase {
             type_: elements.type_of().element(),
             ..kind
         }
     }
 
-    /// `K.filter(c)` and `K.map(f)`.
-    fn adapted(
+    /// Reads `K.filter(c)`, `K.map(f)` and `K.flatmap(f)`.
+    fn adapted_kind(
         &self,
         strategy: &Expression,
         method: &str,
-        arguments: Arguments<'_>,
+        arguments: StrategyCall<'_>,
         variable: Option<&Term>,
         depth: usize,
-    ) -> Option<Kind> {
+    ) -> Option<KindPhrase> {
         let [function] = arguments.positions else {
             return None;
         };
         match method {
             "filter" => {
-                let kind = self.strategy(strategy, variable, depth);
-                // A value that has no name of its own is "it", one of several "each".
+                let kind = self.strategy_kind(strategy, variable, depth);
+                // A value without a name is "it", one of several is "each".
                 let such_that = |word: &str| {
-                    let unnamed: Term = Reference::new(word, Role::Phrase).into();
+                    let unnamed: Term = NameReference::new(word, NameRole::Phrase).into();
                     let variable = variable.unwrap_or(&unnamed);
-                    let condition = self.applied(function, Some(variable), &kind.type_);
-                    format!(" such that {}", self.speaker.clause(&condition))
+                    let condition = self.apply_function(function, Some(variable), &kind.type_);
+                    format!(" such that {}", self.phraser.clause(&condition))
                 };
                 let restriction = kind.restriction.clone() + &such_that("it");
-                let several = kind.several_restriction.clone() + &such_that("each");
-                Some(kind.with_restriction(restriction).with_several(several))
+                let several = kind.plural_restriction.clone() + &such_that("each");
+                Some(
+                    kind.with_restriction(restriction)
+                        .with_plural_restriction(several),
+                )
             }
             "map" => {
-                let kind = self.strategy(strategy, None, depth);
-                let restriction = match (&function.kind, last_name(function)) {
+                let kind = self.strategy_kind(strategy, None, depth);
+                let restriction = match (&function.kind, last_segment(function)) {
                     (_, Some(name)) => {
                         format!(
                             " obtained by \"{}\" from {}",
-                            self.speaker.words(name),
+                            self.phraser.words(name),
                             kind.one()
                         )
                     }
                     (ExpressionKind::Lambda { parameters, .. }, _) => {
                         let result = self
-                            .speaker
-                            .noun(&self.applied(function, None, &kind.type_))
+                            .phraser
+                            .noun(&self.apply_function(function, None, &kind.type_))
                             .text;
                         let name = parameters.first().map_or(String::new(), |parameter| {
-                            format!(" {}", self.speaker.words(&parameter.name))
+                            format!(" {}", self.phraser.words(&parameter.name))
                         });
                         let source = crate::words::with_article(&kind.noun);
                         format!(
@@ -334,18 +364,20 @@ impl Kinds<'_> {
                     }
                     _ => format!(" obtained from {}", kind.one()),
                 };
-                Some(Kind::unknown().with_restriction(restriction))
+                Some(KindPhrase::unknown().with_restriction(restriction))
             }
-            "flatmap" => Some(Kind::unknown()),
+            "flatmap" => Some(KindPhrase::unknown()),
             _ => None,
         }
     }
 
-    /// A function applied to the variable, or to its own parameter if there is none.
-    fn applied(&self, function: &Expression, variable: Option<&Term>, type_: &Type) -> Term {
-        let own =
-            |name: &str| Term::from(Reference::new(name, Role::Variable).with_type(type_.clone()));
-        // Whatever the generator gives is what the variable is.
+    /// Builds the term of a function applied to the variable, or to its own parameter if there is
+    /// none.
+    fn apply_function(&self, function: &Expression, variable: Option<&Term>, type_: &Type) -> Term {
+        let own = |name: &str| {
+            Term::from(NameReference::new(name, NameRole::Variable).with_type(type_.clone()))
+        };
+        // The variable has the type of what the generator gives.
         let variable = variable.map(|variable| match variable {
             Term::Reference(reference) if reference.type_ == Type::Unknown => {
                 Term::from(reference.clone().with_type(type_.clone()))
@@ -358,10 +390,10 @@ impl Kinds<'_> {
                     .first()
                     .map_or("value", |parameter| parameter.name.as_str());
                 let value = variable.unwrap_or_else(|| own(name));
-                Term::read(
+                Term::from_expression(
                     body,
                     self.text,
-                    &With {
+                    &ExtendedScope {
                         name,
                         value: &value,
                         scope: self.scope,
@@ -370,7 +402,7 @@ impl Kinds<'_> {
             }
             _ => {
                 let argument = variable.unwrap_or_else(|| own("value"));
-                match last_name(function) {
+                match last_segment(function) {
                     Some(name) => Term::call(name, vec![argument]),
                     None => Term::Source(
                         self.text
@@ -385,31 +417,31 @@ impl Kinds<'_> {
 }
 
 /// A scope in which one more name is known.
-struct With<'a> {
+struct ExtendedScope<'a> {
     name: &'a str,
     value: &'a Term,
-    scope: &'a dyn Scope,
+    scope: &'a dyn NameScope,
 }
 
-impl Scope for With<'_> {
-    fn name(&self, name: &str) -> Option<Term> {
+impl NameScope for ExtendedScope<'_> {
+    fn resolve_name(&self, name: &str) -> Option<Term> {
         if name == self.name {
             Some(self.value.clone())
         } else {
-            self.scope.name(name)
+            self.scope.resolve_name(name)
         }
     }
 
-    fn attribute(&self, object: &str, name: &str) -> Option<Term> {
+    fn resolve_attribute(&self, object: &str, name: &str) -> Option<Term> {
         if object == self.name {
             None
         } else {
-            self.scope.attribute(object, name)
+            self.scope.resolve_attribute(object, name)
         }
     }
 
-    fn call(&self, call: &Call) -> Option<Term> {
-        self.scope.call(call)
+    fn resolve_call(&self, call: &CallTerm) -> Option<Term> {
+        self.scope.resolve_call(call)
     }
 
     fn is_module(&self, name: &str) -> bool {

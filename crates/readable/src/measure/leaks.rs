@@ -1,6 +1,6 @@
-//! Places in a text where a reader sees code.
+//! Leaks: places in a text where a reader sees code (Q1).
 
-/// Words of Python that are no words of English.
+/// Python keywords and names that are no English words.
 const KEYWORDS: [&str; 12] = [
     "None",
     "True",
@@ -16,15 +16,15 @@ const KEYWORDS: [&str; 12] = [
     "isinstance",
 ];
 
-/// Operators that no sentence needs.
+/// Operators that no English sentence contains.
 const OPERATORS: [&str; 13] = [
     "==", "!=", "<=", ">=", "+=", "-=", "*=", "->", ":=", "//", "**", "<<", ">>",
 ];
 
-/// How many pieces of code stand in a sentence, outside of quotation marks; and inside, if the sentence admits that it
-/// quotes Python.
+/// Counts the pieces of code in a sentence: code outside quotation marks, and every place where the
+/// sentence says that it quotes Python.
 #[must_use]
-pub fn leaks(sentence: &str) -> usize {
+pub fn count_leaks(sentence: &str) -> usize {
     let admitted = sentence.matches("the Python expression \"").count()
         + sentence.matches("he Python statement \"").count();
     let outside = without_quotes(sentence);
@@ -35,7 +35,7 @@ pub fn leaks(sentence: &str) -> usize {
             .count()
 }
 
-/// The sentence without what stands in quotation marks.
+/// Returns the sentence without its quoted parts.
 fn without_quotes(sentence: &str) -> String {
     let mut kept = String::new();
     let mut inside = false;
@@ -54,8 +54,10 @@ fn without_quotes(sentence: &str) -> String {
     kept
 }
 
+/// Returns true if a word looks like code: a keyword, an operator, a call, or a name with dots or
+/// underscores.
 fn is_code(word: &str) -> bool {
-    // A bracket before or behind a word belongs to the sentence, one inside of it to a call.
+    // A bracket before or after a word belongs to the sentence, one inside it to a call.
     let bare = word.trim_matches(|letter: char| "()[]{},;:.?!".contains(letter));
     if bare.is_empty() {
         return word.starts_with("()");
@@ -83,12 +85,12 @@ fn is_code(word: &str) -> bool {
         || is_dotted
 }
 
-/// Dots that English has.
+/// English abbreviations with dots.
 const ABBREVIATIONS: [&str; 3] = ["e.g", "i.e", "a.m"];
 
 #[cfg(test)]
 mod tests {
-    use super::leaks;
+    use super::count_leaks;
 
     #[test]
     fn q1_code_is_noticed() {
@@ -106,7 +108,7 @@ mod tests {
             ("the text \"a \\\" == b\" is empty", 0),
             ("the list [1, 2] is {\"a\": 1}", 0),
         ] {
-            assert_eq!(leaks(sentence), count, "{sentence}");
+            assert_eq!(count_leaks(sentence), count, "{sentence}");
         }
     }
 }

@@ -1,6 +1,6 @@
-//! Syllables of English words, approximately: groups of vowels, without the silent ones.
+//! An estimate of the syllables of English words: groups of vowels, without silent ones.
 
-/// How many syllables a word has; at least one.
+/// Counts the syllables of a word; at least one.
 pub(super) fn count(word: &str) -> usize {
     let small = word.to_lowercase();
     let letters: Vec<char> = small.chars().filter(|one| one.is_alphanumeric()).collect();
@@ -16,7 +16,8 @@ pub(super) fn count(word: &str) -> usize {
     groups.max(1)
 }
 
-/// Whether the last group of vowels is an `e` that nobody hears: "hole", "named", "goes" but not "table", "added", "boxes".
+/// Returns true if the last group of vowels is a silent `e`: "hole", "named", "goes", but not
+/// "table", "added", "boxes".
 fn has_silent_end(letters: &[char]) -> bool {
     let is_vowel = |one: char| "aeiouy".contains(one);
     match letters {

@@ -1,43 +1,47 @@
-//! Calls as nouns: built-ins and methods that have words of their own (P18 to P29), constructors (P36), and all others
-//! (P37, P38).
+//! Noun phrases of calls: built-ins and methods with words of their own (P18 to P29), constructors
+//! (P36: they make something new), and all other calls (P37, P38: "the result of").
 
-use super::filled::{self, TEXT_OF};
-use super::length::{argument_of, counted};
-use super::{Fallback, Noun, Speaker, join};
-use crate::term::{Call, Callee, Form, Reference, Role, Term, Type, is_class_name};
-use crate::value::Value;
+use super::format_text::{self, TEXT_OF};
+use super::length::{argument_of, count_target};
+use super::{Fallback, Noun, Phraser, join};
+use crate::term::{CallTarget, CallTerm, ComprehensionKind, NameReference, NameRole, Term, Type, is_class_name};
+use crate::value::PythonValue;
 
-impl Call {
-    /// What a call hands through: `list(x)`, `tuple(x)`, `x.copy()` and the like say nothing but x (P24).
-    pub(crate) fn copied(&self) -> Option<&Term> {
+impl CallTerm {
+    /// Returns what a call copies: `list(x)`, `tuple(x)` and `x.copy()` say no more than x (P24).
+    pub(crate) fn copied_argument(&self) -> Option<&Term> {
         if !self.keywords.is_empty() {
             return None;
         }
         match (&self.callee, self.arguments.as_slice()) {
-            (Callee::Function { module: None, name }, [argument])
+            (CallTarget::Function { module: None, name }, [argument])
                 if matches!(name.as_str(), "list" | "tuple" | "dict" | "iter")
                     && !is_starred(argument) =>
             {
                 Some(argument)
             }
             (
-                Callee::Function {
+                CallTarget::Function {
                     module: Some(module),
                     name,
                 },
                 [argument],
             ) if module == "copy" && matches!(name.as_str(), "copy" | "deepcopy") => Some(argument),
-            (Callee::Method { object, name }, []) if name == "copy" && may_be_built_in(object) => {
+            (CallTarget::Method { object, name }, [])
+                if name == "copy" && may_be_built_in(object) =>
+            {
                 Some(object)
             }
             _ => None,
         }
     }
 
-    /// The class that is made, if it is a constructor (P36).
-    pub(crate) fn class(&self) -> Option<&str> {
+    /// Returns the class if the call is a constructor (P36).
+    pub(crate) fn constructed_class(&self) -> Option<&str> {
         match &self.callee {
-            Callee::Function { name, .. } | Callee::Method { name, .. } if is_class_name(name) => {
+            CallTarget::Function { name, .. } | CallTarget::Method { name, .. }
+                if is_class_name(name) =>
+            {
                 Some(name)
             }
             _ => None,
@@ -45,24 +49,27 @@ impl Call {
     }
 }
 
+/// Returns true for `*rest`.
 fn is_starred(term: &Term) -> bool {
     matches!(term, Term::Starred(_))
 }
 
-/// Methods of built-in types are taken for such unless the object is known to be something else.
+/// Returns true if methods of the object may be those of a built-in type, which is so unless its
+/// class is known.
 pub(super) fn may_be_built_in(object: &Term) -> bool {
     !matches!(object.type_of(), Type::Object(_))
 }
 
-impl Speaker<'_> {
-    pub(super) fn call(&self, term: &Term, call: &Call) -> Noun {
+impl Phraser<'_> {
+    /// Phrases the result of a call.
+    pub(super) fn call_noun(&self, term: &Term, call: &CallTerm) -> Noun {
         if self.vocabulary.has_condition(term) {
-            return self.whether(term);
+            return self.whether_noun(term);
         }
-        if let Some(noun) = self.known_call(call) {
+        if let Some(noun) = self.known_call_noun(call) {
             return noun;
         }
-        if let Some(class) = call.class() {
+        if let Some(class) = call.constructed_class() {
             let class = self.words(class);
             return Noun::one(match self.arguments(call) {
                 None => format!("a new {class}"),
@@ -70,37 +77,40 @@ impl Speaker<'_> {
             });
         }
         let (fallback, what) = match &call.callee {
-            Callee::Function { .. } | Callee::Other(_) => (Fallback::Call, self.called(call)),
-            Callee::Method { .. } => (Fallback::Method, self.called(call)),
+            CallTarget::Function { .. } | CallTarget::Other(_) => {
+                (Fallback::Call, self.call_words(call))
+            }
+            CallTarget::Method { .. } => (Fallback::Method, self.call_words(call)),
         };
-        self.note_fallback(fallback, term);
+        self.record_fallback(fallback, term);
         Noun::one(format!("the result of {what}"))
     }
 
-    /// What is called: its name in quotation marks, or where it comes from if it has none.
+    /// Returns the name of the callee in quotation marks, or the phrase it comes from if it has no
+    /// name.
     #[must_use]
-    pub fn callee(&self, call: &Call) -> String {
+    pub fn callee_words(&self, call: &CallTerm) -> String {
         match &call.callee {
-            Callee::Function { name, .. }
-            | Callee::Method { name, .. }
-            | Callee::Other(Term::Reference(Reference { name, .. })) => {
+            CallTarget::Function { name, .. }
+            | CallTarget::Method { name, .. }
+            | CallTarget::Other(Term::Reference(NameReference { name, .. })) => {
                 format!("\"{}\"", self.words(name))
             }
-            Callee::Other(term) => join::operand(&self.noun(term).text),
+            CallTarget::Other(term) => join::parenthesise(&self.noun(term).text),
         }
     }
 
-    /// What is called, on what and with what: `"insert" on the tree with the key`.
+    /// Describes a call: `"insert" on the tree with the key`.
     #[must_use]
-    pub fn called(&self, call: &Call) -> String {
+    pub fn call_words(&self, call: &CallTerm) -> String {
         let arguments = self.arguments(call);
-        let callee = self.callee(call);
+        let callee = self.callee_words(call);
         let mut text = match &call.callee {
-            Callee::Method { object, .. } if !is_self(object) => {
+            CallTarget::Method { object, .. } if !is_self(object) => {
                 let object = self.noun(object).text;
-                // "on O with A with B" would not say where O ends.
+                // In "on O with A with B" the end of O would be unclear.
                 let object = if arguments.is_some() {
-                    join::operand(&object)
+                    join::parenthesise(&object)
                 } else {
                     object
                 };
@@ -114,20 +124,22 @@ impl Speaker<'_> {
         text
     }
 
-    pub(super) fn known_call(&self, call: &Call) -> Option<Noun> {
-        if let Some(copied) = call.copied() {
+    /// Phrases a call that has words of its own, or returns nothing.
+    pub(super) fn known_call_noun(&self, call: &CallTerm) -> Option<Noun> {
+        if let Some(copied) = call.copied_argument() {
             return Some(self.noun(copied));
         }
         match &call.callee {
-            Callee::Function { module: None, name } => self.built_in(call, name),
-            Callee::Method { object, name } if may_be_built_in(object) => {
+            CallTarget::Function { module: None, name } => self.built_in(call, name),
+            CallTarget::Method { object, name } if may_be_built_in(object) => {
                 self.built_in_method(call, object, name)
             }
             _ => None,
         }
     }
 
-    fn built_in(&self, call: &Call, name: &str) -> Option<Noun> {
+    /// Phrases a call of a built-in function.
+    fn built_in(&self, call: &CallTerm, name: &str) -> Option<Noun> {
         if call.arguments.iter().any(is_starred) {
             return None;
         }
@@ -139,9 +151,8 @@ impl Speaker<'_> {
         }
         match (name, call.arguments.as_slice()) {
             ("reversed", [x]) => Some(self.reversed(x)),
-            ("len", [_]) => {
-                counted(&Term::Call(Box::new(call.clone()))).map(|counted| self.count(&counted))
-            }
+            ("len", [_]) => count_target(&Term::Call(Box::new(call.clone())))
+                .map(|counted| self.count_noun(&counted)),
             ("sum", [x]) => Some(self.sum(x)),
             ("max", arguments) => self.extreme("largest", arguments),
             ("min", arguments) => self.extreme("smallest", arguments),
@@ -166,16 +177,16 @@ impl Speaker<'_> {
                 "set" | "frozenset",
                 [
                     Term::Comprehension {
-                        form: Form::List | Form::Generator,
+                        form: ComprehensionKind::List | ComprehensionKind::Generator,
                         element,
                         clauses,
                     },
                 ],
             ) if !clauses
                 .first()
-                .is_some_and(|clause| clause.is_element(element)) =>
+                .is_some_and(|clause| clause.binds_only(element)) =>
             {
-                let each = self.each("each", clauses, super::Tense::Present);
+                let each = self.each_phrase("each", clauses, super::Tense::Present);
                 Some(Noun::one(format!(
                     "the set of {} for {each}",
                     self.noun(element).text
@@ -185,8 +196,8 @@ impl Speaker<'_> {
                 "the distinct elements of {}",
                 self.noun(x).text
             ))),
-            ("range", [stop]) => Some(self.numbers(&Value::integer(0).into(), stop)),
-            ("range", [start, stop]) => Some(self.numbers(start, stop)),
+            ("range", [stop]) => Some(self.number_range(&PythonValue::integer(0).into(), stop)),
+            ("range", [start, stop]) => Some(self.number_range(start, stop)),
             ("zip", items @ [_, _]) => Some(Noun::several(format!(
                 "the pairs of elements of {}",
                 self.operands(items)
@@ -199,14 +210,14 @@ impl Speaker<'_> {
         }
     }
 
-    /// P20.
-    fn sorted(&self, call: &Call) -> Option<Noun> {
+    /// Phrases `sorted` (P20: an order).
+    fn sorted(&self, call: &CallTerm) -> Option<Noun> {
         let [x] = call.arguments.as_slice() else {
             return None;
         };
         let order = match call.keywords.as_slice() {
             [] => "sorted",
-            [(Some(key), Term::Value(Value::Boolean(reverse)))] if key == "reverse" => {
+            [(Some(key), Term::Value(PythonValue::Boolean(reverse)))] if key == "reverse" => {
                 if *reverse {
                     "descending"
                 } else {
@@ -222,51 +233,51 @@ impl Speaker<'_> {
         })
     }
 
-    /// P21. Conditions are counted as well: true is one.
+    /// Phrases `sum` (P21). Conditions are counted as well, since true is one.
     fn sum(&self, x: &Term) -> Noun {
         let Term::Comprehension {
             element,
             clauses,
-            form: Form::List | Form::Generator,
+            form: ComprehensionKind::List | ComprehensionKind::Generator,
         } = x
         else {
             return Noun::one(format!("the sum of {}", self.noun(x).text));
         };
         let is_one = element
             .as_value()
-            .is_some_and(|value| *value == Value::integer(1));
+            .is_some_and(|value| *value == PythonValue::integer(1));
         if is_one {
             return Noun::one(match clauses.as_slice() {
                 [clause] if clause.conditions.is_empty() => {
-                    self.count(&super::length::Counted::Members(&clause.iterable))
+                    self.count_noun(&super::length::CountTarget::Members(&clause.iterable))
                         .text
                 }
-                _ => self.selected(x),
+                _ => self.selected_count(x),
             });
         }
         if let [clause] = clauses.as_slice() {
-            if clause.is_element(element) && clause.conditions.is_empty() {
+            if clause.binds_only(element) && clause.conditions.is_empty() {
                 return Noun::one(format!("the sum of {}", self.noun(&clause.iterable).text));
             }
             if element.is_condition() {
                 let mut clause = clause.clone();
                 clause.conditions.push((**element).clone());
                 let counted = Term::Comprehension {
-                    form: Form::List,
+                    form: ComprehensionKind::List,
                     element: element.clone(),
                     clauses: vec![clause],
                 };
-                return Noun::one(self.selected(&counted));
+                return Noun::one(self.selected_count(&counted));
             }
         }
         Noun::one(format!(
             "the sum of {} for {}",
             self.noun(element).text,
-            self.each("each", clauses, super::Tense::Present)
+            self.each_phrase("each", clauses, super::Tense::Present)
         ))
     }
 
-    /// P22.
+    /// Phrases `max` and `min` (P22: the largest, the smallest).
     fn extreme(&self, what: &str, arguments: &[Term]) -> Option<Noun> {
         match arguments {
             [] => None,
@@ -281,18 +292,19 @@ impl Speaker<'_> {
         }
     }
 
-    /// P25 for bounds that are not constant.
-    fn numbers(&self, start: &Term, stop: &Term) -> Noun {
+    /// Phrases a range whose bounds are not constant (P25).
+    fn number_range(&self, start: &Term, stop: &Term) -> Noun {
         let (start, stop) = (self.noun(start).text, self.noun(stop).text);
         Noun::several(format!(
             "the numbers from {start} up to but not including {stop}"
         ))
     }
 
-    /// P26 to P29, and the set operations that have a name as well as a sign.
-    fn built_in_method(&self, call: &Call, object: &Term, name: &str) -> Option<Noun> {
-        if let (Some(Value::Text(template)), "format") = (object.as_value(), name) {
-            let pieces = filled::by_format(template, call)?;
+    /// Phrases methods of built-in types (P26 to P29), and the set operations that have a name
+    /// besides their operator.
+    fn built_in_method(&self, call: &CallTerm, object: &Term, name: &str) -> Option<Noun> {
+        if let (Some(PythonValue::Text(template)), "format") = (object.as_value(), name) {
+            let pieces = format_text::parse_format_call(template, call)?;
             return Some(self.display(TEXT_OF, &pieces));
         }
         if !call.keywords.is_empty() || call.arguments.iter().any(is_starred) {
@@ -300,7 +312,7 @@ impl Speaker<'_> {
         }
         let arguments = call.arguments.as_slice();
         let is_set = matches!(object.type_of(), Type::Set(_));
-        // The object is phrased once, whatever comes of it: chains of methods can be long.
+        // The object is phrased once at most, because chains of methods can be long.
         let noun = || self.noun(object);
         let one = |text: String| Some(Noun::one(text));
         let several = |text: String| Some(Noun::several(text));
@@ -325,8 +337,10 @@ impl Speaker<'_> {
             ("keys", []) => several(format!("the keys of {}", noun().text)),
             ("values", []) => several(format!("the values of {}", noun().text)),
             ("items", []) => several(format!("the entries of {}", noun().text)),
-            ("get", [key]) => Some(self.entry_or(object, key, "nothing")),
-            ("get", [key, default]) => Some(self.entry_or(object, key, &self.noun(default).text)),
+            ("get", [key]) => Some(self.entry_or_default(object, key, "nothing")),
+            ("get", [key, default]) => {
+                Some(self.entry_or_default(object, key, &self.noun(default).text))
+            }
             ("upper", []) => changed("in upper case"),
             ("lower", []) => changed("in lower case"),
             ("strip", []) => changed("without surrounding spaces"),
@@ -354,8 +368,8 @@ impl Speaker<'_> {
         }
     }
 
-    /// P28.
-    fn entry_or(&self, object: &Term, key: &Term, default: &str) -> Noun {
+    /// Phrases `d.get(k, v)` (P28: an entry, with what comes instead if there is none).
+    fn entry_or_default(&self, object: &Term, key: &Term, default: &str) -> Noun {
         Noun::one(format!(
             "{} ({default} if there is none)",
             self.entry(object, key).text
@@ -363,12 +377,12 @@ impl Speaker<'_> {
     }
 }
 
-/// The object whose own method is called needs no mention.
+/// Returns true for `self`, which needs no mention.
 pub(super) fn is_self(object: &Term) -> bool {
-    matches!(object, Term::Reference(Reference { name, role: Role::Global | Role::Variable, .. }) if name == "self")
+    matches!(object, Term::Reference(NameReference { name, role: NameRole::Global | NameRole::Variable, .. }) if name == "self")
 }
 
-/// What `sorted(x)` sorts, in ascending order or in descending order.
+/// Returns the argument of `sorted(x)`, and true if the order is descending.
 pub(super) fn sorted_argument(term: &Term) -> Option<(&Term, bool)> {
     if let Some(argument) = argument_of(term, "sorted") {
         return Some((argument, false));
@@ -382,9 +396,9 @@ pub(super) fn sorted_argument(term: &Term) -> Option<(&Term, bool)> {
         call.keywords.as_slice(),
     ) {
         (
-            Callee::Function { module: None, name },
+            CallTarget::Function { module: None, name },
             [argument],
-            [(Some(key), Term::Value(Value::Boolean(descending)))],
+            [(Some(key), Term::Value(PythonValue::Boolean(descending)))],
         ) if name == "sorted" && key == "reverse" => Some((argument, *descending)),
         _ => None,
     }

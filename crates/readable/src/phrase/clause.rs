@@ -1,13 +1,13 @@
-//! Clauses (3.6) of everything but comparisons and connectives.
+//! Clauses of all terms but comparisons and connectives.
 
 use super::call::may_be_built_in;
-use super::{Fallback, Noun, Polarity, Speaker, Tense};
+use super::{Fallback, Noun, Phraser, Polarity, Tense};
 use crate::kind::noun_of_class;
-use crate::term::{Call, Callee, Operator, Role, Term, Type, UnaryOperator};
-use crate::value::Value;
+use crate::term::{CallTarget, CallTerm, NameRole, Operator, Term, Type, UnaryOperator};
+use crate::value::PythonValue;
 use crate::words::{Verb, with_article};
 
-/// Python's own questions about texts, which are written in one word.
+/// Python's own predicates on texts, which are written as one word.
 const TEXT_QUESTIONS: [&str; 12] = [
     "isalnum",
     "isalpha",
@@ -23,33 +23,35 @@ const TEXT_QUESTIONS: [&str; 12] = [
     "isupper",
 ];
 
-impl Speaker<'_> {
-    /// The clause of a term in any form.
+impl Phraser<'_> {
+    /// Phrases a term as a clause with this polarity and tense.
     #[must_use]
-    pub fn say(&self, term: &Term, polarity: Polarity, tense: Tense) -> String {
-        match self.deeper() {
-            Some(deeper) => deeper.say_inside(term, polarity, tense),
-            None => self.bare(&self.noun(term), &Type::Unknown, polarity, tense),
+    pub fn clause_in(&self, term: &Term, polarity: Polarity, tense: Tense) -> String {
+        match self.nested() {
+            Some(deeper) => deeper.clause_inside(term, polarity, tense),
+            None => self.truthiness_clause(&self.noun(term), &Type::Unknown, polarity, tense),
         }
     }
 
-    fn say_inside(&self, term: &Term, polarity: Polarity, tense: Tense) -> String {
+    /// Phrases a clause one level deeper. Idioms come first, then constants, then the rule for the
+    /// kind of term.
+    fn clause_inside(&self, term: &Term, polarity: Polarity, tense: Tense) -> String {
         if let Some(clause) = self.vocabulary.condition(term, polarity, tense, self) {
-            self.note();
+            self.record_specific();
             return clause;
         }
         if let Some(truth) = term.truth() {
-            return constant(truth == (polarity == Polarity::Positive), tense);
+            return constant_clause(truth == (polarity == Polarity::Positive), tense);
         }
         match term {
-            // C1
-            Term::Not(operand) => self.say(operand, polarity.opposite(), tense),
+            // C1: `not` turns a clause into its negative form.
+            Term::Not(operand) => self.clause_in(operand, polarity.opposite(), tense),
             Term::And(operands) => {
-                self.note();
+                self.record_specific();
                 self.conjunction(operands, polarity, tense)
             }
             Term::Or(operands) => {
-                self.note();
+                self.record_specific();
                 self.disjunction(operands, polarity, tense)
             }
             Term::Conditional {
@@ -57,46 +59,54 @@ impl Speaker<'_> {
                 then,
                 otherwise,
             } => {
-                self.note();
+                self.record_specific();
                 self.choice([condition, then, otherwise], polarity, tense)
             }
             Term::Compare { first, rest } => {
-                self.note();
+                self.record_specific();
                 self.comparison(first, rest, polarity, tense)
             }
-            Term::Call(call) => self.called_condition(term, call, polarity, tense),
-            Term::Comprehension { clauses, .. } => self.existence(term, clauses, polarity, tense),
-            // C35
+            Term::Call(call) => self.call_clause(term, call, polarity, tense),
+            Term::Comprehension { clauses, .. } => {
+                self.existence_clause(term, clauses, polarity, tense)
+            }
+            // C35: a condition from before the step is in the past.
             Term::Earlier(inner) => {
-                self.note();
-                format!("{} before the step", self.say(inner, polarity, Tense::Past))
+                self.record_specific();
+                format!(
+                    "{} before the step",
+                    self.clause_in(inner, polarity, Tense::Past)
+                )
             }
             Term::Attribute { object, name } => {
-                match self.question(object, name, polarity, tense) {
+                match self.question_clause(object, name, polarity, tense) {
                     Some(clause) => {
-                        self.note();
+                        self.record_specific();
                         clause
                     }
-                    None => self.bare(&self.noun(term), &term.type_of(), polarity, tense),
+                    None => {
+                        self.truthiness_clause(&self.noun(term), &term.type_of(), polarity, tense)
+                    }
                 }
             }
             Term::Unary {
                 operator: UnaryOperator::Plus | UnaryOperator::Minus,
                 operand,
-            } => self.say(operand, polarity, tense),
-            _ => self.bare(&self.noun(term), &term.type_of(), polarity, tense),
+            } => self.clause_in(operand, polarity, tense),
+            _ => self.truthiness_clause(&self.noun(term), &term.type_of(), polarity, tense),
         }
     }
 
-    /// C32, C34.
-    pub(super) fn bare(
+    /// Phrases a bare value as a condition (C32: not empty, not zero, true; C34: "is set" if its
+    /// type is not known).
+    pub(super) fn truthiness_clause(
         &self,
         subject: &Noun,
         type_: &Type,
         polarity: Polarity,
         tense: Tense,
     ) -> String {
-        let verb = |polarity| Verb::Be.form(subject.plural, polarity, tense);
+        let verb = |polarity| Verb::Be.conjugate(subject.plural, polarity, tense);
         let x = &subject.text;
         match type_ {
             Type::Number => format!("{x} {} zero", verb(polarity.opposite())),
@@ -104,65 +114,74 @@ impl Speaker<'_> {
                 format!("{x} {} true", verb(Polarity::Positive))
             }
             Type::Boolean => format!("{x} {} false", verb(Polarity::Positive)),
-            _ if type_.is_sized() => self.emptiness(subject, polarity.opposite(), tense),
+            _ if type_.is_sized() => self.emptiness_clause(subject, polarity.opposite(), tense),
             _ => format!("{x} {} set", verb(polarity)),
         }
     }
 
-    fn called_condition(
+    /// Phrases a call as a condition.
+    fn call_clause(
         &self,
         term: &Term,
-        call: &Call,
+        call: &CallTerm,
         polarity: Polarity,
         tense: Tense,
     ) -> String {
-        if let Some(clause) = self.known_condition(call, polarity, tense) {
-            self.note();
+        if let Some(clause) = self.known_call_clause(call, polarity, tense) {
+            self.record_specific();
             return clause;
         }
-        let noun = match self.known_call(call) {
+        let noun = match self.known_call_noun(call) {
             Some(noun) => Some(noun),
-            None => call.class().map(|_| self.noun(term)),
+            None => call.constructed_class().map(|_| self.noun(term)),
         };
         match noun {
             Some(noun) => {
-                self.note();
-                self.bare(&noun, &term.type_of(), polarity, tense)
+                self.record_specific();
+                self.truthiness_clause(&noun, &term.type_of(), polarity, tense)
             }
             None => {
-                self.note_fallback(Fallback::Condition, term);
-                self.holds(call, polarity, tense)
+                self.record_fallback(Fallback::Condition, term);
+                self.holds_clause(call, polarity, tense)
             }
         }
     }
 
-    fn known_condition(&self, call: &Call, polarity: Polarity, tense: Tense) -> Option<String> {
+    /// Phrases a call that is known to be a condition, or returns nothing.
+    fn known_call_clause(
+        &self,
+        call: &CallTerm,
+        polarity: Polarity,
+        tense: Tense,
+    ) -> Option<String> {
         match (&call.callee, call.arguments.as_slice()) {
-            (Callee::Function { module: None, name }, [argument]) if call.keywords.is_empty() => {
+            (CallTarget::Function { module: None, name }, [argument])
+                if call.keywords.is_empty() =>
+            {
                 match name.as_str() {
-                    "all" => Some(self.all(argument, polarity, tense)),
-                    "any" => Some(self.any(argument, polarity, tense)),
-                    "bool" => Some(self.say(argument, polarity, tense)),
+                    "all" => Some(self.all_clause(argument, polarity, tense)),
+                    "any" => Some(self.any_clause(argument, polarity, tense)),
+                    "bool" => Some(self.clause_in(argument, polarity, tense)),
                     _ => None,
                 }
             }
-            (Callee::Function { module: None, name }, [x, class]) if name == "isinstance" => {
-                Some(self.instance(x, class, polarity, tense))
+            (CallTarget::Function { module: None, name }, [x, class]) if name == "isinstance" => {
+                Some(self.isinstance_clause(x, class, polarity, tense))
             }
-            (Callee::Method { object, name }, [text])
+            (CallTarget::Method { object, name }, [text])
                 if may_be_built_in(object) && call.keywords.is_empty() =>
             {
-                self.relation(object, name, text, polarity, tense)
+                self.method_relation(object, name, text, polarity, tense)
             }
-            (Callee::Method { object, name }, []) if call.keywords.is_empty() => {
-                self.question(object, name, polarity, tense)
+            (CallTarget::Method { object, name }, []) if call.keywords.is_empty() => {
+                self.question_clause(object, name, polarity, tense)
             }
             _ => None,
         }
     }
 
-    /// C29, and how sets relate, which has a sign as well as a name.
-    fn relation(
+    /// Phrases `startswith` and `endswith` (C29), and methods that relate two sets.
+    fn method_relation(
         &self,
         object: &Term,
         name: &str,
@@ -174,15 +193,15 @@ impl Speaker<'_> {
             "startswith" => Verb::Start,
             "endswith" => Verb::End,
             "issubset" if matches!(object.type_of(), Type::Set(_)) => {
-                return Some(self.subset(object, other, "", polarity, tense));
+                return Some(self.subset_clause(object, other, "", polarity, tense));
             }
             "issuperset" if matches!(object.type_of(), Type::Set(_)) => {
-                return Some(self.subset(other, object, "", polarity, tense));
+                return Some(self.subset_clause(other, object, "", polarity, tense));
             }
             _ => return None,
         };
         let subject = self.noun(object);
-        let verb = verb.form(subject.plural, polarity, tense);
+        let verb = verb.conjugate(subject.plural, polarity, tense);
         Some(format!(
             "{} {verb} with {}",
             subject.text,
@@ -190,8 +209,8 @@ impl Speaker<'_> {
         ))
     }
 
-    /// "X is a subset of Y".
-    pub(super) fn subset(
+    /// Phrases "X is a subset of Y".
+    pub(super) fn subset_clause(
         &self,
         x: &Term,
         y: &Term,
@@ -200,7 +219,7 @@ impl Speaker<'_> {
         tense: Tense,
     ) -> String {
         let subject = self.noun(x);
-        let verb = Verb::Be.form(subject.plural, polarity, tense);
+        let verb = Verb::Be.conjugate(subject.plural, polarity, tense);
         format!(
             "{} {verb} a {proper}subset of {}",
             subject.text,
@@ -208,8 +227,9 @@ impl Speaker<'_> {
         )
     }
 
-    /// C30. What a method or an attribute of such a name asks is a question about its object.
-    fn question(
+    /// Phrases a method or an attribute whose name is a question about its object (C30: is, has,
+    /// can).
+    fn question_clause(
         &self,
         object: &Term,
         name: &str,
@@ -232,20 +252,26 @@ impl Speaker<'_> {
         Some(format!(
             "{} {} {rest}",
             subject.text,
-            verb.form(subject.plural, polarity, tense)
+            verb.conjugate(subject.plural, polarity, tense)
         ))
     }
 
-    /// C28.
-    fn instance(&self, x: &Term, class: &Term, polarity: Polarity, tense: Tense) -> String {
+    /// Phrases `isinstance` (C28: it names the kind).
+    fn isinstance_clause(
+        &self,
+        x: &Term,
+        class: &Term,
+        polarity: Polarity,
+        tense: Tense,
+    ) -> String {
         let mut classes = Vec::new();
-        classes_of(class, &mut classes);
+        collect_classes(class, &mut classes);
         let kinds: Vec<String> = classes
             .iter()
             .map(|class| with_article(&self.class_noun(class)))
             .collect();
         let subject = self.noun(x);
-        let verb = Verb::Be.form(subject.plural, polarity, tense);
+        let verb = Verb::Be.conjugate(subject.plural, polarity, tense);
         format!(
             "{} {verb} {}",
             subject.text,
@@ -253,19 +279,20 @@ impl Speaker<'_> {
         )
     }
 
+    /// Returns the noun of a class in `isinstance`.
     fn class_noun(&self, class: &Term) -> String {
         match class {
-            // A step before has found it out.
-            Term::Reference(reference) if reference.role == Role::Phrase => {
+            // An earlier step has determined the class.
+            Term::Reference(reference) if reference.role == NameRole::Phrase => {
                 "value of that kind".to_owned()
             }
             Term::Reference(reference) => self.class_words(&reference.name),
             Term::Attribute { name, .. } => self.class_words(name),
-            Term::Value(Value::Nothing) => "empty value".to_owned(),
+            Term::Value(PythonValue::Nothing) => "empty value".to_owned(),
             Term::Call(call)
                 if matches!(
                     call.only_argument("type"),
-                    Some(Term::Value(Value::Nothing))
+                    Some(Term::Value(PythonValue::Nothing))
                 ) =>
             {
                 "empty value".to_owned()
@@ -278,6 +305,7 @@ impl Speaker<'_> {
         }
     }
 
+    /// Returns the noun of a class by its name.
     fn class_words(&self, name: &str) -> String {
         match noun_of_class(name) {
             Some(noun) if !self.vocabulary.has_name(name) => noun.to_owned(),
@@ -285,12 +313,12 @@ impl Speaker<'_> {
         }
     }
 
-    /// C31.
-    fn holds(&self, call: &Call, polarity: Polarity, tense: Tense) -> String {
-        let verb = Verb::Hold.form(false, polarity, tense);
+    /// Phrases any other call as a condition (C31: `"contains" holds for x`).
+    fn holds_clause(&self, call: &CallTerm, polarity: Polarity, tense: Tense) -> String {
+        let verb = Verb::Hold.conjugate(false, polarity, tense);
         let arguments = self.arguments(call);
         match &call.callee {
-            Callee::Method { object, name } if !super::call::is_self(object) => {
+            CallTarget::Method { object, name } if !super::call::is_self(object) => {
                 let object = self.noun(object).text;
                 let name = self.words(name);
                 match arguments {
@@ -298,20 +326,20 @@ impl Speaker<'_> {
                     Some(arguments) => {
                         format!(
                             "\"{name}\" {verb} for {} with {arguments}",
-                            super::join::operand(&object)
+                            super::join::parenthesise(&object)
                         )
                     }
                 }
             }
             callee => {
                 let name = match callee {
-                    Callee::Function { name, .. } | Callee::Method { name, .. } => {
+                    CallTarget::Function { name, .. } | CallTarget::Method { name, .. } => {
                         format!("\"{}\"", self.words(name))
                     }
-                    Callee::Other(Term::Reference(reference)) => {
+                    CallTarget::Other(Term::Reference(reference)) => {
                         format!("\"{}\"", self.words(&reference.name))
                     }
-                    Callee::Other(other) => self.noun(other).text,
+                    CallTarget::Other(other) => self.noun(other).text,
                 };
                 match arguments {
                     None => format!("{name} {verb}"),
@@ -322,23 +350,23 @@ impl Speaker<'_> {
     }
 }
 
-/// C41.
-fn constant(truth: bool, tense: Tense) -> String {
-    let verb = Verb::Be.form(false, Polarity::Positive, tense);
+/// Phrases a constant condition (C41: "this is always so").
+fn constant_clause(truth: bool, tense: Tense) -> String {
+    let verb = Verb::Be.conjugate(false, Polarity::Positive, tense);
     format!("this {verb} {} so", if truth { "always" } else { "never" })
 }
 
-/// The classes of `T`, `(T, U)` or `T | U`.
-fn classes_of<'t>(class: &'t Term, classes: &mut Vec<&'t Term>) {
+/// Collects the classes of `T`, `(T, U)` or `T | U`.
+fn collect_classes<'t>(class: &'t Term, classes: &mut Vec<&'t Term>) {
     match class {
-        Term::Tuple(items) => items.iter().for_each(|item| classes_of(item, classes)),
+        Term::Tuple(items) => items.iter().for_each(|item| collect_classes(item, classes)),
         Term::Binary {
             left,
             operator: Operator::BitOr,
             right,
         } => {
-            classes_of(left, classes);
-            classes_of(right, classes);
+            collect_classes(left, classes);
+            collect_classes(right, classes);
         }
         _ => classes.push(class),
     }
@@ -399,7 +427,7 @@ mod tests {
         assert_eq!(was_not("x.can_move()"), "x could not move");
         assert_eq!(cl("s.isdigit()"), "s is digit");
         assert_eq!(cl("x.is_leaf"), "x is leaf");
-        // Words that only begin with the same letters ask nothing.
+        // Words that only begin with the same letters are no questions.
         assert_eq!(cl("x.cancel()"), "\"cancel\" holds for x");
         assert_eq!(cl("x.issue()"), "\"issue\" holds for x");
         assert_eq!(cl("x.is_in(y)"), "\"is in\" holds for x with y");

@@ -1,14 +1,14 @@
-//! Comparisons (C2 to C8, C10 to C24), in the order in which they are tried.
+//! Comparisons (C2 to C8, C10 to C24), in the order in which the rules are tried.
 
-use super::length::counted;
-use super::{Noun, Polarity, Speaker, Tense, join};
+use super::length::count_target;
+use super::{Noun, Phraser, Polarity, Tense, join};
 use crate::term::{Comparison, Term, Type};
-use crate::value::Value;
+use crate::value::PythonValue;
 use crate::words::Verb;
 
-/// One comparison, without a "not" in its sign.
+/// One comparison, without a "not" in its operator.
 #[derive(Clone, Copy)]
-pub(super) struct Pair<'t> {
+pub(super) struct ComparedPair<'t> {
     pub(super) left: &'t Term,
     pub(super) comparison: Comparison,
     pub(super) right: &'t Term,
@@ -16,7 +16,8 @@ pub(super) struct Pair<'t> {
     pub(super) tense: Tense,
 }
 
-impl Speaker<'_> {
+impl Phraser<'_> {
+    /// Phrases a chain of comparisons.
     pub(super) fn comparison(
         &self,
         first: &Term,
@@ -25,10 +26,17 @@ impl Speaker<'_> {
         tense: Tense,
     ) -> String {
         if let [(comparison, right)] = rest {
-            return self.pair(Pair::new(first, *comparison, right, polarity, tense));
+            return self.pair_clause(ComparedPair::new(
+                first,
+                *comparison,
+                right,
+                polarity,
+                tense,
+            ));
         }
         if let [(lower, x), (upper, limit)] = rest
-            && let Some(clause) = self.between(first, *lower, x, *upper, limit, polarity, tense)
+            && let Some(clause) =
+                self.range_clause(first, *lower, x, *upper, limit, polarity, tense)
         {
             return clause;
         }
@@ -37,9 +45,9 @@ impl Speaker<'_> {
                 .iter()
                 .all(|(comparison, _)| *comparison == Comparison::Equal)
         {
-            return self.all_equal(first, rest, polarity, tense);
+            return self.all_equal_clause(first, rest, polarity, tense);
         }
-        // C24
+        // C24: any other chain is the conjunction of its pairs.
         let mut left = first;
         let mut pairs = Vec::with_capacity(rest.len());
         for (comparison, right) in rest {
@@ -49,31 +57,32 @@ impl Speaker<'_> {
         self.conjunction(&pairs, polarity, tense)
     }
 
-    fn pair(&self, pair: Pair<'_>) -> String {
+    /// Phrases one comparison by the first rule that fits.
+    fn pair_clause(&self, pair: ComparedPair<'_>) -> String {
         let pair = pair.literal_last();
         let rules = [
-            Self::against_nothing,
-            Self::against_truth,
-            Self::identity,
+            Self::none_clause,
+            Self::truth_clause,
+            Self::identity_clause,
             Self::membership,
             Self::difference,
             Self::divisibility,
-            Self::length,
+            Self::length_clause,
             Self::order_of_elements,
             Self::against_literal,
             Self::round_trip,
-            Self::subsets,
+            Self::subset_order_clause,
         ];
         rules
             .iter()
             .find_map(|rule| rule(self, pair))
-            .unwrap_or_else(|| self.plain(pair))
+            .unwrap_or_else(|| self.plain_clause(pair))
     }
 
-    /// A subject, its verb and whatever follows.
+    /// Puts the verb and the rest after a subject.
     pub(super) fn with_verb(
         &self,
-        pair: Pair<'_>,
+        pair: ComparedPair<'_>,
         subject: &Noun,
         verb: Verb,
         rest: &str,
@@ -81,22 +90,23 @@ impl Speaker<'_> {
         format!(
             "{} {} {rest}",
             subject.text,
-            verb.form(subject.plural, pair.polarity, pair.tense)
+            verb.conjugate(subject.plural, pair.polarity, pair.tense)
         )
     }
 
-    pub(super) fn is(&self, pair: Pair<'_>, subject: &Noun, rest: &str) -> String {
+    /// Puts a form of "is" and the rest after a subject.
+    pub(super) fn is(&self, pair: ComparedPair<'_>, subject: &Noun, rest: &str) -> String {
         self.with_verb(pair, subject, Verb::Be, rest)
     }
 
-    /// C3.
-    fn against_nothing(&self, pair: Pair<'_>) -> Option<String> {
+    /// Phrases a comparison with `None` (C3: "has no value").
+    fn none_clause(&self, pair: ComparedPair<'_>) -> Option<String> {
         let is_equality = matches!(pair.comparison, Comparison::Is | Comparison::Equal);
-        if !is_equality || pair.right.as_value() != Some(&Value::Nothing) {
+        if !is_equality || pair.right.as_value() != Some(&PythonValue::Nothing) {
             return None;
         }
         let subject = self.noun(pair.left);
-        let verb = Verb::Have.form(subject.plural, Polarity::Positive, pair.tense);
+        let verb = Verb::Have.conjugate(subject.plural, Polarity::Positive, pair.tense);
         let article = if pair.polarity == Polarity::Positive {
             "no"
         } else {
@@ -105,9 +115,9 @@ impl Speaker<'_> {
         Some(format!("{} {verb} {article} value", subject.text))
     }
 
-    /// C4.
-    fn against_truth(&self, pair: Pair<'_>) -> Option<String> {
-        let (Comparison::Is | Comparison::Equal, Some(Value::Boolean(truth))) =
+    /// Phrases a comparison with `True` or `False` (C4).
+    fn truth_clause(&self, pair: ComparedPair<'_>) -> Option<String> {
+        let (Comparison::Is | Comparison::Equal, Some(PythonValue::Boolean(truth))) =
             (pair.comparison, pair.right.as_value())
         else {
             return None;
@@ -122,15 +132,15 @@ impl Speaker<'_> {
             Term::Call(_) | Term::Compare { .. } | Term::Not(_) | Term::And(_) | Term::Or(_)
         );
         if is_condition {
-            return Some(self.say(pair.left, polarity, pair.tense));
+            return Some(self.clause_in(pair.left, polarity, pair.tense));
         }
-        Some(self.bare(&self.noun(pair.left), &Type::Boolean, polarity, pair.tense))
+        Some(self.truthiness_clause(&self.noun(pair.left), &Type::Boolean, polarity, pair.tense))
     }
 
-    /// C5.
-    fn identity(&self, pair: Pair<'_>) -> Option<String> {
-        // Members of enumerations are compared either way.
-        if matches!(pair.right, Term::Value(Value::Member { .. })) {
+    /// Phrases `is` (C5: "the very same object").
+    fn identity_clause(&self, pair: ComparedPair<'_>) -> Option<String> {
+        // Members of enumerations are compared with `is` and `==` alike.
+        if matches!(pair.right, Term::Value(PythonValue::Member { .. })) {
             return None;
         }
         (pair.comparison == Comparison::Is).then(|| {
@@ -139,21 +149,23 @@ impl Speaker<'_> {
         })
     }
 
-    /// C12 to C14.
-    fn length(&self, pair: Pair<'_>) -> Option<String> {
-        let counted = counted(pair.left)?;
+    /// Phrases comparisons of `len` (C12: against a literal; C13: of two lengths; C14: no repeated
+    /// elements).
+    fn length_clause(&self, pair: ComparedPair<'_>) -> Option<String> {
+        let counted = count_target(pair.left)?;
         if let Some(number) = pair.right.as_value() {
-            let comparison = pair.effective()?;
-            return self.length_against(&counted, comparison, number, pair.tense);
+            let comparison = pair.effective_comparison()?;
+            return self.length_against_literal(&counted, comparison, number, pair.tense);
         }
         if pair.comparison != Comparison::Equal {
             return None;
         }
-        self.lengths(pair.left, pair.right, pair.polarity, pair.tense)
+        self.equal_lengths(pair.left, pair.right, pair.polarity, pair.tense)
     }
 
-    /// Sets are not in a row: what is not a subset need not be a larger set, so C21 would say something false.
-    fn subsets(&self, pair: Pair<'_>) -> Option<String> {
+    /// Phrases an order of sets. A set that is no subset need not be larger, so an order (C21)
+    /// would be false.
+    fn subset_order_clause(&self, pair: ComparedPair<'_>) -> Option<String> {
         let is_set = |term: &Term| matches!(term.type_of(), Type::Set(_));
         if !is_set(pair.left) || !is_set(pair.right) {
             return None;
@@ -165,28 +177,28 @@ impl Speaker<'_> {
             Comparison::Greater => (pair.right, pair.left, "proper "),
             _ => return None,
         };
-        Some(self.subset(smaller, larger, proper, pair.polarity, pair.tense))
+        Some(self.subset_clause(smaller, larger, proper, pair.polarity, pair.tense))
     }
 
-    /// C20, C21.
-    fn plain(&self, pair: Pair<'_>) -> String {
+    /// Phrases any other comparison (C20: "equals"; C21: "less than", "at most", …).
+    fn plain_clause(&self, pair: ComparedPair<'_>) -> String {
         let subject = self.noun(pair.left);
         let other = self.noun(pair.right).text;
-        match pair.effective().and_then(relation) {
+        match pair.effective_comparison().and_then(order_words) {
             Some(relation) => {
-                let verb = Verb::Be.form(subject.plural, Polarity::Positive, pair.tense);
+                let verb = Verb::Be.conjugate(subject.plural, Polarity::Positive, pair.tense);
                 format!("{} {verb} {relation} {other}", subject.text)
             }
             None => self.with_verb(pair, &subject, Verb::Equal, &other),
         }
     }
 
-    /// C22.
+    /// Phrases `a < x <= b` (C22: the middle is the subject).
     #[allow(
         clippy::too_many_arguments,
         reason = "they are the parts of `a < x <= b`, and how to say it"
     )]
-    fn between(
+    fn range_clause(
         &self,
         low: &Term,
         lower: Comparison,
@@ -206,17 +218,17 @@ impl Speaker<'_> {
             Polarity::Positive => (mirrored(lower)?, upper, "and"),
             Polarity::Negative => (opposite(mirrored(lower)?), opposite(upper), "or"),
         };
-        let (lower, upper) = (relation(lower)?, relation(upper)?);
+        let (lower, upper) = (order_words(lower)?, order_words(upper)?);
         let (low, x, high) = (self.noun(low).text, self.noun(x), self.noun(high).text);
-        let verb = Verb::Be.form(x.plural, Polarity::Positive, tense);
+        let verb = Verb::Be.conjugate(x.plural, Polarity::Positive, tense);
         Some(format!(
             "{} {verb} {lower} {low} {and} {upper} {high}",
             x.text
         ))
     }
 
-    /// C23.
-    fn all_equal(
+    /// Phrases a chain of equalities (C23: "are all equal").
+    fn all_equal_clause(
         &self,
         first: &Term,
         rest: &[(Comparison, Term)],
@@ -225,14 +237,15 @@ impl Speaker<'_> {
     ) -> String {
         let operands: Vec<String> = std::iter::once(first)
             .chain(rest.iter().map(|(_, operand)| operand))
-            .map(|operand| join::operand(&self.noun(operand).text))
+            .map(|operand| join::parenthesise(&self.noun(operand).text))
             .collect();
-        let verb = Verb::Be.form(true, polarity, tense);
+        let verb = Verb::Be.conjugate(true, polarity, tense);
         format!("{} {verb} all equal", join::nouns(&operands, "and"))
     }
 }
 
-impl<'t> Pair<'t> {
+impl<'t> ComparedPair<'t> {
+    /// Creates a pair; a "not" in the operator moves to the polarity.
     fn new(
         left: &'t Term,
         comparison: Comparison,
@@ -263,7 +276,7 @@ impl<'t> Pair<'t> {
         }
     }
 
-    /// C2: a literal goes to the right.
+    /// Moves a literal to the right (C2).
     fn literal_last(self) -> Self {
         let is_swapped = self.left.as_value().is_some() && self.right.as_value().is_none();
         match (is_swapped, mirrored(self.comparison)) {
@@ -277,8 +290,9 @@ impl<'t> Pair<'t> {
         }
     }
 
-    /// The comparison that holds, the polarity being taken into it; nothing for membership and identity.
-    pub(super) fn effective(self) -> Option<Comparison> {
+    /// Returns the comparison with the polarity taken into account; nothing for membership and
+    /// identity.
+    pub(super) fn effective_comparison(self) -> Option<Comparison> {
         mirrored(self.comparison).filter(|comparison| *comparison != Comparison::Is)?;
         Some(match self.polarity {
             Polarity::Positive => self.comparison,
@@ -287,7 +301,7 @@ impl<'t> Pair<'t> {
     }
 }
 
-/// The comparison that says the same with its sides swapped.
+/// Returns the comparison that says the same with its sides swapped.
 pub(super) fn mirrored(comparison: Comparison) -> Option<Comparison> {
     match comparison {
         Comparison::Less => Some(Comparison::Greater),
@@ -301,7 +315,7 @@ pub(super) fn mirrored(comparison: Comparison) -> Option<Comparison> {
     }
 }
 
-/// The comparison that holds when this one does not; orders are taken to be total.
+/// Returns the comparison that holds when this one does not; orders are taken to be total.
 fn opposite(comparison: Comparison) -> Comparison {
     match comparison {
         Comparison::Equal => Comparison::NotEqual,
@@ -317,8 +331,8 @@ fn opposite(comparison: Comparison) -> Comparison {
     }
 }
 
-/// C21.
-pub(super) fn relation(comparison: Comparison) -> Option<&'static str> {
+/// Returns the words of an order (C21).
+pub(super) fn order_words(comparison: Comparison) -> Option<&'static str> {
     match comparison {
         Comparison::Less => Some("less than"),
         Comparison::LessOrEqual => Some("at most"),

@@ -1,11 +1,11 @@
-//! `and`, `or` and what they mean together with `not` and earlier values (C36 to C39).
+//! `and` and `or`, alone and with `not` and earlier values (C36 to C40).
 
-use super::noun::LARGEST_SAID_TWICE;
-use super::{Polarity, Speaker, Tense, join};
-use crate::term::{Comparison, Reference, Role, Term, is_class_name};
+use super::noun::MAX_REPEATED_SIZE;
+use super::{Phraser, Polarity, Tense, join};
+use crate::term::{Comparison, NameReference, NameRole, Term, is_class_name};
 
-impl Speaker<'_> {
-    /// C38.
+impl Phraser<'_> {
+    /// Phrases `and` (C38: clauses joined by "and").
     pub(super) fn conjunction(
         &self,
         operands: &[Term],
@@ -24,7 +24,8 @@ impl Speaker<'_> {
         }
     }
 
-    /// C36, C37, C39.
+    /// Phrases `or` by the first rule that fits: an exception (C36), an implication (C37) or
+    /// alternatives (C39).
     pub(super) fn disjunction(
         &self,
         operands: &[Term],
@@ -41,7 +42,7 @@ impl Speaker<'_> {
             .unwrap_or_else(|| self.alternatives(&flat, polarity, tense))
     }
 
-    /// C39.
+    /// Phrases alternatives (C39: "either … or …").
     fn alternatives(&self, operands: &[&Term], polarity: Polarity, tense: Tense) -> String {
         let clauses = self.clauses(operands, polarity, tense);
         match polarity {
@@ -51,13 +52,18 @@ impl Speaker<'_> {
         }
     }
 
-    /// C36: what was so before the step is the exception from what is so now.
+    /// Phrases an exception (C36): what was so before the step exempts from what is so now.
     fn exception(&self, operands: &[&Term], polarity: Polarity, tense: Tense) -> Option<String> {
-        let split = operands.iter().position(|operand| is_earlier(operand))?;
+        let split = operands
+            .iter()
+            .position(|operand| is_only_earlier(operand))?;
         let (now, before) = operands.split_at(split);
-        let all_before = before.iter().all(|operand| is_earlier(operand));
-        // What mentions nothing at all is no statement about now either.
-        if now.is_empty() || !all_before || !now.iter().all(|operand| speaks_of_now(operand)) {
+        let all_before = before.iter().all(|operand| is_only_earlier(operand));
+        // An operand that mentions nothing says nothing about the present either.
+        if now.is_empty()
+            || !all_before
+            || !now.iter().all(|operand| mentions_current_value(operand))
+        {
             return None;
         }
         let now = self.alternatives(now, polarity, tense);
@@ -68,21 +74,22 @@ impl Speaker<'_> {
         })
     }
 
-    /// C37.
+    /// Phrases an implication (C37: `not a or b` is "if a then b").
     fn implication(&self, operands: &[&Term], polarity: Polarity, tense: Tense) -> Option<String> {
         let (first, rest) = operands.split_first()?;
-        if !is_negated(first) || rest.is_empty() || self.behind_if {
+        if !is_negated(first) || rest.is_empty() || self.is_after_if {
             return None;
         }
-        let condition = self.behind_if().say(first, Polarity::Negative, tense);
-        let consequence = self.rest(rest, polarity, tense);
+        let condition = self.after_if().clause_in(first, Polarity::Negative, tense);
+        let consequence = self.remaining_operands(rest, polarity, tense);
         Some(match polarity {
             Polarity::Positive => format!("if {condition} then {consequence}"),
             Polarity::Negative => join::clauses(&[condition, consequence], "but"),
         })
     }
 
-    /// C40. With a constant side it is a plain connective.
+    /// Phrases a conditional expression (C40: "if C then A, otherwise B"). With a constant side it
+    /// is a plain connective.
     pub(super) fn choice(
         &self,
         [condition, then, otherwise]: [&Term; 3],
@@ -98,9 +105,9 @@ impl Speaker<'_> {
             (None, None) => None,
         };
         if let Some(connective) = connective {
-            return self.say(&connective.folded(), polarity, tense);
+            return self.clause_in(&connective.fold_constants(), polarity, tense);
         }
-        if self.behind_if && condition.size() <= LARGEST_SAID_TWICE {
+        if self.is_after_if && condition.size() <= MAX_REPEATED_SIZE {
             let sides = [(condition.clone(), then), (not(), otherwise)];
             let sides = sides.map(|(condition, side)| {
                 let side = match polarity {
@@ -109,31 +116,35 @@ impl Speaker<'_> {
                 };
                 Term::And(vec![condition, side])
             });
-            return self.say(&Term::Or(sides.to_vec()), Polarity::Positive, tense);
+            return self.clause_in(&Term::Or(sides.to_vec()), Polarity::Positive, tense);
         }
-        let condition = self.behind_if().say(condition, Polarity::Positive, tense);
+        let condition = self
+            .after_if()
+            .clause_in(condition, Polarity::Positive, tense);
         let (then, otherwise) = (
-            self.say(then, polarity, tense),
-            self.say(otherwise, polarity, tense),
+            self.clause_in(then, polarity, tense),
+            self.clause_in(otherwise, polarity, tense),
         );
         format!("if {condition} then {then}, otherwise {otherwise}")
     }
 
-    fn rest(&self, operands: &[&Term], polarity: Polarity, tense: Tense) -> String {
+    /// Phrases the operands after the condition of an implication.
+    fn remaining_operands(&self, operands: &[&Term], polarity: Polarity, tense: Tense) -> String {
         self.exception(operands, polarity, tense)
             .or_else(|| self.implication(operands, polarity, tense))
             .unwrap_or_else(|| self.alternatives(operands, polarity, tense))
     }
 
+    /// Phrases several terms with the same polarity and tense.
     fn clauses(&self, terms: &[&Term], polarity: Polarity, tense: Tense) -> Vec<String> {
         terms
             .iter()
-            .map(|term| self.say(term, polarity, tense))
+            .map(|term| self.clause_in(term, polarity, tense))
             .collect()
     }
 }
 
-/// The operands of nested connectives of the same kind.
+/// Flattens nested connectives of the same kind.
 fn flatten<'t>(
     terms: &'t [Term],
     flat: &mut Vec<&'t Term>,
@@ -147,7 +158,7 @@ fn flatten<'t>(
     }
 }
 
-/// `not a`, `x not in y`, `x != y`, `x is not y`.
+/// Returns true for `not a`, `x not in y`, `x != y` and `x is not y`.
 fn is_negated(term: &Term) -> bool {
     match term {
         Term::Not(_) => true,
@@ -164,20 +175,20 @@ fn is_negated(term: &Term) -> bool {
     }
 }
 
-/// Whether a term mentions variables, and all of them only as they were before the step.
-pub(super) fn is_earlier(term: &Term) -> bool {
-    term.any(&|term| matches!(term, Term::Earlier(_))) && !speaks_of_now(term)
+/// Returns true if a term mentions variables, all of them as they were before the step.
+pub(super) fn is_only_earlier(term: &Term) -> bool {
+    term.any(&|term| matches!(term, Term::Earlier(_))) && !mentions_current_value(term)
 }
 
-/// Whether a term mentions a variable as it is after the step.
-fn speaks_of_now(term: &Term) -> bool {
+/// Returns true if a term mentions a variable as it is after the step.
+fn mentions_current_value(term: &Term) -> bool {
     match term {
         Term::Earlier(_) => false,
         // Classes do not change; any other name may be a variable.
-        Term::Reference(Reference { role, name, .. }) => {
-            *role != Role::Global || !is_class_name(name)
+        Term::Reference(NameReference { role, name, .. }) => {
+            *role != NameRole::Global || !is_class_name(name)
         }
-        _ => term.children().into_iter().any(speaks_of_now),
+        _ => term.children().into_iter().any(mentions_current_value),
     }
 }
 
@@ -203,7 +214,7 @@ mod tests {
             cl("x in xs or x in ys or pre(y in ys)"),
             "either x is in xs or x is in ys, unless y was in ys before the step"
         );
-        // The other way round there is no exception.
+        // With the operands swapped there is no exception.
         assert_eq!(
             cl("pre(y in ys) or x in xs"),
             "either y was in ys before the step or x is in xs"

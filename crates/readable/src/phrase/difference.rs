@@ -1,30 +1,30 @@
-//! What has changed since before the step (C9).
+//! Differences from the value before the step (C9: "is one more than before").
 
-use super::comparison::{Pair, mirrored, relation};
-use super::connective::is_earlier;
-use super::{Polarity, Speaker, Term};
+use super::comparison::{ComparedPair, mirrored, order_words};
+use super::connective::is_only_earlier;
+use super::{Phraser, Polarity, Term};
 use crate::term::{Comparison, Operator, Type};
-use crate::value::Value;
+use crate::value::PythonValue;
 use crate::words::{Verb, cardinal};
 
-/// What is added to the earlier value, or taken from it.
+/// An amount that is added to the earlier value or subtracted from it.
 struct Offset<'t> {
     amount: &'t Term,
     is_up: bool,
 }
 
-impl Speaker<'_> {
-    /// C9.
-    pub(super) fn difference(&self, pair: Pair<'_>) -> Option<String> {
-        let (subject, comparison, offset) = match since(pair.left, pair.right) {
+impl Phraser<'_> {
+    /// Phrases a comparison with an earlier value of the same term (C9).
+    pub(super) fn difference(&self, pair: ComparedPair<'_>) -> Option<String> {
+        let (subject, comparison, offset) = match offset_from_earlier(pair.left, pair.right) {
             Some(offset) => (pair.left, pair.comparison, offset),
             None => (
                 pair.right,
                 mirrored(pair.comparison)?,
-                since(pair.right, pair.left)?,
+                offset_from_earlier(pair.right, pair.left)?,
             ),
         };
-        let pair = Pair { comparison, ..pair };
+        let pair = ComparedPair { comparison, ..pair };
         match offset {
             None => self.against_before(subject, pair),
             Some(offset) if comparison == Comparison::Equal => {
@@ -34,21 +34,22 @@ impl Speaker<'_> {
         }
     }
 
-    fn against_before(&self, subject: &Term, pair: Pair<'_>) -> Option<String> {
-        let comparison = pair.effective()?;
+    /// Phrases a comparison with the earlier value itself: "is unchanged", "is less than before".
+    fn against_before(&self, subject: &Term, pair: ComparedPair<'_>) -> Option<String> {
+        let comparison = pair.effective_comparison()?;
         let subject = self.noun(subject);
         let x = &subject.text;
-        let is = Verb::Be.form(subject.plural, Polarity::Positive, pair.tense);
+        let is = Verb::Be.conjugate(subject.plural, Polarity::Positive, pair.tense);
         Some(match comparison {
             Comparison::Equal => format!("{x} {is} unchanged"),
             Comparison::NotEqual => {
                 format!(
                     "{x} {} changed",
-                    Verb::Have.form(subject.plural, Polarity::Positive, pair.tense)
+                    Verb::Have.conjugate(subject.plural, Polarity::Positive, pair.tense)
                 )
             }
             Comparison::Less | Comparison::Greater => {
-                format!("{x} {is} {} before", relation(comparison)?)
+                format!("{x} {is} {} before", order_words(comparison)?)
             }
             _ => {
                 let it_was = if subject.plural {
@@ -56,12 +57,18 @@ impl Speaker<'_> {
                 } else {
                     "it was"
                 };
-                format!("{x} {is} {} what {it_was} before", relation(comparison)?)
+                format!("{x} {is} {} what {it_was} before", order_words(comparison)?)
             }
         })
     }
 
-    fn by_amount(&self, subject: &Term, offset: &Offset<'_>, pair: Pair<'_>) -> Option<String> {
+    /// Phrases a difference: "is one more than before", "goes up by n".
+    fn by_amount(
+        &self,
+        subject: &Term,
+        offset: &Offset<'_>,
+        pair: ComparedPair<'_>,
+    ) -> Option<String> {
         let type_ = offset.amount.type_of();
         if !matches!(type_, Type::Number | Type::Unknown) {
             return None;
@@ -69,13 +76,13 @@ impl Speaker<'_> {
         let subject = self.noun(subject);
         if let Some((number, is_up)) = offset.number() {
             let more = if is_up { "more" } else { "less" };
-            let verb = Verb::Be.form(subject.plural, pair.polarity, pair.tense);
+            let verb = Verb::Be.conjugate(subject.plural, pair.polarity, pair.tense);
             return Some(format!(
                 "{} {verb} {number} {more} than before",
                 subject.text
             ));
         }
-        let verb = Verb::Go.form(subject.plural, pair.polarity, pair.tense);
+        let verb = Verb::Go.conjugate(subject.plural, pair.polarity, pair.tense);
         let up = if offset.is_up { "up" } else { "down" };
         Some(format!(
             "{} {verb} {up} by {}",
@@ -86,7 +93,8 @@ impl Speaker<'_> {
 }
 
 impl Offset<'_> {
-    /// A literal amount in words (W8), and whether it is added; a negative one is taken away.
+    /// Returns a literal amount in words (W8: words up to ten), and true if it is added. A negative
+    /// amount is subtracted.
     fn number(&self) -> Option<(String, bool)> {
         let value = self.amount.as_value()?;
         if let Some(number) = value.as_integer() {
@@ -97,7 +105,10 @@ impl Offset<'_> {
             ));
         }
         match value {
-            Value::Float(_) | Value::Decimal(_) | Value::Fraction { .. } | Value::Integer(_) => {
+            PythonValue::Float(_)
+            | PythonValue::Decimal(_)
+            | PythonValue::Fraction { .. }
+            | PythonValue::Integer(_) => {
                 let notation = value.notation();
                 match notation.strip_prefix('-') {
                     Some(positive) => Some((positive.to_owned(), !self.is_up)),
@@ -109,12 +120,13 @@ impl Offset<'_> {
     }
 }
 
-/// Whether `other` is what `subject` was before the step, and what is added to that.
-fn since<'t>(subject: &Term, other: &'t Term) -> Option<Option<Offset<'t>>> {
+/// Returns the offset of `other` from the earlier value of `subject`, with nothing inside if they
+/// are equal. Returns nothing if `other` is no such value.
+fn offset_from_earlier<'t>(subject: &Term, other: &'t Term) -> Option<Option<Offset<'t>>> {
     if subject.any(&|term| matches!(term, Term::Earlier(_))) {
         return None;
     }
-    if was(subject, other) {
+    if is_earlier_value(subject, other) {
         return Some(None);
     }
     // `pre<(e + 1)>` is one more than `pre<(e)>`.
@@ -134,7 +146,7 @@ fn since<'t>(subject: &Term, other: &'t Term) -> Option<Option<Offset<'t>>> {
         if inside {
             term == subject
         } else {
-            was(subject, term)
+            is_earlier_value(subject, term)
         }
     };
     let is_amount = |term: &Term| !inside || term.as_value().is_some();
@@ -155,14 +167,14 @@ fn since<'t>(subject: &Term, other: &'t Term) -> Option<Option<Offset<'t>>> {
     }
 }
 
-/// Whether `earlier` is `subject` before the step, be it as a whole or in all its variables.
-fn was(subject: &Term, earlier: &Term) -> bool {
+/// Returns true if `earlier` is `subject` before the step, as a whole or in all its variables.
+fn is_earlier_value(subject: &Term, earlier: &Term) -> bool {
     match earlier {
         Term::Earlier(inner) => **inner == *subject,
         _ => {
-            is_earlier(earlier)
+            is_only_earlier(earlier)
                 && *subject
-                    == earlier.replaced(&mut |term| match term {
+                    == earlier.map_parts(&mut |term| match term {
                         Term::Earlier(inner) => Some((**inner).clone()),
                         _ => None,
                     })

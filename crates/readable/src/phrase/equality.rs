@@ -1,15 +1,15 @@
-//! Equalities that have a shorter word than "equals" (C10, C11, C15 to C19).
+//! Equalities that have a shorter phrase than "equals" (C10, C11, C15 to C19).
 
 use super::call::sorted_argument;
-use super::comparison::Pair;
-use super::{Polarity, Speaker};
-use crate::term::{Call, Callee, Comparison, Operator, Term, Type};
-use crate::value::Value;
+use super::comparison::ComparedPair;
+use super::{Phraser, Polarity};
+use crate::term::{CallTarget, CallTerm, Comparison, Operator, Term, Type};
+use crate::value::PythonValue;
 use crate::words::Verb;
 
-impl Speaker<'_> {
-    /// C10, C11.
-    pub(super) fn divisibility(&self, pair: Pair<'_>) -> Option<String> {
+impl Phraser<'_> {
+    /// Phrases a remainder (C10: even or odd; C11: divisible).
+    pub(super) fn divisibility(&self, pair: ComparedPair<'_>) -> Option<String> {
         let Term::Binary {
             left: x,
             operator: Operator::Remainder,
@@ -22,12 +22,12 @@ impl Speaker<'_> {
         if pair.comparison != Comparison::Equal || x.type_of() == Type::Text {
             return None;
         }
-        let is_two = divisor.as_value().and_then(Value::as_integer) == Some(2);
+        let is_two = divisor.as_value().and_then(PythonValue::as_integer) == Some(2);
         match (is_two, remainder) {
             (true, 0 | 1) => {
                 let is_even = (remainder == 0) == (pair.polarity == Polarity::Positive);
                 let subject = self.noun(x);
-                let verb = Verb::Be.form(subject.plural, Polarity::Positive, pair.tense);
+                let verb = Verb::Be.conjugate(subject.plural, Polarity::Positive, pair.tense);
                 Some(format!(
                     "{} {verb} {}",
                     subject.text,
@@ -42,15 +42,16 @@ impl Speaker<'_> {
         }
     }
 
-    /// C15, C16.
-    pub(super) fn order_of_elements(&self, pair: Pair<'_>) -> Option<String> {
+    /// Phrases equalities with `sorted` (C15: "is in sorted order"; C16: "has the same elements, in
+    /// any order").
+    pub(super) fn order_of_elements(&self, pair: ComparedPair<'_>) -> Option<String> {
         if pair.comparison != Comparison::Equal {
             return None;
         }
         match (sorted_argument(pair.left), sorted_argument(pair.right)) {
             (Some((one, false)), Some((two, false))) => {
                 let (x, y) = (self.noun(one), self.noun(two).text);
-                let anyhow = if pair.polarity == Polarity::Positive {
+                let suffix = if pair.polarity == Polarity::Positive {
                     ", in any order"
                 } else {
                     ""
@@ -59,7 +60,7 @@ impl Speaker<'_> {
                     pair,
                     &x,
                     Verb::Have,
-                    &format!("the same elements as {y}{anyhow}"),
+                    &format!("the same elements as {y}{suffix}"),
                 ))
             }
             (Some((sorted, descending)), None) => {
@@ -72,14 +73,15 @@ impl Speaker<'_> {
         }
     }
 
+    /// Phrases `sorted(x) == x`.
     fn sortedness(
         &self,
-        pair: Pair<'_>,
+        pair: ComparedPair<'_>,
         sorted: &Term,
         descending: bool,
         whole: &Term,
     ) -> Option<String> {
-        let is_same = uncopied(sorted) == uncopied(whole);
+        let is_same = without_copies(sorted) == without_copies(whole);
         is_same.then(|| {
             let order = if descending {
                 "in descending order"
@@ -90,29 +92,30 @@ impl Speaker<'_> {
         })
     }
 
-    /// C17, C18.
-    pub(super) fn against_literal(&self, pair: Pair<'_>) -> Option<String> {
+    /// Phrases equality with a literal (C17: "is empty"; C18: "is 3").
+    pub(super) fn against_literal(&self, pair: ComparedPair<'_>) -> Option<String> {
         let value = pair.right.as_value()?;
-        let is_member = matches!(value, Value::Member { .. }) && pair.comparison == Comparison::Is;
+        let is_member =
+            matches!(value, PythonValue::Member { .. }) && pair.comparison == Comparison::Is;
         if pair.comparison != Comparison::Equal && !is_member {
             return None;
         }
         let subject = self.noun(pair.left);
-        if value.length() == Some(0) && !matches!(value, Value::Range { .. }) {
-            return Some(self.emptiness(&subject, pair.polarity, pair.tense));
+        if value.length() == Some(0) && !matches!(value, PythonValue::Range { .. }) {
+            return Some(self.emptiness_clause(&subject, pair.polarity, pair.tense));
         }
         Some(self.is(pair, &subject, &self.notation(value)))
     }
 
-    /// C19.
-    pub(super) fn round_trip(&self, pair: Pair<'_>) -> Option<String> {
+    /// Phrases `g(f(x)) == x` (C19: "gives x back").
+    pub(super) fn round_trip(&self, pair: ComparedPair<'_>) -> Option<String> {
         if pair.comparison != Comparison::Equal {
             return None;
         }
-        let (f, g, x) = there_and_back(pair.left, pair.right)
-            .or_else(|| there_and_back(pair.right, pair.left))?;
+        let (f, g, x) = round_trip_parts(pair.left, pair.right)
+            .or_else(|| round_trip_parts(pair.right, pair.left))?;
         let x = self.noun(x).text;
-        let verb = Verb::Give.form(false, pair.polarity, pair.tense);
+        let verb = Verb::Give.conjugate(false, pair.polarity, pair.tense);
         let (f, g) = (self.words(f), self.words(g));
         Some(format!(
             "applying \"{f}\" and then \"{g}\" to {x} {verb} {x} back"
@@ -120,28 +123,29 @@ impl Speaker<'_> {
     }
 }
 
-/// What is left of a term without the copies that are made of it.
-fn uncopied(term: &Term) -> &Term {
+/// Returns the term that is copied, if it is a copy.
+fn without_copies(term: &Term) -> &Term {
     match term {
-        Term::Call(call) => call.copied().map_or(term, uncopied),
+        Term::Call(call) => call.copied_argument().map_or(term, without_copies),
         _ => term,
     }
 }
 
-/// f, g and x of `g(f(x)) == x`.
-fn there_and_back<'t>(call: &'t Term, other: &'t Term) -> Option<(&'t str, &'t str, &'t Term)> {
+/// Returns f, g and x of `g(f(x)) == x`.
+fn round_trip_parts<'t>(call: &'t Term, other: &'t Term) -> Option<(&'t str, &'t str, &'t Term)> {
     let (g, inner) = unknown_function(call)?;
     let (f, x) = unknown_function(inner)?;
     (x == other).then_some((f, g, x))
 }
 
+/// Returns the name and the argument of a call of an unknown function.
 fn unknown_function(term: &Term) -> Option<(&str, &Term)> {
     let Term::Call(call) = term else {
         return None;
     };
-    let call: &Call = call;
+    let call: &CallTerm = call;
     match (&call.callee, call.arguments.as_slice()) {
-        (Callee::Function { name, .. }, [argument])
+        (CallTarget::Function { name, .. }, [argument])
             if call.keywords.is_empty()
                 && call.is_unknown()
                 && !matches!(argument, Term::Starred(_)) =>

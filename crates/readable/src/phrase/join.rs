@@ -1,6 +1,6 @@
-//! Joining phrases: commas, "and", "or", parentheses.
+//! Joining phrases with commas, "and" and "or", and putting them in parentheses.
 
-/// "A", "A and B", "A, B and C".
+/// Joins nouns: "A", "A and B", "A, B and C".
 #[must_use]
 pub fn nouns(phrases: &[String], word: &str) -> String {
     match phrases {
@@ -10,7 +10,8 @@ pub fn nouns(phrases: &[String], word: &str) -> String {
     }
 }
 
-/// Like [`nouns`], but with a comma before the word as soon as a clause has a comma, an "and" or an "or" of its own.
+/// Joins clauses like [`nouns`], with a comma before the word if a clause has a comma, an "and" or
+/// an "or" of its own.
 #[must_use]
 pub fn clauses(clauses: &[String], word: &str) -> String {
     match clauses {
@@ -23,18 +24,18 @@ pub fn clauses(clauses: &[String], word: &str) -> String {
     }
 }
 
-/// Whether a clause has a comma, "and" or "or" outside quotation marks.
+/// Returns true if a clause has a comma, "and" or "or" outside quotation marks.
 fn is_compound(clause: &str) -> bool {
-    let outside = outside(clause, false);
+    let outside = outside_quotes(clause, false);
     [",", " and ", " or "]
         .iter()
         .any(|word| outside.contains(word))
 }
 
-/// An operand of an enumeration, in parentheses if it would run into its neighbours.
+/// Puts an operand in parentheses if it would run into its neighbours.
 #[must_use]
-pub fn operand(phrase: &str) -> String {
-    let outside = outside(phrase, true);
+pub fn parenthesise(phrase: &str) -> String {
+    let outside = outside_quotes(phrase, true);
     if [",", " and ", " or ", " with "]
         .iter()
         .any(|word| outside.contains(word))
@@ -45,14 +46,14 @@ pub fn operand(phrase: &str) -> String {
     }
 }
 
-/// What stands between quotation marks, if the whole text does.
-pub(crate) fn unquoted(text: &str) -> Option<&str> {
+/// Returns the text between quotation marks, if they enclose the whole text.
+pub(crate) fn strip_quotes(text: &str) -> Option<&str> {
     text.strip_prefix('"')?.strip_suffix('"')
 }
 
-/// What stands outside quotation marks and, if asked for, outside brackets. Where something was left out there is a mark,
-/// so that words on both sides do not meet.
-fn outside(text: &str, without_brackets: bool) -> String {
+/// Returns the parts outside quotation marks and, if asked for, outside brackets. A mark replaces
+/// each omitted part, so that the words around it do not meet.
+fn outside_quotes(text: &str, without_brackets: bool) -> String {
     let mut outside = String::with_capacity(text.len());
     let mut depth = 0_usize;
     let mut characters = text.chars();
@@ -122,15 +123,18 @@ mod tests {
 
     #[test]
     fn nesting_puts_operands_in_parentheses() {
-        assert_eq!(operand("n"), "n");
-        assert_eq!(operand("[1, 2]"), "[1, 2]");
+        assert_eq!(parenthesise("n"), "n");
+        assert_eq!(parenthesise("[1, 2]"), "[1, 2]");
         assert_eq!(
-            operand("the result of \"f\" with x"),
+            parenthesise("the result of \"f\" with x"),
             "(the result of \"f\" with x)"
         );
-        assert_eq!(operand("a list with just x"), "(a list with just x)");
-        assert_eq!(operand("\"this with that\""), "\"this with that\"");
-        assert_eq!(operand("the pair of a and b"), "(the pair of a and b)");
-        assert_eq!(operand("x (as many as a and b)"), "x (as many as a and b)");
+        assert_eq!(parenthesise("a list with just x"), "(a list with just x)");
+        assert_eq!(parenthesise("\"this with that\""), "\"this with that\"");
+        assert_eq!(parenthesise("the pair of a and b"), "(the pair of a and b)");
+        assert_eq!(
+            parenthesise("x (as many as a and b)"),
+            "x (as many as a and b)"
+        );
     }
 }

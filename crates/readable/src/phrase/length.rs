@@ -1,26 +1,27 @@
-//! Lengths and counts: `len` as a noun (P18, P19, P32) and in comparisons (C12 to C14).
+//! Lengths and counts: `len` as a noun (P18, P19, P32: "the number of …") and in comparisons (C12
+//! to C14).
 
 use super::part::units;
-use super::{Noun, Polarity, Speaker, Tense, join};
-use crate::term::{Call, Callee, Comparison, Form, Term};
-use crate::value::Value;
+use super::{Noun, Phraser, Polarity, Tense, join};
+use crate::term::{CallTarget, CallTerm, Comparison, ComprehensionKind, Term};
+use crate::value::PythonValue;
 use crate::words::Verb;
 
-/// What `len` is asked for, as far as it has words of its own.
-pub(super) enum Counted<'t> {
+/// The things that `len` counts, as far as they have words of their own.
+pub(super) enum CountTarget<'t> {
     /// The members of something.
     Members(&'t Term),
-    /// `set(x)`: those of x that differ.
+    /// `set(x)`: the distinct elements of x.
     Distinct(&'t Term),
-    /// A comprehension with a condition: those that meet it.
+    /// A comprehension with a condition: the elements that meet it.
     Selected(&'t Term),
 }
 
-impl Call {
-    /// The only argument of a function of this name.
+impl CallTerm {
+    /// Returns the only argument of a call of this function.
     pub(super) fn only_argument(&self, function: &str) -> Option<&Term> {
         match (&self.callee, self.arguments.as_slice()) {
-            (Callee::Function { module: None, name }, [argument])
+            (CallTarget::Function { module: None, name }, [argument])
                 if name == function
                     && self.keywords.is_empty()
                     && !matches!(argument, Term::Starred(_)) =>
@@ -32,7 +33,7 @@ impl Call {
     }
 }
 
-/// The argument of `function(x)`.
+/// Returns the argument of `function(x)`.
 pub(super) fn argument_of<'t>(term: &'t Term, function: &str) -> Option<&'t Term> {
     match term {
         Term::Call(call) => call.only_argument(function),
@@ -40,49 +41,50 @@ pub(super) fn argument_of<'t>(term: &'t Term, function: &str) -> Option<&'t Term
     }
 }
 
-/// What `len` counts in `len(…)`.
-pub(super) fn counted(term: &Term) -> Option<Counted<'_>> {
+/// Returns what `len` counts in `len(…)`. Copies are not mentioned.
+pub(super) fn count_target(term: &Term) -> Option<CountTarget<'_>> {
     let mut inner = argument_of(term, "len")?;
     while let Term::Call(call) = inner
-        && let Some(copied) = call.copied()
+        && let Some(copied) = call.copied_argument()
     {
         inner = copied;
     }
     if let Some(argument) = argument_of(inner, "set").or_else(|| argument_of(inner, "frozenset")) {
-        return Some(Counted::Distinct(argument));
+        return Some(CountTarget::Distinct(argument));
     }
     Some(match inner {
         Term::Comprehension {
-            form: Form::List | Form::Generator,
+            form: ComprehensionKind::List | ComprehensionKind::Generator,
             clauses,
             ..
         } => match clauses.as_slice() {
-            [clause] if !clause.conditions.is_empty() => Counted::Selected(inner),
-            [clause] => Counted::Members(&clause.iterable),
-            _ => Counted::Members(inner),
+            [clause] if !clause.conditions.is_empty() => CountTarget::Selected(inner),
+            [clause] => CountTarget::Members(&clause.iterable),
+            _ => CountTarget::Members(inner),
         },
-        _ => Counted::Members(inner),
+        _ => CountTarget::Members(inner),
     })
 }
 
-impl Speaker<'_> {
-    /// P18, P19, P32.
-    pub(super) fn count(&self, counted: &Counted<'_>) -> Noun {
+impl Phraser<'_> {
+    /// Phrases `len(x)` as "the number of elements in x" (P18), of distinct elements (P19) or of
+    /// selected ones (P32).
+    pub(super) fn count_noun(&self, counted: &CountTarget<'_>) -> Noun {
         Noun::one(match counted {
-            Counted::Members(inner) => {
+            CountTarget::Members(inner) => {
                 let unit = units(inner.type_of().unit(), true);
                 format!("the number of {unit} in {}", self.noun(inner).text)
             }
-            Counted::Distinct(inner) => format!(
+            CountTarget::Distinct(inner) => format!(
                 "the number of distinct elements in {}",
                 self.noun(inner).text
             ),
-            Counted::Selected(inner) => self.selected(inner),
+            CountTarget::Selected(inner) => self.selected_count(inner),
         })
     }
 
-    /// "the number of elements v of X such that C".
-    pub(super) fn selected(&self, comprehension: &Term) -> String {
+    /// Phrases "the number of elements v of X such that C".
+    pub(super) fn selected_count(&self, comprehension: &Term) -> String {
         let Term::Comprehension { clauses, .. } = comprehension else {
             return self.noun(comprehension).text;
         };
@@ -100,12 +102,12 @@ impl Speaker<'_> {
         format!("the number of elements {}", join::nouns(&clauses, "and"))
     }
 
-    /// C12.
-    pub(super) fn length_against(
+    /// Phrases `len(x)` against a literal (C12): "x is empty", "x has more than 3 elements".
+    pub(super) fn length_against_literal(
         &self,
-        counted: &Counted<'_>,
+        counted: &CountTarget<'_>,
         comparison: Comparison,
-        number: &Value,
+        number: &PythonValue,
         tense: Tense,
     ) -> Option<String> {
         let limit = number.as_integer()?;
@@ -119,16 +121,16 @@ impl Speaker<'_> {
             _ => None,
         };
         match (counted, is_empty) {
-            (Counted::Members(inner) | Counted::Distinct(inner), Some(polarity)) => {
-                Some(self.emptiness(&self.noun(inner), polarity, tense))
+            (CountTarget::Members(inner) | CountTarget::Distinct(inner), Some(polarity)) => {
+                Some(self.emptiness_clause(&self.noun(inner), polarity, tense))
             }
-            (Counted::Selected(inner), Some(polarity)) => {
-                Some(self.say(inner, polarity.opposite(), tense))
+            (CountTarget::Selected(inner), Some(polarity)) => {
+                Some(self.clause_in(inner, polarity.opposite(), tense))
             }
-            (Counted::Members(inner), None) => {
+            (CountTarget::Members(inner), None) => {
                 let unit = units(inner.type_of().unit(), limit != 1);
                 let subject = self.noun(inner);
-                let verb = |polarity| Verb::Have.form(subject.plural, polarity, tense);
+                let verb = |polarity| Verb::Have.conjugate(subject.plural, polarity, tense);
                 let rest = match comparison {
                     Comparison::Equal => format!("{} {limit}", verb(Polarity::Positive)),
                     Comparison::NotEqual => format!("{} exactly {limit}", verb(Polarity::Negative)),
@@ -140,31 +142,36 @@ impl Speaker<'_> {
                 };
                 Some(format!("{} {rest} {unit}", subject.text))
             }
-            (Counted::Distinct(_) | Counted::Selected(_), None) => None,
+            (CountTarget::Distinct(_) | CountTarget::Selected(_), None) => None,
         }
     }
 
-    /// "X is empty".
-    pub(super) fn emptiness(&self, subject: &Noun, polarity: Polarity, tense: Tense) -> String {
+    /// Phrases "X is empty".
+    pub(super) fn emptiness_clause(
+        &self,
+        subject: &Noun,
+        polarity: Polarity,
+        tense: Tense,
+    ) -> String {
         format!(
             "{} {} empty",
             subject.text,
-            Verb::Be.form(subject.plural, polarity, tense)
+            Verb::Be.conjugate(subject.plural, polarity, tense)
         )
     }
 
-    /// C13, C14.
-    pub(super) fn lengths(
+    /// Phrases two equal lengths (C13: "exactly as many elements as"; C14: "no repeated elements").
+    pub(super) fn equal_lengths(
         &self,
         left: &Term,
         right: &Term,
         polarity: Polarity,
         tense: Tense,
     ) -> Option<String> {
-        match (counted(left)?, counted(right)?) {
-            (Counted::Members(one), Counted::Members(two)) => {
+        match (count_target(left)?, count_target(right)?) {
+            (CountTarget::Members(one), CountTarget::Members(two)) => {
                 let subject = self.noun(one);
-                let verb = Verb::Have.form(subject.plural, polarity, tense);
+                let verb = Verb::Have.conjugate(subject.plural, polarity, tense);
                 let unit = units(one.type_of().unit(), true);
                 Some(format!(
                     "{} {verb} exactly as many {unit} as {}",
@@ -172,12 +179,12 @@ impl Speaker<'_> {
                     self.noun(two).text
                 ))
             }
-            (Counted::Distinct(distinct), Counted::Members(all))
-            | (Counted::Members(all), Counted::Distinct(distinct))
+            (CountTarget::Distinct(distinct), CountTarget::Members(all))
+            | (CountTarget::Members(all), CountTarget::Distinct(distinct))
                 if distinct == all =>
             {
                 let subject = self.noun(all);
-                let verb = Verb::Have.form(subject.plural, Polarity::Positive, tense);
+                let verb = Verb::Have.conjugate(subject.plural, Polarity::Positive, tense);
                 let some = if polarity == Polarity::Positive {
                     "no"
                 } else {
@@ -190,6 +197,7 @@ impl Speaker<'_> {
     }
 }
 
+/// Returns the words of an order between sizes.
 fn size_words(comparison: Comparison) -> Option<&'static str> {
     match comparison {
         Comparison::Less => Some("fewer than"),

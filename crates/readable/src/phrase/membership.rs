@@ -1,27 +1,27 @@
-//! `in`: one of several, an entry, a part, a member (C6 to C8).
+//! Membership: `in` as a choice (C6), an entry (C7), a part of a text (C7b) or a member (C8).
 
 use super::call::may_be_built_in;
-use super::comparison::Pair;
-use super::{Polarity, Speaker};
-use crate::term::{Callee, Comparison, Term, Type};
-use crate::value::Value;
+use super::comparison::ComparedPair;
+use super::{Phraser, Polarity};
+use crate::term::{CallTarget, Comparison, Term, Type};
+use crate::value::PythonValue;
 use crate::words::Verb;
 
-impl Speaker<'_> {
-    /// C6 to C8.
-    pub(super) fn membership(&self, pair: Pair<'_>) -> Option<String> {
+impl Phraser<'_> {
+    /// Phrases `x in y` by the type of y (C6 to C8).
+    pub(super) fn membership(&self, pair: ComparedPair<'_>) -> Option<String> {
         if pair.comparison != Comparison::In {
             return None;
         }
         let dictionary = keys_of(pair.right).unwrap_or(pair.right);
-        if let Some(members) = members(dictionary) {
+        if let Some(members) = literal_members(dictionary) {
             return Some(self.one_of(pair, &members));
         }
         let is_keys = !std::ptr::eq(dictionary, pair.right);
         if is_keys || matches!(pair.right.type_of(), Type::Dictionary(..)) {
             let key = self.noun(pair.left).text;
             let subject = self.noun(dictionary);
-            let verb = Verb::Have.form(subject.plural, Polarity::Positive, pair.tense);
+            let verb = Verb::Have.conjugate(subject.plural, Polarity::Positive, pair.tense);
             let article = if pair.polarity == Polarity::Positive {
                 "an"
             } else {
@@ -40,11 +40,11 @@ impl Speaker<'_> {
         ))
     }
 
-    /// C6.
-    fn one_of(&self, pair: Pair<'_>, members: &[Term]) -> String {
+    /// Phrases membership in listed values (C6: "is either A or B").
+    fn one_of(&self, pair: ComparedPair<'_>, members: &[Term]) -> String {
         if members.is_empty() {
-            let never = Term::Value(Value::Boolean(false));
-            return self.say(&never, pair.polarity, pair.tense);
+            let never = Term::Value(PythonValue::Boolean(false));
+            return self.clause_in(&never, pair.polarity, pair.tense);
         }
         let subject = self.noun(pair.left);
         if let [only] = members {
@@ -54,7 +54,7 @@ impl Speaker<'_> {
             Polarity::Positive => ("either", "or"),
             Polarity::Negative => ("neither", "nor"),
         };
-        let verb = Verb::Be.form(subject.plural, Polarity::Positive, pair.tense);
+        let verb = Verb::Be.conjugate(subject.plural, Polarity::Positive, pair.tense);
         format!(
             "{} {verb} {either} {}",
             subject.text,
@@ -63,8 +63,8 @@ impl Speaker<'_> {
     }
 }
 
-/// The members of a display or constant, in the order in which they are written.
-fn members(term: &Term) -> Option<Vec<Term>> {
+/// Returns the members of a display or constant, in the order in which they are written.
+fn literal_members(term: &Term) -> Option<Vec<Term>> {
     match term {
         Term::List(items) | Term::Tuple(items) | Term::Set(items)
             if !items.iter().any(|item| matches!(item, Term::Starred(_))) =>
@@ -72,20 +72,25 @@ fn members(term: &Term) -> Option<Vec<Term>> {
             Some(items.clone())
         }
         Term::Value(
-            Value::List(items) | Value::Tuple(items) | Value::Set(items) | Value::FrozenSet(items),
+            PythonValue::List(items)
+            | PythonValue::Tuple(items)
+            | PythonValue::Set(items)
+            | PythonValue::FrozenSet(items),
         ) => Some(items.iter().cloned().map(Term::Value).collect()),
-        Term::Value(Value::Dictionary(entries)) => {
+        Term::Value(PythonValue::Dictionary(entries)) => {
             Some(entries.iter().map(|(key, _)| key.clone().into()).collect())
         }
         _ => None,
     }
 }
 
-/// The dictionary of `d.keys()`.
+/// Returns the dictionary of `d.keys()`.
 fn keys_of(term: &Term) -> Option<&Term> {
     match term {
         Term::Call(call) => match (&call.callee, call.arguments.as_slice()) {
-            (Callee::Method { object, name }, []) if name == "keys" && may_be_built_in(object) => {
+            (CallTarget::Method { object, name }, [])
+                if name == "keys" && may_be_built_in(object) =>
+            {
                 Some(object)
             }
             _ => None,

@@ -1,70 +1,77 @@
-//! Noun phrases (3.5) of everything but calls and parts of collections.
+//! Noun phrases of all terms but calls and parts of collections.
 
-use super::filled::{self, TEXT_OF};
-use super::{Fallback, Noun, Polarity, Speaker, Tense, join};
+use super::format_text::{self, TEXT_OF};
+use super::{Fallback, Noun, Phraser, Polarity, Tense, join};
 use crate::quotation;
-use crate::term::{Binding, Clause, Form, Operator, Reference, Role, Term, Type, UnaryOperator};
-use crate::value::Value;
+use crate::term::{
+    ForClause, ComprehensionKind, NameReference, NameRole, Operator, Precedence, Term, Type, UnaryOperator,
+};
+use crate::value::PythonValue;
 
-/// How many parts an operand may have to be said twice in one phrase. Phrases would double with every level of
+/// The largest operand that a phrase may mention twice. Phrases would double with every level of
 /// nesting otherwise.
-pub(super) const LARGEST_SAID_TWICE: usize = 16;
+pub(super) const MAX_REPEATED_SIZE: usize = 16;
 
-impl Speaker<'_> {
-    /// The noun phrase of a term (NP).
+impl Phraser<'_> {
+    /// Phrases a term as a noun.
     #[must_use]
     pub fn noun(&self, term: &Term) -> Noun {
-        match self.deeper() {
+        match self.nested() {
             Some(deeper) => deeper.noun_inside(term),
-            None => self.leak(&Term::Source("...".to_owned())),
+            None => self.source_noun(&Term::Source("...".to_owned())),
         }
     }
 
+    /// Phrases a noun one level deeper. Idioms come first, then constants and names, then the rule
+    /// for the kind of term.
     fn noun_inside(&self, term: &Term) -> Noun {
         if let Some(noun) = self.vocabulary.value(term, self) {
-            self.note();
+            self.record_specific();
             return noun;
         }
         match term {
             Term::Value(value) => self.constant(value),
             Term::Reference(reference) => self.reference(reference),
-            _ => match self.specific(term) {
+            _ => match self.specific_noun(term) {
                 Some(noun) => {
-                    self.note();
+                    self.record_specific();
                     noun
                 }
-                None => self.leak(term),
+                None => self.source_noun(term),
             },
         }
     }
 
-    /// P1, P2, and P25 for constant bounds.
-    fn constant(&self, value: &Value) -> Noun {
+    /// Phrases a constant (P1: bare notation; P2: "the empty list"; P25: a range of numbers).
+    fn constant(&self, value: &PythonValue) -> Noun {
         match value {
-            Value::List(items)
-            | Value::Tuple(items)
-            | Value::Set(items)
-            | Value::FrozenSet(items)
+            PythonValue::List(items)
+            | PythonValue::Tuple(items)
+            | PythonValue::Set(items)
+            | PythonValue::FrozenSet(items)
                 if items.is_empty() =>
             {
-                Noun::one(self.value(value))
+                Noun::one(self.value_phrase(value))
             }
-            Value::Dictionary(entries) if entries.is_empty() => Noun::one(self.value(value)),
-            Value::Range { .. } => Noun::several(self.notation(value)),
+            PythonValue::Dictionary(entries) if entries.is_empty() => {
+                Noun::one(self.value_phrase(value))
+            }
+            PythonValue::Range { .. } => Noun::several(self.notation(value)),
             _ => Noun::one(self.notation(value)),
         }
     }
 
-    /// P42.
-    fn leak(&self, term: &Term) -> Noun {
-        self.note_fallback(Fallback::Source, term);
-        let code = quotation::quoted(&term.to_python());
+    /// Quotes a term as Python code (P42: whatever has no phrase).
+    fn source_noun(&self, term: &Term) -> Noun {
+        self.record_fallback(Fallback::Source, term);
+        let code = quotation::quote_code(&term.to_python());
         Noun::one(format!("the Python expression {code}"))
     }
 
-    fn specific(&self, term: &Term) -> Option<Noun> {
+    /// Phrases a term by the rule for its kind, or returns nothing if there is none.
+    fn specific_noun(&self, term: &Term) -> Option<Noun> {
         if term.is_condition() {
-            return Some(self.whether(term));
+            return Some(self.whether_noun(term));
         }
         match term {
             Term::List(items) => Some(self.list(items)),
@@ -74,7 +81,7 @@ impl Speaker<'_> {
             Term::Dictionary(entries) => self.dictionary(entries),
             Term::Attribute { object, name } => {
                 let words = self.words(name);
-                // "The is empty of x" has a verb too many, unless it is seen to be a name.
+                // "The is empty of x" cannot be read, so the name is quoted.
                 if crate::words::begins_with_verb(&words) && !self.vocabulary.has_name(name) {
                     let object = self.noun(object).text;
                     return Some(Noun::one(format!("the \"{words}\" flag of {object}")));
@@ -91,15 +98,15 @@ impl Speaker<'_> {
                 stop,
                 step,
             } => self.slice(object, start.as_deref(), stop.as_deref(), step.as_deref()),
-            Term::Call(call) => Some(self.call(term, call)),
+            Term::Call(call) => Some(self.call_noun(term, call)),
             Term::Unary { operator, operand } => self.sign(*operator, operand),
             Term::Binary {
                 left,
                 operator,
                 right,
             } => self.binary(left, *operator, right),
-            Term::Or(operands) => Some(self.alternative(operands)),
-            Term::And(operands) => self.last_if_all(operands),
+            Term::Or(operands) => Some(self.or_noun(operands)),
+            Term::And(operands) => self.and_noun(operands),
             Term::Conditional {
                 condition,
                 then,
@@ -119,7 +126,7 @@ impl Speaker<'_> {
                 "a dictionary in which {} is {} for {}",
                 self.noun(key).text,
                 self.noun(value).text,
-                self.each("each", clauses, Tense::Present)
+                self.each_phrase("each", clauses, Tense::Present)
             ))),
             Term::Formatted(pieces) => Some(self.display(TEXT_OF, pieces)),
             Term::Starred(inner) => Some(Noun::several(format!(
@@ -133,28 +140,30 @@ impl Speaker<'_> {
                     ..inner
                 })
             }
-            Term::Not(_) | Term::Compare { .. } => Some(self.whether(term)),
+            Term::Not(_) | Term::Compare { .. } => Some(self.whether_noun(term)),
             Term::Value(_) | Term::Reference(_) | Term::Source(_) => None,
         }
     }
 
-    /// P40.
-    pub(super) fn whether(&self, term: &Term) -> Noun {
+    /// Phrases a condition as a value (P40: "whether …").
+    pub(super) fn whether_noun(&self, term: &Term) -> Noun {
         Noun::one(format!("whether {}", self.clause(term)))
     }
 
-    /// P3.
+    /// Phrases a list of expressions (P3: "a list with x and y").
     fn list(&self, items: &[Term]) -> Noun {
         let just = if items.len() == 1 { "just " } else { "" };
         Noun::one(format!("a list with {just}{}", self.operands(items)))
     }
 
-    /// P4, P35.
+    /// Phrases a display or a formatted text (P4: "the pair of a and b"; P35: "the text made of
+    /// …").
     pub(super) fn display(&self, what: &str, items: &[Term]) -> Noun {
         Noun::one(format!("{what} {}", self.operands(items)))
     }
 
-    /// P4; entries on top of another dictionary's: `{**d, key: value}`.
+    /// Phrases a dictionary display (P4), or another dictionary with changed entries: `{**d, key:
+    /// value}`.
     fn dictionary(&self, entries: &[(Option<Term>, Term)]) -> Option<Noun> {
         if let [(None, base), changed @ ..] = entries {
             let changed: Option<Vec<String>> = changed
@@ -190,11 +199,14 @@ impl Speaker<'_> {
         Some(Noun::one(format!("a dictionary in which {entries}")))
     }
 
-    /// P10.
+    /// Phrases a sign (P10: "minus x").
     fn sign(&self, operator: UnaryOperator, operand: &Term) -> Option<Noun> {
         match operator {
             UnaryOperator::Minus => {
-                let text = bracketed(&self.noun(operand).text, binding(operand) < Binding::Sign);
+                let text = parenthesise_if(
+                    &self.noun(operand).text,
+                    phrase_precedence(operand) < Precedence::Sign,
+                );
                 Some(Noun::one(format!("minus {text}")))
             }
             UnaryOperator::Plus => Some(self.noun(operand)),
@@ -202,7 +214,8 @@ impl Speaker<'_> {
         }
     }
 
-    /// P6 to P9.
+    /// Phrases an operation (P6: one more than; P7: arithmetic; P8: "followed by"; P9: set
+    /// operations).
     fn binary(&self, left: &Term, operator: Operator, right: &Term) -> Option<Noun> {
         let (left_type, right_type) = (left.type_of(), right.type_of());
         let sets = matches!(left_type, Type::Set(_)) || matches!(right_type, Type::Set(_));
@@ -211,30 +224,30 @@ impl Speaker<'_> {
         let joins = (left_type.is_sequence() || right_type.is_sequence()) && !is_sum;
         let is_one = right
             .as_value()
-            .is_some_and(|value| *value == Value::integer(1));
+            .is_some_and(|value| *value == PythonValue::integer(1));
         match operator {
             Operator::BitOr if maybe_sets => {
                 return Some(Noun::several(format!(
                     "the elements of {}",
-                    self.enumerated(left, "or", right)
+                    self.joined_operands(left, "or", right)
                 )));
             }
             Operator::BitAnd if maybe_sets => {
                 return Some(Noun::several(format!(
                     "the elements common to {}",
-                    self.enumerated(left, "and", right)
+                    self.joined_operands(left, "and", right)
                 )));
             }
             Operator::Remainder if left_type == Type::Text => {
-                if let Some(Value::Text(template)) = left.as_value()
-                    && let Some(pieces) = filled::by_percent(template, right)
+                if let Some(PythonValue::Text(template)) = left.as_value()
+                    && let Some(pieces) = format_text::parse_percent_format(template, right)
                 {
                     return Some(self.display(TEXT_OF, &pieces));
                 }
-                // What goes where is not worth a reader's time.
+                // The exact places are not worth a reader's time.
                 return Some(Noun::one(format!(
                     "{TEXT_OF} {}",
-                    self.enumerated(left, "and", right)
+                    self.joined_operands(left, "and", right)
                 )));
             }
             Operator::BitOr
@@ -245,9 +258,9 @@ impl Speaker<'_> {
             | Operator::ShiftRight => return None,
             _ => {}
         }
-        let parent = Binding::of(operator);
+        let parent = Precedence::of(operator);
         let subject = self.noun(left);
-        let a = bracketed(&subject.text, binding(left) < parent);
+        let a = parenthesise_if(&subject.text, phrase_precedence(left) < parent);
         if is_one && !joins && !sets && matches!(operator, Operator::Add | Operator::Subtract) {
             let more = if operator == Operator::Add {
                 "more"
@@ -256,7 +269,7 @@ impl Speaker<'_> {
             };
             return Some(Noun::one(format!("one {more} than {a}")));
         }
-        let b = bracketed(&self.noun(right).text, binding(right) <= parent);
+        let b = parenthesise_if(&self.noun(right).text, phrase_precedence(right) <= parent);
         let plural = subject.plural;
         Some(match operator {
             Operator::Add if joins => Noun {
@@ -277,22 +290,23 @@ impl Speaker<'_> {
         })
     }
 
-    fn enumerated(&self, left: &Term, word: &str, right: &Term) -> String {
+    /// Joins two operands with a word.
+    fn joined_operands(&self, left: &Term, word: &str, right: &Term) -> String {
         format!("{} {word} {}", self.operand(left), self.operand(right))
     }
 
-    /// P33.
+    /// Phrases a conditional expression (P33: "(A if C, otherwise B)").
     fn conditional(&self, condition: &Term, then: &Term, otherwise: &Term) -> Noun {
         Noun::one(format!(
             "({} if {}, otherwise {})",
             self.noun(then).text,
-            self.behind_if().clause(condition),
+            self.after_if().clause(condition),
             self.noun(otherwise).text
         ))
     }
 
-    /// A choice between values rather than a condition: `name or "nobody"`.
-    fn alternative(&self, operands: &[Term]) -> Noun {
+    /// Phrases `or` as a choice between values rather than a condition: `name or "unknown"`.
+    fn or_noun(&self, operands: &[Term]) -> Noun {
         let operands: Vec<String> = operands
             .iter()
             .map(|operand| self.operand(operand))
@@ -300,27 +314,27 @@ impl Speaker<'_> {
         Noun::one(format!("({})", operands.join(", or else ")))
     }
 
-    /// `a and b` is b if a counts as true, otherwise a. That says a twice, so it must not be large.
-    fn last_if_all(&self, operands: &[Term]) -> Option<Noun> {
+    /// Phrases `a and b` as a value: b if a counts as true, otherwise a. This mentions a twice, so
+    /// it must not be large.
+    fn and_noun(&self, operands: &[Term]) -> Option<Noun> {
         let [before @ .., last] = operands else {
             return None;
         };
         if before
             .iter()
-            .any(|operand| operand.size() > LARGEST_SAID_TWICE)
+            .any(|operand| operand.size() > MAX_REPEATED_SIZE)
         {
             return None;
         }
         let mut text = self.noun(last).text;
         for operand in before.iter().rev() {
-            let (condition, otherwise) =
-                (self.behind_if().clause(operand), self.noun(operand).text);
+            let (condition, otherwise) = (self.after_if().clause(operand), self.noun(operand).text);
             text = format!("({text} if {condition}, otherwise {otherwise})");
         }
         Some(Noun::one(text))
     }
 
-    /// P34.
+    /// Phrases a lambda (P34: "a rule that turns v into E").
     fn lambda(&self, parameters: &[String], body: &Term) -> Noun {
         let body = self.noun(body).text;
         if parameters.is_empty() {
@@ -332,16 +346,17 @@ impl Speaker<'_> {
         ))
     }
 
-    /// Names that are bound together: "k and v" (R5).
+    /// Joins names that are bound together (R5): "k and v".
     pub(super) fn names(&self, names: &[String]) -> String {
         let names: Vec<String> = names.iter().map(|name| self.words(name)).collect();
         join::nouns(&names, "and")
     }
 
-    /// P30, P31.
-    fn comprehension(&self, form: Form, element: &Term, clauses: &[Clause]) -> Noun {
-        if let ([clause], Form::List | Form::Generator) = (clauses, form)
-            && clause.is_element(element)
+    /// Phrases a comprehension (P30: "the elements v of X such that C"; P31: "the list of E for
+    /// each v in X").
+    fn comprehension(&self, form: ComprehensionKind, element: &Term, clauses: &[ForClause]) -> Noun {
+        if let ([clause], ComprehensionKind::List | ComprehensionKind::Generator) = (clauses, form)
+            && clause.binds_only(element)
         {
             return match self.such_that(clause, Tense::Present) {
                 None => self.noun(&clause.iterable),
@@ -352,16 +367,16 @@ impl Speaker<'_> {
                 )),
             };
         }
-        let what = if form == Form::Set { "set" } else { "list" };
+        let what = if form == ComprehensionKind::Set { "set" } else { "list" };
         Noun::one(format!(
             "the {what} of {} for {}",
             self.noun(element).text,
-            self.each("each", clauses, Tense::Present)
+            self.each_phrase("each", clauses, Tense::Present)
         ))
     }
 
-    /// "each v in X such that C", for all clauses of a comprehension.
-    pub(super) fn each(&self, each: &str, clauses: &[Clause], tense: Tense) -> String {
+    /// Phrases the clauses of a comprehension: "each v in X such that C".
+    pub(super) fn each_phrase(&self, each: &str, clauses: &[ForClause], tense: Tense) -> String {
         let clauses: Vec<String> = clauses
             .iter()
             .map(|clause| {
@@ -376,31 +391,32 @@ impl Speaker<'_> {
         join::nouns(&clauses, "and")
     }
 
-    /// " such that C", if there is a condition.
-    pub(super) fn such_that(&self, clause: &Clause, tense: Tense) -> Option<String> {
+    /// Phrases the conditions of a clause, " such that C", if there are any.
+    pub(super) fn such_that(&self, clause: &ForClause, tense: Tense) -> Option<String> {
         if clause.conditions.is_empty() {
             return None;
         }
         let conditions: Vec<String> = clause
             .conditions
             .iter()
-            .map(|condition| self.say(condition, Polarity::Positive, tense))
+            .map(|condition| self.clause_in(condition, Polarity::Positive, tense))
             .collect();
         Some(format!(" such that {}", join::clauses(&conditions, "and")))
     }
 }
 
-impl Clause {
-    /// Whether a term is nothing but what the clause binds.
-    pub(super) fn is_element(&self, term: &Term) -> bool {
+impl ForClause {
+    /// Returns true if a term is nothing but the variable that the clause binds.
+    pub(super) fn binds_only(&self, term: &Term) -> bool {
         matches!(
             (term, self.targets.as_slice()),
-            (Term::Reference(Reference { name, role: Role::Variable, .. }), [target]) if name == target
+            (Term::Reference(NameReference { name, role: NameRole::Variable, .. }), [target]) if name == target
         )
     }
 }
 
-fn bracketed(text: &str, brackets: bool) -> String {
+/// Puts text in parentheses if asked for.
+fn parenthesise_if(text: &str, brackets: bool) -> String {
     if brackets {
         format!("({text})")
     } else {
@@ -408,18 +424,20 @@ fn bracketed(text: &str, brackets: bool) -> String {
     }
 }
 
-/// How tightly the phrase of a term holds together: a conditional has parentheses of its own, and what is phrased as
-/// something else binds like that.
-fn binding(term: &Term) -> Binding {
+/// Returns the precedence of a term's phrase. A conditional has parentheses of its own, and what is
+/// phrased as something else binds like that.
+fn phrase_precedence(term: &Term) -> Precedence {
     match term {
-        Term::Conditional { .. } => Binding::Atom,
-        Term::And(_) | Term::Or(_) if !term.is_condition() => Binding::Atom,
+        Term::Conditional { .. } => Precedence::Atom,
+        Term::And(_) | Term::Or(_) if !term.is_condition() => Precedence::Atom,
         Term::Unary {
             operator: UnaryOperator::Plus,
             operand,
-        } => binding(operand),
-        Term::Call(call) => call.copied().map_or(Binding::Atom, binding),
-        _ => term.binding(),
+        } => phrase_precedence(operand),
+        Term::Call(call) => call
+            .copied_argument()
+            .map_or(Precedence::Atom, phrase_precedence),
+        _ => term.precedence(),
     }
 }
 

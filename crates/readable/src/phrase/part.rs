@@ -1,30 +1,31 @@
-//! Parts of texts and collections (P11 to P17).
+//! Parts of texts and collections: positions, entries and slices (P11 to P17).
 
-use super::{Noun, Speaker};
+use super::{Noun, Phraser};
 use crate::term::{Term, Type, UnaryOperator};
-use crate::value::Value;
-use crate::words::{ordinal, plural_of};
+use crate::value::PythonValue;
+use crate::words::{ordinal, pluralise};
 
-/// How many members a slice has.
+/// The number of members of a slice.
 enum Amount {
-    /// "3", "n"
+    /// A number that can stand before a noun, "3" or "n", and true if the noun is plural.
     Counted(String, bool),
-    /// "the size of x": it cannot stand before a noun.
+    /// A phrase such as "the size of x", which cannot stand before a noun (P14: it follows in
+    /// parentheses).
     AsManyAs(String),
 }
 
-impl Speaker<'_> {
-    /// P11 to P13.
+impl Phraser<'_> {
+    /// Phrases a subscript (P11: ordinals; P12: a position; P13: an entry).
     pub(super) fn item(&self, object: &Term, index: &Term) -> Noun {
         let type_ = object.type_of();
-        // A text is no position, so what is asked for it can only be a dictionary.
-        let is_key = matches!(index, Term::Value(Value::Text(_)));
+        // A text is no position, so the object can only be a dictionary.
+        let is_key = matches!(index, Term::Value(PythonValue::Text(_)));
         if matches!(type_, Type::Dictionary(..)) || (is_key && !type_.is_built_in()) {
             return self.entry(object, index);
         }
         let unit = type_.unit();
         let object = self.noun(object).text;
-        let position = match index.as_value().and_then(Value::as_integer) {
+        let position = match index.as_value().and_then(PythonValue::as_integer) {
             Some(-1) => "last".to_owned(),
             Some(index @ 0..=9) => ordinal(index.unsigned_abs() as u64 + 1),
             _ => {
@@ -37,7 +38,7 @@ impl Speaker<'_> {
         Noun::one(format!("the {position} {unit} of {object}"))
     }
 
-    /// P13.
+    /// Phrases an entry of a dictionary (P13).
     pub(super) fn entry(&self, object: &Term, key: &Term) -> Noun {
         Noun::one(format!(
             "the entry for {} in {}",
@@ -46,7 +47,8 @@ impl Speaker<'_> {
         ))
     }
 
-    /// P14 to P17.
+    /// Phrases a slice (P14: from the beginning; P15: to the end; P16: between; P17: reversed).
+    /// Returns nothing for other steps.
     pub(super) fn slice(
         &self,
         object: &Term,
@@ -54,7 +56,7 @@ impl Speaker<'_> {
         stop: Option<&Term>,
         step: Option<&Term>,
     ) -> Option<Noun> {
-        match step.map(|step| step.as_value().and_then(Value::as_integer)) {
+        match step.map(|step| step.as_value().and_then(PythonValue::as_integer)) {
             None | Some(Some(1)) => {}
             Some(Some(-1)) if start.is_none() && stop.is_none() => {
                 return Some(self.reversed(object));
@@ -89,11 +91,11 @@ impl Speaker<'_> {
         };
         Some(match (start, stop) {
             (None, None) => whole,
-            (None, Some(stop)) => match negated(stop) {
+            (None, Some(stop)) => match negated_bound(stop) {
                 Some(count) => without("last", self.amount(&count)),
                 None => only("first", self.amount(stop)),
             },
-            (Some(start), None) => match negated(start) {
+            (Some(start), None) => match negated_bound(start) {
                 Some(count) => only("last", self.amount(&count)),
                 None => without("first", self.amount(start)),
             },
@@ -106,8 +108,9 @@ impl Speaker<'_> {
         })
     }
 
+    /// Phrases the number of members of a slice.
     fn amount(&self, count: &Term) -> Amount {
-        let is_one = count.as_value().and_then(Value::as_integer) == Some(1);
+        let is_one = count.as_value().and_then(PythonValue::as_integer) == Some(1);
         let text = self.noun(count).text;
         if text.starts_with("the ") || text.starts_with("one ") {
             Amount::AsManyAs(text)
@@ -116,7 +119,7 @@ impl Speaker<'_> {
         }
     }
 
-    /// P17.
+    /// Phrases a reversed sequence (P17).
     pub(super) fn reversed(&self, object: &Term) -> Noun {
         let object = self.noun(object);
         Noun {
@@ -126,17 +129,17 @@ impl Speaker<'_> {
     }
 }
 
-/// Several of a unit, or one.
+/// Returns the singular or the plural of a unit.
 pub(super) fn units(unit: &str, plural: bool) -> String {
     if plural {
-        plural_of(unit)
+        pluralise(unit)
     } else {
         unit.to_owned()
     }
 }
 
-/// What a negative bound is the negative of.
-fn negated(bound: &Term) -> Option<Term> {
+/// Returns the amount of a negative bound.
+fn negated_bound(bound: &Term) -> Option<Term> {
     match bound {
         Term::Unary {
             operator: UnaryOperator::Minus,
@@ -144,7 +147,7 @@ fn negated(bound: &Term) -> Option<Term> {
         } => Some((**operand).clone()),
         Term::Value(value) => {
             let number = value.as_integer().filter(|number| *number < 0)?;
-            Some(Value::integer(number.checked_neg()?).into())
+            Some(PythonValue::integer(number.checked_neg()?).into())
         }
         _ => None,
     }

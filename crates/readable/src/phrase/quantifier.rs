@@ -1,17 +1,18 @@
-//! "for every", "for some", "there is": `all`, `any` and comprehensions as conditions (C25 to C27, C33).
+//! Quantifiers: `all`, `any` and comprehensions as conditions (C25 to C27, C33: "for every", "for
+//! some", "there is").
 
 use super::length::argument_of;
-use super::{Polarity, Speaker, Tense};
-use crate::term::{Callee, Clause, Comparison, Operator, Term, Type};
-use crate::value::Value;
+use super::{Phraser, Polarity, Tense};
+use crate::term::{CallTarget, Comparison, ForClause, Operator, Term, Type};
+use crate::value::PythonValue;
 use crate::words::Verb;
 
-impl Speaker<'_> {
-    /// C25, C27.
-    pub(super) fn all(&self, argument: &Term, polarity: Polarity, tense: Tense) -> String {
-        if let Some((x, order)) = neighbours(argument) {
+impl Phraser<'_> {
+    /// Phrases `all` (C25: "for every v in X"; C27: over neighbours, an order of the whole).
+    pub(super) fn all_clause(&self, argument: &Term, polarity: Polarity, tense: Tense) -> String {
+        if let Some((x, order)) = ordered_sequence(argument) {
             let subject = self.noun(x);
-            let verb = Verb::Be.form(subject.plural, polarity, tense);
+            let verb = Verb::Be.conjugate(subject.plural, polarity, tense);
             return format!("{} {verb} in {order} order", subject.text);
         }
         let quantifier = if polarity == Polarity::Positive {
@@ -19,20 +20,21 @@ impl Speaker<'_> {
         } else {
             "some"
         };
-        self.quantified(quantifier, argument, polarity, tense)
+        self.quantified_clause(quantifier, argument, polarity, tense)
     }
 
-    /// C26.
-    pub(super) fn any(&self, argument: &Term, polarity: Polarity, tense: Tense) -> String {
+    /// Phrases `any` (C26: "for some v in X").
+    pub(super) fn any_clause(&self, argument: &Term, polarity: Polarity, tense: Tense) -> String {
         let quantifier = if polarity == Polarity::Positive {
             "some"
         } else {
             "every"
         };
-        self.quantified(quantifier, argument, polarity, tense)
+        self.quantified_clause(quantifier, argument, polarity, tense)
     }
 
-    fn quantified(
+    /// Phrases a quantifier over a comprehension, or over the elements of a collection.
+    fn quantified_clause(
         &self,
         quantifier: &str,
         argument: &Term,
@@ -43,54 +45,57 @@ impl Speaker<'_> {
             Term::Comprehension {
                 element, clauses, ..
             } => {
-                let condition = self.say(element, polarity, tense);
-                format!("for {}, {condition}", self.each(quantifier, clauses, tense))
+                let condition = self.clause_in(element, polarity, tense);
+                format!(
+                    "for {}, {condition}",
+                    self.each_phrase(quantifier, clauses, tense)
+                )
             }
             _ => {
                 let x = self.noun(argument).text;
-                let verb = Verb::Be.form(false, Polarity::Positive, tense);
+                let verb = Verb::Be.conjugate(false, Polarity::Positive, tense);
                 let truth = polarity == Polarity::Positive;
                 format!("{quantifier} element of {x} {verb} {truth}")
             }
         }
     }
 
-    /// C33.
-    pub(super) fn existence(
+    /// Phrases a comprehension as a condition (C33: "there is some v in X such that C").
+    pub(super) fn existence_clause(
         &self,
         term: &Term,
-        clauses: &[Clause],
+        clauses: &[ForClause],
         polarity: Polarity,
         tense: Tense,
     ) -> String {
         if clauses.iter().all(|clause| clause.conditions.is_empty()) {
             if let [clause] = clauses {
-                return self.say_sized(&clause.iterable, polarity, tense);
+                return self.nonempty_clause(&clause.iterable, polarity, tense);
             }
-            return self.bare(&self.noun(term), &Type::list(), polarity, tense);
+            return self.truthiness_clause(&self.noun(term), &Type::list(), polarity, tense);
         }
-        self.note();
-        let verb = Verb::Be.form(false, Polarity::Positive, tense);
+        self.record_specific();
+        let verb = Verb::Be.conjugate(false, Polarity::Positive, tense);
         let some = if polarity == Polarity::Positive {
             "some"
         } else {
             "no"
         };
-        format!("there {verb} {}", self.each(some, clauses, tense))
+        format!("there {verb} {}", self.each_phrase(some, clauses, tense))
     }
 
-    /// Whether something that is iterated over has members, whatever else is known of it.
-    fn say_sized(&self, term: &Term, polarity: Polarity, tense: Tense) -> String {
+    /// Phrases that something that is iterated over has members, even if its type is not known.
+    fn nonempty_clause(&self, term: &Term, polarity: Polarity, tense: Tense) -> String {
         let type_ = term.type_of();
         if type_.is_sized() {
-            return self.say(term, polarity, tense);
+            return self.clause_in(term, polarity, tense);
         }
-        self.emptiness(&self.noun(term), polarity.opposite(), tense)
+        self.emptiness_clause(&self.noun(term), polarity.opposite(), tense)
     }
 }
 
-/// What is compared with its neighbours (C27), and the order that this makes.
-fn neighbours(argument: &Term) -> Option<(&Term, &'static str)> {
+/// Returns the sequence whose neighbours are compared (C27), and the order that results.
+fn ordered_sequence(argument: &Term) -> Option<(&Term, &'static str)> {
     let Term::Comprehension {
         element, clauses, ..
     } = argument
@@ -106,9 +111,9 @@ fn neighbours(argument: &Term) -> Option<(&Term, &'static str)> {
     if !clause.conditions.is_empty() {
         return None;
     }
-    let pairs = in_pairs(clause, first, second).map(|found| (found, *comparison));
+    let pairs = neighbour_sequence(clause, first, second).map(|found| (found, *comparison));
     let (x, comparison) = pairs.or_else(|| {
-        let found = in_pairs(clause, second, first)?;
+        let found = neighbour_sequence(clause, second, first)?;
         Some((found, super::comparison::mirrored(*comparison)?))
     })?;
     let order = match comparison {
@@ -121,16 +126,17 @@ fn neighbours(argument: &Term) -> Option<(&Term, &'static str)> {
     Some((x, order))
 }
 
-/// The row of which `one` is any element and `two` the next.
-fn in_pairs<'t>(clause: &'t Clause, one: &'t Term, two: &Term) -> Option<&'t Term> {
-    zipped(clause, one, two).or_else(|| indexed(clause, one, two))
+/// Returns the sequence in which `one` is any element and `two` the next one.
+fn neighbour_sequence<'t>(clause: &'t ForClause, one: &'t Term, two: &Term) -> Option<&'t Term> {
+    zip_neighbours(clause, one, two).or_else(|| index_neighbours(clause, one, two))
 }
 
-fn zipped<'t>(clause: &'t Clause, one: &Term, two: &Term) -> Option<&'t Term> {
+/// Recognises `for a, b in zip(x, x[1:])`.
+fn zip_neighbours<'t>(clause: &'t ForClause, one: &Term, two: &Term) -> Option<&'t Term> {
     let Term::Call(call) = &clause.iterable else {
         return None;
     };
-    let (Callee::Function { module: None, name }, [left, right]) =
+    let (CallTarget::Function { module: None, name }, [left, right]) =
         (&call.callee, call.arguments.as_slice())
     else {
         return None;
@@ -164,7 +170,8 @@ fn zipped<'t>(clause: &'t Clause, one: &Term, two: &Term) -> Option<&'t Term> {
     fits.then_some(whole)
 }
 
-fn indexed<'t>(clause: &Clause, one: &'t Term, two: &Term) -> Option<&'t Term> {
+/// Recognises `x[i]` and `x[i + 1]`, or `x[i - 1]` and `x[i]`, over all positions.
+fn index_neighbours<'t>(clause: &ForClause, one: &'t Term, two: &Term) -> Option<&'t Term> {
     let (
         Term::Item { object, index },
         Term::Item {
@@ -181,7 +188,7 @@ fn indexed<'t>(clause: &Clause, one: &'t Term, two: &Term) -> Option<&'t Term> {
     if object != other {
         return None;
     }
-    let (start, stop) = bounds(&clause.iterable)?;
+    let (start, stop) = range_bounds(&clause.iterable)?;
     let length = |term: &Term| argument_of(term, "len").is_some_and(|counted| counted == &**object);
     // x[i] and x[i + 1] up to the last but one, or x[i - 1] and x[i] from the second on.
     let forward = is_variable(index, variable)
@@ -196,30 +203,32 @@ fn indexed<'t>(clause: &Clause, one: &'t Term, two: &Term) -> Option<&'t Term> {
     (forward || backward).then_some(&**object)
 }
 
-/// The bounds of a `range` that counts by one.
-fn bounds(iterable: &Term) -> Option<(i128, &Term)> {
+/// Returns the bounds of a `range` that counts by one.
+fn range_bounds(iterable: &Term) -> Option<(i128, &Term)> {
     let Term::Call(call) = iterable else {
         return None;
     };
     match (&call.callee, call.arguments.as_slice()) {
-        (Callee::Function { module: None, name }, [stop]) if name == "range" => Some((0, stop)),
-        (Callee::Function { module: None, name }, [start, stop]) if name == "range" => {
+        (CallTarget::Function { module: None, name }, [stop]) if name == "range" => Some((0, stop)),
+        (CallTarget::Function { module: None, name }, [start, stop]) if name == "range" => {
             Some((start.as_value()?.as_integer()?, stop))
         }
         _ => None,
     }
 }
 
+/// Returns true if a term is this number.
 fn is_number(term: &Term, number: i64) -> bool {
     term.as_value()
-        .is_some_and(|value| *value == Value::integer(number))
+        .is_some_and(|value| *value == PythonValue::integer(number))
 }
 
+/// Returns true if a term is the variable of this name.
 fn is_variable(term: &Term, name: &str) -> bool {
     matches!(term, Term::Reference(reference) if reference.name == name)
 }
 
-/// `name + 1` or `name - 1`.
+/// Returns true for `name + 1` or `name - 1`.
 fn is_offset(term: &Term, name: &str, sign: Operator) -> bool {
     matches!(term, Term::Binary { left, operator, right }
         if *operator == sign && is_variable(left, name) && is_number(right, 1))

@@ -1,10 +1,11 @@
-//! Keeping count of what had a phrase of its own and what had not (I6, Q7).
+//! A record of the rules that phrased expressions (I6: those without a specific rule can be listed; Q7: the
+//! share is measured).
 
 use std::cell::RefCell;
 
 use crate::term::Term;
 
-/// A rule that phrases whatever no other rule knows.
+/// A general rule, which phrases whatever no specific rule knows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Fallback {
     /// The result of an unknown call (P37).
@@ -15,39 +16,39 @@ pub enum Fallback {
     Condition,
     /// An unknown call as a statement (E27).
     Effect,
-    /// An expression as it is written (P42): a leak.
+    /// An expression as it is written (P42), which is a leak.
     Source,
-    /// A statement as it is written: a leak.
+    /// A statement as it is written, which is a leak.
     Statement,
 }
 
-/// What was phrased how.
+/// The number of phrased expressions, and those that only a general rule could phrase.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Tally {
-    /// How many expressions and changes were phrased; names and values do not count.
+pub struct PhraseCounts {
+    /// The number of expressions and changes that were phrased; names and values do not count.
     pub phrased: usize,
-    /// Those among them that no specific rule or idiom knew, in the order in which they came.
+    /// The expressions that no specific rule or idiom knew, in the order in which they came.
     pub fallbacks: Vec<(Fallback, Term)>,
 }
 
-/// Where a [`Speaker`](super::Speaker) notes what it does.
+/// A shared counter that a [`Phraser`](super::Phraser) reports to.
 #[derive(Debug, Default)]
-pub struct Recorder(RefCell<Tally>);
+pub struct PhraseRecorder(RefCell<PhraseCounts>);
 
-impl Recorder {
-    /// What has been noted so far.
+impl PhraseRecorder {
+    /// Returns the counts so far.
     #[must_use]
-    pub fn tally(&self) -> Tally {
+    pub fn counts(&self) -> PhraseCounts {
         self.0.borrow().clone()
     }
 
-    /// Notes an expression or change that a specific rule or an idiom has phrased.
-    pub fn specific(&self) {
+    /// Records an expression or a change that a specific rule or an idiom has phrased.
+    pub fn record_specific(&self) {
         self.0.borrow_mut().phrased += 1;
     }
 
-    /// Notes an expression or change that only a general rule could phrase.
-    pub fn fallback(&self, fallback: Fallback, term: &Term) {
+    /// Records an expression or a change that only a general rule could phrase.
+    pub fn record_fallback(&self, fallback: Fallback, term: &Term) {
         let mut tally = self.0.borrow_mut();
         tally.phrased += 1;
         tally.fallbacks.push((fallback, term.clone()));

@@ -1,29 +1,35 @@
-//! The Python code behind the words: what a step of a feature does when it runs (S2).
+//! The Python code of a step (S2: a step runs the code that its text was made from).
 //!
-//! It is the user's own text with names replaced, so nothing of its meaning can get lost on the way.
+//! It is the user's own source with names replaced, so its meaning cannot change on the way.
 
 use testwright_source::Range;
-use testwright_source::tree::{Clause, Expression, ExpressionKind, Keyword, Parameter, Piece};
+use testwright_source::tree::{
+    ComprehensionClause, Expression, ExpressionKind, FStringPiece, Keyword, Parameter,
+};
 
-/// What names and calls are replaced by.
-pub(super) trait Stored {
-    /// What to write instead of a name; nothing if it is to stay.
+/// The replacements for names and calls in code.
+pub(super) trait NameReplacements {
+    /// Returns the code that replaces a name, or nothing if it stays.
     fn name(&self, name: &str) -> Option<String>;
 
-    /// What to write instead of a call whose result is known already.
+    /// Returns the code that replaces a call whose result is already stored.
     fn call(&self, call: &Expression) -> Option<String>;
 }
 
-/// The text of an expression with what is stored written for the names in it.
-pub(super) fn code(expression: &Expression, text: &str, stored: &dyn Stored) -> String {
-    let mut edits = Edits {
+/// Returns the source of an expression with its names replaced.
+pub(super) fn rewrite_expression(
+    expression: &Expression,
+    text: &str,
+    stored: &dyn NameReplacements,
+) -> String {
+    let mut edits = CodeRewriter {
         text,
         stored,
         bound: Vec::new(),
         edits: Vec::new(),
     };
     edits.expression(expression);
-    let code = edited(text, expression.range.clone(), edits.edits);
+    let code = apply_edits(text, expression.range.clone(), edits.edits);
     if code.contains('\n') {
         format!("({code})")
     } else {
@@ -31,8 +37,8 @@ pub(super) fn code(expression: &Expression, text: &str, stored: &dyn Stored) -> 
     }
 }
 
-/// With brackets, if it would fall apart between operators without.
-pub(super) fn grouped(code: &str) -> String {
+/// Adds brackets if the code would fall apart between operators.
+pub(super) fn parenthesise_code(code: &str) -> String {
     let is_one = |letter: char| letter.is_alphanumeric() || "_.".contains(letter);
     let stored = code
         .split_once("[\"")
@@ -47,8 +53,8 @@ pub(super) fn grouped(code: &str) -> String {
     }
 }
 
-/// A text as Python writes it. Only what every version reads alike is written as it is.
-pub(crate) fn quoted(text: &str) -> String {
+/// Returns a Python string literal that every version of Python reads alike.
+pub(crate) fn python_string(text: &str) -> String {
     let mut quoted = String::from("\"");
     for letter in text.chars() {
         match letter {
@@ -66,12 +72,13 @@ pub(crate) fn quoted(text: &str) -> String {
     quoted
 }
 
-fn edited(text: &str, range: Range, mut edits: Vec<(Range, String)>) -> String {
+/// Applies replacements to a range of a text.
+fn apply_edits(text: &str, range: Range, mut edits: Vec<(Range, String)>) -> String {
     edits.sort_by_key(|(range, _)| range.start);
     let mut code = String::new();
     let mut position = range.start;
     for (edit, replacement) in edits {
-        // What is inside of something that was replaced as a whole is gone.
+        // Edits inside a range that was replaced as a whole are obsolete.
         if edit.start >= position {
             code.push_str(text.get(position..edit.start).unwrap_or_default());
             code.push_str(&replacement);
@@ -82,15 +89,18 @@ fn edited(text: &str, range: Range, mut edits: Vec<(Range, String)>) -> String {
     code
 }
 
-struct Edits<'a> {
+/// Collects the replacements in an expression.
+struct CodeRewriter<'a> {
     text: &'a str,
-    stored: &'a dyn Stored,
-    /// Names that comprehensions and lambdas around here keep to themselves.
+    stored: &'a dyn NameReplacements,
+    /// The names that enclosing comprehensions and lambdas bind.
     bound: Vec<String>,
+    /// The replacements so far.
     edits: Vec<(Range, String)>,
 }
 
-impl Edits<'_> {
+impl CodeRewriter<'_> {
+    /// Collects the replacements in an expression.
     fn expression(&mut self, expression: &Expression) {
         match &expression.kind {
             ExpressionKind::Name(name) => self.name(name, expression.range.clone()),
@@ -126,32 +136,33 @@ impl Edits<'_> {
                 edits.expression(value);
             }),
             ExpressionKind::Named { target, value } => {
-                // From here on it is a variable of this text alone.
-                bind(target, &mut self.bound);
+                // From here on the name belongs to this text alone.
+                bound_names(target, &mut self.bound);
                 self.expression(value);
             }
-            _ => children(expression)
+            _ => child_expressions(expression)
                 .into_iter()
                 .for_each(|child| self.expression(child)),
         }
     }
 
+    /// Replaces a name unless it is bound here.
     fn name(&mut self, name: &str, range: Range) {
         if self.bound.iter().any(|bound| bound == name) {
             return;
         }
         if let Some(code) = self.stored.name(name) {
-            self.edits.push((range, grouped(&code)));
+            self.edits.push((range, parenthesise_code(&code)));
         }
     }
 
-    /// Older versions of Python do not allow the same quotation marks inside of a formatted text again, so its names are
-    /// given to it from outside.
-    fn formatted(&mut self, pieces: &[Piece], range: Range) {
+    /// Passes the names of a formatted text to it from outside. Older versions of Python do not
+    /// allow the same quotation marks inside it again.
+    fn formatted(&mut self, pieces: &[FStringPiece], range: Range) {
         let mut names = Vec::new();
         for piece in pieces {
-            if let Piece::Value(value) = piece {
-                free_names(value, &mut self.bound.clone(), &mut names);
+            if let FStringPiece::Value(value) = piece {
+                collect_free_names(value, &mut self.bound.clone(), &mut names);
             }
         }
         let given: Vec<(String, String)> = (names.into_iter())
@@ -171,6 +182,7 @@ impl Edits<'_> {
         self.edits.push((range, code));
     }
 
+    /// Collects the replacements in a lambda, whose parameters stay.
     fn lambda(&mut self, parameters: &[Parameter], body: &Expression) {
         let defaults = parameters
             .iter()
@@ -183,23 +195,26 @@ impl Edits<'_> {
         self.bound.truncate(depth);
     }
 
-    fn comprehension(&mut self, clauses: &[Clause], element: impl FnOnce(&mut Self)) {
+    /// Collects the replacements in a comprehension, whose targets stay.
+    fn comprehension(&mut self, clauses: &[ComprehensionClause], element: impl FnOnce(&mut Self)) {
         let depth = self.bound.len();
         for clause in clauses {
             self.expression(&clause.iterable);
-            bind(&clause.target, &mut self.bound);
+            bound_names(&clause.target, &mut self.bound);
             self.all(&clause.conditions);
         }
         element(self);
         self.bound.truncate(depth);
     }
 
+    /// Collects the replacements in several expressions.
     fn all(&mut self, expressions: &[Expression]) {
         expressions
             .iter()
             .for_each(|expression| self.expression(expression));
     }
 
+    /// Collects the replacements in keyword arguments.
     fn keywords(&mut self, keywords: &[Keyword]) {
         keywords
             .iter()
@@ -207,8 +222,8 @@ impl Edits<'_> {
     }
 }
 
-/// The names that an expression reads and does not bind itself.
-pub(super) fn free_names(
+/// Appends the names that an expression reads and does not bind itself.
+pub(super) fn collect_free_names(
     expression: &Expression,
     bound: &mut Vec<String>,
     names: &mut Vec<String>,
@@ -225,36 +240,36 @@ pub(super) fn free_names(
         | ExpressionKind::DictionaryComprehension { clauses, .. } => {
             clauses
                 .iter()
-                .for_each(|clause| bind(&clause.target, bound));
+                .for_each(|clause| bound_names(&clause.target, bound));
         }
         _ => {}
     }
-    for child in children(expression) {
-        free_names(child, bound, names);
+    for child in child_expressions(expression) {
+        collect_free_names(child, bound, names);
     }
     bound.truncate(depth);
 }
 
-/// The names that a target binds.
-pub(super) fn bind(target: &Expression, names: &mut Vec<String>) {
+/// Appends the names that a target binds.
+pub(super) fn bound_names(target: &Expression, names: &mut Vec<String>) {
     match &target.kind {
         ExpressionKind::Name(name) => names.push(name.clone()),
         ExpressionKind::Tuple(parts) | ExpressionKind::List(parts) => {
-            parts.iter().for_each(|part| bind(part, names));
+            parts.iter().for_each(|part| bound_names(part, names));
         }
-        ExpressionKind::Starred(inner) => bind(inner, names),
+        ExpressionKind::Starred(inner) => bound_names(inner, names),
         _ => {}
     }
 }
 
-/// The expressions that an expression is made of, in the order in which they are written. What comprehensions bind is not
-/// among them.
-pub(crate) fn children(expression: &Expression) -> Vec<&Expression> {
+/// Returns the expressions that an expression is made of, as they are written. The targets of
+/// comprehensions are not among them.
+pub(crate) fn child_expressions(expression: &Expression) -> Vec<&Expression> {
     match &expression.kind {
         ExpressionKind::FormattedText(pieces) => {
             let values = pieces.iter().filter_map(|piece| match piece {
-                Piece::Value(value) => Some(value),
-                Piece::Text(_) => None,
+                FStringPiece::Value(value) => Some(value),
+                FStringPiece::Text(_) => None,
             });
             values.collect()
         }
@@ -303,7 +318,7 @@ pub(crate) fn children(expression: &Expression) -> Vec<&Expression> {
         ExpressionKind::Comprehension {
             element, clauses, ..
         } => std::iter::once(&**element)
-            .chain(clauses.iter().flat_map(of_clause))
+            .chain(clauses.iter().flat_map(clause_expressions))
             .collect(),
         ExpressionKind::DictionaryComprehension {
             key,
@@ -311,7 +326,9 @@ pub(crate) fn children(expression: &Expression) -> Vec<&Expression> {
             clauses,
         } => {
             let entry = key.as_deref().into_iter().chain(Some(&**value));
-            entry.chain(clauses.iter().flat_map(of_clause)).collect()
+            entry
+                .chain(clauses.iter().flat_map(clause_expressions))
+                .collect()
         }
         ExpressionKind::Starred(inner)
         | ExpressionKind::Await(inner)
@@ -331,7 +348,8 @@ pub(crate) fn children(expression: &Expression) -> Vec<&Expression> {
     }
 }
 
-fn of_clause(clause: &Clause) -> impl Iterator<Item = &Expression> {
+/// Returns the iterable and the conditions of a clause.
+fn clause_expressions(clause: &ComprehensionClause) -> impl Iterator<Item = &Expression> {
     std::iter::once(&clause.iterable).chain(&clause.conditions)
 }
 
@@ -341,9 +359,9 @@ mod tests {
 
     use super::*;
 
-    struct Names;
+    struct TestReplacements;
 
-    impl Stored for Names {
+    impl NameReplacements for TestReplacements {
         fn name(&self, name: &str) -> Option<String> {
             match name {
                 "n" | "xs" => Some(format!("v[\"{name}\"]")),
@@ -361,7 +379,10 @@ mod tests {
 
     fn check(text: &str, expected: &str) {
         let expression = tree::expression(text).expect("Python");
-        assert_eq!(code(&expression, text, &Names), expected);
+        assert_eq!(
+            rewrite_expression(&expression, text, &TestReplacements),
+            expected
+        );
     }
 
     #[test]
@@ -405,7 +426,7 @@ mod tests {
     #[test]
     fn texts_are_quoted_for_python() {
         assert_eq!(
-            quoted("a \"b\" \\ é\n\u{7f}"),
+            python_string("a \"b\" \\ é\n\u{7f}"),
             "\"a \\\"b\\\" \\\\ é\\n\\U0000007f\""
         );
     }

@@ -1,40 +1,40 @@
-//! What a module says once and for all: its imports, its constants, its definitions.
+//! Facts about a module that hold everywhere in it: imports, constants and definitions.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use testwright_source::tree::{self, Alias, Expression, Module, Statement, StatementKind};
 
-use super::code::bind;
-use crate::term::{Scope, Term};
-use crate::value::Value;
+use super::code::bound_names;
+use crate::term::{NameScope, Term};
+use crate::value::PythonValue;
 
-/// What the names of a module stand for.
+/// The meaning of a module's global names.
 #[derive(Debug, Default)]
-pub struct Facts {
-    /// Names that stand for modules.
+pub struct ModuleFacts {
+    /// The names that stand for modules.
     modules: BTreeSet<String>,
     /// All names that the module binds.
     names: BTreeSet<String>,
-    /// What names were assigned that are assigned only once.
+    /// The expressions of names that are assigned only once.
     definitions: BTreeMap<String, Expression>,
     /// The values of those that are constants (R7).
-    constants: BTreeMap<String, Value>,
+    constants: BTreeMap<String, PythonValue>,
 }
 
-impl Facts {
-    /// Reads what a module says; `text` is its source.
+impl ModuleFacts {
+    /// Reads the facts of a module; `text` is its source.
     #[must_use]
-    pub fn of(module: &Module, text: &str) -> Facts {
-        let mut facts = Facts::default();
+    pub fn from_module(module: &Module, text: &str) -> ModuleFacts {
+        let mut facts = ModuleFacts::default();
         let mut assigned = BTreeMap::new();
-        facts.statements(&module.body, &mut assigned);
+        facts.read_statements(&module.body, &mut assigned);
         let reassigned = globals_of_functions(text);
         assigned.retain(|name, _| !reassigned.contains(name));
         for (name, definition) in assigned {
             if let Some(definition) = definition {
-                let value = match Term::read(&definition, text, &facts) {
+                let value = match Term::from_expression(&definition, text, &facts) {
                     Term::Value(value) => Some(value),
-                    term => Value::of_term(&term),
+                    term => PythonValue::from_term(&term),
                 };
                 facts
                     .constants
@@ -45,27 +45,29 @@ impl Facts {
         facts
     }
 
-    /// What a name was assigned, if that is said once.
+    /// Returns the expression that a name was assigned, if it is assigned once.
     #[must_use]
     pub fn definition(&self, name: &str) -> Option<Expression> {
         self.definitions.get(name).cloned()
     }
 
-    /// Whether the module binds the name.
+    /// Returns true if the module binds the name.
     #[must_use]
     pub fn binds(&self, name: &str) -> bool {
         self.names.contains(name)
     }
 
-    fn statements(
+    /// Reads statements and everything inside them, except functions and classes. A name that is
+    /// assigned twice has no definition.
+    fn read_statements(
         &mut self,
         body: &[Statement],
         assigned: &mut BTreeMap<String, Option<Expression>>,
     ) {
         for statement in body {
             match &statement.kind {
-                StatementKind::Import(aliases) => self.imports(aliases),
-                StatementKind::ImportFrom { names, .. } => self.names_imported(names),
+                StatementKind::Import(aliases) => self.add_imports(aliases),
+                StatementKind::ImportFrom { names, .. } => self.add_imported_names(names),
                 StatementKind::Function(function) => {
                     self.names.insert(function.name.clone());
                 }
@@ -74,25 +76,27 @@ impl Facts {
                 }
                 StatementKind::Assign { targets, value } => {
                     for target in targets {
-                        self.assign(target, Some(value), assigned);
+                        self.add_assignment(target, Some(value), assigned);
                     }
                 }
                 StatementKind::Annotated { target, value, .. } => {
-                    self.assign(target, value.as_ref(), assigned)
+                    self.add_assignment(target, value.as_ref(), assigned)
                 }
-                StatementKind::Augmented { target, .. } => self.assign(target, None, assigned),
+                StatementKind::Augmented { target, .. } => {
+                    self.add_assignment(target, None, assigned)
+                }
                 StatementKind::If {
                     body, otherwise, ..
                 } => {
-                    self.statements(body, assigned);
-                    self.statements(otherwise, assigned);
+                    self.read_statements(body, assigned);
+                    self.read_statements(otherwise, assigned);
                 }
                 StatementKind::For { target, body, .. } => {
-                    self.assign(target, None, assigned);
-                    self.statements(body, assigned);
+                    self.add_assignment(target, None, assigned);
+                    self.read_statements(body, assigned);
                 }
                 StatementKind::With { body, .. } | StatementKind::While { body, .. } => {
-                    self.statements(body, assigned)
+                    self.read_statements(body, assigned)
                 }
                 StatementKind::Try {
                     body,
@@ -100,19 +104,20 @@ impl Facts {
                     otherwise,
                     finally,
                 } => {
-                    self.statements(body, assigned);
+                    self.read_statements(body, assigned);
                     handlers
                         .iter()
-                        .for_each(|handler| self.statements(&handler.body, assigned));
-                    self.statements(otherwise, assigned);
-                    self.statements(finally, assigned);
+                        .for_each(|handler| self.read_statements(&handler.body, assigned));
+                    self.read_statements(otherwise, assigned);
+                    self.read_statements(finally, assigned);
                 }
                 _ => {}
             }
         }
     }
 
-    fn imports(&mut self, aliases: &[Alias]) {
+    /// Adds the names of an `import` statement.
+    fn add_imports(&mut self, aliases: &[Alias]) {
         for alias in aliases {
             let bound = alias.alias.clone().unwrap_or_else(|| alias.name.clone());
             // `import a.b` binds `a`, and `a.b.f(…)` is still a function of a module.
@@ -123,9 +128,9 @@ impl Facts {
         }
     }
 
-    /// Whether such a name is a module, only running could tell. One in small letters that something is taken out of
-    /// (`shapes.area(…)`) nearly always is.
-    fn names_imported(&mut self, aliases: &[Alias]) {
+    /// Adds the names of a `from … import` statement. Only running could tell whether one is a
+    /// module; a name in small letters with an attribute (`shapes.area(…)`) nearly always is.
+    fn add_imported_names(&mut self, aliases: &[Alias]) {
         for alias in aliases {
             let bound = alias.alias.as_ref().unwrap_or(&alias.name);
             self.names.insert(bound.clone());
@@ -135,14 +140,15 @@ impl Facts {
         }
     }
 
-    fn assign(
+    /// Adds the names of an assignment. Only a single plain name gets a definition.
+    fn add_assignment(
         &mut self,
         target: &Expression,
         value: Option<&Expression>,
         assigned: &mut BTreeMap<String, Option<Expression>>,
     ) {
         let mut names = Vec::new();
-        bind(target, &mut names);
+        bound_names(target, &mut names);
         let value = value.filter(|_| target.as_name().is_some());
         for name in names {
             let known = assigned.contains_key(&name);
@@ -152,7 +158,7 @@ impl Facts {
     }
 }
 
-/// Names that functions declare `global`: those are no constants.
+/// Returns the names that functions declare `global`, which are no constants.
 fn globals_of_functions(text: &str) -> BTreeSet<String> {
     let words = testwright_source::tokens(text);
     let mut globals = BTreeSet::new();
@@ -176,8 +182,8 @@ fn globals_of_functions(text: &str) -> BTreeSet<String> {
     globals
 }
 
-impl Scope for Facts {
-    fn name(&self, name: &str) -> Option<Term> {
+impl NameScope for ModuleFacts {
+    fn resolve_name(&self, name: &str) -> Option<Term> {
         self.constants.get(name).cloned().map(Term::Value)
     }
 
@@ -186,10 +192,12 @@ impl Scope for Facts {
     }
 }
 
-/// The module of a text, and what it says.
-pub(super) fn read(text: &str) -> Result<(Module, Facts), Vec<testwright_source::Problem>> {
+/// Parses a text and reads its facts.
+pub(super) fn parse_module(
+    text: &str,
+) -> Result<(Module, ModuleFacts), Vec<testwright_source::SyntaxProblem>> {
     let module = tree::module(text)?;
-    let facts = Facts::of(&module, text);
+    let facts = ModuleFacts::from_module(&module, text);
     Ok((module, facts))
 }
 
@@ -197,8 +205,8 @@ pub(super) fn read(text: &str) -> Result<(Module, Facts), Vec<testwright_source:
 mod tests {
     use super::*;
 
-    fn facts(text: &str) -> Facts {
-        read(text).expect("Python").1
+    fn facts(text: &str) -> ModuleFacts {
+        parse_module(text).expect("Python").1
     }
 
     #[test]
@@ -206,9 +214,12 @@ mod tests {
         let facts = facts(
             "LIMIT = 3\nNAMES = ['a', LIMIT]\ncount = 0\ntotal = 1\ntotal = 2\ndef f():\n  global count\n  count += 1\n",
         );
-        assert_eq!(facts.name("LIMIT"), Some(Term::Value(Value::integer(3))));
-        assert_eq!(facts.name("count"), None);
-        assert_eq!(facts.name("total"), None);
+        assert_eq!(
+            facts.resolve_name("LIMIT"),
+            Some(Term::Value(PythonValue::integer(3)))
+        );
+        assert_eq!(facts.resolve_name("count"), None);
+        assert_eq!(facts.resolve_name("total"), None);
         assert!(facts.binds("total") && facts.binds("f") && !facts.binds("len"));
     }
 

@@ -1,42 +1,43 @@
-//! Which functions of a module are properties (4.1), and what they must hold for.
+//! Finds the properties of a module, and their inputs.
 
 use testwright_source::tree::{
     Class, Expression, ExpressionKind, Function, Keyword, Module, Parameter, ParameterKind,
     Statement, StatementKind,
 };
 
-use super::code::children;
-use crate::term::{Term, Unscoped};
-use crate::value::Value;
+use super::code::child_expressions;
+use crate::term::{EmptyScope, Term};
+use crate::value::PythonValue;
 
 /// A function that says what must hold.
 #[derive(Debug, Clone)]
-pub struct Property {
-    /// The test class that it is a method of.
+pub struct PropertyFunction {
+    /// The test class, if it is a method.
     pub class: Option<String>,
-    /// The function itself.
+    /// The function.
     pub function: Function,
-    /// What it must hold for, in the order of its parameters.
-    pub inputs: Vec<Input>,
-    /// Where its statement begins, in bytes.
+    /// The inputs, in the order of the parameters.
+    pub inputs: Vec<PropertyInput>,
+    /// The position of its statement, in bytes.
     pub start: usize,
-    /// Whether Hypothesis makes its inputs.
+    /// True if Hypothesis generates the inputs.
     pub is_given: bool,
 }
 
-/// One thing that a property must hold for.
+/// One input of a property.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Input {
+pub struct PropertyInput {
     /// The name of the parameter.
     pub name: String,
-    /// What says which values it takes: a strategy of `@given`, or else its annotation.
+    /// The strategy in `@given`, or else the annotation.
     pub generator: Option<Expression>,
 }
 
-impl Input {
-    /// Values that deserve an example of their own: the bounds of a range, the members of a choice.
+impl PropertyInput {
+    /// Returns values that deserve an example of their own: the bounds of a range, the members of a
+    /// choice.
     #[must_use]
-    pub fn landmarks(&self) -> Vec<Value> {
+    pub fn landmarks(&self) -> Vec<PythonValue> {
         let Some(ExpressionKind::Call {
             function,
             arguments,
@@ -56,16 +57,18 @@ impl Input {
                     .chain(named.map(|keyword| &keyword.value))
                     .collect()
             }
-            (Some("sampled_from"), [members]) => children(members),
+            (Some("sampled_from"), [members]) => child_expressions(members),
             _ => Vec::new(),
         };
-        let constant = |member: &Expression| Value::of_term(&Term::read(member, "", &Unscoped));
+        let constant = |member: &Expression| {
+            PythonValue::from_term(&Term::from_expression(member, "", &EmptyScope))
+        };
         members.into_iter().filter_map(constant).collect()
     }
 }
 
-impl Property {
-    /// `Class.method` or `function`: how Python finds it.
+impl PropertyFunction {
+    /// Returns `Class.method` or `function`, by which Python finds it.
     #[must_use]
     pub fn path(&self) -> String {
         match &self.class {
@@ -74,7 +77,7 @@ impl Property {
         }
     }
 
-    /// The name without the prefix that makes it a test.
+    /// Returns the name without its test prefix.
     #[must_use]
     pub fn short_name(&self) -> &str {
         let name = self.function.name.as_str();
@@ -85,23 +88,28 @@ impl Property {
     }
 }
 
-/// All properties of a module, in the order in which they are written.
+/// Returns all properties of a module, in source order.
 #[must_use]
-pub(super) fn all(module: &Module) -> Vec<Property> {
-    each(module).into_iter().filter(is_property).collect()
+pub(super) fn find_properties(module: &Module) -> Vec<PropertyFunction> {
+    all_functions(module)
+        .into_iter()
+        .filter(is_property)
+        .collect()
 }
 
-/// The function of that name (`name`, `Class.method` or `Class::method`), whether or not it looks like a property.
+/// Returns the function of that name (`name`, `Class.method` or `Class::method`), even if it does
+/// not look like a property.
 #[must_use]
-pub(super) fn named(module: &Module, name: &str) -> Option<Property> {
+pub(super) fn find_property(module: &Module, name: &str) -> Option<PropertyFunction> {
     let path = name.replace("::", ".");
-    // The last of that name is what Python calls, as where `@overload` stands above the others.
-    each(module)
+    // Python calls the last function of a name, for example below several `@overload` ones.
+    all_functions(module)
         .into_iter()
         .rfind(|property| property.path() == path)
 }
 
-fn is_property(property: &Property) -> bool {
+/// Returns true if a function is a property by its name and its decorators.
+fn is_property(property: &PropertyFunction) -> bool {
     let name = property.function.name.as_str();
     match (property.is_given, &property.class) {
         (true, Some(_)) => true,
@@ -111,42 +119,45 @@ fn is_property(property: &Property) -> bool {
     }
 }
 
-/// Every function of the module and every method of its classes.
-fn each(module: &Module) -> Vec<Property> {
+/// Returns every function of the module and every method of its classes.
+fn all_functions(module: &Module) -> Vec<PropertyFunction> {
     let mut found = Vec::new();
-    functions(&module.body, None, &mut found);
+    collect_functions(&module.body, None, &mut found);
     found
 }
 
-fn functions(body: &[Statement], class: Option<&Class>, found: &mut Vec<Property>) {
+/// Appends the functions among statements.
+fn collect_functions(body: &[Statement], class: Option<&Class>, found: &mut Vec<PropertyFunction>) {
     for statement in body {
         match &statement.kind {
             StatementKind::Function(function) => {
-                found.push(property(function, class, statement.range.start))
+                found.push(build_property(function, class, statement.range.start))
             }
             StatementKind::Class(inner) if class.is_none() => {
-                functions(&inner.body, Some(inner), found)
+                collect_functions(&inner.body, Some(inner), found)
             }
-            // What is defined under a condition (`if sys.platform …`, `try: import …`) is defined in the module, too.
+            // Functions under a condition (`if sys.platform …`, `try: import …`) belong to the
+            // module, too.
             StatementKind::If {
                 body, otherwise, ..
             } => {
-                functions(body, class, found);
-                functions(otherwise, class, found);
+                collect_functions(body, class, found);
+                collect_functions(otherwise, class, found);
             }
             StatementKind::Try {
                 body, otherwise, ..
             } => {
-                functions(body, class, found);
-                functions(otherwise, class, found);
+                collect_functions(body, class, found);
+                collect_functions(otherwise, class, found);
             }
             _ => {}
         }
     }
 }
 
-fn property(function: &Function, class: Option<&Class>, start: usize) -> Property {
-    let given = function.decorators.iter().find_map(given);
+/// Reads the inputs of a function.
+fn build_property(function: &Function, class: Option<&Class>, start: usize) -> PropertyFunction {
+    let given = function.decorators.iter().find_map(given_arguments);
     let is_static =
         (function.decorators.iter()).any(|decorator| decorator.as_name() == Some("staticmethod"));
     let skipped = usize::from(class.is_some() && !is_static);
@@ -158,7 +169,7 @@ fn property(function: &Function, class: Option<&Class>, start: usize) -> Propert
             )
         })
         .collect();
-    Property {
+    PropertyFunction {
         class: class.map(|class| class.name.clone()),
         function: function.clone(),
         inputs: match &given {
@@ -170,10 +181,11 @@ fn property(function: &Function, class: Option<&Class>, start: usize) -> Propert
     }
 }
 
-type Arguments<'a> = (&'a [Expression], &'a [Keyword]);
+/// The positional and keyword arguments of `@given`.
+type GivenArguments<'a> = (&'a [Expression], &'a [Keyword]);
 
-/// The arguments of `@given(…)` or `@hypothesis.given(…)`.
-fn given(decorator: &Expression) -> Option<Arguments<'_>> {
+/// Returns the arguments of `@given(…)` or `@hypothesis.given(…)`.
+fn given_arguments(decorator: &Expression) -> Option<GivenArguments<'_>> {
     match &decorator.kind {
         ExpressionKind::Call {
             function,
@@ -184,13 +196,13 @@ fn given(decorator: &Expression) -> Option<Arguments<'_>> {
     }
 }
 
-/// Strategies by name, or by position counted from the right, as Hypothesis does. Parameters without one are fixtures of
-/// the test runner and no part of what must hold.
+/// Assigns strategies to parameters, by name or by position counted from the right, as Hypothesis
+/// does. Parameters without one are fixtures of the test runner, and no inputs.
 fn inputs_of_given(
     parameters: &[&Parameter],
     positions: &[Expression],
     keywords: &[Keyword],
-) -> Vec<Input> {
+) -> Vec<PropertyInput> {
     let infers_all = matches!(positions, [only] if only.kind == ExpressionKind::Ellipsis);
     let first = parameters.len().saturating_sub(positions.len());
     let strategy_of = |index: usize, parameter: &Parameter| {
@@ -216,7 +228,7 @@ fn inputs_of_given(
         .iter()
         .enumerate()
         .filter_map(|(index, parameter)| {
-            Some(Input {
+            Some(PropertyInput {
                 name: parameter.name.clone(),
                 generator: strategy_of(index, parameter)?,
             })
@@ -224,11 +236,12 @@ fn inputs_of_given(
     inputs.collect()
 }
 
-fn inputs_of_annotations(parameters: &[&Parameter]) -> Vec<Input> {
+/// Returns the parameters without a default, with their annotations.
+fn inputs_of_annotations(parameters: &[&Parameter]) -> Vec<PropertyInput> {
     let without_default = parameters
         .iter()
         .filter(|parameter| parameter.default.is_none());
-    let inputs = without_default.map(|parameter| Input {
+    let inputs = without_default.map(|parameter| PropertyInput {
         name: parameter.name.clone(),
         generator: parameter.annotation.clone(),
     });
@@ -243,7 +256,7 @@ mod tests {
 
     fn found(text: &str) -> Vec<(String, Vec<(String, String)>)> {
         let module = tree::module(text).expect("Python");
-        let inputs = |property: &Property| {
+        let inputs = |property: &PropertyFunction| {
             let inputs = property.inputs.iter().map(|input| {
                 let generator = input.generator.as_ref();
                 let source = generator.map_or("", |generator| &text[generator.range.clone()]);
@@ -251,7 +264,7 @@ mod tests {
             });
             inputs.collect()
         };
-        let properties = all(&module);
+        let properties = find_properties(&module);
         properties
             .iter()
             .map(|property| (property.path(), inputs(property)))
@@ -317,12 +330,12 @@ mod tests {
     fn bounds_and_members_are_landmarks() {
         let text = "@given(st.integers(-1, max_value=9), st.sampled_from(['a', None]), st.text())\ndef test_a(n, m, s): ...\n";
         let module = tree::module(text).expect("Python");
-        let inputs = &all(&module)[0].inputs;
-        let notations = |input: &Input| {
+        let inputs = &find_properties(&module)[0].inputs;
+        let notations = |input: &PropertyInput| {
             input
                 .landmarks()
                 .iter()
-                .map(Value::notation)
+                .map(PythonValue::notation)
                 .collect::<Vec<_>>()
         };
         assert_eq!(notations(&inputs[0]), ["-1", "9"]);
@@ -334,19 +347,21 @@ mod tests {
     fn any_function_on_request() {
         let module =
             tree::module("class A:\n  def m(self, n): ...\ndef f(): ...\n").expect("Python");
-        assert!(all(&module).is_empty());
+        assert!(find_properties(&module).is_empty());
         assert_eq!(
-            named(&module, "A::m").map(|found| found.path()).as_deref(),
+            find_property(&module, "A::m")
+                .map(|found| found.path())
+                .as_deref(),
             Some("A.m")
         );
         assert_eq!(
-            named(&module, "A.m").map(|found| found.inputs.len()),
+            find_property(&module, "A.m").map(|found| found.inputs.len()),
             Some(1)
         );
-        assert!(named(&module, "f").is_some());
-        assert!(named(&module, "g").is_none());
+        assert!(find_property(&module, "f").is_some());
+        assert!(find_property(&module, "g").is_none());
         let twice = tree::module("def f(n): ...\ndef f(n, m): ...\n").expect("Python");
-        let inputs = named(&twice, "f").map(|found| found.inputs.len());
+        let inputs = find_property(&twice, "f").map(|found| found.inputs.len());
         assert_eq!(inputs, Some(2));
     }
 }

@@ -1,32 +1,36 @@
-//! Which calls of a check are made visible as steps of their own (F8).
+//! Hoisting: the calls of a check that become steps of their own (F8).
 
 use testwright_source::tree::{Comparison, Expression, ExpressionKind};
 
-use super::code::children;
+use super::code::child_expressions;
 
-/// The calls that an expression evaluates whatever happens, innermost first. Whether they are unknown is not looked at.
+/// Returns the calls that an expression evaluates in any case, innermost first. Known and unknown
+/// calls are both returned.
 ///
-/// `is_asked` says whether the expression is a check, or something that a check is about. `define` tells what a local was assigned, for its expression stands wherever its name does.
-pub(super) fn unconditional<'a>(
+/// `is_asked` is true if the expression stands as a condition. `define` gives the expression of a
+/// local, which stands wherever its name does.
+pub(super) fn unconditional_calls<'a>(
     expression: &'a Expression,
     is_asked: bool,
     define: &dyn Fn(&str) -> Option<&'a Expression>,
 ) -> Vec<&'a Expression> {
     let mut calls = Vec::new();
-    collect(expression, is_asked, define, &mut calls);
+    collect_calls(expression, is_asked, define, &mut calls);
     calls
 }
 
-fn collect<'a>(
+/// Appends the calls of an expression.
+fn collect_calls<'a>(
     expression: &'a Expression,
     is_asked: bool,
     define: &dyn Fn(&str) -> Option<&'a Expression>,
     calls: &mut Vec<&'a Expression>,
 ) {
     let mut inside =
-        |expression: &'a Expression, is_asked| collect(expression, is_asked, define, calls);
+        |expression: &'a Expression, is_asked| collect_calls(expression, is_asked, define, calls);
     match &expression.kind {
-        // Only the first operand is evaluated in any case; so it is with chains of comparisons and with conditions.
+        // Only the first operand is evaluated in any case, and so it is with chains of comparisons
+        // and conditions.
         ExpressionKind::And(operands) | ExpressionKind::Or(operands) => {
             if let Some(first) = operands.first() {
                 inside(first, is_asked);
@@ -55,21 +59,22 @@ fn collect<'a>(
             }
         }
         ExpressionKind::Call { .. } => {
-            for child in children(expression) {
+            for child in child_expressions(expression) {
                 inside(child, false);
             }
-            // A call that is itself asked whether it holds is said as such (C31).
+            // A call that stands as a condition is phrased as such (C31) and stays.
             if !is_asked && !calls.contains(&expression) {
                 calls.push(expression);
             }
         }
-        _ => children(expression)
+        _ => child_expressions(expression)
             .into_iter()
             .for_each(|child| inside(child, false)),
     }
 }
 
-/// `== True` and the like ask what is before them whether it holds (C4).
+/// Returns true for a comparison with `True` or `False`, which makes its left side a condition
+/// (C4).
 fn is_truth_value((comparison, operand): &(Comparison, Expression)) -> bool {
     let compares = matches!(
         comparison,
@@ -86,7 +91,7 @@ mod tests {
 
     fn check(text: &str, expected: &[&str]) {
         let check = tree::expression(text).expect("Python");
-        let calls = unconditional(&check, true, &|_| None);
+        let calls = unconditional_calls(&check, true, &|_| None);
         let calls: Vec<&str> = calls.iter().map(|call| &text[call.range.clone()]).collect();
         assert_eq!(calls, expected, "{text}");
     }

@@ -1,31 +1,34 @@
-//! Loops of a property, and what happens to its locals later.
+//! Loops of a property that check or call, and later changes of its locals.
 
 use testwright_source::tree::{
-    Clause, ComprehensionKind, Expression, ExpressionKind, Statement, StatementKind,
+    ComprehensionClause, ComprehensionKind, Expression, ExpressionKind, Statement, StatementKind,
 };
 
-use super::code::bind;
-use super::scope::Here;
-use crate::term::{CHANGING, Term, Type};
+use super::code::bound_names;
+use super::scope::PropertyScope;
+use crate::term::{MUTATING_METHODS, Term, Type};
 
-/// `for v in X: [if d:] assert c`, with one loop around the other.
+/// A check inside loops: `for v in X: [if d:] assert c`.
 #[derive(Debug, Clone)]
-pub(super) struct CheckOfEach<'a> {
+pub(super) struct LoopCheck<'a> {
+    /// The targets and iterables, outermost first.
     loops: Vec<(&'a Expression, &'a Expression)>,
+    /// The condition around the check.
     condition: Option<&'a Expression>,
+    /// The checked condition.
     check: &'a Expression,
 }
 
-/// The checks of a loop, if it has nothing else.
-pub(super) fn checks<'a>(
+/// Returns the checks of a loop that does nothing else.
+pub(super) fn loop_checks<'a>(
     target: &'a Expression,
     iterable: &'a Expression,
     body: &'a [Statement],
-) -> Option<Vec<CheckOfEach<'a>>> {
+) -> Option<Vec<LoopCheck<'a>>> {
     let mut checks = Vec::new();
     for statement in body {
         let inner = match &statement.kind {
-            StatementKind::Assert { condition, .. } => vec![CheckOfEach {
+            StatementKind::Assert { condition, .. } => vec![LoopCheck {
                 loops: Vec::new(),
                 condition: None,
                 check: condition,
@@ -43,7 +46,7 @@ pub(super) fn checks<'a>(
                             },
                         ..
                     },
-                ] => vec![CheckOfEach {
+                ] => vec![LoopCheck {
                     loops: Vec::new(),
                     condition: Some(condition),
                     check,
@@ -56,7 +59,7 @@ pub(super) fn checks<'a>(
                 body,
                 otherwise,
                 is_async: false,
-            } if otherwise.is_empty() => self::checks(target, iterable, body)?,
+            } if otherwise.is_empty() => self::loop_checks(target, iterable, body)?,
             StatementKind::Pass => Vec::new(),
             _ => return None,
         };
@@ -68,13 +71,13 @@ pub(super) fn checks<'a>(
     (!checks.is_empty()).then_some(checks)
 }
 
-impl CheckOfEach<'_> {
-    /// The same as `all(c for v in X if d)`, which is how it reads (C25).
+impl LoopCheck<'_> {
+    /// Returns the check as `all(c for v in X if d)`, which is how it reads (C25).
     pub(super) fn as_quantifier(&self) -> Expression {
         let mut element = self.check.clone();
         let mut condition = self.condition.cloned();
         for (target, iterable) in self.loops.iter().rev() {
-            let clause = Clause {
+            let clause = ComprehensionClause {
                 is_async: false,
                 target: (*target).clone(),
                 iterable: (*iterable).clone(),
@@ -105,13 +108,13 @@ impl CheckOfEach<'_> {
         element
     }
 
-    /// The loop as it is.
-    pub(super) fn code(&self, here: &mut Here<'_>) -> Vec<String> {
+    /// Returns the loop as Python code.
+    pub(super) fn code(&self, scope: &mut PropertyScope<'_>) -> Vec<String> {
         let Some(((target, iterable), rest)) = self.loops.split_first() else {
-            let check = here.code(self.check);
+            let check = scope.code(self.check);
             return match self.condition {
                 Some(condition) => vec![
-                    format!("if {}:", here.code(condition)),
+                    format!("if {}:", scope.code(condition)),
                     format!("    assert {check}"),
                 ],
                 None => vec![format!("assert {check}")],
@@ -119,27 +122,28 @@ impl CheckOfEach<'_> {
         };
         let mut lines = vec![format!(
             "for {} in {}:",
-            here.source(target),
-            here.code(iterable)
+            scope.source(target),
+            scope.code(iterable)
         )];
-        let bound = bound(target, &here.term(iterable));
-        let inner = CheckOfEach {
+        let bound = loop_variables(target, &scope.term(iterable));
+        let inner = LoopCheck {
             loops: rest.to_vec(),
             ..self.clone()
         };
-        let inside = here.binding(&bound, |here| inner.code(here));
+        let inside = scope.binding(&bound, |scope| inner.code(scope));
         lines.extend(inside.into_iter().map(|line| format!("    {line}")));
         lines
     }
 }
 
-/// The names that a loop binds, with what is known of their types.
-pub(super) fn bound(target: &Expression, iterable: &Term) -> Vec<(String, Type)> {
+/// Returns the names that a loop binds, with their types.
+pub(super) fn loop_variables(target: &Expression, iterable: &Term) -> Vec<(String, Type)> {
     let mut names = Vec::new();
     bind_types(target, &iterable.type_of().element(), &mut names);
     names
 }
 
+/// Appends the names of a target, with their types.
 fn bind_types(target: &Expression, type_: &Type, names: &mut Vec<(String, Type)>) {
     match &target.kind {
         ExpressionKind::Name(name) => names.push((name.clone(), type_.clone())),
@@ -153,43 +157,49 @@ fn bind_types(target: &Expression, type_: &Type, names: &mut Vec<(String, Type)>
     }
 }
 
-/// Whether statements after `end` do something to a local that an expression in its place would not show.
-pub(super) fn is_changed(name: &str, body: &[Statement], end: usize, depth: usize) -> bool {
+/// Returns true if a statement after `end` changes a local in a way that its expression would not
+/// show.
+pub(super) fn is_changed_later(name: &str, body: &[Statement], end: usize, depth: usize) -> bool {
     body.iter().any(|statement| {
         let is_later = statement.range.start >= end;
         match &statement.kind {
-            StatementKind::Expression(expression) if is_later => changes(name, expression),
+            StatementKind::Expression(expression) if is_later => may_change(name, expression),
             StatementKind::Assign { targets, value } if is_later => {
                 let is_target = |target: &Expression| {
                     let mut names = Vec::new();
-                    bind(target, &mut names);
+                    bound_names(target, &mut names);
                     is_part_of(name, target)
                         || (depth > 0 && names.iter().any(|other| other == name))
                 };
-                targets.iter().any(is_target) || pops(name, value)
+                targets.iter().any(is_target) || calls_mutating_method(name, value)
             }
             StatementKind::Augmented { target, value, .. } if is_later => {
                 is_part_of(name, target)
                     || (depth > 0 && target.as_name() == Some(name))
-                    || pops(name, value)
+                    || calls_mutating_method(name, value)
             }
             StatementKind::Delete(targets) if is_later => {
                 targets.iter().any(|target| is_part_of(name, target))
             }
-            StatementKind::Assert { condition, .. } if is_later => pops(name, condition),
+            StatementKind::Assert { condition, .. } if is_later => {
+                calls_mutating_method(name, condition)
+            }
             StatementKind::For {
                 body, otherwise, ..
             }
             | StatementKind::While {
                 body, otherwise, ..
             } => {
-                is_changed(name, body, end, depth + 1)
-                    || is_changed(name, otherwise, end, depth + 1)
+                is_changed_later(name, body, end, depth + 1)
+                    || is_changed_later(name, otherwise, end, depth + 1)
             }
-            StatementKind::With { body, .. } => is_changed(name, body, end, depth),
+            StatementKind::With { body, .. } => is_changed_later(name, body, end, depth),
             StatementKind::If {
                 body, otherwise, ..
-            } => is_changed(name, body, end, depth) || is_changed(name, otherwise, end, depth),
+            } => {
+                is_changed_later(name, body, end, depth)
+                    || is_changed_later(name, otherwise, end, depth)
+            }
             StatementKind::Try {
                 body,
                 handlers,
@@ -198,15 +208,16 @@ pub(super) fn is_changed(name: &str, body: &[Statement], end: usize, depth: usiz
             } => {
                 let handlers = handlers.iter().map(|handler| &handler.body);
                 let mut blocks = [body, otherwise, finally].into_iter().chain(handlers);
-                blocks.any(|block| is_changed(name, block, end, depth + 1))
+                blocks.any(|block| is_changed_later(name, block, end, depth + 1))
             }
             _ => false,
         }
     })
 }
 
-/// A call for its effect may change what it is a method of, and what it is given.
-fn changes(name: &str, expression: &Expression) -> bool {
+/// Returns true if a call for its effect may change a local: as the object of the method, or as an
+/// argument.
+fn may_change(name: &str, expression: &Expression) -> bool {
     let ExpressionKind::Call {
         function,
         arguments,
@@ -229,25 +240,25 @@ fn changes(name: &str, expression: &Expression) -> bool {
     is_method_of || (is_given && !is_known && !super::unittest::is_check(function))
 }
 
-/// `x.pop()` somewhere in an expression.
-fn pops(name: &str, expression: &Expression) -> bool {
+/// Returns true if an expression contains a call such as `x.pop()`.
+fn calls_mutating_method(name: &str, expression: &Expression) -> bool {
     let is_such = match &expression.kind {
         ExpressionKind::Call { function, .. } => match &function.kind {
             ExpressionKind::Attribute {
                 object,
                 name: method,
-            } => object.as_name() == Some(name) && CHANGING.contains(&method.as_str()),
+            } => object.as_name() == Some(name) && MUTATING_METHODS.contains(&method.as_str()),
             _ => false,
         },
         _ => false,
     };
     is_such
-        || super::code::children(expression)
+        || super::code::child_expressions(expression)
             .into_iter()
-            .any(|child| pops(name, child))
+            .any(|child| calls_mutating_method(name, child))
 }
 
-/// `x.a` and `x[i]` are parts of `x`.
+/// Returns true if a target is a part of a local, such as `x.a` or `x[i]`.
 fn is_part_of(name: &str, target: &Expression) -> bool {
     match &target.kind {
         ExpressionKind::Attribute { object, .. } | ExpressionKind::Subscript { object, .. } => {

@@ -1,81 +1,83 @@
-//! Several examples as one outline with a table (4.4).
+//! Scenario outlines: several examples as one scenario with a table.
 
-use super::Subject;
-use super::rule::{Definition, Piece, Sampled, Values};
-use super::script::{Saying, Script};
-use super::wording::{can_be_read, step_text, stored};
-use crate::gherkin::{Origin, Scenario, Step, Table};
-use crate::phrase::Speaker;
-use crate::value::Value;
+use super::PropertyModule;
+use super::rule::{SampledProperty, StepDefinition, StepPiece, ValuePlacement};
+use super::script::{PropertyScript, StepSentence};
+use super::wording::{input_pieces, is_readable_back, step_text};
+use crate::gherkin::{DataTable, FileLine, Scenario, ScenarioStep};
+use crate::phrase::Phraser;
+use crate::value::PythonValue;
 
-/// How the examples of a property are laid out.
+/// The layout of a property's examples.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Layout {
-    /// A scenario for each.
+pub enum ExampleLayout {
+    /// One scenario per example.
     #[default]
     Scenarios,
-    /// One outline for all, where a table can hold them.
+    /// One outline for all examples, if a table can hold them.
     Outline,
-    /// An outline from three examples on.
+    /// An outline for three or more examples.
     Auto,
 }
 
-impl Layout {
+impl ExampleLayout {
+    /// Returns true if this number of examples should be an outline.
     pub(super) fn wants_outline(self, examples: usize) -> bool {
         match self {
-            Layout::Scenarios => false,
-            Layout::Outline => examples > 0,
-            Layout::Auto => examples >= 3,
+            ExampleLayout::Scenarios => false,
+            ExampleLayout::Outline => examples > 0,
+            ExampleLayout::Auto => examples >= 3,
         }
     }
 }
 
-/// The outline of a property; nothing if its examples differ in more than their values, if an input is not of one kind in
-/// all of them, or if not every parser would read the table alike (G6).
-pub(super) fn scenario(
-    subject: &Subject,
-    sampled: &Sampled<'_>,
+/// Builds the outline of a property. Returns nothing if the examples differ in more than their
+/// values, if an input has several kinds, or if not every parser would read the table alike (G6).
+pub(super) fn build_outline(
+    module: &PropertyModule,
+    sampled: &SampledProperty<'_>,
     title: &str,
-    speaker: &Speaker<'_>,
-) -> Option<(Scenario, Vec<Definition>)> {
+    phraser: &Phraser<'_>,
+) -> Option<(Scenario, Vec<StepDefinition>)> {
     let first = sampled.cases.first()?;
-    let script = subject.script(sampled.property, Some(first), sampled.hoists, speaker);
-    let texts = |script: &Script, case| -> Vec<String> {
-        let said = script
+    let script = module.script(sampled.property, Some(first), sampled.hoists, phraser);
+    let texts = |script: &PropertyScript, case| -> Vec<String> {
+        let lines = script
             .lines
             .iter()
-            .filter(|line| !matches!(line.saying, Saying::Input { .. }));
-        said.map(|line| step_text(&line.saying, case, Values::Named, speaker))
+            .filter(|line| !matches!(line.sentence, StepSentence::Input { .. }));
+        lines
+            .map(|line| step_text(&line.sentence, case, ValuePlacement::Named, phraser))
             .collect()
     };
     let is_alike = sampled.cases.iter().all(|case| {
-        let other = subject.script(sampled.property, Some(case), sampled.hoists, speaker);
+        let other = module.script(sampled.property, Some(case), sampled.hoists, phraser);
         texts(&other, case) == texts(&script, first)
     });
-    let table = table(sampled, speaker).filter(|table| table.fits())?;
+    let table = build_table(sampled, phraser).filter(|table| table.fits())?;
     if !is_alike || sampled.verified.contains(&false) {
         return None;
     }
     let name = format!("{title} - examples");
     let mut scenario = Scenario {
         name: name.clone(),
-        origin: subject.origin(sampled.property.start),
+        origin: module.origin(sampled.property.start),
         ..Scenario::default()
     };
     let mut definitions = Vec::new();
     for line in &script.lines {
-        let (text, pieces) = match &line.saying {
-            Saying::Input { name } => {
-                let kind = kind_of(sampled, name)?;
-                let words = speaker.words(name);
-                let pieces = stored(&words);
+        let (text, pieces) = match &line.sentence {
+            StepSentence::Input { name } => {
+                let kind = common_kind(sampled, name)?;
+                let words = phraser.words(name);
+                let pieces = input_pieces(&words);
                 (
                     format!("I have the {kind} <{words}>, called {words}"),
                     pieces,
                 )
             }
-            saying => {
-                let text = step_text(saying, first, Values::Named, speaker);
+            sentence => {
+                let text = step_text(sentence, first, ValuePlacement::Named, phraser);
                 // Parsers would take it for the name of a column.
                 if table
                     .headings
@@ -84,44 +86,45 @@ pub(super) fn scenario(
                 {
                     return None;
                 }
-                (text.clone(), vec![Piece::Words(text)])
+                (text.clone(), vec![StepPiece::Words(text)])
             }
         };
-        definitions.push(Definition {
+        definitions.push(StepDefinition {
             keyword: line.keyword,
             text: pieces,
             code: line.code.clone(),
             inputs: Vec::new(),
             scenarios: vec![name.clone()],
         });
-        scenario.steps.push(Step {
-            origin: Origin {
-                file: subject.file.clone(),
+        scenario.steps.push(ScenarioStep {
+            origin: FileLine {
+                file: module.file.clone(),
                 line: line.line,
             },
-            ..Step::new(line.keyword, &text)
+            ..ScenarioStep::new(line.keyword, &text)
         });
     }
     scenario.examples = Some(table);
     Some((scenario, definitions))
 }
 
-fn table(sampled: &Sampled<'_>, speaker: &Speaker<'_>) -> Option<Table> {
+/// Builds the table of the examples' values.
+fn build_table(sampled: &SampledProperty<'_>, phraser: &Phraser<'_>) -> Option<DataTable> {
     let names: Vec<&String> = sampled
         .property
         .inputs
         .iter()
         .map(|input| &input.name)
         .collect();
-    let cell = |case: &crate::sample::Case, name: &String| {
+    let cell = |case: &crate::sample::SampleCase, name: &String| {
         let argument = case
             .arguments
             .iter()
             .find(|argument| argument.name == *name)?;
-        can_be_read(argument).then(|| {
+        is_readable_back(argument).then(|| {
             argument
                 .value
-                .notation_in(false, &|word| speaker.words(word))
+                .notation_with(false, &|word| phraser.words(word))
         })
     };
     let row = |case| {
@@ -130,28 +133,29 @@ fn table(sampled: &Sampled<'_>, speaker: &Speaker<'_>) -> Option<Table> {
             .map(|name| cell(case, name))
             .collect::<Option<Vec<String>>>()
     };
-    let table = Table {
-        headings: names.iter().map(|name| speaker.words(name)).collect(),
+    let table = DataTable {
+        headings: names.iter().map(|name| phraser.words(name)).collect(),
         rows: sampled.cases.iter().map(row).collect::<Option<_>>()?,
     };
     (!table.headings.is_empty()).then_some(table)
 }
 
-/// The one kind that an input is of in all examples.
-fn kind_of(sampled: &Sampled<'_>, name: &str) -> Option<&'static str> {
+/// Returns the kind that an input has in all examples.
+fn common_kind(sampled: &SampledProperty<'_>, name: &str) -> Option<&'static str> {
     let mut kinds = sampled.cases.iter().map(|case| {
         let argument = case
             .arguments
             .iter()
             .find(|argument| argument.name == name)?;
-        kind(&argument.value)
+        plain_kind(&argument.value)
     });
     let first = kinds.next()??;
     kinds.all(|kind| kind == Some(first)).then_some(first)
 }
 
-/// What stands between "the" and the notation of a value; nothing if its phrase is not made like that.
-fn kind(value: &Value) -> Option<&'static str> {
+/// Returns the words between "the" and the notation of a value, or nothing if its phrase is made
+/// differently.
+fn plain_kind(value: &PythonValue) -> Option<&'static str> {
     let noun = value.kind_noun();
     let is_plain = value.phrase() == format!("the {noun} {}", value.notation());
     (is_plain || value.length() == Some(0)).then_some(noun)

@@ -1,36 +1,39 @@
-//! The rules and scenarios of a feature (4.2, 4.4), and the step that each of their lines is.
+//! The rules and scenarios of a feature (F2, F3, F5), and the step definition of each line.
 
 use testwright_source::tree::first_paragraph;
 
-use super::find::Property;
-use super::outline::{self, Layout};
-use super::script::{Code, Line, Saying, Script};
-use super::wording::{argument, can_be_read, pieces, step_text};
-use super::{Subject, walk};
-use crate::gherkin::{Description, Feature, Keyword, Origin, Rule, Scenario, Step};
-use crate::phrase::{Speaker, join};
-use crate::sample::Case;
-use crate::steps::{self, Home, Play};
-use crate::words::capitalised;
+use super::find::PropertyFunction;
+use super::outline::{self, ExampleLayout};
+use super::script::{PropertyScript, ScriptLine, StepCode, StepSentence};
+use super::wording::{find_argument, is_readable_back, step_text, text_pieces};
+use super::{PropertyModule, script_builder};
+use crate::gherkin::{
+    Description, Feature, FeatureRule, FileLine, Scenario, ScenarioStep, StepKeyword,
+};
+use crate::phrase::{Phraser, join};
+use crate::sample::SampleCase;
+use crate::steps::{self, ExecutableScenario, StepModule};
+use crate::words::capitalise;
 
-/// A property with the cases that are its examples.
+/// A property with its examples.
 #[derive(Debug, Clone)]
-pub struct Sampled<'a> {
+pub struct SampledProperty<'a> {
     /// The property.
-    pub property: &'a Property,
-    /// Its examples, in order.
-    pub cases: Vec<Case>,
-    /// Whether calls may become steps of their own (F8): not if that would change the verdict (4.7).
+    pub property: &'a PropertyFunction,
+    /// The examples, in order.
+    pub cases: Vec<SampleCase>,
+    /// True if calls may become steps of their own (F8). Unset if that would change the verdict.
     pub hoists: bool,
-    /// For each case whether its steps were seen to agree with the property. Those that were not are marked.
+    /// For each case, true if its steps were seen to agree with the property. The others are marked
+    /// in the feature.
     pub verified: Vec<bool>,
 }
 
-impl<'a> Sampled<'a> {
-    /// Examples that are taken to be in order.
+impl<'a> SampledProperty<'a> {
+    /// Creates a property whose examples count as verified.
     #[must_use]
-    pub fn new(property: &'a Property, cases: Vec<Case>) -> Sampled<'a> {
-        Sampled {
+    pub fn new(property: &'a PropertyFunction, cases: Vec<SampleCase>) -> SampledProperty<'a> {
+        SampledProperty {
             property,
             verified: vec![true; cases.len()],
             cases,
@@ -39,129 +42,130 @@ impl<'a> Sampled<'a> {
     }
 }
 
-/// Where the values of a scenario stand.
+/// The places where the values of a scenario are written.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Values {
-    /// In `Given`; elsewhere there are names.
+pub enum ValuePlacement {
+    /// In `Given` steps only; other steps use names.
     #[default]
     Named,
-    /// Everywhere.
+    /// In every step.
     Inline,
 }
 
-/// A feature and what its steps do.
+/// A feature with the code of its steps.
 #[derive(Debug, Clone, Default)]
-pub struct Told {
-    /// What people read.
+pub struct RenderedFeature {
+    /// The feature.
     pub feature: Feature,
-    /// What each distinct text does, in the order in which they first occur.
-    pub definitions: Vec<Definition>,
-    /// What its scenarios do, if that is one thing from the first line to the last.
-    pub plays: Vec<Play>,
+    /// The step definitions, in order of first occurrence.
+    pub definitions: Vec<StepDefinition>,
+    /// The scenarios whose code is one function from the first line to the last.
+    pub scenarios: Vec<ExecutableScenario>,
 }
 
-/// A step and what it does.
+/// A step text and its code.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Definition {
-    /// What it is for.
-    pub keyword: Keyword,
-    /// What it says.
-    pub text: Vec<Piece>,
-    /// What it does.
-    pub code: Code,
-    /// The inputs that were given without a name, in order, as they are stored.
+pub struct StepDefinition {
+    /// The keyword.
+    pub keyword: StepKeyword,
+    /// The text, in pieces.
+    pub text: Vec<StepPiece>,
+    /// The code.
+    pub code: StepCode,
+    /// The stored names of the inputs that were given without a name, in order.
     pub inputs: Vec<String>,
-    /// The scenarios whose step does this.
+    /// The scenarios that contain the step.
     pub scenarios: Vec<String>,
 }
 
 /// A piece of a step's text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Piece {
+pub enum StepPiece {
     /// Fixed words.
     Words(String),
-    /// The value of an input with its kind; stores it. The name is that under which it is kept.
+    /// The value of an input with its kind, which is stored under this name.
     Phrase(String),
-    /// The value of an input, which must be the one that is kept under this name (S6).
+    /// The value of an input, which must be the one stored under this name (S6).
     Value(String),
 }
 
-impl Definition {
-    /// The text, if it is always the same.
+impl StepDefinition {
+    /// Returns the text if it contains no values.
     #[must_use]
     pub fn exact_text(&self) -> Option<&str> {
         match self.text.as_slice() {
-            [Piece::Words(words)] => Some(words),
+            [StepPiece::Words(words)] => Some(words),
             _ => None,
         }
     }
 }
 
-impl Subject {
-    /// The feature of some of its properties, with the steps that it needs.
+impl PropertyModule {
+    /// Renders the feature of properties with their examples, and the steps that it needs.
     #[must_use]
-    pub fn tell(
+    pub fn render_feature(
         &self,
-        sampled: &[Sampled<'_>],
-        values: Values,
-        layout: Layout,
-        speaker: &Speaker<'_>,
-    ) -> Told {
-        let mut told = Told {
-            feature: self.head(speaker),
-            ..Told::default()
+        sampled: &[SampledProperty<'_>],
+        values: ValuePlacement,
+        layout: ExampleLayout,
+        phraser: &Phraser<'_>,
+    ) -> RenderedFeature {
+        let mut rendered = RenderedFeature {
+            feature: self.feature_head(phraser),
+            ..RenderedFeature::default()
         };
         let mut titles = Vec::new();
         for sampled in sampled {
-            let title = unique(self.title(sampled.property, speaker), &mut titles);
-            let mut rule = self.rule(sampled, speaker);
+            let title = unique_title(self.title(sampled.property, phraser), &mut titles);
+            let mut rule = self.rule(sampled, phraser);
             let wants_outline =
-                layout.wants_outline(sampled.cases.len()) && values == Values::Named;
+                layout.wants_outline(sampled.cases.len()) && values == ValuePlacement::Named;
             let as_outline = wants_outline
-                .then(|| outline::scenario(self, sampled, &title, speaker))
+                .then(|| outline::build_outline(self, sampled, &title, phraser))
                 .flatten();
             match as_outline {
                 Some((scenario, definitions)) => {
                     rule.scenarios.push(scenario);
                     definitions
                         .into_iter()
-                        .for_each(|definition| told.define(definition));
+                        .for_each(|definition| rendered.add_definition(definition));
                 }
-                None => self.scenarios(sampled, values, &title, speaker, &mut rule, &mut told),
+                None => self.scenarios(sampled, values, &title, phraser, &mut rule, &mut rendered),
             }
-            told.feature.rules.push(rule);
+            rendered.feature.rules.push(rule);
         }
-        told
+        rendered
     }
 
+    /// Adds one scenario per example.
     fn scenarios(
         &self,
-        sampled: &Sampled<'_>,
-        values: Values,
+        sampled: &SampledProperty<'_>,
+        values: ValuePlacement,
         title: &str,
-        speaker: &Speaker<'_>,
-        rule: &mut Rule,
-        told: &mut Told,
+        phraser: &Phraser<'_>,
+        rule: &mut FeatureRule,
+        rendered: &mut RenderedFeature,
     ) {
         for (index, case) in sampled.cases.iter().enumerate() {
-            let script = self.script(sampled.property, Some(case), sampled.hoists, speaker);
+            let script = self.script(sampled.property, Some(case), sampled.hoists, phraser);
             let name = format!("{title} - example {}", index + 1);
             let is_verified = sampled.verified.get(index).copied().unwrap_or(true);
-            let mut scenario = self.scenario(&script, case, values, speaker, told, &name);
+            let mut scenario = self.scenario(&script, case, values, phraser, rendered, &name);
             scenario.comment = (!is_verified).then(|| "not verified".to_owned());
             scenario.origin = self.origin(sampled.property.start);
             rule.scenarios.push(scenario);
         }
     }
 
-    /// The lines of a script as a scenario.
+    /// Builds a scenario from the lines of a script.
     pub(crate) fn scenario(
         &self,
-        script: &Script,
-        case: &Case,
-        values: Values,
-        speaker: &Speaker<'_>,
-        told: &mut Told,
+        script: &PropertyScript,
+        case: &SampleCase,
+        values: ValuePlacement,
+        phraser: &Phraser<'_>,
+        rendered: &mut RenderedFeature,
         name: &str,
     ) -> Scenario {
         let mut scenario = Scenario {
@@ -171,102 +175,106 @@ impl Subject {
         let readable = case
             .arguments
             .iter()
-            .filter(|argument| can_be_read(argument));
+            .filter(|argument| is_readable_back(argument));
         let inputs: Vec<String> = readable
-            .map(|argument| speaker.words(&argument.name))
+            .map(|argument| phraser.words(&argument.name))
             .collect();
         for line in &script.lines {
-            let text = step_text(&line.saying, case, values, speaker);
-            let pieces = pieces(&line.saying, case, values, speaker, &text);
-            let code = match &line.saying {
-                Saying::Input { name } => self.input_code(case, name, speaker),
+            let text = step_text(&line.sentence, case, values, phraser);
+            let pieces = text_pieces(&line.sentence, case, values, phraser, &text);
+            let code = match &line.sentence {
+                StepSentence::Input { name } => self.input_code(case, name, phraser),
                 _ => line.code.clone(),
             };
-            told.define(Definition {
+            rendered.add_definition(StepDefinition {
                 keyword: line.keyword,
                 text: pieces,
                 code,
                 inputs: match values {
-                    Values::Named => Vec::new(),
-                    Values::Inline => inputs.clone(),
+                    ValuePlacement::Named => Vec::new(),
+                    ValuePlacement::Inline => inputs.clone(),
                 },
                 scenarios: vec![name.to_owned()],
             });
-            scenario.steps.push(Step {
-                origin: Origin {
+            scenario.steps.push(ScenarioStep {
+                origin: FileLine {
                     file: self.file.clone(),
                     line: line.line,
                 },
-                ..Step::new(line.keyword, &text)
+                ..ScenarioStep::new(line.keyword, &text)
             });
         }
         scenario
     }
 
-    /// How an input is made whose phrase cannot be read back.
-    fn input_code(&self, case: &Case, name: &str, speaker: &Speaker<'_>) -> Code {
+    /// Returns the code that makes an input whose phrase cannot be parsed back (S2: by a recipe).
+    fn input_code(&self, case: &SampleCase, name: &str, phraser: &Phraser<'_>) -> StepCode {
         let argument = case.arguments.iter().find(|argument| argument.name == name);
-        let Some(argument) = argument.filter(|argument| !can_be_read(argument)) else {
-            return Code::default();
+        let Some(argument) = argument.filter(|argument| !is_readable_back(argument)) else {
+            return StepCode::default();
         };
-        let place = format!("{}[{}]", self.store(), super::quoted(&speaker.words(name)));
+        let entry = format!(
+            "{}[{}]",
+            self.store_name(),
+            super::python_string(&phraser.words(name))
+        );
         let body = match &argument.recipe {
-            Some(recipe) => format!("{place} = made({})", super::quoted(recipe)),
+            Some(recipe) => format!("{entry} = made({})", super::python_string(recipe)),
             None => format!(
                 "raise NotImplementedError({})",
-                super::quoted(&format!("write here how to make {}", speaker.words(name)))
+                super::python_string(&format!("write here how to make {}", phraser.words(name)))
             ),
         };
-        Code {
+        StepCode {
             body: vec![body],
-            ..Code::default()
+            ..StepCode::default()
         }
     }
 
-    /// What each line of a case does, for who runs steps without a runner (4.7).
+    /// Returns the code of each line of a case, for running the steps without a test runner.
     #[must_use]
-    pub fn bodies(
+    pub fn step_bodies(
         &self,
-        property: &Property,
-        case: &Case,
+        property: &PropertyFunction,
+        case: &SampleCase,
         hoists: bool,
-        speaker: &Speaker<'_>,
-        home: &Home,
+        phraser: &Phraser<'_>,
+        target: &StepModule,
     ) -> Vec<String> {
-        let script = self.script(property, Some(case), hoists, speaker);
-        let body = |line: &Line| match &line.saying {
-            Saying::Input { name } => match argument(case, name) {
-                Some(argument) if can_be_read(argument) => format!(
+        let script = self.script(property, Some(case), hoists, phraser);
+        let body = |line: &ScriptLine| match &line.sentence {
+            StepSentence::Input { name } => match find_argument(case, name) {
+                Some(argument) if is_readable_back(argument) => format!(
                     "{}[{}] = read_phrase({})",
-                    home.store,
-                    super::quoted(&speaker.words(name)),
-                    super::quoted(&argument.value.phrase())
+                    target.store,
+                    super::python_string(&phraser.words(name)),
+                    super::python_string(&argument.value.phrase())
                 ),
-                _ => steps::statements(&self.input_code(case, name, speaker), home).join("\n"),
+                _ => steps::statements(&self.input_code(case, name, phraser), target).join("\n"),
             },
-            _ => steps::statements(&line.code, home).join("\n"),
+            _ => steps::statements(&line.code, target).join("\n"),
         };
         script.lines.iter().map(body).collect()
     }
 
-    /// The rule of a property without its scenarios (F2, F3).
-    pub(crate) fn rule(&self, sampled: &Sampled<'_>, speaker: &Speaker<'_>) -> Rule {
+    /// Builds the rule of a property without its scenarios (F2, F3).
+    pub(crate) fn rule(&self, sampled: &SampledProperty<'_>, phraser: &Phraser<'_>) -> FeatureRule {
         let property = sampled.property;
         let documented =
             first_paragraph(property.function.docstring.as_deref().unwrap_or_default());
         let (name, rest) = if documented.is_empty() {
             (
-                capitalised(&speaker.words(property.short_name())),
+                capitalise(&phraser.words(property.short_name())),
                 String::new(),
             )
         } else {
-            title_and_rest(&documented)
+            split_title(&documented)
         };
         let mut description = Description::default();
         description.push(&rest);
-        let script = self.script(property, sampled.cases.first(), sampled.hoists, speaker);
-        description.push(&self.must_hold(property, &script, speaker));
-        Rule {
+        let script = self.script(property, sampled.cases.first(), sampled.hoists, phraser);
+        description.push(&self.must_hold_sentence(property, &script, phraser));
+        FeatureRule {
             name,
             description,
             scenarios: Vec::new(),
@@ -274,16 +282,24 @@ impl Subject {
         }
     }
 
-    /// "This must hold for …, provided that …." (F3)
-    fn must_hold(&self, property: &Property, script: &Script, speaker: &Speaker<'_>) -> String {
-        let inputs = property.inputs.iter().zip(self.kinds(property, speaker));
+    /// Returns "This must hold for …, provided that …." (F3).
+    fn must_hold_sentence(
+        &self,
+        property: &PropertyFunction,
+        script: &PropertyScript,
+        phraser: &Phraser<'_>,
+    ) -> String {
+        let inputs = property
+            .inputs
+            .iter()
+            .zip(self.input_kinds(property, phraser));
         let inputs: Vec<String> = inputs
-            .map(|(input, kind)| kind.any(Some(&speaker.words(&input.name))))
+            .map(|(input, kind)| kind.any(Some(&phraser.words(&input.name))))
             .collect();
         let assumptions: Vec<String> = script
             .assumptions
             .iter()
-            .map(|term| speaker.clause(term))
+            .map(|term| phraser.clause(term))
             .collect();
         let inputs = if inputs.is_empty() {
             String::new()
@@ -302,27 +318,29 @@ impl Subject {
         }
     }
 
-    /// What the scenarios of a property are called, before " - example k" (F5).
-    pub(crate) fn title(&self, property: &Property, speaker: &Speaker<'_>) -> String {
-        let name = speaker.words(property.short_name());
-        capitalised(&match &property.class {
-            Some(class) => format!("{} {name}", speaker.words(class)),
+    /// Returns the title of a property's scenarios, before " - example 1" (F5).
+    pub(crate) fn title(&self, property: &PropertyFunction, phraser: &Phraser<'_>) -> String {
+        let name = phraser.words(property.short_name());
+        capitalise(&match &property.class {
+            Some(class) => format!("{} {name}", phraser.words(class)),
             None => name,
         })
     }
 
-    pub(crate) fn origin(&self, start: usize) -> Origin {
-        Origin {
+    /// Returns the line of a position in the source.
+    pub(crate) fn origin(&self, start: usize) -> FileLine {
+        FileLine {
             file: self.file.clone(),
-            line: walk::place_of(&self.text, start).0,
+            line: script_builder::line_and_column(&self.text, start).0,
         }
     }
 }
 
-impl Told {
-    /// Adds what a step does, unless that is known. Earlier values that any scenario needs are kept for all (S5).
-    pub(crate) fn define(&mut self, definition: Definition) {
-        let same = |known: &&mut Definition| {
+impl RenderedFeature {
+    /// Adds a step definition unless there is an equal one. Earlier values that any scenario needs
+    /// are kept for all (S5).
+    pub(crate) fn add_definition(&mut self, definition: StepDefinition) {
+        let same = |known: &&mut StepDefinition| {
             (known.keyword, &known.text, &known.inputs)
                 == (definition.keyword, &definition.text, &definition.inputs)
                 && (&known.code.body, &known.code.check)
@@ -342,8 +360,9 @@ impl Told {
     }
 }
 
-/// A title that no other scenario has, for pytest-bdd drops all but one of a name.
-fn unique(title: String, titles: &mut Vec<String>) -> String {
+/// Returns a title that no other scenario has, because pytest-bdd drops all but one of a name (trap
+/// 1).
+fn unique_title(title: String, titles: &mut Vec<String>) -> String {
     let mut candidate = title.clone();
     let mut number = 1;
     while titles.contains(&candidate) {
@@ -354,11 +373,12 @@ fn unique(title: String, titles: &mut Vec<String>) -> String {
     candidate
 }
 
-/// Longer first paragraphs are split behind their first sentence (F2).
-const LONGEST_TITLE: usize = 120;
+/// The longest first paragraph that is a title as a whole (F2).
+const MAX_TITLE: usize = 120;
 
-fn title_and_rest(paragraph: &str) -> (String, String) {
-    let end = if paragraph.chars().count() > LONGEST_TITLE {
+/// Splits a long paragraph after its first sentence (F2).
+fn split_title(paragraph: &str) -> (String, String) {
+    let end = if paragraph.chars().count() > MAX_TITLE {
         paragraph.find(". ").map(|position| position + 1)
     } else {
         None

@@ -1,99 +1,103 @@
-//! What names stand for in the middle of a property, in words and in code.
+//! The meaning of names at one point of a property, both in words and in code.
 
 use testwright_source::tree::Expression;
 
-use super::code::{self, Stored, quoted};
-use super::facts::Facts;
-use crate::term::{Call, Reference, Role, Scope, Term, Type};
+use super::code::{self, NameReplacements, python_string};
+use super::facts::ModuleFacts;
+use crate::term::{CallTerm, NameReference, NameRole, NameScope, Term, Type};
 
-/// What is known at some point of a property.
+/// The names that are known at one point of a property.
 #[derive(Clone)]
-pub(super) struct Here<'a> {
+pub(super) struct PropertyScope<'a> {
     /// The source of the module.
     pub text: &'a str,
-    pub facts: &'a Facts,
-    /// What the module is called in step files.
+    /// The facts of the module.
+    pub facts: &'a ModuleFacts,
+    /// The name of the module in step files.
     pub alias: &'a str,
-    /// Where step files keep values.
+    /// The variable in which step files keep values.
     pub store: &'a str,
-    /// The words of an identifier.
+    /// Gives the words of an identifier.
     pub words: &'a dyn Fn(&str) -> String,
-    names: Vec<(String, Known)>,
-    heard: Vec<(Call, Reference)>,
+    /// The locals and their meanings.
+    names: Vec<(String, LocalMeaning)>,
+    /// Calls whose results have been stored, with the names of the results.
+    results: Vec<(CallTerm, NameReference)>,
 }
 
-/// What a name stands for.
+/// The meaning of a local.
 #[derive(Clone)]
-enum Known {
+enum LocalMeaning {
     /// Something that has a name in the feature, too.
-    Variable(Reference),
-    /// Something that is written out wherever it is named.
-    Written {
+    Variable(NameReference),
+    /// An expression that is written out wherever the local is mentioned.
+    Expression {
         term: Term,
         code: String,
-        /// What it was assigned, if that still means the same.
+        /// The assigned expression, if it still means the same.
         expression: Option<Expression>,
     },
-    /// What a loop binds.
-    Bound(Reference),
-    /// What only code can say.
-    Hidden(String),
+    /// A variable of a loop.
+    Bound(NameReference),
+    /// Something that only code can express.
+    CodeOnly(String),
 }
 
-impl<'a> Here<'a> {
+impl<'a> PropertyScope<'a> {
+    /// Creates a scope without locals.
     pub(super) fn new(
         text: &'a str,
-        facts: &'a Facts,
+        facts: &'a ModuleFacts,
         alias: &'a str,
         store: &'a str,
         words: &'a dyn Fn(&str) -> String,
-    ) -> Here<'a> {
-        Here {
+    ) -> PropertyScope<'a> {
+        PropertyScope {
             text,
             facts,
             alias,
             store,
             words,
             names: Vec::new(),
-            heard: Vec::new(),
+            results: Vec::new(),
         }
     }
 
-    /// From now on the name is that of something in the feature.
-    pub(super) fn variable(&mut self, name: &str, type_: Type) {
-        let reference = Reference::new(name, Role::Variable).with_type(type_);
-        self.set(name, Known::Variable(reference));
+    /// Defines a name that the feature uses, too.
+    pub(super) fn define_variable(&mut self, name: &str, type_: Type) {
+        let reference = NameReference::new(name, NameRole::Variable).with_type(type_);
+        self.set_name(name, LocalMeaning::Variable(reference));
     }
 
-    /// From now on the name is another way to write an expression.
-    pub(super) fn write(&mut self, name: &str, expression: &Expression) {
+    /// Defines a name as an abbreviation of an expression.
+    pub(super) fn define_expression(&mut self, name: &str, expression: &Expression) {
         let mut names = Vec::new();
-        code::free_names(expression, &mut Vec::new(), &mut names);
+        code::collect_free_names(expression, &mut Vec::new(), &mut names);
         let is_of_itself = names.iter().any(|other| other == name);
-        let written = Known::Written {
+        let written = LocalMeaning::Expression {
             term: self.term(expression),
             code: self.code(expression),
             expression: (!is_of_itself).then(|| expression.clone()),
         };
-        self.set(name, written);
+        self.set_name(name, written);
     }
 
-    /// The same for what is no expression of the source.
-    pub(super) fn write_term(&mut self, name: &str, term: Term, code: String) {
-        let written = Known::Written {
+    /// Defines a name as a term that is no expression of the source.
+    pub(super) fn define_term(&mut self, name: &str, term: Term, code: String) {
+        let written = LocalMeaning::Expression {
             term,
             code,
             expression: None,
         };
-        self.set(name, written);
+        self.set_name(name, written);
     }
 
-    /// From now on the name stands for code that cannot be said.
-    pub(super) fn hide(&mut self, name: &str, code: String) {
-        self.set(name, Known::Hidden(code));
+    /// Defines a name that stands for code without a phrase.
+    pub(super) fn define_code(&mut self, name: &str, code: String) {
+        self.set_name(name, LocalMeaning::CodeOnly(code));
     }
 
-    /// Runs something while a loop binds names.
+    /// Runs `inside` while a loop binds names.
     pub(super) fn binding<T>(
         &mut self,
         names: &[(String, Type)],
@@ -101,44 +105,44 @@ impl<'a> Here<'a> {
     ) -> T {
         let before = self.names.clone();
         for (name, type_) in names {
-            let reference = Reference::new(name, Role::Variable).with_type(type_.clone());
-            self.set(name, Known::Bound(reference));
+            let reference = NameReference::new(name, NameRole::Variable).with_type(type_.clone());
+            self.set_name(name, LocalMeaning::Bound(reference));
         }
         let result = inside(self);
         self.names = before;
         result
     }
 
-    /// From now on the call reads like its result.
-    pub(super) fn hear(&mut self, call: Call, result: &str) {
-        self.heard
-            .push((call, Reference::new(result, Role::Phrase)));
-        // What was written down before with the call in it reads like that, too.
+    /// Reads the call as its result from now on.
+    pub(super) fn record_result(&mut self, call: CallTerm, result: &str) {
+        self.results
+            .push((call, NameReference::new(result, NameRole::Phrase)));
+        // Expressions that were defined before and contain the call change, too.
         let known = self.names.iter().enumerate();
-        let again: Vec<(usize, Term, String)> = known
+        let updated: Vec<(usize, Term, String)> = known
             .filter_map(|(at, (_, known))| match known {
-                Known::Written {
+                LocalMeaning::Expression {
                     expression: Some(expression),
                     ..
                 } => Some((at, self.term(expression), self.code(expression))),
                 _ => None,
             })
             .collect();
-        for (at, new_term, new_code) in again {
-            if let Some((_, Known::Written { term, code, .. })) = self.names.get_mut(at) {
+        for (at, new_term, new_code) in updated {
+            if let Some((_, LocalMeaning::Expression { term, code, .. })) = self.names.get_mut(at) {
                 (*term, *code) = (new_term, new_code);
             }
         }
     }
 
-    /// Something is done to the object: what calls about it have answered may not be so any more.
-    pub(super) fn forget(&mut self, object: &str) {
-        self.heard
-            .retain(|(call, _)| !speaks_of(&Term::Call(Box::new(call.clone())), object));
+    /// Forgets results of calls on an object that is about to change.
+    pub(super) fn forget_results(&mut self, object: &str) {
+        self.results
+            .retain(|(call, _)| !mentions_object(&Term::Call(Box::new(call.clone())), object));
     }
 
-    /// Earlier values, before something is done to the object: locals that speak of it keep what they stood for (S5).
-    /// Gives under which names they are kept, and how they are found out.
+    /// Keeps the earlier values of locals before an object changes (S5). Returns the names under
+    /// which they are kept, and the code that computes them.
     pub(super) fn keep_earlier(
         &mut self,
         object: &str,
@@ -146,7 +150,7 @@ impl<'a> Here<'a> {
     ) -> Vec<(String, String)> {
         let mut kept = Vec::new();
         for (name, known) in &mut self.names {
-            let Known::Written {
+            let LocalMeaning::Expression {
                 term,
                 code,
                 expression,
@@ -155,60 +159,61 @@ impl<'a> Here<'a> {
                 continue;
             };
             let is_steady = matches!(term, Term::Reference(_) | Term::Earlier(_));
-            if is_steady || !speaks_of(term, object) || !is_wanted(name) {
+            if is_steady || !mentions_object(term, object) || !is_wanted(name) {
                 continue;
             }
             let key = format!("earlier {}", (self.words)(name));
             kept.push((key.clone(), code.clone()));
             *term = Term::Earlier(Box::new(term.clone()));
             *expression = None;
-            *code = format!("{}[{}]", self.store, quoted(&key));
+            *code = format!("{}[{}]", self.store, python_string(&key));
         }
         kept
     }
 
-    /// What an expression means here.
+    /// Builds the term of an expression at this point.
     pub(super) fn term(&self, expression: &Expression) -> Term {
-        Term::read(expression, self.text, self)
+        Term::from_expression(expression, self.text, self)
     }
 
-    /// What an expression does here.
+    /// Returns the code of an expression at this point.
     pub(super) fn code(&self, expression: &Expression) -> String {
-        code::code(expression, self.text, self)
+        code::rewrite_expression(expression, self.text, self)
     }
 
-    /// The source of an expression, in one line.
+    /// Returns the source of an expression on one line.
     pub(super) fn source(&self, expression: &Expression) -> String {
         let source = self.text.get(expression.range.clone()).unwrap_or_default();
-        crate::gherkin::one_line(source)
+        crate::gherkin::collapse_whitespace(source)
     }
 
-    /// Where a value is kept.
-    pub(super) fn place(&self, name: &str) -> String {
-        format!("{}[{}]", self.store, quoted(&(self.words)(name)))
+    /// Returns the code that accesses a stored value.
+    pub(super) fn store_entry(&self, name: &str) -> String {
+        format!("{}[{}]", self.store, python_string(&(self.words)(name)))
     }
 
-    /// What a local was assigned that is written out.
+    /// Returns the expression of a local that is written out.
     pub(super) fn definition(&self, name: &str) -> Option<&Expression> {
-        match self.known(name)? {
-            Known::Written { expression, .. } => expression.as_ref(),
+        match self.find_name(name)? {
+            LocalMeaning::Expression { expression, .. } => expression.as_ref(),
             _ => None,
         }
     }
 
-    /// The names under which values are kept that an expression uses.
+    /// Returns the names of stored values that an expression uses.
     pub(super) fn kept_names(&self, expression: &Expression) -> Vec<String> {
         let term = self.term(expression);
         let mut kept = Vec::new();
-        self.kept_in(&term, &mut kept);
+        self.collect_kept_names(&term, &mut kept);
         kept
     }
 
-    fn kept_in(&self, term: &Term, kept: &mut Vec<String>) {
+    /// Appends the names of stored values that a term uses.
+    fn collect_kept_names(&self, term: &Term, kept: &mut Vec<String>) {
         if let Term::Reference(reference) = term {
-            let key = match (&reference.role, self.known(&reference.name)) {
-                (Role::Phrase, _) => Some(reference.name.clone()),
-                (_, Some(Known::Variable(known))) if known == reference => {
+            let key = match (&reference.role, self.find_name(&reference.name)) {
+                (NameRole::Phrase, _) => Some(reference.name.clone()),
+                (_, Some(LocalMeaning::Variable(known))) if known == reference => {
                     Some((self.words)(&reference.name))
                 }
                 _ => None,
@@ -216,17 +221,18 @@ impl<'a> Here<'a> {
             kept.extend(key.filter(|key| !kept.contains(key)));
         }
         for child in term.children() {
-            self.kept_in(child, kept);
+            self.collect_kept_names(child, kept);
         }
     }
 
-    fn set(&mut self, name: &str, known: Known) {
-        // What was assigned speaks of the value that the name had then.
+    /// Sets the meaning of a name.
+    fn set_name(&mut self, name: &str, known: LocalMeaning) {
+        // Expressions that read the name were assigned with its earlier value.
         for (_, other) in &mut self.names {
-            if let Known::Written { expression, .. } = other {
+            if let LocalMeaning::Expression { expression, .. } = other {
                 let mut names = Vec::new();
                 if let Some(expression) = expression {
-                    code::free_names(expression, &mut Vec::new(), &mut names);
+                    code::collect_free_names(expression, &mut Vec::new(), &mut names);
                 }
                 if names.iter().any(|read| read == name) {
                     *expression = None;
@@ -237,45 +243,49 @@ impl<'a> Here<'a> {
         self.names.push((name.to_owned(), known));
     }
 
-    fn known(&self, name: &str) -> Option<&Known> {
+    /// Finds the meaning of a local.
+    fn find_name(&self, name: &str) -> Option<&LocalMeaning> {
         self.names
             .iter()
             .find_map(|(other, known)| (other == name).then_some(known))
     }
 }
 
-fn speaks_of(term: &Term, object: &str) -> bool {
+/// Returns true if a term mentions an object.
+fn mentions_object(term: &Term, object: &str) -> bool {
     term.any(&|part| matches!(part, Term::Reference(reference) if reference.name == object))
 }
 
-impl Scope for Here<'_> {
-    fn name(&self, name: &str) -> Option<Term> {
-        match self.known(name) {
-            Some(Known::Variable(reference) | Known::Bound(reference)) => {
+impl NameScope for PropertyScope<'_> {
+    fn resolve_name(&self, name: &str) -> Option<Term> {
+        match self.find_name(name) {
+            Some(LocalMeaning::Variable(reference) | LocalMeaning::Bound(reference)) => {
                 Some(reference.clone().into())
             }
-            Some(Known::Written { term, .. }) => Some(term.clone()),
-            Some(Known::Hidden(_)) => None,
-            None => self.facts.name(name),
+            Some(LocalMeaning::Expression { term, .. }) => Some(term.clone()),
+            Some(LocalMeaning::CodeOnly(_)) => None,
+            None => self.facts.resolve_name(name),
         }
     }
 
-    fn call(&self, call: &Call) -> Option<Term> {
-        let heard = self.heard.iter().find(|(heard, _)| heard == call);
-        heard.map(|(_, result)| result.clone().into())
+    fn resolve_call(&self, call: &CallTerm) -> Option<Term> {
+        let stored = self.results.iter().find(|(stored, _)| stored == call);
+        stored.map(|(_, result)| result.clone().into())
     }
 
     fn is_module(&self, name: &str) -> bool {
-        self.known(name).is_none() && self.facts.is_module(name)
+        self.find_name(name).is_none() && self.facts.is_module(name)
     }
 }
 
-impl Stored for Here<'_> {
+impl NameReplacements for PropertyScope<'_> {
     fn name(&self, name: &str) -> Option<String> {
-        match self.known(name) {
-            Some(Known::Variable(_)) => Some(self.place(name)),
-            Some(Known::Written { code, .. } | Known::Hidden(code)) => Some(code.clone()),
-            Some(Known::Bound(_)) => None,
+        match self.find_name(name) {
+            Some(LocalMeaning::Variable(_)) => Some(self.store_entry(name)),
+            Some(LocalMeaning::Expression { code, .. } | LocalMeaning::CodeOnly(code)) => {
+                Some(code.clone())
+            }
+            Some(LocalMeaning::Bound(_)) => None,
             None => self
                 .facts
                 .binds(name)
@@ -284,12 +294,12 @@ impl Stored for Here<'_> {
     }
 
     fn call(&self, call: &Expression) -> Option<String> {
-        if self.heard.is_empty() {
+        if self.results.is_empty() {
             return None;
         }
         match self.term(call) {
-            Term::Reference(result) if self.heard.iter().any(|(_, heard)| *heard == result) => {
-                Some(format!("{}[{}]", self.store, quoted(&result.name)))
+            Term::Reference(result) if self.results.iter().any(|(_, stored)| *stored == result) => {
+                Some(format!("{}[{}]", self.store, python_string(&result.name)))
             }
             _ => None,
         }

@@ -1,157 +1,159 @@
-//! What a property does with a sample, line by line: what is had, done and checked, in words and in code.
+//! Scripts: a property and a sample as the lines of a scenario, in words and in code.
 
-use crate::gherkin::Keyword;
-use crate::phrase::{Polarity, Speaker, Tense, join};
+use crate::gherkin::StepKeyword;
+use crate::phrase::{Phraser, Polarity, Tense, join};
 use crate::quotation;
-use crate::term::{Call, Term};
+use crate::term::{CallTerm, Term};
 
 /// A property as the lines of a scenario.
 #[derive(Debug, Clone, Default)]
-pub struct Script {
-    /// In the order in which they happen. The inputs come first.
-    pub lines: Vec<Line>,
-    /// What the property assumes, for the description of its rule (F3).
+pub struct PropertyScript {
+    /// The lines in order of execution, inputs first.
+    pub lines: Vec<ScriptLine>,
+    /// The assumptions of the property, for the description of its rule (F3).
     pub assumptions: Vec<Term>,
 }
 
 /// One line of a scenario.
 #[derive(Debug, Clone)]
-pub struct Line {
-    /// What it is for.
-    pub keyword: Keyword,
-    /// What it says.
-    pub saying: Saying,
-    /// What it does.
-    pub code: Code,
-    /// The line of the source that it comes from, from 1.
+pub struct ScriptLine {
+    /// The keyword.
+    pub keyword: StepKeyword,
+    /// The content of the line.
+    pub sentence: StepSentence,
+    /// The code of the line.
+    pub code: StepCode,
+    /// The source line that it comes from, counted from 1.
     pub line: usize,
 }
 
-/// What a line says.
+/// The content of a line, from which its text is made.
 #[derive(Debug, Clone)]
-pub enum Saying {
-    /// "I have P(v), called NAME": an input.
+pub enum StepSentence {
+    /// "I have the number 7, called n": an input.
     Input {
         /// The parameter.
         name: String,
     },
-    /// "I have NP, called NAME".
+    /// "I have a new account, called account".
     Have {
-        /// What there is.
+        /// The object.
         term: Term,
-        /// What it is called, as an identifier.
+        /// Its name, as an identifier.
         name: String,
     },
-    /// "I make NP, called NAME".
+    /// "I make a new account, called account".
     Make {
-        /// What is made.
+        /// The new object.
         term: Term,
-        /// What it is called, as an identifier.
+        /// Its name, as an identifier.
         name: String,
     },
-    /// `I call "H(f)" on O with A and B, giving x`.
+    /// `I call "push" on stack with x, giving y`.
     Call {
-        /// What is called.
-        call: Box<Call>,
-        /// What its answer is called; nothing if it has no name, or is "the result".
-        giving: Option<Given>,
-        /// Whether it is expected to fail: "I try to call".
+        /// The call.
+        call: Box<CallTerm>,
+        /// The name of the result; nothing if it has none, or is "the result".
+        giving: Option<ResultName>,
+        /// True if the call is expected to fail: "I try to call".
         tries: bool,
     },
-    /// `it fails with the error "H(E)"`, or one of several.
+    /// `it fails with the error "key error"`, or one of several.
     Fails {
         /// The classes of exceptions, as identifiers.
         errors: Vec<String>,
     },
-    /// A clause.
+    /// A clause that holds, or does not.
     Clause {
-        /// What holds.
+        /// The condition.
         term: Term,
-        /// Or does not.
+        /// Positive if it must hold, negative if it must not.
         polarity: Polarity,
     },
     /// "for every v in X, …".
     Each {
-        /// What the elements are called, as identifiers.
+        /// The names of the elements, as identifiers.
         names: Vec<String>,
-        /// What they are elements of.
+        /// The collection.
         iterable: Term,
-        /// What is done with each.
-        inner: Box<Saying>,
+        /// The content for each element.
+        inner: Box<StepSentence>,
     },
-    /// The Python statement "…" is carried out: a leak.
+    /// The Python statement "…" is carried out, which is a leak.
     Statement(String),
 }
 
-/// What an answer is called.
+/// The name of a call's result.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Given {
-    /// As the property calls it.
+pub enum ResultName {
+    /// The names that the property gives it.
     Names(Vec<String>),
-    /// "result 2".
+    /// A numbered result: "result 2".
     Number(usize),
 }
 
-/// What a line does.
+/// The code of a line.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Code {
-    /// Names under which earlier values are kept before anything is done (S5), and how they are found out.
+pub struct StepCode {
+    /// The names of earlier values that are kept first (S5), and the code that computes them.
     pub earlier: Vec<(String, String)>,
     /// Python statements, line by line.
     pub body: Vec<String>,
-    /// What must hold in the end.
+    /// The condition that must hold in the end.
     pub check: Option<String>,
-    /// The names whose values explain why it does not.
+    /// The names whose values explain a failed check.
     pub seen: Vec<String>,
 }
 
-impl Saying {
-    /// The same with other terms, as [`Term::replaced`] makes them.
-    pub(crate) fn with_terms(&self, change: &dyn Fn(&Term) -> Term) -> Saying {
-        let mut saying = self.clone();
-        match &mut saying {
-            Saying::Have { term, .. } | Saying::Make { term, .. } | Saying::Clause { term, .. } => {
-                *term = change(term)
-            }
-            Saying::Call { call, .. } => {
+impl StepSentence {
+    /// Returns the content with other terms.
+    pub(crate) fn map_terms(&self, change: &dyn Fn(&Term) -> Term) -> StepSentence {
+        let mut sentence = self.clone();
+        match &mut sentence {
+            StepSentence::Have { term, .. }
+            | StepSentence::Make { term, .. }
+            | StepSentence::Clause { term, .. } => *term = change(term),
+            StepSentence::Call { call, .. } => {
                 if let Term::Call(changed) = change(&Term::Call(call.clone())) {
                     *call = changed;
                 }
             }
-            Saying::Each {
+            StepSentence::Each {
                 iterable, inner, ..
             } => {
                 *iterable = change(iterable);
-                **inner = inner.with_terms(change);
+                **inner = inner.map_terms(change);
             }
-            Saying::Input { .. } | Saying::Fails { .. } | Saying::Statement(_) => {}
+            StepSentence::Input { .. }
+            | StepSentence::Fails { .. }
+            | StepSentence::Statement(_) => {}
         }
-        saying
+        sentence
     }
 }
 
-impl Saying {
-    /// The words. Inputs are said elsewhere, for they need their values.
+impl StepSentence {
+    /// Returns the text of the line. Inputs need their values and are written elsewhere.
     #[must_use]
-    pub fn words(&self, speaker: &Speaker<'_>) -> String {
+    pub fn text(&self, phraser: &Phraser<'_>) -> String {
         match self {
-            Saying::Input { name } => speaker.words(name),
-            Saying::Have { term, name } => {
-                // A constant is said like an input, so that its number can be changed in the feature.
+            StepSentence::Input { name } => phraser.words(name),
+            StepSentence::Have { term, name } => {
+                // A constant is written like an input, so that it can be changed in the feature.
                 let had = match term {
-                    Term::Value(value) => value.phrase_in(false, &|word| speaker.words(word)),
-                    _ => speaker.noun(term).text,
+                    Term::Value(value) => value.phrase_with(false, &|word| phraser.words(word)),
+                    _ => phraser.noun(term).text,
                 };
-                format!("I have {had}, called {}", speaker.words(name))
+                format!("I have {had}, called {}", phraser.words(name))
             }
-            Saying::Make { term, name } => {
+            StepSentence::Make { term, name } => {
                 format!(
                     "I make {}, called {}",
-                    speaker.noun(term).text,
-                    speaker.words(name)
+                    phraser.noun(term).text,
+                    phraser.words(name)
                 )
             }
-            Saying::Call {
+            StepSentence::Call {
                 call,
                 giving,
                 tries,
@@ -159,59 +161,62 @@ impl Saying {
                 let verb = if *tries { "I try to call" } else { "I call" };
                 let giving = giving
                     .as_ref()
-                    .map(|given| format!(", giving {}", given.words(speaker)));
+                    .map(|given| format!(", giving {}", given.text(phraser)));
                 format!(
                     "{verb} {}{}",
-                    called(call, speaker),
+                    call_text(call, phraser),
                     giving.unwrap_or_default()
                 )
             }
-            Saying::Fails { errors } => {
+            StepSentence::Fails { errors } => {
                 let errors = errors
                     .iter()
-                    .map(|error| format!("\"{}\"", speaker.words(error)));
+                    .map(|error| format!("\"{}\"", phraser.words(error)));
                 format!(
                     "it fails with the error {}",
                     join::nouns(&errors.collect::<Vec<_>>(), "or")
                 )
             }
-            Saying::Clause { term, polarity } => speaker.say(term, *polarity, Tense::Present),
-            Saying::Each {
+            StepSentence::Clause { term, polarity } => {
+                phraser.clause_in(term, *polarity, Tense::Present)
+            }
+            StepSentence::Each {
                 names,
                 iterable,
                 inner,
             } => {
-                let names: Vec<String> = names.iter().map(|name| speaker.words(name)).collect();
+                let names: Vec<String> = names.iter().map(|name| phraser.words(name)).collect();
                 let names = join::nouns(&names, "and");
-                let iterable = speaker.noun(iterable).text;
-                format!("for every {names} in {iterable}, {}", inner.words(speaker))
+                let iterable = phraser.noun(iterable).text;
+                format!("for every {names} in {iterable}, {}", inner.text(phraser))
             }
-            Saying::Statement(source) => {
+            StepSentence::Statement(source) => {
                 format!(
                     "the Python statement {} is carried out",
-                    quotation::quoted(source)
+                    quotation::quote_code(source)
                 )
             }
         }
     }
 }
 
-impl Given {
-    fn words(&self, speaker: &Speaker<'_>) -> String {
+impl ResultName {
+    /// Returns the words of the result.
+    fn text(&self, phraser: &Phraser<'_>) -> String {
         match self {
-            Given::Names(names) => {
-                let names: Vec<String> = names.iter().map(|name| speaker.words(name)).collect();
+            ResultName::Names(names) => {
+                let names: Vec<String> = names.iter().map(|name| phraser.words(name)).collect();
                 join::nouns(&names, "and")
             }
-            Given::Number(number) => format!("result {number}"),
+            ResultName::Number(number) => format!("result {number}"),
         }
     }
 }
 
-/// `"H(f)" on O with A and B`, or what an idiom has for it.
-pub(crate) fn called(call: &Call, speaker: &Speaker<'_>) -> String {
-    if let Some(words) = speaker.call_idiom(&Term::Call(Box::new(call.clone()))) {
+/// Describes a call, `"push" on stack with x`, or returns what an idiom has for it.
+pub(crate) fn call_text(call: &CallTerm, phraser: &Phraser<'_>) -> String {
+    if let Some(words) = phraser.call_idiom(&Term::Call(Box::new(call.clone()))) {
         return words;
     }
-    speaker.called(call)
+    phraser.call_words(call)
 }

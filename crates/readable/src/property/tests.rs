@@ -3,36 +3,46 @@
 use super::*;
 use crate::gherkin;
 use crate::idiom::Vocabulary;
-use crate::sample::{Argument, Case, Decision};
-use crate::value::Value;
+use crate::sample::{Decision, SampleArgument, SampleCase};
+use crate::value::PythonValue;
 
 const HEAD: &str =
     "from hypothesis import assume, given, strategies as st\nimport pytest\nimport shop\n";
 
 /// The feature of a module whose every property gets the same values.
-fn tell(text: &str, arguments: &[(&str, &str)]) -> String {
-    tell_as(text, arguments, Values::Named, Layout::Scenarios)
+fn render(text: &str, arguments: &[(&str, &str)]) -> String {
+    tell_as(
+        text,
+        arguments,
+        ValuePlacement::Named,
+        ExampleLayout::Scenarios,
+    )
 }
 
-fn tell_as(text: &str, arguments: &[(&str, &str)], values: Values, layout: Layout) -> String {
-    let subject = Subject::read("test_things.py", text).expect("Python");
-    let properties = subject.properties();
+fn tell_as(
+    text: &str,
+    arguments: &[(&str, &str)],
+    values: ValuePlacement,
+    layout: ExampleLayout,
+) -> String {
+    let module = PropertyModule::parse("test_things.py", text).expect("Python");
+    let properties = module.properties();
     let case = case(arguments);
-    let sampled: Vec<Sampled<'_>> = properties
+    let sampled: Vec<SampledProperty<'_>> = properties
         .iter()
-        .map(|property| Sampled::new(property, vec![case.clone()]))
+        .map(|property| SampledProperty::new(property, vec![case.clone()]))
         .collect();
     let vocabulary = Vocabulary::default();
-    let told = subject.tell(&sampled, values, layout, &Speaker::new(&vocabulary));
-    gherkin::write(&told.feature).expect("every parser reads it")
+    let rendered = module.render_feature(&sampled, values, layout, &Phraser::new(&vocabulary));
+    gherkin::write(&rendered.feature).expect("every parser reads it")
 }
 
-fn case(arguments: &[(&str, &str)]) -> Case {
+fn case(arguments: &[(&str, &str)]) -> SampleCase {
     let arguments = arguments.iter().map(|(name, source)| {
-        let value = Value::of_python(source).expect("a value");
-        Argument::new(name, value)
+        let value = PythonValue::from_python(source).expect("a value");
+        SampleArgument::new(name, value)
     });
-    Case::of(arguments.collect())
+    SampleCase::of(arguments.collect())
 }
 
 /// The steps of a property with this body, the `Given`s of its inputs left out.
@@ -43,7 +53,7 @@ fn steps(parameters: &str, body: &str) -> Vec<String> {
         .split(", ")
         .map(|parameter| parameter.split(':').next().unwrap_or_default());
     let arguments: Vec<(&str, &str)> = names.map(|name| (name, "5")).collect();
-    let feature = tell(&text, &arguments);
+    let feature = render(&text, &arguments);
     let lines = feature
         .lines()
         .skip_while(|line| !line.trim_start().starts_with("Scenario:"))
@@ -68,15 +78,15 @@ fn line(text: &str, beginning: &str) -> String {
 fn f1_the_feature_is_named_after_the_module() {
     let property = "def prop_a(n): assert n\n";
     let name = |file: &str| {
-        let subject = Subject::read(file, property).expect("Python");
+        let module = PropertyModule::parse(file, property).expect("Python");
         let vocabulary = Vocabulary::default();
-        subject.head(&Speaker::new(&vocabulary)).name
+        module.feature_head(&Phraser::new(&vocabulary)).name
     };
     assert_eq!(name("a/test_bank_account.py"), "Bank account");
     assert_eq!(name("lists_test.py"), "Lists");
     assert_eq!(name("AVLTree.py"), "AVL tree");
     assert_eq!(name("test_.py"), "Test");
-    let text = tell(
+    let text = render(
         &format!("\"\"\"Rules of\n  things.\n\nMore.\n\"\"\"\n{property}"),
         &[("n", "1")],
     );
@@ -88,15 +98,15 @@ fn f1_the_feature_is_named_after_the_module() {
 
 #[test]
 fn f2_the_rule_is_named_after_the_docstring() {
-    let text = tell("def prop_two_words(n):\n    assert n\n", &[("n", "1")]);
+    let text = render("def prop_two_words(n):\n    assert n\n", &[("n", "1")]);
     assert_eq!(line(&text, "Rule:"), "Rule: Two words");
-    let text = tell(
+    let text = render(
         "def prop_a(n):\n    \"\"\"It\n    holds.\n\n    Not this.\"\"\"\n    assert n\n",
         &[("n", "1")],
     );
     assert_eq!(line(&text, "Rule:"), "Rule: It holds.");
     let long = format!("It holds. {}", "And more of it, on and on. ".repeat(5));
-    let text = tell(
+    let text = render(
         &format!("def prop_a(n):\n    \"\"\"{long}\"\"\"\n    assert n\n"),
         &[("n", "1")],
     );
@@ -110,7 +120,7 @@ fn f2_the_rule_is_named_after_the_docstring() {
 #[test]
 fn f3_what_it_must_hold_for() {
     let head = HEAD;
-    let text = tell(
+    let text = render(
         &format!(
             "{head}@given(n=st.integers(0, 9), s=st.text())\ndef test_a(s, n):\n    assume(n > 1)\n    assume(s)\n    assert s\n"
         ),
@@ -120,24 +130,24 @@ fn f3_what_it_must_hold_for() {
         line(&text, "This must"),
         "This must hold for any text s and any whole number n from 0 to 9, provided that n is greater than 1 and s is not empty."
     );
-    let text = tell("def prop_a(n: int):\n    assert n\n", &[("n", "1")]);
+    let text = render("def prop_a(n: int):\n    assert n\n", &[("n", "1")]);
     assert_eq!(
         line(&text, "This must"),
         "This must hold for any whole number n."
     );
-    assert!(!tell("def prop_a():\n    assert 1 < 2\n", &[]).contains("This must"));
+    assert!(!render("def prop_a():\n    assert 1 < 2\n", &[]).contains("This must"));
 }
 
 #[test]
 fn f4_one_tag_on_the_feature_and_none_elsewhere() {
-    let text = tell("def prop_a(n):\n    assert n\n", &[("n", "1")]);
+    let text = render("def prop_a(n):\n    assert n\n", &[("n", "1")]);
     assert!(text.starts_with("@property\nFeature:"));
     assert_eq!(text.matches('@').count(), 1);
 }
 
 #[test]
 fn f5_and_trap_1_names_of_scenarios_are_unique_in_a_file() {
-    let text = tell(
+    let text = render(
         &format!(
             "{HEAD}def prop_it_works(n):\n    assert n\n@given(st.integers())\ndef test_it_works(n):\n    assert n\n\
                   class TestStack:\n    @given(st.integers())\n    def test_push(self, n):\n        assert n\n"
@@ -160,7 +170,7 @@ fn f5_and_trap_1_names_of_scenarios_are_unique_in_a_file() {
 
 #[test]
 fn f6_inputs_are_had_in_order() {
-    let text = tell(
+    let text = render(
         "def prop_a(old_list, n):\n    assert n\n",
         &[("n", "1"), ("old_list", "[]")],
     );
@@ -268,7 +278,7 @@ fn f7_locals_are_written_out() {
         steps("n", "m = n\nm += 4\nassert m == 1"),
         ["Then n plus 4 is 1"]
     );
-    // What is changed later has to be there to be changed.
+    // A local that is changed later must be stored.
     assert_eq!(
         steps("n", "xs = []\nxs.append(n)\nassert xs == shop.one(n)"),
         [
@@ -289,7 +299,7 @@ fn f7_what_was_looked_at_before_a_change_speaks_of_the_earlier_value() {
         )[2],
         "Then the size of box is one more than before"
     );
-    // A function that gives an answer is not taken to change what it is given.
+    // A function with a result is not expected to change its arguments.
     assert_eq!(
         steps(
             "xs",
@@ -357,7 +367,7 @@ fn f7_and_p31_what_a_loop_gathers_is_written_out() {
             "And the number of elements x of xs such that x is even is at most the number of elements in xs",
         ]
     );
-    // Who has to be asked is asked once.
+    // The system is called once.
     assert_eq!(
         steps(
             "xs: list[int]",
@@ -368,15 +378,15 @@ fn f7_and_p31_what_a_loop_gathers_is_written_out() {
             "Then the number of entries in prices is at most the number of elements in xs",
         ]
     );
-    // What asks for what was gathered so far, or is changed later, stays a loop.
+    // A loop that reads its own result, or whose result is changed later, stays a loop.
     for body in [
         "seen = []\nfor x in xs:\n    if x not in seen:\n        seen.append(x)\nassert seen == xs",
         "seen = []\nfor x in xs:\n    seen.append(x)\nseen.append(1)\nassert seen == xs",
     ] {
-        let told = steps("xs: list[int]", body).join("\n");
+        let rendered = steps("xs: list[int]", body).join("\n");
         assert!(
-            told.contains("for x in xs") || told.contains("for every x in xs"),
-            "{told}"
+            rendered.contains("for x in xs") || rendered.contains("for every x in xs"),
+            "{rendered}"
         );
     }
 }
@@ -389,8 +399,8 @@ fn f7_only_the_branch_that_the_sample_takes() {
         ["And n is greater than 3", "Then n is greater than 2"]
     );
     let text = "import shop\ndef prop_a(n):\n    if shop.open(n):\n        return n > 1\n    assert n == 0\n";
-    let subject = Subject::read("test_things.py", text).expect("Python");
-    let property = subject.property("prop_a").expect("a property");
+    let module = PropertyModule::parse("test_things.py", text).expect("Python");
+    let property = module.property("prop_a").expect("a property");
     let mut case = case(&[("n", "0")]);
     case.decisions = vec![Decision {
         line: 3,
@@ -398,14 +408,14 @@ fn f7_only_the_branch_that_the_sample_takes() {
         holds: false,
     }];
     let vocabulary = Vocabulary::default();
-    let speaker = Speaker::new(&vocabulary);
-    let told = subject.tell(
-        &[Sampled::new(&property, vec![case])],
-        Values::Named,
-        Layout::Scenarios,
-        &speaker,
+    let phraser = Phraser::new(&vocabulary);
+    let rendered = module.render_feature(
+        &[SampledProperty::new(&property, vec![case])],
+        ValuePlacement::Named,
+        ExampleLayout::Scenarios,
+        &phraser,
     );
-    let texts: Vec<&str> = told.feature.rules[0].scenarios[0]
+    let texts: Vec<&str> = rendered.feature.rules[0].scenarios[0]
         .steps
         .iter()
         .map(|step| step.text.as_str())
@@ -458,7 +468,7 @@ fn f8_and_trap_4_what_may_not_be_evaluated_stays_where_it_is() {
         steps("n", "assert shop.even(n)"),
         ["Then \"even\" holds for n"]
     );
-    // Only the first check: what later ones call is said inside of them.
+    // Only the first check is hoisted: later ones keep their calls.
     assert_eq!(
         steps("n", "assert n > 1\nassert shop.half(n) < n"),
         [
@@ -473,19 +483,19 @@ fn f8_and_trap_4_what_may_not_be_evaluated_stays_where_it_is() {
 #[test]
 fn f8_can_be_undone() {
     let text = "def prop_a(n):\n    assert half(n) < n\n";
-    let subject = Subject::read("test_things.py", text).expect("Python");
-    let property = subject.property("prop_a").expect("a property");
+    let module = PropertyModule::parse("test_things.py", text).expect("Python");
+    let property = module.property("prop_a").expect("a property");
     let vocabulary = Vocabulary::default();
-    let mut sampled = Sampled::new(&property, vec![case(&[("n", "1")])]);
+    let mut sampled = SampledProperty::new(&property, vec![case(&[("n", "1")])]);
     sampled.hoists = false;
     sampled.verified = vec![false];
-    let told = subject.tell(
+    let rendered = module.render_feature(
         &[sampled],
-        Values::Named,
-        Layout::Scenarios,
-        &Speaker::new(&vocabulary),
+        ValuePlacement::Named,
+        ExampleLayout::Scenarios,
+        &Phraser::new(&vocabulary),
     );
-    let text = gherkin::write(&told.feature).expect("every parser reads it");
+    let text = gherkin::write(&rendered.feature).expect("every parser reads it");
     assert!(
         text.contains("    # not verified\n    Scenario: A - example 1\n"),
         "{text}"
@@ -501,8 +511,8 @@ fn forms_inline_writes_values_for_names_and_for_nothing_else() {
     let text = tell_as(
         "def prop_a(n, xs):\n    ys = drop(n, xs)\n    assert all(n > 0 for n in ys) and n not in ys\n",
         &[("n", "7"), ("xs", "[7, 'a b']")],
-        Values::Inline,
-        Layout::Scenarios,
+        ValuePlacement::Inline,
+        ExampleLayout::Scenarios,
     );
     let steps: Vec<&str> = text
         .lines()
@@ -525,34 +535,34 @@ fn forms_inline_writes_values_for_names_and_for_nothing_else() {
 #[test]
 fn forms_an_outline_needs_one_kind_and_plain_cells() {
     let text = "def prop_a(s):\n    assert s\n";
-    let subject = Subject::read("test_things.py", text).expect("Python");
-    let property = subject.property("prop_a").expect("a property");
+    let module = PropertyModule::parse("test_things.py", text).expect("Python");
+    let property = module.property("prop_a").expect("a property");
     let vocabulary = Vocabulary::default();
-    let speaker = Speaker::new(&vocabulary);
+    let phraser = Phraser::new(&vocabulary);
     let is_outline = |values: &[&str], layout| {
         let cases = values.iter().map(|value| case(&[("s", value)])).collect();
-        let told = subject.tell(
-            &[Sampled::new(&property, cases)],
-            Values::Named,
+        let rendered = module.render_feature(
+            &[SampledProperty::new(&property, cases)],
+            ValuePlacement::Named,
             layout,
-            &speaker,
+            &phraser,
         );
-        gherkin::write(&told.feature)
+        gherkin::write(&rendered.feature)
             .expect("every parser reads it")
             .contains("Outline")
     };
-    assert!(is_outline(&["'a'", "''"], Layout::Outline));
-    assert!(!is_outline(&["'a'", "''"], Layout::Auto));
-    assert!(is_outline(&["'a'", "''", "'b|c'"], Layout::Auto));
-    assert!(!is_outline(&["'a'", "1"], Layout::Outline));
-    assert!(!is_outline(&["'a'", "'b\\nc'"], Layout::Outline));
-    assert!(!is_outline(&["'a'", "'<s>'"], Layout::Outline));
-    assert!(!is_outline(&["None"], Layout::Outline));
+    assert!(is_outline(&["'a'", "''"], ExampleLayout::Outline));
+    assert!(!is_outline(&["'a'", "''"], ExampleLayout::Auto));
+    assert!(is_outline(&["'a'", "''", "'b|c'"], ExampleLayout::Auto));
+    assert!(!is_outline(&["'a'", "1"], ExampleLayout::Outline));
+    assert!(!is_outline(&["'a'", "'b\\nc'"], ExampleLayout::Outline));
+    assert!(!is_outline(&["'a'", "'<s>'"], ExampleLayout::Outline));
+    assert!(!is_outline(&["None"], ExampleLayout::Outline));
 }
 
 #[test]
 fn trap_11_docstrings_stay_as_they_are() {
-    let text = tell(
+    let text = render(
         "def prop_a(n):\n    \"\"\"Given `x >= 1`, `f(x)` ends.\"\"\"\n    assert n\n",
         &[("n", "1")],
     );
@@ -565,7 +575,7 @@ fn unittest_checks_read_like_assertions() {
         "{HEAD}class TestBox:\n    @given(st.integers())\n    def test_half(self, n):\n        \
          self.assertLess(shop.half(n), n)\n        self.assertTrue(n > 0 and n < 9)\n"
     );
-    let text = tell(&text, &[("n", "4")]);
+    let text = render(&text, &[("n", "4")]);
     let steps: Vec<&str> = text
         .lines()
         .skip_while(|line| !line.contains("Scenario"))
@@ -623,7 +633,7 @@ fn f7_what_asks_the_system_is_asked_once() {
             "Then either top has no value or top equals n",
         ]
     );
-    // What is used once may be written out.
+    // A local that is used once may be written out.
     assert_eq!(
         steps("n: int", "m = shop.next(n) + 1\nassert m > n"),
         [
@@ -649,7 +659,7 @@ fn f7_statements_that_only_python_can_say_keep_earlier_values() {
 fn f7_defaults_are_written_out() {
     assert_eq!(
         steps("n: int", "assert n < 3").len() + 1,
-        tell(
+        render(
             &format!("{HEAD}def prop_it(n: int, most: int = 3):\n    assert n < most\n"),
             &[("n", "5")]
         )
@@ -670,14 +680,26 @@ fn f7_statements_of_several_parts_know_their_names() {
             .map(|line| format!("    {line}\n"))
             .collect::<String>()
     );
-    let subject = Subject::read("test_things.py", &text).expect("Python");
-    let properties = subject.properties();
-    let sampled = [Sampled::new(&properties[0], vec![case(&[("n", "5")])])];
+    let module = PropertyModule::parse("test_things.py", &text).expect("Python");
+    let properties = module.properties();
+    let sampled = [SampledProperty::new(
+        &properties[0],
+        vec![case(&[("n", "5")])],
+    )];
     let vocabulary = Vocabulary::default();
-    let speaker = Speaker::new(&vocabulary);
-    let told = subject.tell(&sampled, Values::Named, Layout::Scenarios, &speaker);
-    let is_leak = |one: &&Definition| one.code.body.contains(&"try:".to_owned());
-    let leak = told.definitions.iter().find(is_leak).expect("it is told");
+    let phraser = Phraser::new(&vocabulary);
+    let rendered = module.render_feature(
+        &sampled,
+        ValuePlacement::Named,
+        ExampleLayout::Scenarios,
+        &phraser,
+    );
+    let is_leak = |one: &&StepDefinition| one.code.body.contains(&"try:".to_owned());
+    let leak = rendered
+        .definitions
+        .iter()
+        .find(is_leak)
+        .expect("it is told");
     let code = leak.code.body.join("\n");
     assert!(code.contains("n = v[\"n\"]"), "{code}");
     assert!(code.contains("v[\"found\"] = found"), "{code}");
@@ -731,10 +753,10 @@ fn c41_what_is_always_so_is_not_told_beside_other_checks() {
 #[test]
 fn c28_a_kind_that_a_step_has_found_out() {
     let body = "xs, ys = shop.split(n)\nassert isinstance(n, type(ys))";
-    let told = steps("n", body);
+    let rendered = steps("n", body);
     assert_eq!(
-        told.last().map(String::as_str),
+        rendered.last().map(String::as_str),
         Some("Then n is a value of that kind"),
-        "{told:#?}"
+        "{rendered:#?}"
     );
 }

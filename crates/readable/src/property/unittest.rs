@@ -1,14 +1,15 @@
-//! The checks of `unittest`, as what they ask.
+//! Assertion methods of `unittest` as the conditions that they check.
 
 use testwright_source::tree::{Comparison, Expression, ExpressionKind, UnaryOperator};
 
-/// Whether a call is one of `self.assert…`.
+/// Returns true if a call is one of `self.assert…`.
 pub(super) fn is_check(function: &Expression) -> bool {
     matches!(function.dotted().as_deref(), Some(["self", name]) if name.starts_with("assert"))
 }
 
-/// What a check asks, as an expression; nothing if it is one of the rare ones. Its text is still that of the call.
-pub(super) fn check(name: &str, call: &Expression) -> Option<Expression> {
+/// Returns the condition that an assertion method checks, or nothing for rare methods. Its range is
+/// that of the call.
+pub(super) fn checked_condition(name: &str, call: &Expression) -> Option<Expression> {
     let ExpressionKind::Call { arguments, .. } = &call.kind else {
         return None;
     };
@@ -82,9 +83,9 @@ mod tests {
             };
             assert!(is_check(function));
             let name = function.dotted().expect("a name")[1];
-            assert_eq!(check(name, &call), tree::expression(asked).ok());
+            assert_eq!(checked_condition(name, &call), tree::expression(asked).ok());
         }
         let other = tree::expression("self.assertCountEqual(a, b)").expect("a call");
-        assert_eq!(check("assertCountEqual", &other), None);
+        assert_eq!(checked_condition("assertCountEqual", &other), None);
     }
 }

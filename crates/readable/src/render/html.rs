@@ -1,12 +1,14 @@
-//! One HTML file that needs nothing else, and reads well with style sheets off.
+//! One HTML file that needs nothing else, and reads well without style sheets.
 //!
-//! The text comes first, as a reader wants it. Where each section comes from stands at the end, folded away: a reader who does
-//! not program is not disturbed, and one who does finds the lines by the same names.
+//! The text comes first. The source of each section stands at the end, folded away: it does not
+//! disturb readers who do not program, and programmers find the lines under the same headings.
 
-use super::markdown::parted;
-use crate::block::{Document, Heading, Item, ItemKind, Lines, Section, Source};
+use super::markdown::split_label;
+use crate::block::{
+    Document, DocumentItem, DocumentSection, DocumentSource, Heading, ItemKind, LineRange,
+};
 
-/// How all pages look.
+/// The style sheet of every page.
 pub(crate) const STYLE: &str = "\
 body { max-width: 46rem; margin: 2rem auto; padding: 0 1rem; font: 1rem/1.5 system-ui, sans-serif; }
 h1 { font-size: 1.6rem; }
@@ -18,7 +20,7 @@ table { border-collapse: collapse; }
 th, td { padding: 0.2rem 0.8rem 0.2rem 0; text-align: left; border-bottom: 1px solid #ddd; }
 pre { overflow-x: auto; }";
 
-/// A document as a page.
+/// Renders a document as an HTML page.
 #[must_use]
 pub fn html(document: &Document) -> String {
     let title = escape(&document.title);
@@ -35,8 +37,13 @@ pub fn html(document: &Document) -> String {
         "<main>".to_owned(),
         format!("<h1>{title}</h1>"),
     ];
-    lines.extend(document.intro.iter().map(|intro| paragraph(&escape(intro))));
-    let names = names(&document.sections);
+    lines.extend(
+        document
+            .intro
+            .iter()
+            .map(|intro| paragraph_element(&escape(intro))),
+    );
+    let names = section_anchors(&document.sections);
     for (section, name) in document.sections.iter().zip(&names) {
         lines.push(format!("<section id=\"{name}\">"));
         match &section.heading {
@@ -45,16 +52,17 @@ pub fn html(document: &Document) -> String {
                 lines.push(format!("<h2>{}</h2>", escape(words)));
             }
         }
-        items(&section.items, &mut lines);
+        push_items(&section.items, &mut lines);
         lines.push("</section>".to_owned());
     }
     lines.push("</main>".to_owned());
-    sources(document, &names, &mut lines);
+    push_sources(document, &names, &mut lines);
     lines.extend(["</body>", "</html>", ""].map(str::to_owned));
     lines.join("\n")
 }
 
-fn items(all: &[Item], lines: &mut Vec<String>) {
+/// Appends the elements of items; consecutive entries share one list.
+fn push_items(all: &[DocumentItem], lines: &mut Vec<String>) {
     let mut in_list = false;
     for item in all {
         let is_entry = matches!(
@@ -67,19 +75,26 @@ fn items(all: &[Item], lines: &mut Vec<String>) {
         }
         match &item.kind {
             ItemKind::Paragraph(words) => {
-                lines.push(paragraph(&with_code(words, item.code.as_deref())))
+                lines.push(paragraph_element(&with_code(words, item.code.as_deref())))
             }
             ItemKind::Labelled { label, sentence } => {
                 let sentence = with_code(sentence, item.code.as_deref());
-                lines.push(paragraph(&format!("{} {sentence}", strong(label))));
+                lines.push(paragraph_element(&format!(
+                    "{} {sentence}",
+                    strong_element(label)
+                )));
             }
             ItemKind::Group {
                 label,
                 items: below,
             } => {
-                let (label, rest) = parted(label);
-                lines.push(paragraph(&format!("{}{}", strong(label), escape(rest))));
-                items(below, lines);
+                let (label, rest) = split_label(label);
+                lines.push(paragraph_element(&format!(
+                    "{}{}",
+                    strong_element(label),
+                    escape(rest)
+                )));
+                push_items(below, lines);
             }
             ItemKind::Sentence(words) => {
                 lines.push(format!(
@@ -90,9 +105,9 @@ fn items(all: &[Item], lines: &mut Vec<String>) {
             ItemKind::Choice { .. } | ItemKind::Block { .. } => {
                 for (number, (heading, below)) in item.parts().into_iter().enumerate() {
                     let heading = format!("{heading}:");
-                    let heading = with_code(&heading, item.code_of(number));
+                    let heading = with_code(&heading, item.code_of_part(number));
                     lines.push(format!("<li>{heading}"));
-                    items(below, lines);
+                    push_items(below, lines);
                     lines.push("</li>".to_owned());
                 }
             }
@@ -103,14 +118,17 @@ fn items(all: &[Item], lines: &mut Vec<String>) {
     }
 }
 
-fn paragraph(inside: &str) -> String {
+/// Wraps content in a paragraph.
+fn paragraph_element(inside: &str) -> String {
     format!("<p>{inside}</p>")
 }
 
-fn strong(label: &str) -> String {
+/// Escapes a label and emphasises it.
+fn strong_element(label: &str) -> String {
     format!("<strong>{}</strong>", escape(label))
 }
 
+/// Escapes words and appends the code that they describe, if there is any.
 fn with_code(words: &str, code: Option<&str>) -> String {
     match code {
         Some(code) => format!("{} <code>{}</code>", escape(words), escape(code)),
@@ -118,14 +136,14 @@ fn with_code(words: &str, code: Option<&str>) -> String {
     }
 }
 
-/// Where each section comes from.
-fn sources(document: &Document, names: &[String], lines: &mut Vec<String>) {
+/// Appends the source of each section, folded away.
+fn push_sources(document: &Document, names: &[String], lines: &mut Vec<String>) {
     if document.source.text.is_empty() {
         return;
     }
     lines.push("<footer id=\"source\">".to_owned());
     for (section, name) in document.sections.iter().zip(names) {
-        let place = place(&document.source, &section.lines);
+        let location = source_location(&document.source, &section.lines);
         let title = match &section.heading {
             Heading::None => first_words(section),
             Heading::Plain(words) | Heading::Action(words) => words.clone(),
@@ -134,17 +152,18 @@ fn sources(document: &Document, names: &[String], lines: &mut Vec<String>) {
         lines.push(format!(
             "<summary><a href=\"#{name}\">{}</a>: {}</summary>",
             escape(title.trim_end_matches(['.', ':'])),
-            escape(&place)
+            escape(&location)
         ));
         let code = escape(&document.source.lines(&section.lines));
-        // A line break right behind `<pre>` is not shown, so one more keeps a first line that is blank.
+        // Browsers drop a line break right after `<pre>`, so one more keeps a blank first line.
         lines.push(format!("<pre>\n{code}</pre>"));
         lines.push("</details>".to_owned());
     }
     lines.push("</footer>".to_owned());
 }
 
-fn first_words(section: &Section) -> String {
+/// Returns the first words of a section that has no heading, to name it by.
+fn first_words(section: &DocumentSection) -> String {
     let first = section.items.first();
     match first.map(|item| &item.kind) {
         Some(ItemKind::Labelled { label, .. } | ItemKind::Group { label, .. }) => label.clone(),
@@ -153,8 +172,8 @@ fn first_words(section: &Section) -> String {
     }
 }
 
-/// `plates.py, lines 3 to 5`.
-pub(crate) fn place(source: &Source, lines: &Lines) -> String {
+/// Describes source lines: `plates.py, lines 3 to 5`.
+pub(crate) fn source_location(source: &DocumentSource, lines: &LineRange) -> String {
     let (first, last) = (lines.start(), lines.end());
     if first == last {
         format!("{}, line {first}", source.file)
@@ -163,8 +182,8 @@ pub(crate) fn place(source: &Source, lines: &Lines) -> String {
     }
 }
 
-/// A name for each section, all different, of letters that need no escape.
-fn names(sections: &[Section]) -> Vec<String> {
+/// Makes an anchor for each section. Anchors are distinct and need no escaping.
+fn section_anchors(sections: &[DocumentSection]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for section in sections {
         let words = match &section.heading {
@@ -183,6 +202,7 @@ fn names(sections: &[Section]) -> Vec<String> {
     names
 }
 
+/// Turns words into an anchor of small letters, digits and dashes; at most eight words.
 fn slug(words: &str) -> String {
     let small = words.to_lowercase();
     let parts = small.split(|letter: char| !letter.is_ascii_alphanumeric());
@@ -194,16 +214,16 @@ fn slug(words: &str) -> String {
     }
 }
 
-/// Text that cannot be taken for an element.
+/// Escapes text for HTML.
 fn escape(text: &str) -> String {
     text.replace('&', "&amp;")
         .replace('<', "&lt;")
         .replace('>', "&gt;")
 }
 
-/// What a browser shows of a page, for tests that compare the formats.
+/// Returns the text that a browser shows, for tests that compare the formats.
 #[cfg(test)]
-fn visible(page: &str) -> String {
+fn visible_text(page: &str) -> String {
     let body = page.split("</h1>").nth(1).unwrap_or_default();
     let body = body.split("<footer").next().unwrap_or_default();
     let mut shown = String::new();
@@ -228,13 +248,13 @@ fn visible(page: &str) -> String {
 mod tests {
     use expect_test::expect;
 
-    use super::{html, names, visible};
-    use crate::block::{Document, sample};
+    use super::{html, section_anchors, visible_text};
+    use crate::block::{Document, sample_document};
     use crate::render::text;
 
     #[test]
     fn choices_are_nested_lists() {
-        let page = html(&sample().shown_at(1));
+        let page = html(&sample_document().at_verbosity(1));
         let start = page
             .find("<section id=\"action-start\">")
             .expect("the action");
@@ -274,7 +294,7 @@ mod tests {
 
     #[test]
     fn sources_are_folded_away() {
-        let page = html(&sample());
+        let page = html(&sample_document());
         assert!(page.contains(
             "<summary><a href=\"#action-start\">Action: start</a>: sample.py, lines 2 to 6</summary>\n<pre>\ndef start():\n  a\n  b &lt; 1"
         ), "{page}");
@@ -282,10 +302,10 @@ mod tests {
 
     #[test]
     fn elements_are_closed_and_names_are_unique() {
-        let mut document = sample();
+        let mut document = sample_document();
         document.sections.push(document.sections[1].clone());
         assert_eq!(
-            names(&document.sections),
+            section_anchors(&document.sections),
             [
                 "what-is-remembered",
                 "action-start",
@@ -293,7 +313,7 @@ mod tests {
                 "action-start-2"
             ]
         );
-        let page = html(&document.shown_at(3));
+        let page = html(&document.at_verbosity(3));
         for element in [
             "ul", "li", "p", "section", "details", "footer", "pre", "strong", "code",
         ] {
@@ -306,11 +326,11 @@ mod tests {
 
     #[test]
     fn the_formats_say_the_same() {
-        let document: Document = sample().shown_at(1);
+        let document: Document = sample_document().at_verbosity(1);
         let plain = text(&document).replace("- ", "");
         let plain: Vec<&str> = plain.split_whitespace().skip(2).collect();
-        // A heading needs its colon only where nothing else shows that it is one.
+        // A heading needs its colon only where no markup shows that it is one.
         let plain = plain.join(" ").replace("remembered:", "remembered");
-        assert_eq!(visible(&html(&document)), plain);
+        assert_eq!(visible_text(&html(&document)), plain);
     }
 }

@@ -1,98 +1,109 @@
-//! Markdown that every reader of it shows alike: headings, paragraphs, lists.
+//! Markdown that all renderers show alike: headings, paragraphs and lists.
 
-use crate::block::{Document, Heading, Item, ItemKind};
+use crate::block::{Document, DocumentItem, Heading, ItemKind};
 
-/// A document as Markdown.
+/// Renders a document as Markdown.
 #[must_use]
 pub fn markdown(document: &Document) -> String {
-    let mut page = Page::default();
-    page.block(format!("# {}", literal(&document.title)));
+    let mut page = MarkdownPage::default();
+    page.push_block(format!("# {}", escape_literal(&document.title)));
     if let Some(intro) = &document.intro {
-        page.block(literal(intro));
+        page.push_block(escape_literal(intro));
     }
     for section in &document.sections {
         match &section.heading {
             Heading::None => {}
             Heading::Plain(words) | Heading::Action(words) => {
-                page.block(format!("## {}", literal(words)));
+                page.push_block(format!("## {}", escape_literal(words)));
             }
         }
-        page.items(&section.items);
+        page.push_items(&section.items);
     }
     page.finish()
 }
 
+/// The blocks written so far. Blocks are separated by a blank line.
 #[derive(Default)]
-struct Page {
+struct MarkdownPage {
     blocks: Vec<String>,
-    /// Entries of the list that is being written.
+    /// The lines of the list that is being written.
     list: Vec<String>,
 }
 
-impl Page {
-    fn block(&mut self, block: String) {
-        self.end_of_list();
+impl MarkdownPage {
+    /// Ends the current list and appends a block.
+    fn push_block(&mut self, block: String) {
+        self.end_list();
         self.blocks.push(block);
     }
 
-    fn end_of_list(&mut self) {
+    /// Turns the current list into a block.
+    fn end_list(&mut self) {
         if !self.list.is_empty() {
             self.blocks.push(self.list.join("\n"));
             self.list.clear();
         }
     }
 
-    fn items(&mut self, items: &[Item]) {
+    /// Appends items: entries go to the current list, everything else becomes a block.
+    fn push_items(&mut self, items: &[DocumentItem]) {
         for item in items {
             match &item.kind {
                 ItemKind::Paragraph(words) => {
-                    self.block(with_code(&literal(words), item.code.as_deref()))
+                    self.push_block(with_code(&escape_literal(words), item.code.as_deref()))
                 }
                 ItemKind::Labelled { label, sentence } => {
-                    let words = format!("**{}** {}", literal(label), literal(sentence));
-                    self.block(with_code(&words, item.code.as_deref()));
+                    let words =
+                        format!("**{}** {}", escape_literal(label), escape_literal(sentence));
+                    self.push_block(with_code(&words, item.code.as_deref()));
                 }
                 ItemKind::Group { label, items } => {
-                    let (label, rest) = parted(label);
-                    self.block(format!("**{}**{}", literal(label), literal(rest)));
-                    self.items(items);
-                    self.end_of_list();
+                    let (label, rest) = split_label(label);
+                    self.push_block(format!(
+                        "**{}**{}",
+                        escape_literal(label),
+                        escape_literal(rest)
+                    ));
+                    self.push_items(items);
+                    self.end_list();
                 }
                 ItemKind::Sentence(_) | ItemKind::Choice { .. } | ItemKind::Block { .. } => {
-                    list(item, 0, &mut self.list);
+                    push_list(item, 0, &mut self.list);
                 }
             }
         }
-        self.end_of_list();
+        self.end_list();
     }
 
+    /// Returns the text of the page.
     fn finish(mut self) -> String {
-        self.end_of_list();
+        self.end_list();
         let mut text = self.blocks.join("\n\n");
         text.push('\n');
         text
     }
 }
 
-/// A label, and the words behind its first colon: only the label is emphasised.
-pub(super) fn parted(label: &str) -> (&str, &str) {
+/// Splits a label after its first colon. Only the first part is emphasised.
+pub(super) fn split_label(label: &str) -> (&str, &str) {
     match label.find(": ") {
         Some(at) => label.split_at(at + 1),
         None => (label, ""),
     }
 }
 
-fn list(item: &Item, indent: usize, lines: &mut Vec<String>) {
+/// Appends an item as an entry of a list, with everything below it indented.
+fn push_list(item: &DocumentItem, indent: usize, lines: &mut Vec<String>) {
     let blanks = "  ".repeat(indent);
     match &item.kind {
         ItemKind::Paragraph(words) | ItemKind::Sentence(words) => {
             lines.push(format!(
                 "{blanks}- {}",
-                with_code(&literal(words), item.code.as_deref())
+                with_code(&escape_literal(words), item.code.as_deref())
             ));
         }
         ItemKind::Labelled { label, sentence } => {
-            let words = format!("**{}** {}", literal(label), literal(sentence));
+            let words = format!("**{}** {}", escape_literal(label), escape_literal(sentence));
             lines.push(format!(
                 "{blanks}- {}",
                 with_code(&words, item.code.as_deref())
@@ -100,17 +111,18 @@ fn list(item: &Item, indent: usize, lines: &mut Vec<String>) {
         }
         ItemKind::Group { .. } | ItemKind::Choice { .. } | ItemKind::Block { .. } => {
             for (number, (heading, below)) in item.parts().into_iter().enumerate() {
-                let heading = format!("{}:", literal(&heading));
-                let heading = with_code(&heading, item.code_of(number));
+                let heading = format!("{}:", escape_literal(&heading));
+                let heading = with_code(&heading, item.code_of_part(number));
                 lines.push(format!("{blanks}- {heading}"));
                 for one in below {
-                    list(one, indent + 1, lines);
+                    push_list(one, indent + 1, lines);
                 }
             }
         }
     }
 }
 
+/// Appends the code that the words describe, as a code span in parentheses.
 fn with_code(words: &str, code: Option<&str>) -> String {
     match code {
         Some(code) => {
@@ -121,7 +133,7 @@ fn with_code(words: &str, code: Option<&str>) -> String {
     }
 }
 
-/// Code with fences that are longer than any in it.
+/// Wraps code in backticks, with a fence longer than any run of backticks in it.
 fn code_span(code: &str) -> String {
     let mut longest = 0;
     let mut run = 0;
@@ -136,11 +148,12 @@ fn code_span(code: &str) -> String {
     }
 }
 
-/// Words as they stand, whatever Markdown would make of them.
+/// Escapes words so that Markdown shows them as they are.
 ///
-/// Only where they would mean something: a star, a backtick, a bracket that opens a link, an angle bracket, a backslash;
-/// an underscore at the edge of a word, since inside of words it means nothing.
-fn literal(words: &str) -> String {
+/// Only characters that would mean something are escaped: a star, a backtick, a bracket that opens
+/// a link, an angle bracket, a backslash, and an underscore at the edge of a word. Inside a word an
+/// underscore means nothing.
+fn escape_literal(words: &str) -> String {
     let mut text = String::with_capacity(words.len());
     let letters: Vec<char> = words.chars().collect();
     for (at, one) in letters.iter().enumerate() {
@@ -173,8 +186,8 @@ fn literal(words: &str) -> String {
 mod tests {
     use expect_test::expect;
 
-    use super::{code_span, literal, markdown};
-    use crate::block::sample;
+    use super::{code_span, escape_literal, markdown};
+    use crate::block::sample_document;
 
     #[test]
     fn choices_are_nested_lists() {
@@ -207,14 +220,20 @@ mod tests {
 
             **A run may end:** never.
         "]]
-        .assert_eq(&markdown(&sample().shown_at(1)));
+        .assert_eq(&markdown(&sample_document().at_verbosity(1)));
     }
 
     #[test]
     fn words_stay_as_they_are() {
-        assert_eq!(literal("a_b, _c and 3 * 4"), "a_b, \\_c and 3 \\* 4");
-        assert_eq!(literal("[1, 2] is \"[a](b)\""), "[1, 2] is \"[a\\](b)\"");
-        assert_eq!(literal("# 1 is &lt; & so on"), "\\# 1 is \\&lt; & so on");
+        assert_eq!(escape_literal("a_b, _c and 3 * 4"), "a_b, \\_c and 3 \\* 4");
+        assert_eq!(
+            escape_literal("[1, 2] is \"[a](b)\""),
+            "[1, 2] is \"[a\\](b)\""
+        );
+        assert_eq!(
+            escape_literal("# 1 is &lt; & so on"),
+            "\\# 1 is \\&lt; & so on"
+        );
     }
 
     #[test]

@@ -1,8 +1,8 @@
-//! Plain text: two spaces a level, one line a sentence, never wrapped.
+//! Plain text: two spaces per level, one line per sentence, never wrapped.
 
-use crate::block::{Document, Heading, Item, ItemKind};
+use crate::block::{Document, DocumentItem, Heading, ItemKind};
 
-/// A document as plain text.
+/// Renders a document as plain text.
 #[must_use]
 pub fn text(document: &Document) -> String {
     let mut lines = vec![document.title.clone()];
@@ -20,13 +20,14 @@ pub fn text(document: &Document) -> String {
                 1
             }
         };
-        items(&section.items, indent, &mut lines);
+        push_items(&section.items, indent, &mut lines);
     }
     lines.push(String::new());
     lines.join("\n")
 }
 
-fn items(all: &[Item], indent: usize, lines: &mut Vec<String>) {
+/// Appends the lines of items at an indentation level.
+fn push_items(all: &[DocumentItem], indent: usize, lines: &mut Vec<String>) {
     let blanks = "  ".repeat(indent);
     for item in all {
         match &item.kind {
@@ -38,18 +39,18 @@ fn items(all: &[Item], indent: usize, lines: &mut Vec<String>) {
             ItemKind::Group { .. } | ItemKind::Choice { .. } | ItemKind::Block { .. } => {
                 for (number, (heading, below)) in item.parts().into_iter().enumerate() {
                     lines.push(format!("{blanks}{heading}:"));
-                    code(item.code_of(number), &blanks, lines);
-                    items(below, indent + 1, lines);
+                    push_code(item.code_of_part(number), &blanks, lines);
+                    push_items(below, indent + 1, lines);
                 }
                 continue;
             }
         }
-        code(item.code.as_deref(), &blanks, lines);
+        push_code(item.code.as_deref(), &blanks, lines);
     }
 }
 
-/// Code stands below what it is the code of, deeper than anything else there.
-fn code(code: Option<&str>, blanks: &str, lines: &mut Vec<String>) {
+/// Appends code below the line that it belongs to, indented deeper than any other text there.
+fn push_code(code: Option<&str>, blanks: &str, lines: &mut Vec<String>) {
     for line in code.into_iter().flat_map(str::lines) {
         lines.push(format!("{blanks}    `{line}`"));
     }
@@ -60,7 +61,7 @@ mod tests {
     use expect_test::expect;
 
     use super::text;
-    use crate::block::sample;
+    use crate::block::sample_document;
 
     #[test]
     fn text_is_indented_by_two() {
@@ -87,16 +88,16 @@ mod tests {
 
             A run may end: never.
         "#]]
-        .assert_eq(&text(&sample().shown_at(1)));
+        .assert_eq(&text(&sample_document().at_verbosity(1)));
     }
 
     #[test]
     fn code_is_shown_when_everything_is() {
-        let told = text(&sample().shown_at(3));
+        let rendered = text(&sample_document().at_verbosity(3));
         assert!(
-            told.contains("      - Three.\n          `x = 3`\n"),
-            "{told}"
+            rendered.contains("      - Three.\n          `x = 3`\n"),
+            "{rendered}"
         );
-        assert!(!text(&sample().shown_at(2)).contains('`'));
+        assert!(!text(&sample_document().at_verbosity(2)).contains('`'));
     }
 }

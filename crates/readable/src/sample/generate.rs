@@ -1,194 +1,221 @@
-//! Values for plain annotated functions, which have no strategies of their own, and simpler ones.
+//! Generators for annotated functions, which have no strategies of their own, and simplification of
+//! values.
 
 use testwright_core::Random;
 use testwright_source::tree::{Expression, ExpressionKind, Operator, UnaryOperator};
 
-use crate::value::{Float, Value};
+use crate::value::{PythonFloat, PythonValue};
 
-/// Makes values of one kind.
+/// A generator of random values of one kind.
 #[derive(Debug, Clone, PartialEq)]
 #[allow(missing_docs, reason = "each makes what it is called")]
-pub enum Generator {
+pub enum ValueGenerator {
     Integer,
     Float,
     Boolean,
     Text,
     Bytes,
-    List(Box<Generator>),
-    Set(Box<Generator>),
-    FrozenSet(Box<Generator>),
-    /// One generator for each place.
-    Tuple(Vec<Generator>),
-    /// Any number of places, as in `tuple[int, ...]`.
-    AnyTuple(Box<Generator>),
-    Dictionary(Box<Generator>, Box<Generator>),
-    OneOf(Vec<Generator>),
-    /// One of these.
-    Among(Vec<Value>),
+    List(Box<ValueGenerator>),
+    Set(Box<ValueGenerator>),
+    FrozenSet(Box<ValueGenerator>),
+    /// A tuple with one generator per position.
+    Tuple(Vec<ValueGenerator>),
+    /// A tuple of any length, as in `tuple[int, ...]`.
+    AnyTuple(Box<ValueGenerator>),
+    Dictionary(Box<ValueGenerator>, Box<ValueGenerator>),
+    OneOf(Vec<ValueGenerator>),
+    /// One of these values.
+    Among(Vec<PythonValue>),
 }
 
-/// What makes the values that an annotation allows; nothing if only running it could tell.
+/// Returns the generator for an annotation, or nothing if only running it could tell.
 #[must_use]
-pub fn generator(annotation: &Expression) -> Option<Generator> {
+pub fn generator_for(annotation: &Expression) -> Option<ValueGenerator> {
     match &annotation.kind {
-        ExpressionKind::None => Some(Generator::Among(vec![Value::Nothing])),
-        // `"list[int]"`, as is written where names are not known yet.
-        ExpressionKind::Text(text) => generator(&testwright_source::tree::expression(text).ok()?),
+        ExpressionKind::None => Some(ValueGenerator::Among(vec![PythonValue::Nothing])),
+        // An annotation may be quoted: `"list[int]"`.
+        ExpressionKind::Text(text) => {
+            generator_for(&testwright_source::tree::expression(text).ok()?)
+        }
         ExpressionKind::Binary {
             left,
             operator: Operator::BitOr,
             right,
-        } => Some(Generator::OneOf(vec![generator(left)?, generator(right)?])),
+        } => Some(ValueGenerator::OneOf(vec![
+            generator_for(left)?,
+            generator_for(right)?,
+        ])),
         ExpressionKind::Subscript { object, index } => {
             let arguments = match &index.kind {
                 ExpressionKind::Tuple(items) => items.as_slice(),
                 _ => std::slice::from_ref(index.as_ref()),
             };
-            subscripted(object.dotted()?.last()?, arguments)
+            generator_for_subscript(object.dotted()?.last()?, arguments)
         }
-        _ => plain(annotation.dotted()?.last()?),
+        _ => generator_for_class(annotation.dotted()?.last()?),
     }
 }
 
-fn plain(name: &str) -> Option<Generator> {
-    let numbers = || Box::new(Generator::Integer);
+/// Returns the generator for a class by its name.
+fn generator_for_class(name: &str) -> Option<ValueGenerator> {
+    let numbers = || Box::new(ValueGenerator::Integer);
     Some(match name {
-        "int" => Generator::Integer,
-        "float" => Generator::Float,
-        "bool" => Generator::Boolean,
-        "str" => Generator::Text,
-        "bytes" => Generator::Bytes,
-        // Of anything: numbers will do.
-        "list" | "List" => Generator::List(numbers()),
-        "set" | "Set" => Generator::Set(numbers()),
-        "frozenset" | "FrozenSet" => Generator::FrozenSet(numbers()),
-        "tuple" | "Tuple" => Generator::AnyTuple(numbers()),
-        "dict" | "Dict" => Generator::Dictionary(Box::new(Generator::Text), numbers()),
-        "Any" | "object" => Generator::OneOf(vec![Generator::Integer, Generator::Text]),
+        "int" => ValueGenerator::Integer,
+        "float" => ValueGenerator::Float,
+        "bool" => ValueGenerator::Boolean,
+        "str" => ValueGenerator::Text,
+        "bytes" => ValueGenerator::Bytes,
+        // Numbers stand for elements of any type.
+        "list" | "List" => ValueGenerator::List(numbers()),
+        "set" | "Set" => ValueGenerator::Set(numbers()),
+        "frozenset" | "FrozenSet" => ValueGenerator::FrozenSet(numbers()),
+        "tuple" | "Tuple" => ValueGenerator::AnyTuple(numbers()),
+        "dict" | "Dict" => ValueGenerator::Dictionary(Box::new(ValueGenerator::Text), numbers()),
+        "Any" | "object" => {
+            ValueGenerator::OneOf(vec![ValueGenerator::Integer, ValueGenerator::Text])
+        }
         _ => return None,
     })
 }
 
-fn subscripted(name: &str, arguments: &[Expression]) -> Option<Generator> {
-    let of = |argument: &Expression| generator(argument).map(Box::new);
+/// Returns the generator for a generic annotation.
+fn generator_for_subscript(name: &str, arguments: &[Expression]) -> Option<ValueGenerator> {
+    let of = |argument: &Expression| generator_for(argument).map(Box::new);
     Some(match (name, arguments) {
         ("list" | "List" | "Sequence" | "Iterable" | "Collection", [item]) => {
-            Generator::List(of(item)?)
+            ValueGenerator::List(of(item)?)
         }
-        ("set" | "Set", [item]) => Generator::Set(of(item)?),
-        ("frozenset" | "FrozenSet", [item]) => Generator::FrozenSet(of(item)?),
+        ("set" | "Set", [item]) => ValueGenerator::Set(of(item)?),
+        ("frozenset" | "FrozenSet", [item]) => ValueGenerator::FrozenSet(of(item)?),
         ("tuple" | "Tuple", [item, rest]) if rest.kind == ExpressionKind::Ellipsis => {
-            Generator::AnyTuple(of(item)?)
+            ValueGenerator::AnyTuple(of(item)?)
         }
         ("tuple" | "Tuple", items) => {
-            Generator::Tuple(items.iter().map(generator).collect::<Option<_>>()?)
+            ValueGenerator::Tuple(items.iter().map(generator_for).collect::<Option<_>>()?)
         }
-        ("dict" | "Dict" | "Mapping", [key, item]) => Generator::Dictionary(of(key)?, of(item)?),
-        ("Optional", [item]) => Generator::OneOf(vec![
-            Generator::Among(vec![Value::Nothing]),
-            generator(item)?,
+        ("dict" | "Dict" | "Mapping", [key, item]) => {
+            ValueGenerator::Dictionary(of(key)?, of(item)?)
+        }
+        ("Optional", [item]) => ValueGenerator::OneOf(vec![
+            ValueGenerator::Among(vec![PythonValue::Nothing]),
+            generator_for(item)?,
         ]),
-        ("Union", items) => Generator::OneOf(items.iter().map(generator).collect::<Option<_>>()?),
-        ("Literal", items) => Generator::Among(items.iter().map(literal).collect::<Option<_>>()?),
-        ("Annotated", [item, ..]) => generator(item)?,
+        ("Union", items) => {
+            ValueGenerator::OneOf(items.iter().map(generator_for).collect::<Option<_>>()?)
+        }
+        ("Literal", items) => {
+            ValueGenerator::Among(items.iter().map(literal).collect::<Option<_>>()?)
+        }
+        ("Annotated", [item, ..]) => generator_for(item)?,
         _ => return None,
     })
 }
 
-fn literal(item: &Expression) -> Option<Value> {
+/// Returns the value of a member of `Literal[…]`.
+fn literal(item: &Expression) -> Option<PythonValue> {
     Some(match &item.kind {
-        ExpressionKind::None => Value::Nothing,
-        ExpressionKind::Boolean(truth) => Value::Boolean(*truth),
-        ExpressionKind::Integer(digits) => Value::Integer(digits.clone()),
-        ExpressionKind::Text(text) => Value::Text(text.clone()),
+        ExpressionKind::None => PythonValue::Nothing,
+        ExpressionKind::Boolean(truth) => PythonValue::Boolean(*truth),
+        ExpressionKind::Integer(digits) => PythonValue::Integer(digits.clone()),
+        ExpressionKind::Text(text) => PythonValue::Text(text.clone()),
         ExpressionKind::Unary {
             operator: UnaryOperator::Minus,
             operand,
         } => match &operand.kind {
-            ExpressionKind::Integer(digits) => Value::Integer(format!("-{digits}")),
+            ExpressionKind::Integer(digits) => PythonValue::Integer(format!("-{digits}")),
             _ => return None,
         },
         _ => return None,
     })
 }
 
-/// How many items a collection has at most. Examples are to be read by people.
-const LONGEST: u64 = 6;
+/// The largest collection that is generated, since examples are read by people.
+const MAX_ITEMS: u64 = 6;
 
-impl Generator {
-    /// A value. Small ones are likely, for they are what readers like and where programs break.
-    pub fn draw(&self, random: &mut Random) -> Value {
+impl ValueGenerator {
+    /// Draws a value. Small values are likely, because they are easy to read and often break
+    /// programs.
+    pub fn draw(&self, random: &mut Random) -> PythonValue {
         match self {
-            Generator::Integer => Value::integer(integer(random)),
-            Generator::Float => Value::Float(Float(match random.below(4) {
-                0 => integer(random) as f64,
-                _ => integer(random) as f64 / 4.0,
+            ValueGenerator::Integer => PythonValue::integer(draw_integer(random)),
+            ValueGenerator::Float => PythonValue::Float(PythonFloat(match random.below(4) {
+                0 => draw_integer(random) as f64,
+                _ => draw_integer(random) as f64 / 4.0,
             })),
-            Generator::Boolean => Value::Boolean(random.below(2) == 1),
-            Generator::Text => {
-                let length = random.below(LONGEST + 1);
-                Value::Text((0..length).map(|_| letter(random)).collect())
+            ValueGenerator::Boolean => PythonValue::Boolean(random.below(2) == 1),
+            ValueGenerator::Text => {
+                let length = random.below(MAX_ITEMS + 1);
+                PythonValue::Text((0..length).map(|_| draw_letter(random)).collect())
             }
-            Generator::Bytes => {
-                let length = random.below(LONGEST + 1);
-                Value::Bytes((0..length).map(|_| random.below(256) as u8).collect())
+            ValueGenerator::Bytes => {
+                let length = random.below(MAX_ITEMS + 1);
+                PythonValue::Bytes((0..length).map(|_| random.below(256) as u8).collect())
             }
-            Generator::List(item) => Value::List(items(item, random)),
-            Generator::AnyTuple(item) => Value::Tuple(items(item, random)),
-            Generator::Set(item) => Value::Set(different(items(item, random))),
-            Generator::FrozenSet(item) => Value::FrozenSet(different(items(item, random))),
-            Generator::Tuple(places) => {
-                Value::Tuple(places.iter().map(|place| place.draw(random)).collect())
+            ValueGenerator::List(item) => PythonValue::List(draw_items(item, random)),
+            ValueGenerator::AnyTuple(item) => PythonValue::Tuple(draw_items(item, random)),
+            ValueGenerator::Set(item) => PythonValue::Set(dedup_values(draw_items(item, random))),
+            ValueGenerator::FrozenSet(item) => {
+                PythonValue::FrozenSet(dedup_values(draw_items(item, random)))
             }
-            Generator::Dictionary(key, item) => {
-                let keys = different(items(key, random));
-                Value::Dictionary(
+            ValueGenerator::Tuple(positions) => PythonValue::Tuple(
+                positions
+                    .iter()
+                    .map(|position| position.draw(random))
+                    .collect(),
+            ),
+            ValueGenerator::Dictionary(key, item) => {
+                let keys = dedup_values(draw_items(key, random));
+                PythonValue::Dictionary(
                     keys.into_iter()
                         .map(|key| (key, item.draw(random)))
                         .collect(),
                 )
             }
-            Generator::OneOf(kinds) => match random.choose(kinds) {
+            ValueGenerator::OneOf(kinds) => match random.choose(kinds) {
                 Some(kind) => kind.draw(random),
-                None => Value::Nothing,
+                None => PythonValue::Nothing,
             },
-            Generator::Among(values) => random.choose(values).cloned().unwrap_or(Value::Nothing),
+            ValueGenerator::Among(values) => random
+                .choose(values)
+                .cloned()
+                .unwrap_or(PythonValue::Nothing),
         }
     }
 
-    /// Whether it could have made the value.
+    /// Returns true if the generator could have drawn the value.
     #[must_use]
-    pub fn allows(&self, value: &Value) -> bool {
+    pub fn allows(&self, value: &PythonValue) -> bool {
         match (self, value) {
-            (Generator::Integer, Value::Integer(_))
-            | (Generator::Float, Value::Float(_))
-            | (Generator::Boolean, Value::Boolean(_))
-            | (Generator::Text, Value::Text(_))
-            | (Generator::Bytes, Value::Bytes(_)) => true,
-            (Generator::List(item), Value::List(items))
-            | (Generator::AnyTuple(item), Value::Tuple(items))
-            | (Generator::Set(item), Value::Set(items))
-            | (Generator::FrozenSet(item), Value::FrozenSet(items)) => {
+            (ValueGenerator::Integer, PythonValue::Integer(_))
+            | (ValueGenerator::Float, PythonValue::Float(_))
+            | (ValueGenerator::Boolean, PythonValue::Boolean(_))
+            | (ValueGenerator::Text, PythonValue::Text(_))
+            | (ValueGenerator::Bytes, PythonValue::Bytes(_)) => true,
+            (ValueGenerator::List(item), PythonValue::List(items))
+            | (ValueGenerator::AnyTuple(item), PythonValue::Tuple(items))
+            | (ValueGenerator::Set(item), PythonValue::Set(items))
+            | (ValueGenerator::FrozenSet(item), PythonValue::FrozenSet(items)) => {
                 items.iter().all(|value| item.allows(value))
             }
-            (Generator::Tuple(places), Value::Tuple(items)) => {
-                places.len() == items.len()
-                    && places
+            (ValueGenerator::Tuple(positions), PythonValue::Tuple(items)) => {
+                positions.len() == items.len()
+                    && positions
                         .iter()
                         .zip(items)
-                        .all(|(place, item)| place.allows(item))
+                        .all(|(position, item)| position.allows(item))
             }
-            (Generator::Dictionary(keys, items), Value::Dictionary(entries)) => {
+            (ValueGenerator::Dictionary(keys, items), PythonValue::Dictionary(entries)) => {
                 (entries.iter()).all(|(key, item)| keys.allows(key) && items.allows(item))
             }
-            (Generator::OneOf(kinds), value) => kinds.iter().any(|kind| kind.allows(value)),
-            (Generator::Among(values), value) => values.contains(value),
+            (ValueGenerator::OneOf(kinds), value) => kinds.iter().any(|kind| kind.allows(value)),
+            (ValueGenerator::Among(values), value) => values.contains(value),
             _ => false,
         }
     }
 }
 
-fn integer(random: &mut Random) -> i64 {
+/// Draws an integer from a range that is itself drawn.
+fn draw_integer(random: &mut Random) -> i64 {
     let bound = random.choose(&[3, 11, 101, 10_001]).copied().unwrap_or(3);
     let magnitude = random.below(bound) as i64;
     match random.below(2) {
@@ -197,17 +224,20 @@ fn integer(random: &mut Random) -> i64 {
     }
 }
 
-fn letter(random: &mut Random) -> char {
+/// Draws a letter, not always an ASCII one.
+fn draw_letter(random: &mut Random) -> char {
     const USUAL: [char; 8] = ['a', 'b', 'c', 'A', '0', ' ', '-', 'é'];
     random.choose(&USUAL).copied().unwrap_or('a')
 }
 
-fn items(item: &Generator, random: &mut Random) -> Vec<Value> {
-    let length = random.below(LONGEST + 1);
+/// Draws the items of a collection.
+fn draw_items(item: &ValueGenerator, random: &mut Random) -> Vec<PythonValue> {
+    let length = random.below(MAX_ITEMS + 1);
     (0..length).map(|_| item.draw(random)).collect()
 }
 
-fn different(items: Vec<Value>) -> Vec<Value> {
+/// Removes repeated values.
+fn dedup_values(items: Vec<PythonValue>) -> Vec<PythonValue> {
     let mut different = Vec::new();
     for item in items {
         if !different.contains(&item) {
@@ -217,51 +247,62 @@ fn different(items: Vec<Value>) -> Vec<Value> {
     different
 }
 
-/// Values that are a little simpler, the simplest first. Repeating this ends, for each is smaller.
+/// Returns values that are a little simpler, the simplest first. Repeating this ends, because each
+/// value is smaller.
 #[must_use]
-pub fn simpler(value: &Value) -> Vec<Value> {
+pub fn simpler_values(value: &PythonValue) -> Vec<PythonValue> {
     match value {
-        Value::Boolean(true) => vec![Value::Boolean(false)],
-        Value::Integer(_) => simpler_numbers(value.as_integer().unwrap_or(0))
+        PythonValue::Boolean(true) => vec![PythonValue::Boolean(false)],
+        PythonValue::Integer(_) => simpler_numbers(value.as_integer().unwrap_or(0))
             .into_iter()
-            .map(Value::integer)
+            .map(PythonValue::integer)
             .collect(),
-        Value::Float(number) if number.0.is_finite() => {
+        PythonValue::Float(number) if number.0.is_finite() => {
             let candidates = [0.0, number.0.trunc(), (number.0 / 2.0).trunc()];
             let is_simpler = |candidate: &f64| {
-                super::size(&Value::Float(Float(*candidate))) < super::size(value)
+                super::size(&PythonValue::Float(PythonFloat(*candidate))) < super::size(value)
             };
             candidates
                 .into_iter()
                 .filter(is_simpler)
-                .map(|number| Value::Float(Float(number)))
+                .map(|number| PythonValue::Float(PythonFloat(number)))
                 .collect()
         }
-        Value::Text(text) => {
+        PythonValue::Text(text) => {
             let letters: Vec<char> = text.chars().collect();
             let shorter = without_one(&letters)
                 .into_iter()
-                .map(|letters| Value::Text(letters.into_iter().collect()));
+                .map(|letters| PythonValue::Text(letters.into_iter().collect()));
             shorter.collect()
         }
-        Value::List(items) => simpler_items(items).into_iter().map(Value::List).collect(),
-        Value::Tuple(items) => each_simpler(items).into_iter().map(Value::Tuple).collect(),
-        Value::Set(items) => without_one(items).into_iter().map(Value::Set).collect(),
-        Value::FrozenSet(items) => without_one(items)
+        PythonValue::List(items) => simpler_items(items)
             .into_iter()
-            .map(Value::FrozenSet)
+            .map(PythonValue::List)
             .collect(),
-        Value::Dictionary(entries) => without_one(entries)
+        PythonValue::Tuple(items) => each_simpler(items)
             .into_iter()
-            .map(Value::Dictionary)
+            .map(PythonValue::Tuple)
+            .collect(),
+        PythonValue::Set(items) => without_one(items)
+            .into_iter()
+            .map(PythonValue::Set)
+            .collect(),
+        PythonValue::FrozenSet(items) => without_one(items)
+            .into_iter()
+            .map(PythonValue::FrozenSet)
+            .collect(),
+        PythonValue::Dictionary(entries) => without_one(entries)
+            .into_iter()
+            .map(PythonValue::Dictionary)
             .collect(),
         _ => Vec::new(),
     }
 }
 
-/// The same values with one number made simpler wherever it occurs: what matters is often only that two are equal.
+/// Returns the values with one number simplified wherever it occurs, because often only the
+/// equality of two values matters.
 #[must_use]
-pub fn simpler_together(values: &[Value]) -> Vec<Vec<Value>> {
+pub fn simplify_equal_numbers(values: &[PythonValue]) -> Vec<Vec<PythonValue>> {
     let mut numbers = Vec::new();
     values
         .iter()
@@ -277,36 +318,41 @@ pub fn simpler_together(values: &[Value]) -> Vec<Vec<Value>> {
     candidates.collect()
 }
 
-fn collect_numbers(value: &Value, numbers: &mut Vec<i128>) {
+/// Appends the distinct integers in a value.
+fn collect_numbers(value: &PythonValue, numbers: &mut Vec<i128>) {
     match value {
-        Value::Integer(_) => {
+        PythonValue::Integer(_) => {
             let number = value
                 .as_integer()
                 .filter(|number| !numbers.contains(number));
             numbers.extend(number);
         }
-        Value::List(items) | Value::Tuple(items) => {
+        PythonValue::List(items) | PythonValue::Tuple(items) => {
             items.iter().for_each(|item| collect_numbers(item, numbers))
         }
         _ => {}
     }
 }
 
-fn renumbered(value: &Value, number: i128, simpler: i128) -> Value {
-    let all = |items: &[Value]| {
+/// Replaces one integer by another throughout a value.
+fn renumbered(value: &PythonValue, number: i128, simpler: i128) -> PythonValue {
+    let all = |items: &[PythonValue]| {
         items
             .iter()
             .map(|item| renumbered(item, number, simpler))
             .collect()
     };
     match value {
-        Value::Integer(_) if value.as_integer() == Some(number) => Value::integer(simpler),
-        Value::List(items) => Value::List(all(items)),
-        Value::Tuple(items) => Value::Tuple(all(items)),
+        PythonValue::Integer(_) if value.as_integer() == Some(number) => {
+            PythonValue::integer(simpler)
+        }
+        PythonValue::List(items) => PythonValue::List(all(items)),
+        PythonValue::Tuple(items) => PythonValue::Tuple(all(items)),
         other => other.clone(),
     }
 }
 
+/// Returns integers closer to zero: zero, the half, and the next one.
 fn simpler_numbers(number: i128) -> Vec<i128> {
     let mut candidates = vec![0, number / 2, number - number.signum()];
     candidates.retain(|candidate| candidate.unsigned_abs() < number.unsigned_abs());
@@ -314,18 +360,20 @@ fn simpler_numbers(number: i128) -> Vec<i128> {
     candidates
 }
 
-fn simpler_items(items: &[Value]) -> Vec<Vec<Value>> {
+/// Returns lists with an item removed or simplified.
+fn simpler_items(items: &[PythonValue]) -> Vec<Vec<PythonValue>> {
     let mut candidates = without_one(items);
     candidates.extend(each_simpler(items));
     candidates
 }
 
-fn each_simpler(items: &[Value]) -> Vec<Vec<Value>> {
+/// Returns lists with one item simplified.
+fn each_simpler(items: &[PythonValue]) -> Vec<Vec<PythonValue>> {
     let replaced = items.iter().enumerate().flat_map(|(index, item)| {
-        simpler(item).into_iter().map(move |simpler| {
+        simpler_values(item).into_iter().map(move |simpler| {
             let mut items = items.to_vec();
-            if let Some(place) = items.get_mut(index) {
-                *place = simpler;
+            if let Some(position) = items.get_mut(index) {
+                *position = simpler;
             }
             items
         })
@@ -333,7 +381,7 @@ fn each_simpler(items: &[Value]) -> Vec<Vec<Value>> {
     replaced.collect()
 }
 
-/// All lists that have one item less.
+/// Returns all lists with one item removed.
 pub(crate) fn without_one<T: Clone>(items: &[T]) -> Vec<Vec<T>> {
     let shorter = (0..items.len()).map(|index| {
         let mut items = items.to_vec();
@@ -350,8 +398,8 @@ mod tests {
     use super::super::size;
     use super::*;
 
-    fn of(annotation: &str) -> Option<Generator> {
-        generator(&tree::expression(annotation).expect("an annotation"))
+    fn of(annotation: &str) -> Option<ValueGenerator> {
+        generator_for(&tree::expression(annotation).expect("an annotation"))
     }
 
     #[test]
@@ -400,19 +448,19 @@ mod tests {
     #[test]
     fn equal_numbers_become_simpler_together() {
         let values = [
-            Value::integer(7),
-            Value::List(vec![Value::integer(7), Value::integer(1)]),
+            PythonValue::integer(7),
+            PythonValue::List(vec![PythonValue::integer(7), PythonValue::integer(1)]),
         ];
-        let first = simpler_together(&values)
+        let first = simplify_equal_numbers(&values)
             .into_iter()
             .next()
             .expect("a candidate");
         let zeros = [
-            Value::integer(0),
-            Value::List(vec![Value::integer(0), Value::integer(1)]),
+            PythonValue::integer(0),
+            PythonValue::List(vec![PythonValue::integer(0), PythonValue::integer(1)]),
         ];
         assert_eq!(first, zeros);
-        assert!(simpler_together(&[Value::integer(0)]).is_empty());
+        assert!(simplify_equal_numbers(&[PythonValue::integer(0)]).is_empty());
     }
 
     #[test]
@@ -429,7 +477,7 @@ mod tests {
             let generator = of(annotation).expect("a generator");
             for _ in 0..50 {
                 let value = generator.draw(&mut random);
-                for simpler in simpler(&value) {
+                for simpler in simpler_values(&value) {
                     assert!(size(&simpler) < size(&value), "{value:?} {simpler:?}");
                     assert!(generator.allows(&simpler), "{value:?} {simpler:?}");
                 }

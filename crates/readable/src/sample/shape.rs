@@ -1,31 +1,31 @@
-//! What a value looks like, roughly: two that look alike make poor company as examples.
+//! Shapes of values. Examples of the same shape show the same thing, so one of them is enough.
 
-use crate::value::Value;
+use crate::value::PythonValue;
 
-/// The classes that a value belongs to (4.3, step 3).
+/// Returns the shapes of a value: sign, emptiness, repetition, order, letters, or the value itself.
 #[must_use]
-pub fn shapes(value: &Value) -> Vec<String> {
+pub fn shapes(value: &PythonValue) -> Vec<String> {
     let mut shapes = Vec::new();
     let mut add = |shape: &str| shapes.push(shape.to_owned());
     match value {
-        Value::Integer(digits) | Value::Decimal(digits) => add(sign_of(digits)),
-        Value::Fraction { numerator, .. } => add(sign_of(numerator)),
-        Value::Float(number) => add(match number.0.partial_cmp(&0.0) {
+        PythonValue::Integer(digits) | PythonValue::Decimal(digits) => add(sign_of(digits)),
+        PythonValue::Fraction { numerator, .. } => add(sign_of(numerator)),
+        PythonValue::Float(number) => add(match number.0.partial_cmp(&0.0) {
             Some(std::cmp::Ordering::Less) => "negative",
             Some(std::cmp::Ordering::Equal) => "zero",
             Some(std::cmp::Ordering::Greater) => "positive",
             None => "not a number",
         }),
-        Value::Text(text) => {
-            add(how_many(text.chars().count()));
+        PythonValue::Text(text) => {
+            add(count_class(text.chars().count()));
             add(if text.is_ascii() {
                 "plain letters"
             } else {
                 "other letters"
             });
         }
-        Value::List(items) | Value::Tuple(items) => {
-            add(how_many(items.len()));
+        PythonValue::List(items) | PythonValue::Tuple(items) => {
+            add(count_class(items.len()));
             if items.len() > 1 {
                 let repeats = items
                     .iter()
@@ -39,54 +39,57 @@ pub fn shapes(value: &Value) -> Vec<String> {
                 });
             }
         }
-        Value::Set(_)
-        | Value::FrozenSet(_)
-        | Value::Dictionary(_)
-        | Value::Bytes(_)
-        | Value::Range { .. } => {
-            add(how_many(value.length().unwrap_or(0)));
+        PythonValue::Set(_)
+        | PythonValue::FrozenSet(_)
+        | PythonValue::Dictionary(_)
+        | PythonValue::Bytes(_)
+        | PythonValue::Range { .. } => {
+            add(count_class(value.length().unwrap_or(0)));
         }
-        Value::Record { class, .. } | Value::Object(class) => add(class),
+        PythonValue::Record { class, .. } | PythonValue::Object(class) => add(class),
         // Each member of a choice is a class of its own.
         _ => add(&value.notation()),
     }
     shapes
 }
 
-/// The sum of absolute numbers, lengths and depths.
+/// Returns the size of a value: the sum of absolute numbers, lengths and depths.
 #[must_use]
-pub fn size(value: &Value) -> u128 {
-    let all = |items: &[Value]| {
+pub fn size(value: &PythonValue) -> u128 {
+    let all = |items: &[PythonValue]| {
         let sizes = items.iter().map(|item| size(item).saturating_add(1));
         sizes.fold(1, u128::saturating_add)
     };
     match value {
-        Value::Nothing | Value::Member { .. } | Value::Function(_) => 0,
-        Value::Boolean(truth) => u128::from(*truth),
-        Value::Integer(digits) => {
+        PythonValue::Nothing | PythonValue::Member { .. } | PythonValue::Function(_) => 0,
+        PythonValue::Boolean(truth) => u128::from(*truth),
+        PythonValue::Integer(digits) => {
             let digits = digits.trim_start_matches('-');
             digits.parse().unwrap_or(u128::MAX)
         }
-        // The whole part, and one more if there is anything behind it: 1 is simpler than 0.5.
-        Value::Float(number) => {
+        // The whole part, plus one for a fraction: 1 is simpler than 0.5.
+        PythonValue::Float(number) => {
             let whole = number.0.abs() as u128;
             whole.saturating_add(u128::from(number.0.fract() != 0.0))
         }
-        Value::Text(text) => text.chars().count() as u128,
-        Value::List(items) | Value::Tuple(items) | Value::Set(items) | Value::FrozenSet(items) => {
+        PythonValue::Text(text) => text.chars().count() as u128,
+        PythonValue::List(items)
+        | PythonValue::Tuple(items)
+        | PythonValue::Set(items)
+        | PythonValue::FrozenSet(items) => {
             if items.is_empty() {
                 0
             } else {
                 all(items)
             }
         }
-        Value::Dictionary(entries) => {
+        PythonValue::Dictionary(entries) => {
             let sizes = entries
                 .iter()
                 .map(|(key, item)| size(key).saturating_add(size(item)).saturating_add(1));
             sizes.fold(0, u128::saturating_add)
         }
-        Value::Record { fields, .. } => {
+        PythonValue::Record { fields, .. } => {
             let sizes = fields.iter().map(|(_, item)| size(item));
             sizes.fold(1, u128::saturating_add)
         }
@@ -96,6 +99,7 @@ pub fn size(value: &Value) -> u128 {
     }
 }
 
+/// Returns the sign of a number as a shape.
 fn sign_of(digits: &str) -> &'static str {
     let is_zero = !digits.contains(|digit: char| ('1'..='9').contains(&digit));
     match (is_zero, digits.starts_with('-')) {
@@ -105,7 +109,8 @@ fn sign_of(digits: &str) -> &'static str {
     }
 }
 
-fn how_many(count: usize) -> &'static str {
+/// Returns the shape of a number of members.
+fn count_class(count: usize) -> &'static str {
     match count {
         0 => "empty",
         1 => "one",
@@ -113,12 +118,12 @@ fn how_many(count: usize) -> &'static str {
     }
 }
 
-/// Whether each is at most the next; values that have no order do not count as sorted.
-fn is_sorted(items: &[Value]) -> bool {
+/// Returns true if each item is at most the next. Values without an order are not sorted.
+fn is_sorted(items: &[PythonValue]) -> bool {
     let pairs = items.iter().zip(items.iter().skip(1));
     let mut known = pairs.map(|(one, next)| match (one, next) {
-        (Value::Text(one), Value::Text(next)) => one <= next,
-        (Value::Float(one), Value::Float(next)) => one.0 <= next.0,
+        (PythonValue::Text(one), PythonValue::Text(next)) => one <= next,
+        (PythonValue::Float(one), PythonValue::Float(next)) => one.0 <= next.0,
         _ => match (one.as_integer(), next.as_integer()) {
             (Some(one), Some(next)) => one <= next,
             _ => false,
@@ -131,20 +136,23 @@ fn is_sorted(items: &[Value]) -> bool {
 mod tests {
     use super::*;
 
-    fn numbers(numbers: &[i64]) -> Value {
-        Value::List(
+    fn numbers(numbers: &[i64]) -> PythonValue {
+        PythonValue::List(
             numbers
                 .iter()
-                .map(|number| Value::integer(*number))
+                .map(|number| PythonValue::integer(*number))
                 .collect(),
         )
     }
 
     #[test]
     fn values_look_like_something() {
-        assert_eq!(shapes(&Value::integer(-3)), ["negative"]);
-        assert_eq!(shapes(&Value::integer(0)), ["zero"]);
-        assert_eq!(shapes(&Value::Decimal("0.10".to_owned())), ["positive"]);
+        assert_eq!(shapes(&PythonValue::integer(-3)), ["negative"]);
+        assert_eq!(shapes(&PythonValue::integer(0)), ["zero"]);
+        assert_eq!(
+            shapes(&PythonValue::Decimal("0.10".to_owned())),
+            ["positive"]
+        );
         assert_eq!(shapes(&numbers(&[])), ["empty"]);
         assert_eq!(shapes(&numbers(&[1])), ["one"]);
         assert_eq!(
@@ -155,10 +163,10 @@ mod tests {
             shapes(&numbers(&[2, 1, 2])),
             ["several", "repeated", "not sorted"]
         );
-        assert_eq!(shapes(&Value::text("é")), ["one", "other letters"]);
+        assert_eq!(shapes(&PythonValue::text("é")), ["one", "other letters"]);
         assert_ne!(
-            shapes(&Value::Boolean(true)),
-            shapes(&Value::Boolean(false))
+            shapes(&PythonValue::Boolean(true)),
+            shapes(&PythonValue::Boolean(false))
         );
     }
 
@@ -173,7 +181,7 @@ mod tests {
         ];
         let sizes: Vec<u128> = ordered.iter().map(size).collect();
         assert!(sizes.windows(2).all(|pair| pair[0] < pair[1]), "{sizes:?}");
-        assert!(size(&Value::integer(2)) < size(&Value::integer(-3)));
-        assert_eq!(size(&Value::Integer("9".repeat(60))), u128::MAX);
+        assert!(size(&PythonValue::integer(2)) < size(&PythonValue::integer(-3)));
+        assert_eq!(size(&PythonValue::Integer("9".repeat(60))), u128::MAX);
     }
 }

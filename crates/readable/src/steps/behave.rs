@@ -1,11 +1,15 @@
-//! Step definitions for behave.
+//! Step files for behave.
 
-use super::play::{PLAYING, step_file};
-use super::{File, Home, Runner, Shared, indented, is_inline, others, support, word};
-use crate::property::{Told, quoted};
+use super::executable::{SCENARIO_SUPPORT, step_file};
+use super::{
+    FeatureRunner, GeneratedFile, SharedStep, StepModule, decorator_name, exclusion_pattern,
+    indented, is_inline, support,
+};
+use crate::property::{RenderedFeature, python_string};
 
-/// Steps are global in behave: one text is one step, whichever feature it stands in, and patterns must not have `^` or `$`.
-/// So a text is registered once, and the body is looked up by the file of the feature that is running (S3).
+/// Python code that registers steps. Steps are global in behave, and patterns must not have `^` or
+/// `$`. So a text is registered once, and its body is looked up by the file of the running feature
+/// (S3).
 const REGISTRY: &str = r#"
 use_step_matcher("re")
 
@@ -14,7 +18,7 @@ BODIES = sys.modules.setdefault("testwright_step_bodies", types.ModuleType("test
 
 
 def step(keyword, pattern):
-    """Makes a body known for this feature. behave gets to know each pattern once."""
+    """Registers a body for this feature. behave sees each pattern once."""
 
     def known(body):
         bodies = BODIES.setdefault(f"{keyword} {pattern}", {})
@@ -27,7 +31,7 @@ def step(keyword, pattern):
 
 
 def run_body(bodies, context, found):
-    """Runs the body for the feature that is running. behave would be gone with code that leaves."""
+    """Runs the body of the running feature. SystemExit would end behave, so it becomes a failure."""
     body = bodies.get(os.path.basename(context.feature.filename)) or next(iter(bodies.values()))
     try:
         body(context, **found)
@@ -36,11 +40,12 @@ def run_body(bodies, context, found):
 
 
 def literal(text):
-    """The pattern that finds exactly this text."""
+    """Returns the pattern that matches exactly this text."""
     return re.escape(text)
 
 "#;
 
+/// The generic step for inputs with a name (S1).
 const NAMED: &str = r#"
 # Last, for behave takes the first step that fits.
 @step("given", OTHERS_HAVE + ", called (?P<name>.+)")
@@ -48,6 +53,7 @@ def step_have(context, phrase, name):
     context.values[name] = read_phrase(phrase)
 "#;
 
+/// The generic step for inputs without a name (S6).
 const INLINE: &str = r#"
 # Last, for behave takes the first step that fits.
 @step("given", r"(?!.*, called [^\"]*\Z)" + OTHERS_HAVE)
@@ -55,8 +61,9 @@ def step_have(context, phrase):
     context.values.setdefault("_given", []).append(read_phrase(phrase))
 "#;
 
-/// One line may be found by the pattern of another feature; what it does is found by the file of its own.
-const PLAYED: &str = r#"
+/// Python code that registers the lines of executable scenarios. A line may match the pattern of
+/// another feature, so its function is looked up by the file of its own.
+const SCENARIO_STEPS: &str = r#"
 
 def go_on(context, line):
     player = PLAYERS[os.path.basename(context.feature.filename)]
@@ -69,40 +76,43 @@ for keyword, *parts in all_lines():
     step(keyword, "(?P<line>" + line_pattern(parts) + ")")(go_on)
 "#;
 
-const ENVIRONMENT: &str = r#""""What behave does around each scenario."""
+/// The content of `environment.py`.
+const ENVIRONMENT: &str = r#""""Hooks of behave around each scenario."""
 
 
 def before_scenario(context, scenario):
-    """Every scenario starts with nothing."""
+    """Starts every scenario without values."""
     context.values = {}
 "#;
 
-pub(super) fn files(told: &Told, home: &Home) -> Vec<File> {
-    with_environment(&home.feature, steps(told, home))
+/// Writes the step files of a feature.
+pub(super) fn files(rendered: &RenderedFeature, target: &StepModule) -> Vec<GeneratedFile> {
+    with_environment(&target.feature, steps(rendered, target))
 }
 
-/// The files of a feature that is played.
-pub(super) fn plays(feature: &str, setup: &str, played: &str) -> Vec<File> {
+/// Writes the files of a feature with executable scenarios.
+pub(super) fn scenario_files(feature: &str, setup: &str, played: &str) -> Vec<GeneratedFile> {
     let head = head(feature, setup);
     with_environment(
         feature,
-        format!("{head}{PLAYING}{REGISTRY}\n{played}{PLAYED}"),
+        format!("{head}{SCENARIO_SUPPORT}{REGISTRY}\n{played}{SCENARIO_STEPS}"),
     )
 }
 
-fn with_environment(feature: &str, steps: String) -> Vec<File> {
-    let steps = File {
-        path: step_file(Runner::Behave, feature),
+/// Returns the step file together with `environment.py`.
+fn with_environment(feature: &str, steps: String) -> Vec<GeneratedFile> {
+    let steps = GeneratedFile {
+        path: step_file(FeatureRunner::Behave, feature),
         text: steps,
     };
-    let environment = File {
+    let environment = GeneratedFile {
         path: "environment.py".to_owned(),
         text: ENVIRONMENT.to_owned(),
     };
     vec![steps, environment]
 }
 
-/// What every step file begins with.
+/// Writes the beginning of a step file.
 fn head(feature: &str, setup: &str) -> String {
     let (imports, support) = support();
     let mut text = format!(
@@ -110,22 +120,23 @@ fn head(feature: &str, setup: &str) -> String {
     );
     text.push_str("from behave import given, then, use_step_matcher, when\n\n");
     text.push_str(setup);
-    text.push_str(&format!("\nFEATURE = {}\n\n", quoted(feature)));
+    text.push_str(&format!("\nFEATURE = {}\n\n", python_string(feature)));
     text.push_str(support);
     text
 }
 
-fn steps(told: &Told, home: &Home) -> String {
-    let mut text = head(&home.feature, &home.import(".."));
-    text.push_str(&home.made());
+/// Writes the steps of a feature, the generic one last (S3).
+fn steps(rendered: &RenderedFeature, target: &StepModule) -> String {
+    let mut text = head(&target.feature, &target.import_lines(".."));
+    text.push_str(&target.recipe_function());
     text.push('\n');
     text.push_str(REGISTRY);
-    let all = Shared::all(told);
+    let all = SharedStep::all(rendered);
     for (index, shared) in all.iter().enumerate() {
-        let keyword = word(shared.keyword);
+        let keyword = decorator_name(shared.keyword);
         let (pattern, parameters) = if shared.is_exact() {
             (
-                format!("literal({})", quoted(&shared.exact_text())),
+                format!("literal({})", python_string(&shared.exact_text())),
                 "context",
             )
         } else {
@@ -135,12 +146,12 @@ fn steps(told: &Told, home: &Home) -> String {
             "\n@step(\"{keyword}\", {pattern})\ndef step_{}({parameters}):\n",
             index + 1
         ));
-        let mut lines = vec![format!("{} = context.values", home.store)];
-        lines.extend(shared.body(home, "context.scenario.name"));
+        let mut lines = vec![format!("{} = context.values", target.store)];
+        lines.extend(shared.body(target, "context.scenario.name"));
         text.push_str(&indented(&lines));
         text.push('\n');
     }
-    let generic = if is_inline(told) { INLINE } else { NAMED };
-    text.push_str(&generic.replace("OTHERS_HAVE", &format!("{}HAVE", others(&all))));
+    let generic = if is_inline(rendered) { INLINE } else { NAMED };
+    text.push_str(&generic.replace("OTHERS_HAVE", &format!("{}HAVE", exclusion_pattern(&all))));
     text
 }

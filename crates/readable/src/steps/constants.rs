@@ -1,58 +1,61 @@
-//! What can be changed in a line of a feature: the constants of the code that it was made from, as far as they can be
-//! seen in it as they are.
+//! Constants in a line that can be changed in the feature: those of its code whose notation stands
+//! in the text.
 
 use testwright_source::Range;
 use testwright_source::tree::{self, Expression, ExpressionKind, Statement, StatementKind};
 
-use super::play::{Part, PlayLine};
-use crate::gherkin::{Keyword, without_breaks};
-use crate::property::children;
-use crate::term::{Call, Reference, Role, Scope, Term};
-use crate::value::{Value, read};
+use super::executable::{ExecutableLine, LinePart};
+use crate::gherkin::{StepKeyword, remove_line_breaks};
+use crate::property::child_expressions;
+use crate::term::{CallTerm, NameReference, NameRole, NameScope, Term};
+use crate::value::{PythonValue, parse};
 
-/// Between marks that no text contains stands the number of a constant.
+/// Encloses the number of a constant in a marked text. No source contains it.
 const MARK: char = '\u{f0000}';
 
-/// How an expression is read: by most with [`Term::read`] and nothing else.
-pub(crate) type Reading<'a> = &'a dyn Fn(&Expression, &str, &dyn Scope) -> Term;
+/// A function that builds the term of an expression, usually [`Term::from_expression`].
+pub(crate) type TermReader<'a> = &'a dyn Fn(&Expression, &str, &dyn NameScope) -> Term;
 
-/// An expression that a line is made from, and how it is read.
-pub(crate) struct Origin<'a> {
+/// The expression that a line is made from, and how it is read.
+pub(crate) struct LineSource<'a> {
     /// The expression.
     pub(crate) expression: &'a Expression,
     /// The text that it stands in.
     pub(crate) text: &'a str,
-    /// What its names stand for.
-    pub(crate) scope: &'a dyn Scope,
-    pub(crate) read: Reading<'a>,
+    /// The meaning of its names.
+    pub(crate) scope: &'a dyn NameScope,
+    /// Builds the term of an expression.
+    pub(crate) read: TermReader<'a>,
 }
 
-/// A constant, or a name that stands for one.
+/// A constant in code, or a name that stands for one.
 #[derive(Debug, Clone, PartialEq)]
 struct Constant {
     range: Range,
-    value: Value,
+    value: PythonValue,
     name: Option<String>,
 }
 
 impl Constant {
+    /// Returns true if two constants have the same value and name.
     fn is_like(&self, other: &Constant) -> bool {
         (&self.value, &self.name) == (&other.value, &other.name)
     }
 }
 
-impl Origin<'_> {
-    /// A line that says this in words, with code in which the values of the line stand for those of the expression.
+impl LineSource<'_> {
+    /// Builds a line in words, with code in which the values of the line replace the constants.
     pub(crate) fn line(
         &self,
-        keyword: Keyword,
+        keyword: StepKeyword,
         words: &dyn Fn(&Term) -> String,
         code: &[String],
-    ) -> PlayLine {
+    ) -> ExecutableLine {
         let constants = self.constants();
-        let shown = self.shown(&constants, words);
+        let shown = self.replaceable_constants(&constants, words);
         let in_code: Vec<Vec<Constant>> = code.iter().map(|line| self.constants_of(line)).collect();
-        // Code may begin with more: how an action is called where it is looked up.
+        // The code may have more constants at its beginning, such as the name by which an action is
+        // looked up.
         let alike = |found: &[Constant]| {
             let start = found.len().checked_sub(constants.len())?;
             let mut pairs = found[start..].iter().zip(&constants);
@@ -100,39 +103,43 @@ impl Origin<'_> {
                         let name = name.clone().filter(|_| *renamed)?;
                         Some((constant.range.clone(), name))
                     });
-                    edited(line, edits.collect())
+                    apply_edits(line, edits.collect())
                 }
             });
         let parts = parts.into_iter().map(|part| match part {
-            Piece::Words(words) => Part::Words(words),
-            Piece::Constant(index) => Part::Value {
+            MarkedPiece::Words(words) => LinePart::Words(words),
+            MarkedPiece::Constant(index) => LinePart::Value {
                 name: names[index].clone().unwrap_or_default(),
                 notation: constants[index].value.notation(),
             },
         });
-        PlayLine {
+        ExecutableLine {
             keyword,
             parts: parts.collect(),
             code: code.collect(),
         }
     }
 
-    /// The constants whose notation stands once in the words, and could be another there.
-    fn shown(&self, constants: &[Constant], words: &dyn Fn(&Term) -> String) -> Vec<usize> {
-        let plain = self.told(&[], constants, words);
+    /// Returns the constants whose notation stands in the words exactly once and may be replaced.
+    fn replaceable_constants(
+        &self,
+        constants: &[Constant],
+        words: &dyn Fn(&Term) -> String,
+    ) -> Vec<usize> {
+        let plain = self.words_with_marks(&[], constants, words);
         let fits = |chosen: &[usize]| {
             let parts = self.parts(constants, chosen, words);
             let is_once = |index: &usize| {
                 let all = parts.iter();
-                all.filter(|part| matches!(part, Piece::Constant(found) if found == index))
+                all.filter(|part| matches!(part, MarkedPiece::Constant(found) if found == index))
                     .count()
                     == 1
             };
             let joined: String = parts
                 .iter()
                 .map(|part| match part {
-                    Piece::Words(words) => words.clone(),
-                    Piece::Constant(index) => constants[*index].value.notation(),
+                    MarkedPiece::Words(words) => words.clone(),
+                    MarkedPiece::Constant(index) => constants[*index].value.notation(),
                 })
                 .collect();
             chosen.iter().all(is_once) && joined == plain
@@ -145,43 +152,46 @@ impl Origin<'_> {
         if fits(&alone) { alone } else { Vec::new() }
     }
 
+    /// Returns the words of a line in pieces, with the chosen constants apart.
     fn parts(
         &self,
         constants: &[Constant],
         chosen: &[usize],
         words: &dyn Fn(&Term) -> String,
-    ) -> Vec<Piece> {
-        let told = self.told(chosen, constants, words);
-        let split = told.split(MARK).enumerate();
+    ) -> Vec<MarkedPiece> {
+        let marked = self.words_with_marks(chosen, constants, words);
+        let split = marked.split(MARK).enumerate();
         let parts = split.filter_map(|(position, part)| match (position % 2, part.parse()) {
-            (1, Ok(index)) => Some(Piece::Constant(index)),
+            (1, Ok(index)) => Some(MarkedPiece::Constant(index)),
             _ if part.is_empty() => None,
-            _ => Some(Piece::Words(part.to_owned())),
+            _ => Some(MarkedPiece::Words(part.to_owned())),
         });
         parts.collect()
     }
 
-    fn told(
+    /// Returns the words of the line, with marks for the chosen constants.
+    fn words_with_marks(
         &self,
         chosen: &[usize],
         constants: &[Constant],
         words: &dyn Fn(&Term) -> String,
     ) -> String {
-        let marked = Marked {
+        let marked = MarkedScope {
             scope: self.scope,
             constants,
             chosen,
         };
-        without_breaks(&words(&(self.read)(self.expression, self.text, &marked)))
+        remove_line_breaks(&words(&(self.read)(self.expression, self.text, &marked)))
     }
 
+    /// Returns the constants of the expression.
     fn constants(&self) -> Vec<Constant> {
         let mut found = Vec::new();
-        self.find(self.expression, self.text, &mut found);
+        self.collect_constants(self.expression, self.text, &mut found);
         found
     }
 
-    /// The constants of a line of code.
+    /// Returns the constants of a line of code.
     fn constants_of(&self, line: &str) -> Vec<Constant> {
         let mut found = Vec::new();
         let parsed = tree::statements(line).unwrap_or_default();
@@ -194,16 +204,17 @@ impl Origin<'_> {
             condition: value, ..
         } = kind
         {
-            self.find(value, line, &mut found);
+            self.collect_constants(value, line, &mut found);
         }
         found
     }
 
-    fn find(&self, expression: &Expression, text: &str, found: &mut Vec<Constant>) {
+    /// Appends the constants of an expression whose notation can be parsed back.
+    fn collect_constants(&self, expression: &Expression, text: &str, found: &mut Vec<Constant>) {
         let term = (self.read)(expression, text, self.scope);
-        let value = Value::of_term(&term);
-        let can_be_read = |value: &Value| {
-            read::read_notation(&value.notation()).is_ok_and(|again| again == *value)
+        let value = PythonValue::from_term(&term);
+        let can_be_read = |value: &PythonValue| {
+            parse::parse_notation(&value.notation()).is_ok_and(|parsed| parsed == *value)
         };
         match value.filter(can_be_read) {
             Some(value) => found.push(Constant {
@@ -216,10 +227,10 @@ impl Origin<'_> {
                 let is_slot = matches!(expression.kind, ExpressionKind::Subscript { .. })
                     && matches!(term, Term::Reference(_));
                 if !is_slot {
-                    let inside = children(expression);
+                    let inside = child_expressions(expression);
                     inside
                         .into_iter()
-                        .for_each(|inner| self.find(inner, text, found));
+                        .for_each(|inner| self.collect_constants(inner, text, found));
                 }
             }
         }
@@ -227,24 +238,24 @@ impl Origin<'_> {
 }
 
 /// A piece of the words of a line.
-enum Piece {
+enum MarkedPiece {
     Words(String),
     Constant(usize),
 }
 
-/// Some constants stand for marks.
-struct Marked<'a> {
-    scope: &'a dyn Scope,
+/// A scope in which the chosen constants stand for marks.
+struct MarkedScope<'a> {
+    scope: &'a dyn NameScope,
     constants: &'a [Constant],
     chosen: &'a [usize],
 }
 
-impl Scope for Marked<'_> {
-    fn name(&self, name: &str) -> Option<Term> {
-        self.scope.name(name)
+impl NameScope for MarkedScope<'_> {
+    fn resolve_name(&self, name: &str) -> Option<Term> {
+        self.scope.resolve_name(name)
     }
 
-    fn expression(&self, range: &Range) -> Option<Term> {
+    fn resolve_expression(&self, range: &Range) -> Option<Term> {
         let marked = self.chosen.iter().find(|index| {
             self.constants
                 .get(**index)
@@ -253,19 +264,19 @@ impl Scope for Marked<'_> {
         match marked {
             Some(index) => {
                 let type_ = Term::Value(self.constants[*index].value.clone()).type_of();
-                let mark = Reference::new(format!("{MARK}{index}{MARK}"), Role::Phrase);
+                let mark = NameReference::new(format!("{MARK}{index}{MARK}"), NameRole::Phrase);
                 Some(mark.with_type(type_).into())
             }
-            None => self.scope.expression(range),
+            None => self.scope.resolve_expression(range),
         }
     }
 
-    fn attribute(&self, object: &str, name: &str) -> Option<Term> {
-        self.scope.attribute(object, name)
+    fn resolve_attribute(&self, object: &str, name: &str) -> Option<Term> {
+        self.scope.resolve_attribute(object, name)
     }
 
-    fn call(&self, call: &Call) -> Option<Term> {
-        self.scope.call(call)
+    fn resolve_call(&self, call: &CallTerm) -> Option<Term> {
+        self.scope.resolve_call(call)
     }
 
     fn is_module(&self, name: &str) -> bool {
@@ -273,7 +284,8 @@ impl Scope for Marked<'_> {
     }
 }
 
-fn edited(text: &str, edits: Vec<(Range, String)>) -> String {
+/// Replaces ranges of a text, last range first.
+fn apply_edits(text: &str, edits: Vec<(Range, String)>) -> String {
     let mut code = text.to_owned();
     for (range, name) in edits.into_iter().rev() {
         code.replace_range(range, &name);
@@ -285,36 +297,36 @@ fn edited(text: &str, edits: Vec<(Range, String)>) -> String {
 mod tests {
     use super::*;
     use crate::idiom::Vocabulary;
-    use crate::phrase::Speaker;
-    use crate::property::called;
+    use crate::phrase::Phraser;
+    use crate::property::call_text;
 
-    struct Slots;
+    struct SlotNames;
 
-    impl Scope for Slots {
-        fn name(&self, name: &str) -> Option<Term> {
-            (name == "int0").then(|| Term::Value(Value::integer(4)))
+    impl NameScope for SlotNames {
+        fn resolve_name(&self, name: &str) -> Option<Term> {
+            (name == "int0").then(|| Term::Value(PythonValue::integer(4)))
         }
     }
 
     /// The line of a call with `…` for each value, and the code.
     fn line(source: &str, code: &str) -> (String, String) {
         let vocabulary = Vocabulary::default();
-        let speaker = Speaker::new(&vocabulary);
+        let phraser = Phraser::new(&vocabulary);
         let expression = tree::expression(source).expect("Python");
-        let origin = Origin {
+        let origin = LineSource {
             expression: &expression,
             text: source,
-            scope: &Slots,
-            read: &Term::read,
+            scope: &SlotNames,
+            read: &Term::from_expression,
         };
         let words = |term: &Term| match term {
-            Term::Call(call) => called(call, &speaker),
-            other => speaker.clause(other),
+            Term::Call(call) => call_text(call, &phraser),
+            other => phraser.clause(other),
         };
-        let line = origin.line(Keyword::When, &words, &[code.to_owned()]);
+        let line = origin.line(StepKeyword::When, &words, &[code.to_owned()]);
         let parts = line.parts.iter().map(|part| match part {
-            Part::Words(words) => words.clone(),
-            Part::Value { name, .. } => format!("…{name}"),
+            LinePart::Words(words) => words.clone(),
+            LinePart::Value { name, .. } => format!("…{name}"),
         });
         (parts.collect(), line.code.concat())
     }

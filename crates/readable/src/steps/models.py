@@ -5,19 +5,19 @@ import itertools
 import signal
 import time
 
-# Runs of models: what several of them know by name they do together, and an implementation does the same.
+# Runs of models: all models that know an action perform it together, and so does an implementation.
 
-OPEN = object()  # what comes of a step about which a scenario says nothing
-QUIET = 0.5  # for how many seconds nothing must come to believe that nothing will
-TRIES = 20  # how often an implementation that need not do the same twice gets the chance to do what a line says
+ANY_ANSWER = object()  # the answer of a step for which a scenario gives none
+QUIET_SECONDS = 0.5  # without an observation for so long, none is expected any more
+MAX_TRIES = 20  # the number of attempts for an implementation that is not deterministic
 
 
-class Otherwise(Exception):
-    """The implementation has done something else than the line says, which is not wrong either."""
+class OtherChoice(Exception):
+    """The implementation has done something else that the models allow as well."""
 
 
 class Program:
-    """A model program. A state of it is what its variables are."""
+    """A model program. Its state is the values of its variables."""
 
     def __init__(self, module):
         self.module = module
@@ -29,37 +29,44 @@ class Program:
         self.starts = [self.state()]
 
     def knows(self, name):
+        """Returns true if the action belongs to this model."""
         return name in self.actions
 
     def state(self):
+        """Returns a copy of the current state."""
         return {name: copy.deepcopy(getattr(self.module, name)) for name in self.module.state}
 
     def enter(self, state):
+        """Restores a state."""
         for name, value in state.items():
             setattr(self.module, name, copy.deepcopy(value))
 
-    def says(self, state, *spellings):
-        """What the module says of a state; what it does not speak of is true, and a later spelling counts more."""
+    def evaluate(self, state, *spellings):
+        """Calls a predicate of the module. A missing one is true; the last spelling wins."""
         self.enter(state)
-        told = [getattr(self.module, name) for name in spellings if hasattr(self.module, name)]
-        return bool(told[-1]()) if told else True
+        found = [getattr(self.module, name) for name in spellings if hasattr(self.module, name)]
+        return bool(found[-1]()) if found else True
 
     def may_end(self, state):
-        return self.says(state, "Accepting", "accepting")
+        """Returns true if a run may end in this state."""
+        return self.evaluate(state, "Accepting", "accepting")
 
     def is_safe(self, state):
-        return self.says(state, "StateInvariant", "stateinvariant", "state_invariant")
+        """Returns true if the invariant holds in this state."""
+        return self.evaluate(state, "StateInvariant", "stateinvariant", "state_invariant")
 
-    def lets_in(self, state):
-        return self.says(state, "StateFilter", "statefilter", "state_filter")
+    def accepts_state(self, state):
+        """Returns true if exploration may enter this state."""
+        return self.evaluate(state, "StateFilter", "statefilter", "state_filter")
 
     def choices(self, state, offered):
-        """What might be done, as names and arguments; what is observed, as scenarios offer it."""
+        """Returns possible actions with arguments; observed ones as scenarios offer them."""
         own = [(name, given) for name in self.chosen for given in self.arguments(state, name)]
         offered = [(name, given) for name, given in offered if name in self.observed]
         return own + [(name, given) for name, given in offered if self.can_take(name, given)]
 
     def arguments(self, state, name):
+        """Returns the arguments that the domains of an action allow."""
         action = self.actions[name]
         domains = getattr(self.module, "domains", {}).get(action)
         if domains is None:
@@ -72,6 +79,7 @@ class Program:
         return [() if given == (None,) else given for given in combined]
 
     def can_take(self, name, arguments):
+        """Returns true if an action has parameters for these arguments."""
         try:
             inspect.signature(self.actions[name]).bind(*arguments)
         except TypeError:
@@ -79,7 +87,7 @@ class Program:
         return True
 
     def allows(self, state, name, arguments):
-        """Whether no guard says no."""
+        """Returns true if all guards of an action hold."""
         for guard in getattr(self.module, "enablers", {}).get(self.actions[name], ()):
             self.enter(state)
             if not guard(*(arguments if inspect.signature(guard).parameters else ())):
@@ -87,7 +95,7 @@ class Program:
         return True
 
     def after(self, state, name, arguments):
-        """What comes of an action: answers, and states."""
+        """Returns the possible answers and next states of an action."""
         if not self.can_take(name, arguments) or not self.allows(state, name, arguments):
             return []
         self.enter(state)
@@ -96,7 +104,7 @@ class Program:
 
 
 class Scenario:
-    """A machine, or a list of runs: steps from state to state. One without arguments and answer stands for any."""
+    """A machine or a list of runs. A step without arguments and answer matches any."""
 
     observed = ()
 
@@ -113,7 +121,7 @@ class Scenario:
     def is_safe(self, state):
         return True
 
-    def lets_in(self, state):
+    def accepts_state(self, state):
         return True
 
     def choices(self, state, offered=()):
@@ -121,18 +129,18 @@ class Scenario:
         return [(name, given) for name, given, _ in steps if name in self.names]
 
     def after(self, state, name, arguments):
-        """What comes of an action: answers, and states."""
+        """Returns the possible answers and next states of an action."""
         found = []
         for before, (known, given, answer), after in self.steps:
             if before == state and known == name:
                 is_open = given == () and answer is None
                 if is_open or given == arguments:
-                    found.append((OPEN if is_open else answer, after))
+                    found.append((ANY_ANSWER if is_open else answer, after))
         return found
 
 
 def model_of(module):
-    """The model that a module is; none if all that it does is to change others."""
+    """Returns the model of a module, or None for a configuration, which only changes others."""
     names = {action.__name__ for action in getattr(module, "actions", ())}
     if hasattr(module, "graph"):
         steps = [(before, step_of(step), after) for before, step, after in module.graph]
@@ -145,11 +153,11 @@ def model_of(module):
 
 
 def suite_of(runs, names):
-    """A list of runs as a scenario: a state of it is a run, and how many of its steps were taken."""
+    """Returns a list of runs as a scenario. Its state is a run and the number of steps taken."""
     steps = [
-        ((number, place), step_of(step), (number, place + 1))
+        ((number, local), step_of(step), (number, local + 1))
         for number, run in enumerate(runs)
-        for place, step in enumerate(run)
+        for local, step in enumerate(run)
     ]
     starts = [(number, 0) for number in range(len(runs))]
     ends = [(number, len(run)) for number, run in enumerate(runs)]
@@ -157,44 +165,45 @@ def suite_of(runs, names):
 
 
 def step_of(parts):
-    """A step as its name, its arguments and its answer."""
+    """Returns a step as its name, its arguments and its answer."""
     action, arguments, answer, *_ = (*parts, (), None)[: max(len(parts), 3)]
     return action.__name__, tuple(arguments), answer
 
 
-# All have been imported by now: some change others.
+# All modules are imported by now, because some change others.
 MODELS = [model for model in map(model_of, MODULES) if model]
 
 
-def ways(state, name, arguments):
-    """What may come of an action in a state of all models: answers, and states."""
+def transitions(state, name, arguments):
+    """Yields the answers and next states of an action in a state of all models."""
     if not any(model.knows(name) for model in MODELS):
         return
     each = [
-        model.after(place, name, arguments) if model.knows(name) else [(OPEN, place)]
-        for model, place in zip(MODELS, state)
+        model.after(local, name, arguments) if model.knows(name) else [(ANY_ANSWER, local)]
+        for model, local in zip(MODELS, state)
     ]
     for together in itertools.product(*each):
-        answers = [answer for answer, _ in together if answer is not OPEN]
+        answers = [answer for answer, _ in together if answer is not ANY_ANSWER]
         if all(answer == answers[0] for answer in answers):
-            yield answers[0] if answers else None, tuple(place for _, place in together)
+            yield answers[0] if answers else None, tuple(local for _, local in together)
 
 
 def possible(state):
-    """What can be done in a state of all models, as names and arguments."""
-    places = list(zip(MODELS, state))
-    scenarios = [(model, place) for model, place in places if isinstance(model, Scenario)]
-    offered = [choice for model, place in scenarios for choice in model.choices(place)]
-    each = [(model, model.choices(place, offered)) for model, place in places]
+    """Yields the possible actions in a state of all models, as names and arguments."""
+    pairs = list(zip(MODELS, state))
+    scenarios = [(model, local) for model, local in pairs if isinstance(model, Scenario)]
+    offered = [choice for model, local in scenarios for choice in model.choices(local)]
+    each = [(model, model.choices(local, offered)) for model, local in pairs]
     owned = [(model, own) for model, own in each if isinstance(model, Program)]
     for name, given in itertools.chain.from_iterable(own for _, own in each):
         if all((name, given) in own for model, own in owned if model.knows(name)):
-            for _, after in ways(state, name, given):
-                if all(model.lets_in(place) for model, place in zip(MODELS, after)):
+            for _, after in transitions(state, name, given):
+                if all(model.accepts_state(local) for model, local in zip(MODELS, after)):
                     yield name, given
 
 
-def shown(name, arguments):
+def describe_call(name, arguments):
+    """Returns a call as text."""
     return f"{name}({', '.join(map(repr, arguments))})"
 
 
@@ -206,7 +215,7 @@ class Run:
         self.begin()
 
     def begin(self):
-        """Lets everything be where runs begin."""
+        """Resets the models and the implementation."""
         self.states = list(itertools.product(*(model.starts for model in MODELS)))
         self.last, self.answers, self.end = None, [], None
         if STEPPER is not None:
@@ -214,109 +223,110 @@ class Run:
             reset() if reset else importlib.reload(STEPPER)
             OBSERVATIONS.queue.clear()
 
-    def go_on(self, act, *given):
-        """Does the next thing. An implementation that may do otherwise does all from the beginning, until it does not."""
+    def perform(self, act, *given):
+        """Performs an act. After another valid choice, repeats everything from the beginning."""
         self.done.append((act, given))
         left = self.done[-1:]
-        for _ in range(TRIES):
+        for _ in range(MAX_TRIES):
             try:
                 for act, given in left:
                     act(*given)
                 return
-            except Otherwise as other:
+            except OtherChoice as other:
                 why = str(other)
             self.begin()
             left = self.done
-        raise AssertionError(f"{why}; so it was in {TRIES} tries")
+        raise AssertionError(f"{why}; so it was in {MAX_TRIES} tries")
 
-    def make_sure(self, check):
-        """Checks something. Where the implementation need not do the same twice, it has to go well many times."""
-        self.go_on(check)
-        for _ in range(TRIES if is_asynchronous() else 0):
+    def check_repeatedly(self, check):
+        """Performs a check; many times if the implementation is not deterministic."""
+        self.perform(check)
+        for _ in range(MAX_TRIES if is_asynchronous() else 0):
             self.begin()
             before, self.done = self.done, []
             for act, given in before:
-                self.go_on(act, *given)
+                self.perform(act, *given)
 
-    # What lines do.
+    # Called by the lines of a feature.
 
     def take(self, name, *arguments):
-        """Does an action in all models that know it. What the implementation is to answer stands in another line."""
-        self.go_on(self.move, name, arguments)
+        """Performs an action in all models that know it. Another line has the expected answer."""
+        self.perform(self.move, name, arguments)
 
     def step(self, name, *arguments):
-        """Does an action in all models, and lets the implementation do the same, if it does not do that by itself."""
+        """Performs an action in all models, and in the implementation unless it is observed."""
         if STEPPER is not None and any(name in model.observed for model in MODELS):
             return self.observe(name, *arguments)
-        self.go_on(self.move, name, arguments)
-        self.go_on(self.compare)
+        self.perform(self.move, name, arguments)
+        self.perform(self.compare)
 
     def check_answer(self, answer):
-        """This comes of the last action."""
-        self.go_on(self.compare, answer)
+        """Checks the answer of the last action."""
+        self.perform(self.compare, answer)
 
     def check_agrees(self):
-        """The implementation does the last step as the models say."""
-        self.make_sure(self.compare)
+        """Checks that the implementation performs the last step as the models say."""
+        self.check_repeatedly(self.compare)
 
     def observe(self, name, *arguments):
-        """The implementation does this by itself, and the models allow it."""
-        self.go_on(self.hear, name, arguments)
+        """Checks that the implementation does this by itself, and that the models allow it."""
+        self.perform(self.expect_observation, name, arguments)
 
     def check_allowed(self):
-        """The models allow all that the implementation does by itself."""
-        self.make_sure(self.listen)
+        """Checks that the models allow everything that the implementation does by itself."""
+        self.check_repeatedly(self.drain_observations)
 
     def check_always(self):
-        """What must always be true is true in all models."""
-        self.make_sure(self.see_always)
+        """Checks the invariants of all models."""
+        self.check_repeatedly(self.assert_always)
 
     def check_goes_on(self):
-        """Something is possible, or the run may end."""
-        self.make_sure(self.see_goes_on)
+        """Checks that an action is possible or the run may end."""
+        self.check_repeatedly(self.assert_goes_on)
 
     def check_may_end(self):
-        """The run may end."""
-        self.make_sure(self.see_may_end)
+        """Checks that the run may end."""
+        self.check_repeatedly(self.assert_may_end)
 
     def look_ahead(self):
-        """Finds out what is possible now; that alone may go wrong."""
+        """Returns the possible actions. Code of the models may raise here."""
         return [choice for state in self.states for choice in possible(state)]
 
     def try_step(self, name, *arguments):
-        """Does a step in a copy of this process, since it may not come to an end, or end the process."""
+        """Performs a step in a forked process, because it may hang or end the process."""
 
         def work():
             self.step(name, *arguments)
             self.look_ahead()
 
-        self.end = how_it_ends(work)
+        self.end = describe_end(work)
 
     def check_ended(self):
-        """The last step has come to an end."""
+        """Checks that the last step has returned."""
         assert self.end is None, f"the last step {self.end}"
 
-    # How they do it.
+    # Helpers of the methods above.
 
     def move(self, name, arguments):
+        """Performs an action in all models."""
         if STEPPER is not None:
-            # What the implementation did before comes first.
+            # Earlier observations come first.
             while OBSERVATIONS.queue:
                 self.allow(*OBSERVATIONS.queue.popleft())
-        after = [way for state in self.states for way in ways(state, name, arguments)]
+        after = [each for state in self.states for each in transitions(state, name, arguments)]
         if MODELS and not after:
-            message = f"the models do not allow {shown(name, arguments)} here"
-            raise Otherwise(message) if is_asynchronous() else AssertionError(message)
+            message = f"the models do not allow {describe_call(name, arguments)} here"
+            raise OtherChoice(message) if is_asynchronous() else AssertionError(message)
         self.last, self.answers = (name, arguments), after or [(None, ())]
         self.states = [state for _, state in after]
 
     def compare(self, *answer):
-        """Without an answer, that of the models counts."""
+        """Compares an answer, by default that of the models, with the implementation's."""
         answer = answer[0] if answer else self.answers[0][0]
         if STEPPER is None:
-            told = [told for told, _ in self.answers]
-            assert answer in told, f"the answer is {told[0]!r}"
-        agreeing = [state for told, state in self.answers if told == answer]
+            expected = [known for known, _ in self.answers]
+            assert answer in expected, f"the answer is {expected[0]!r}"
+        agreeing = [state for known, state in self.answers if known == answer]
         self.states = agreeing or self.states
         if STEPPER is not None:
             spellings = ("test_action", "testaction", "TestAction")
@@ -325,73 +335,78 @@ class Run:
             assert complaint is None or complaint == "", complaint
 
     def allow(self, name, arguments):
-        """Lets the models do what the implementation has done."""
-        after = [state for now in self.states for _, state in ways(now, name, tuple(arguments))]
+        """Performs in the models what the implementation has done."""
+        found = (transitions(state, name, tuple(arguments)) for state in self.states)
+        after = [state for _, state in itertools.chain.from_iterable(found)]
         assert after or not MODELS, (
-            f"the implementation did {shown(name, arguments)} by itself, which the models do not allow here"
+            f"the implementation did {describe_call(name, arguments)} by itself, which the models do not allow here"
         )
         self.states = after
 
-    def hear(self, name, arguments):
-        assert heard(PATIENCE), (
-            f"the implementation did not do {shown(name, arguments)} by itself within {PATIENCE:g} seconds"
+    def expect_observation(self, name, arguments):
+        """Waits for an observation and compares it."""
+        assert wait_for_observation(PATIENCE), (
+            f"the implementation did not do {describe_call(name, arguments)} by itself within {PATIENCE:g} seconds"
         )
         seen, given = OBSERVATIONS.queue.popleft()
         self.allow(seen, given)
         if (seen, tuple(given)) != (name, arguments):
-            message = f"the implementation did {shown(seen, given)} by itself, and not {shown(name, arguments)}"
-            raise Otherwise(message) if is_asynchronous() else AssertionError(message)
+            expected = describe_call(name, arguments)
+            message = f"the implementation did {describe_call(seen, given)} by itself, and not {expected}"
+            raise OtherChoice(message) if is_asynchronous() else AssertionError(message)
 
-    def listen(self):
-        while heard(QUIET):
+    def drain_observations(self):
+        """Performs all observations that arrive soon."""
+        while wait_for_observation(QUIET_SECONDS):
             self.allow(*OBSERVATIONS.queue.popleft())
 
-    def see_always(self):
+    def assert_always(self):
         for state in self.states:
-            for model, place in zip(MODELS, state):
-                assert model.is_safe(place), f"the invariant of {model.module.__name__} is false"
+            for model, local in zip(MODELS, state):
+                assert model.is_safe(local), f"the invariant of {model.module.__name__} is false"
 
-    def see_goes_on(self):
-        while not self.look_ahead() and STEPPER is not None and heard(PATIENCE):
+    def assert_goes_on(self):
+        while not self.look_ahead() and STEPPER is not None and wait_for_observation(PATIENCE):
             self.allow(*OBSERVATIONS.queue.popleft())
         for state in self.states:
             assert may_end(state) or any(True for _ in possible(state)), (
-                f"nothing is possible, and no run may end here: {described(state)}"
+                f"nothing is possible, and no run may end here: {describe_state(state)}"
             )
 
-    def see_may_end(self):
-        while not any(map(may_end, self.states)) and STEPPER is not None and heard(QUIET):
+    def assert_may_end(self):
+        has_stepper = STEPPER is not None
+        while not any(map(may_end, self.states)) and has_stepper and wait_for_observation(QUIET_SECONDS):
             self.allow(*OBSERVATIONS.queue.popleft())
-        where = ", or ".join(map(described, self.states))
+        where = ", or ".join(map(describe_state, self.states))
         assert any(map(may_end, self.states)), f"no run may end here: {where}"
 
 
 def may_end(state):
-    """Whether a run may end in a state of all models."""
-    return all(model.may_end(place) for model, place in zip(MODELS, state))
+    """Returns true if a run may end in a state of all models."""
+    return all(model.may_end(local) for model, local in zip(MODELS, state))
 
 
-def described(state):
-    """A state of all models, for people."""
+def describe_state(state):
+    """Returns a state of all models as text."""
     return " and ".join(map(repr, state))
 
 
 def is_asynchronous():
-    """Whether the implementation does things in its own time, and may do others the next time."""
+    """Returns true if the implementation acts in its own time, so that runs may differ."""
     return STEPPER is not None and bool(OBSERVATIONS.asynch)
 
 
-def heard(seconds):
-    """Whether the implementation has done something by itself. If it says that it may, it has some time for that."""
+def wait_for_observation(seconds):
+    """Returns true if there is an observation. An asynchronous implementation has some time."""
     end = time.monotonic() + seconds
     while not OBSERVATIONS.queue and is_asynchronous() and time.monotonic() < end:
         getattr(STEPPER, "wait", time.sleep)(min(0.1, seconds))
-        time.sleep(0.001)  # one that knows that nothing can come does not wait at all
+        time.sleep(0.001)  # `wait` may return at once
     return bool(OBSERVATIONS.queue)
 
 
-def how_it_ends(work):
-    """How a copy of this process ends in which something is done; None if it just comes to an end."""
+def describe_end(work):
+    """Runs work in a forked process and describes its end; None if it returns."""
     reader, writer = os.pipe()
     copied = os.fork()
     if copied == 0:

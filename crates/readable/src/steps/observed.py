@@ -2,7 +2,7 @@ import collections
 
 
 def observations():
-    """The module that steppers tell by what they observe. It has to be there before they are."""
+    """Returns the module of observations, which must exist before steppers import it."""
     try:
         return importlib.import_module("observation_queue")
     except ImportError:

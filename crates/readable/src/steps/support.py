@@ -4,7 +4,7 @@ import fractions
 import re
 import types
 
-# What all steps share: reading values back from their phrases, and noticing errors. Only Python itself is needed.
+# Shared by all steps: parsing values from their phrases, and keeping errors. Needs only Python itself.
 
 WORDS = {"nothing": None, "true": True, "false": False}
 NUMBERS = {"infinity": float("inf"), "minus infinity": float("-inf"), "not-a-number": float("nan")}
@@ -41,20 +41,20 @@ UNITS = {"day": "days", "hour": "hours", "minute": "minutes", "second": "seconds
 
 
 class Phrase:
-    """A text that is read from left to right."""
+    """A text that is parsed from left to right."""
 
     def __init__(self, text, position=0):
         self.text = text
         self.position = position
 
     def skip(self, word):
-        """Goes on behind the word if it comes next."""
+        """Consumes a word if it comes next, and returns true if it did."""
         found = self.text.startswith(word, self.position)
         self.position += len(word) if found else 0
         return found
 
     def take(self, pattern, what):
-        """What comes next and looks like this."""
+        """Consumes and returns the text that matches a pattern."""
         found = re.compile(pattern).match(self.text, self.position)
         if not found:
             raise ValueError(
@@ -64,7 +64,7 @@ class Phrase:
         return found.group()
 
     def value(self):
-        """A value without its kind; kinds that have no notation of their own are named."""
+        """Parses a value without its kind. Kinds without a notation of their own are named."""
         for word, value in {**WORDS, **NUMBERS}.items():
             if self.skip(word):
                 return value
@@ -83,7 +83,7 @@ class Phrase:
         return number_of(self.take(r"-?[0-9][0-9.]*(?:e[+-]?[0-9]+)?", "a value"))
 
     def kind(self):
-        """A value behind the name of its kind."""
+        """Parses a kind and its value."""
         if self.skip("empty "):
             return EMPTY[
                 self.take("|".join(sorted(EMPTY, key=len, reverse=True)), "what is empty")
@@ -110,7 +110,7 @@ class Phrase:
         return frozenset(value) if kind == "fixed set" else value
 
     def quoted(self):
-        """A text between quotation marks."""
+        """Parses a text between quotation marks."""
         inside = self.take(r'"(?:[^"\\]|\\.)*"', "a text")[1:-1]
         escape = re.compile(r"\\u\{([0-9a-f]+)\}|\\.")
         return escape.sub(
@@ -118,7 +118,7 @@ class Phrase:
         )
 
     def items(self, end):
-        """The items of a list or group."""
+        """Parses the items of a list or group."""
         items = []
         while not self.skip(end):
             if items:
@@ -127,7 +127,7 @@ class Phrase:
         return items
 
     def braces(self):
-        """A set or a dictionary."""
+        """Parses a set or a dictionary."""
         if self.skip("}"):
             return {}
         first = self.value()
@@ -142,13 +142,13 @@ class Phrase:
         return entries
 
     def rest_of_set(self):
-        """The members of a set behind the first."""
+        """Parses the members of a set after the first."""
         while not self.skip("}"):
             self.take(", ", "a comma")
             yield self.value()
 
     def range(self):
-        """Numbers from one to another, both included."""
+        """Parses a range with both bounds included."""
         first = int(self.take("-?[0-9]+", "a number"))
         self.take(" to ", "the last number")
         last = int(self.take("-?[0-9]+", "a number"))
@@ -156,7 +156,7 @@ class Phrase:
         return range(first, last + (1 if step > 0 else -1), step)
 
     def duration(self):
-        """Days, hours, minutes and seconds."""
+        """Parses days, hours, minutes and seconds."""
         sign = -1 if self.skip("minus ") else 1
         parts = self.take(
             r"[0-9.]+ (?:day|hour|minute|second)s?(?:(?:, | and )[0-9.]+ [a-z]+)*", "a duration"
@@ -170,12 +170,12 @@ class Phrase:
 
 
 def number_of(digits):
-    """A whole number if it is written like one."""
+    """Returns an int if the digits are those of one, and a float otherwise."""
     return int(digits) if re.fullmatch("-?[0-9]+", digits) else float(digits)
 
 
 def read_phrase(text):
-    """The value that a phrase such as 'the list [1, 2]' stands for."""
+    """Parses a phrase such as 'the list [1, 2]'."""
     phrase = Phrase(text)
     value = phrase.kind() if phrase.skip("the ") else phrase.value()
     if phrase.position != len(text):
@@ -184,12 +184,12 @@ def read_phrase(text):
 
 
 def name_inputs(store, *names):
-    """Gives values that were stored without a name their names, in order."""
+    """Names the values that were stored without a name, in order."""
     store.update(zip(names, store.get("_given", [])))
 
 
 def read_along(line, parts, store):
-    """Reads the values in a line, each of which must be the one that was given under its name."""
+    """Parses the values in a line and compares each with the one stored under its name."""
     phrase = Phrase(line)
     for part, name in parts:
         if name is None:
@@ -202,17 +202,17 @@ def read_along(line, parts, store):
 
 
 def is_same(one, other):
-    """Whether two values are equal and of one type; not-a-number is the same as itself."""
+    """Returns true if two values are equal and of one type; not-a-number equals itself."""
     return type(one) is type(other) and (one == other or repr(one) == repr(other))
 
 
 def seen(store, *names):
-    """What a check that fails has seen."""
+    """Returns the values of names, for the message of a failed check."""
     return ", ".join(f"{name} is {store[name]!r}" for name in names if name in store)
 
 
 def attempt(store, action, name=None):
-    """Does something that may fail, and keeps its error instead of raising it."""
+    """Performs an action that may fail, and keeps its error instead of raising it."""
     store["_error"] = None
     try:
         answer = action()
@@ -231,13 +231,13 @@ def fails(store, errors, pattern=None):
 
 
 def raised(store):
-    """What was raised, as test runners hand it out."""
+    """Returns the kept error in the form in which test runners pass it on."""
     error = store["_error"]
     return types.SimpleNamespace(value=error, exception=error, type=type(error))
 
 
 def remember(store, name, find):
-    """Keeps a value before something is done, for checks that compare with it."""
+    """Keeps a value before an action, for checks that compare with it."""
     try:
         store[name] = find()
     except Exception:
@@ -245,14 +245,14 @@ def remember(store, name, find):
 
 
 def owner(store, kind):
-    """The test object whose methods a scenario uses."""
+    """Returns the test object whose methods a scenario uses."""
     if "_owner" not in store:
         store["_owner"] = kind()
     return store["_owner"]
 
 
 def imported(statement, name):
-    """What an import inside of a property brings."""
+    """Returns a name that an import inside a property binds."""
     names = {}
     exec(statement, names)
     return names[name]

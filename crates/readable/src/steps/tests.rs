@@ -1,9 +1,9 @@
 use super::*;
 use crate::idiom::Vocabulary;
-use crate::phrase::Speaker;
-use crate::property::{Layout, Sampled, Subject, Values};
-use crate::sample::{Argument, Case};
-use crate::value::Value;
+use crate::phrase::Phraser;
+use crate::property::{ExampleLayout, PropertyModule, SampledProperty, ValuePlacement};
+use crate::sample::{SampleArgument, SampleCase};
+use crate::value::PythonValue;
 
 const MODULE: &str = r#"
 from hypothesis import given, strategies as st
@@ -22,28 +22,31 @@ def test_refuse(n):
         total(n)
 "#;
 
-fn told(values: Values) -> Told {
-    let subject = Subject::read("tests/test_shop.py", MODULE).expect("Python");
-    let properties = subject.properties();
-    let n = || Argument::new("n", Value::integer(3));
+fn rendered(values: ValuePlacement) -> RenderedFeature {
+    let module = PropertyModule::parse("tests/test_shop.py", MODULE).expect("Python");
+    let properties = module.properties();
+    let n = || SampleArgument::new("n", PythonValue::integer(3));
     let sampled = [
-        Sampled::new(
+        SampledProperty::new(
             &properties[0],
-            vec![Case::of(vec![n(), Argument::new("name", Value::text("a"))])],
+            vec![SampleCase::of(vec![
+                n(),
+                SampleArgument::new("name", PythonValue::text("a")),
+            ])],
         ),
-        Sampled::new(&properties[1], vec![Case::of(vec![n()])]),
+        SampledProperty::new(&properties[1], vec![SampleCase::of(vec![n()])]),
     ];
     let vocabulary = Vocabulary::default();
-    subject.tell(
+    module.render_feature(
         &sampled,
         values,
-        Layout::Scenarios,
-        &Speaker::new(&vocabulary),
+        ExampleLayout::Scenarios,
+        &Phraser::new(&vocabulary),
     )
 }
 
-fn home() -> Home {
-    Home {
+fn target() -> StepModule {
+    StepModule {
         feature: "shop.feature".to_owned(),
         module: "tests.test_shop".to_owned(),
         folder: "..".to_owned(),
@@ -51,8 +54,8 @@ fn home() -> Home {
     }
 }
 
-fn files(runner: Runner, values: Values) -> Vec<File> {
-    let files = write(runner, &told(values), &home());
+fn files(runner: FeatureRunner, values: ValuePlacement) -> Vec<GeneratedFile> {
+    let files = write_step_files(runner, &rendered(values), &target());
     for file in &files {
         assert_eq!(
             testwright_source::check_module(&file.text),
@@ -64,14 +67,14 @@ fn files(runner: Runner, values: Values) -> Vec<File> {
     files
 }
 
-fn has(file: &File, code: &str) {
+fn has(file: &GeneratedFile, code: &str) {
     assert!(file.text.contains(code), "{code}\nis not in\n{}", file.text);
 }
 
 #[test]
 fn s1_one_generic_step_lists_the_kinds_that_can_be_read_back() {
-    for runner in [Runner::Behave, Runner::PytestBdd] {
-        let files = files(runner, Values::Named);
+    for runner in [FeatureRunner::Behave, FeatureRunner::PytestBdd] {
+        let files = files(runner, ValuePlacement::Named);
         has(
             &files[0],
             r#"HAVE = r"I have (?P<phrase>nothing|the (?:empty|numbers|" + "|".join(KINDS) + r")\b.*)""#,
@@ -83,7 +86,7 @@ fn s1_one_generic_step_lists_the_kinds_that_can_be_read_back() {
 
 #[test]
 fn s2_every_other_text_is_a_step_with_the_code_it_was_made_from() {
-    let files = files(Runner::Behave, Values::Named);
+    let files = files(FeatureRunner::Behave, ValuePlacement::Named);
     has(
         &files[0],
         "@step(\"given\", literal(\"I have a new basket made from n, called basket\"))",
@@ -102,7 +105,7 @@ fn s2_every_other_text_is_a_step_with_the_code_it_was_made_from() {
 
 #[test]
 fn s3_and_trap_3_behave_gets_no_anchors_and_the_generic_step_last() {
-    let files = files(Runner::Behave, Values::Named);
+    let files = files(FeatureRunner::Behave, ValuePlacement::Named);
     assert_eq!(files[0].path, "steps/shop_steps.py");
     assert_eq!(files[1].path, "environment.py");
     let text = &files[0].text;
@@ -117,7 +120,7 @@ fn s3_and_trap_3_behave_gets_no_anchors_and_the_generic_step_last() {
 
 #[test]
 fn s3_pytest_bdd_has_a_module_for_each_feature_and_plain_texts() {
-    let files = files(Runner::PytestBdd, Values::Named);
+    let files = files(FeatureRunner::PytestBdd, ValuePlacement::Named);
     assert_eq!(files[0].path, "test_shop_feature.py");
     has(&files[0], "scenarios(\"shop.feature\")");
     has(
@@ -128,7 +131,7 @@ fn s3_pytest_bdd_has_a_module_for_each_feature_and_plain_texts() {
 
 #[test]
 fn s4_attempts_keep_their_error() {
-    let files = files(Runner::Behave, Values::Named);
+    let files = files(FeatureRunner::Behave, ValuePlacement::Named);
     has(
         &files[0],
         "    attempt(v, lambda: test_shop.total(v[\"n\"]))\n",
@@ -138,7 +141,7 @@ fn s4_attempts_keep_their_error() {
 
 #[test]
 fn s5_earlier_values_are_kept_before_something_is_done() {
-    let files = files(Runner::Behave, Values::Named);
+    let files = files(FeatureRunner::Behave, ValuePlacement::Named);
     has(
         &files[0],
         "    remember(v, \"earlier before\", lambda: v[\"basket\"].size)\n    v[\"basket\"].add(v[\"name\"])\n",
@@ -151,8 +154,8 @@ fn s5_earlier_values_are_kept_before_something_is_done() {
 
 #[test]
 fn s6_lines_with_values_must_agree_with_those_that_were_given() {
-    for runner in [Runner::Behave, Runner::PytestBdd] {
-        let files = files(runner, Values::Inline);
+    for runner in [FeatureRunner::Behave, FeatureRunner::PytestBdd] {
+        let files = files(runner, ValuePlacement::Inline);
         has(&files[0], "    name_inputs(v, \"n\", \"name\")\n");
         has(
             &files[0],
@@ -171,7 +174,7 @@ fn s6_lines_with_values_must_agree_with_those_that_were_given() {
 
 #[test]
 fn s7_tags_are_registered_with_pytest() {
-    let text = pytest_ini(&[told(Values::Named).feature]);
+    let text = pytest_ini(&[rendered(ValuePlacement::Named).feature]);
     assert_eq!(
         text,
         "[pytest]\nmarkers =\n    property: features written from properties\n"
@@ -192,21 +195,21 @@ def test_a(n):
 def test_b(n):
     assert two.half(n) < n
 ";
-    let subject = Subject::read("test_halves.py", text).expect("Python");
-    let properties = subject.properties();
-    let case = Case::of(vec![Argument::new("n", Value::integer(3))]);
-    let sampled: Vec<Sampled<'_>> = properties
+    let module = PropertyModule::parse("test_halves.py", text).expect("Python");
+    let properties = module.properties();
+    let case = SampleCase::of(vec![SampleArgument::new("n", PythonValue::integer(3))]);
+    let sampled: Vec<SampledProperty<'_>> = properties
         .iter()
-        .map(|property| Sampled::new(property, vec![case.clone()]))
+        .map(|property| SampledProperty::new(property, vec![case.clone()]))
         .collect();
     let vocabulary = Vocabulary::default();
-    let told = subject.tell(
+    let rendered = module.render_feature(
         &sampled,
-        Values::Named,
-        Layout::Scenarios,
-        &Speaker::new(&vocabulary),
+        ValuePlacement::Named,
+        ExampleLayout::Scenarios,
+        &Phraser::new(&vocabulary),
     );
-    let files = write(Runner::Behave, &told, &home());
+    let files = write_step_files(FeatureRunner::Behave, &rendered, &target());
     has(
         &files[0],
         "    if context.scenario.name.startswith((\"A - example 1\",)):\n        v[\"the result\"] = test_halves.one.half(v[\"n\"])\n",

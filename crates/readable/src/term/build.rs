@@ -1,34 +1,44 @@
-//! From syntax to terms: every name is looked up, every local written out, every constant part worked out.
+//! Builds terms from syntax: looks up every name, writes out locals and works out constant parts.
 
 use testwright_source::Range;
-use testwright_source::tree::{self, Expression, ExpressionKind, Piece};
+use testwright_source::tree::{self, Expression, ExpressionKind, FStringPiece};
 
-use super::{Call, Callee, Clause, Reference, Role, Term, Type, UnaryOperator, is_class_name};
+use super::{
+    CallTarget, CallTerm, ForClause, NameReference, NameRole, Term, Type, UnaryOperator,
+    is_class_name,
+};
 use crate::quotation;
-use crate::value::{Float, Value};
+use crate::value::{PythonFloat, PythonValue};
 
-/// What names stand for where an expression is read.
-pub trait Scope {
-    /// What the name stands for: a reference, the value of a local or of a constant. Nothing if it is not known here.
-    fn name(&self, name: &str) -> Option<Term>;
+/// The meaning of names at the place where an expression is read.
+///
+/// Properties, actions, harness lines and idiom patterns each have a scope of their own. Only
+/// [`Self::resolve_name`] is required; the other methods know nothing by default.
+pub trait NameScope {
+    /// Returns the meaning of a name: a reference, or the value of a local or constant. Returns
+    /// nothing if the name is not known here.
+    fn resolve_name(&self, name: &str) -> Option<Term>;
 
-    /// What the expression at this place stands for, if that is known already.
-    fn expression(&self, _range: &Range) -> Option<Term> {
+    /// Returns the meaning of the expression at this range, if the caller has decided it in
+    /// advance.
+    fn resolve_expression(&self, _range: &Range) -> Option<Term> {
         None
     }
 
-    /// What `object.name` stands for if it is more than an attribute, as `self.x` is in a state machine (R8).
-    fn attribute(&self, _object: &str, _name: &str) -> Option<Term> {
+    /// Returns the meaning of `object.name` if it is more than an attribute (R8: `self.x` is a
+    /// state variable of a machine).
+    fn resolve_attribute(&self, _object: &str, _name: &str) -> Option<Term> {
         None
     }
 
-    /// What a call stands for if it is more than a call: the body of a helper (Y2), an earlier value.
-    fn call(&self, _call: &Call) -> Option<Term> {
+    /// Returns the meaning of a call if it is more than a call: the body of a helper (Y2: helpers
+    /// are inlined), or an earlier value.
+    fn resolve_call(&self, _call: &CallTerm) -> Option<Term> {
         None
     }
 
-    /// Whether the name is that of a module, so that `name.f(…)` calls a function and not a method. Packages are asked
-    /// for with their dots.
+    /// Returns true if the name is a module, so that `name.f(…)` calls a function and not a method.
+    /// Packages are looked up with their dots.
     fn is_module(&self, _name: &str) -> bool {
         false
     }
@@ -36,20 +46,21 @@ pub trait Scope {
 
 /// A scope that knows no names: all of them stand for themselves.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Unscoped;
+pub struct EmptyScope;
 
-impl Scope for Unscoped {
-    fn name(&self, _name: &str) -> Option<Term> {
+impl NameScope for EmptyScope {
+    fn resolve_name(&self, _name: &str) -> Option<Term> {
         None
     }
 }
 
-/// The modules whose functions neither change anything nor belong to the system under test.
+/// Modules whose functions change nothing and do not belong to the system under test.
 pub(super) const PURE_MODULES: [&str; 5] = ["math", "operator", "itertools", "string", "copy"];
 
-/// What is done at the left end of a row is done at its start: `x.popleft()` is `x.pop(0)`.
-fn from_the_left(call: &mut Call) {
-    if let Callee::Method { object, name } = &mut call.callee {
+/// Rewrites operations at the left end of a deque as those of a list: `x.popleft()` becomes
+/// `x.pop(0)`.
+fn normalise_deque_call(call: &mut CallTerm) {
+    if let CallTarget::Method { object, name } = &mut call.callee {
         let plain = match (name.as_str(), call.arguments.len()) {
             ("popleft", 0) => "pop",
             ("appendleft", 1) => "insert",
@@ -57,16 +68,16 @@ fn from_the_left(call: &mut Call) {
         };
         if matches!(object.type_of(), Type::List(_)) {
             *name = plain.to_owned();
-            call.arguments.insert(0, Value::integer(0).into());
+            call.arguments.insert(0, PythonValue::integer(0).into());
         }
     }
 }
 
 impl Term {
-    /// The meaning of an expression that stands in `text`.
+    /// Builds the term of an expression that stands in `text`.
     #[must_use]
-    pub fn read(expression: &Expression, text: &str, scope: &dyn Scope) -> Self {
-        Reader {
+    pub fn from_expression(expression: &Expression, text: &str, scope: &dyn NameScope) -> Self {
+        TermBuilder {
             text,
             scope,
             bound: Vec::new(),
@@ -75,21 +86,26 @@ impl Term {
     }
 }
 
-struct Reader<'a> {
+/// The state of building a term: the source text, the scope around it, and the names bound inside
+/// it.
+struct TermBuilder<'a> {
     text: &'a str,
-    scope: &'a dyn Scope,
-    /// What comprehensions and lambdas around have bound, innermost last.
-    bound: Vec<Bound>,
+    scope: &'a dyn NameScope,
+    /// The names that enclosing comprehensions and lambdas bind, innermost last.
+    bound: Vec<BoundName>,
 }
 
-/// A name that is bound, and what it is called.
-struct Bound {
+/// A name that a comprehension or lambda binds.
+struct BoundName {
     name: String,
-    called: String,
+    /// The name in the term, which differs if another variable of the same name is mentioned
+    /// inside.
+    shown_name: String,
     type_: Type,
 }
 
-impl Reader<'_> {
+impl TermBuilder<'_> {
+    /// Builds the terms of several expressions.
     fn terms(&mut self, expressions: &[Expression]) -> Vec<Term> {
         expressions
             .iter()
@@ -97,31 +113,34 @@ impl Reader<'_> {
             .collect()
     }
 
+    /// Builds a boxed term.
     fn boxed(&mut self, expression: &Expression) -> Box<Term> {
         Box::new(self.term(expression))
     }
 
-    fn maybe(&mut self, expression: Option<&Expression>) -> Option<Box<Term>> {
+    /// Builds the term of an optional expression.
+    fn optional(&mut self, expression: Option<&Expression>) -> Option<Box<Term>> {
         expression.map(|expression| self.boxed(expression))
     }
 
-    /// Recursion is as deep as the syntax tree, whose depth the parser limits.
+    /// Builds the term of an expression. The recursion is as deep as the syntax tree, whose depth
+    /// the parser limits.
     fn term(&mut self, expression: &Expression) -> Term {
-        if let Some(known) = self.scope.expression(&expression.range) {
+        if let Some(known) = self.scope.resolve_expression(&expression.range) {
             return known;
         }
         let term = match &expression.kind {
-            ExpressionKind::None => Term::Value(Value::Nothing),
-            ExpressionKind::Boolean(value) => Term::Value(Value::Boolean(*value)),
+            ExpressionKind::None => Term::Value(PythonValue::Nothing),
+            ExpressionKind::Boolean(value) => Term::Value(PythonValue::Boolean(*value)),
             ExpressionKind::Integer(digits) if digits.bytes().all(|byte| byte.is_ascii_digit()) => {
-                Term::Value(Value::Integer(digits.clone()))
+                Term::Value(PythonValue::Integer(digits.clone()))
             }
-            ExpressionKind::Float(number) => Term::Value(Value::Float(Float(*number))),
+            ExpressionKind::Float(number) => Term::Value(PythonValue::Float(PythonFloat(*number))),
             ExpressionKind::Imaginary(number) => {
-                Term::Value(Value::Complex(Float(0.0), Float(*number)))
+                Term::Value(PythonValue::Complex(PythonFloat(0.0), PythonFloat(*number)))
             }
-            ExpressionKind::Text(text) => Term::Value(Value::Text(text.clone())),
-            ExpressionKind::Bytes(bytes) => Term::Value(Value::Bytes(bytes.clone())),
+            ExpressionKind::Text(text) => Term::Value(PythonValue::Text(text.clone())),
+            ExpressionKind::Bytes(bytes) => Term::Value(PythonValue::Bytes(bytes.clone())),
             ExpressionKind::FormattedText(pieces) => self.formatted(pieces),
             ExpressionKind::Name(name) => self.name(name),
             ExpressionKind::List(items) => Term::List(self.terms(items)),
@@ -207,7 +226,7 @@ impl Reader<'_> {
                 }
             }
             ExpressionKind::Starred(value) => Term::Starred(self.boxed(value)),
-            // Waiting for a value, or keeping it for later, does not change what it is.
+            // Awaiting a value or naming it does not change it.
             ExpressionKind::Await(value) | ExpressionKind::Named { value, .. } => self.term(value),
             ExpressionKind::Integer(_)
             | ExpressionKind::Ellipsis
@@ -217,84 +236,96 @@ impl Reader<'_> {
             | ExpressionKind::YieldFrom(_)
             | ExpressionKind::Other => self.source(expression),
         };
-        term.folded()
+        term.fold_constants()
     }
 
+    /// Returns the expression as source text, for what has no term.
     fn source(&self, expression: &Expression) -> Term {
         let text = self.text.get(expression.range.clone()).unwrap_or("...");
         Term::Source(quotation::on_one_line(text))
     }
 
-    fn formatted(&mut self, pieces: &[Piece]) -> Term {
+    /// Builds the term of a formatted text.
+    fn formatted(&mut self, pieces: &[FStringPiece]) -> Term {
         let pieces = pieces.iter().map(|piece| match piece {
-            Piece::Text(text) => Term::Value(Value::Text(text.clone())),
-            Piece::Value(value) => self.term(value),
+            FStringPiece::Text(text) => Term::Value(PythonValue::Text(text.clone())),
+            FStringPiece::Value(value) => self.term(value),
         });
         Term::Formatted(pieces.collect())
     }
 
-    fn bound(&self, name: &str) -> Option<&Bound> {
+    /// Finds the innermost binding of a name.
+    fn find_bound(&self, name: &str) -> Option<&BoundName> {
         self.bound.iter().rev().find(|bound| bound.name == name)
     }
 
-    /// Binds names for what is inside, and gives what they are called there.
+    /// Binds names for the expressions `inside`, and returns their shown names.
     fn bind(&mut self, names: Vec<(String, Type)>, inside: &[&Expression]) -> Vec<String> {
         let mut all = Vec::with_capacity(names.len());
         for (name, type_) in names {
-            let called = self.called(&name, inside);
+            let called = self.unique_name(&name, inside);
             all.push(called.clone());
-            self.bound.push(Bound {
+            self.bound.push(BoundName {
                 name,
-                called,
+                shown_name: called,
                 type_,
             });
         }
         all
     }
 
-    /// What is read here may mention a variable of the same name that is bound outside: the argument of a helper, a local
-    /// that is written out. Then there is one of that name and an other one.
-    fn called(&self, name: &str, inside: &[&Expression]) -> String {
+    /// Chooses a name that no other variable inside has. The expressions may mention an outer
+    /// variable of the same name, such as the argument of a helper; the new one then becomes
+    /// "other" something.
+    fn unique_name(&self, name: &str, inside: &[&Expression]) -> String {
         let mut called = name.to_owned();
-        while inside.iter().any(|one| self.is_met(one, name, &called)) {
+        while inside
+            .iter()
+            .any(|one| self.mentions_variable(one, name, &called))
+        {
             called.insert_str(0, "other_");
         }
         called
     }
 
-    /// Whether something that a name stands for mentions a variable that is called so.
-    fn is_met(&self, expression: &Expression, bound: &str, variable: &str) -> bool {
+    /// Returns true if a name in the expression stands for something that mentions `variable`.
+    fn mentions_variable(&self, expression: &Expression, bound: &str, variable: &str) -> bool {
         match expression.as_name() {
             Some(name) if name == bound => false,
             Some(name) => self.name(name).mentions(variable),
-            None => crate::property::children(expression)
+            None => crate::property::child_expressions(expression)
                 .into_iter()
-                .any(|child| self.is_met(child, bound, variable)),
+                .any(|child| self.mentions_variable(child, bound, variable)),
         }
     }
 
+    /// Builds the term of a name: a bound variable, what the scope knows, or a global name.
     fn name(&self, name: &str) -> Term {
-        if let Some(bound) = self.bound(name) {
-            return Reference::new(&bound.called, Role::Variable)
+        if let Some(bound) = self.find_bound(name) {
+            return NameReference::new(&bound.shown_name, NameRole::Variable)
                 .with_type(bound.type_.clone())
                 .into();
         }
         self.scope
-            .name(name)
-            .unwrap_or_else(|| Reference::new(name, Role::Global).into())
+            .resolve_name(name)
+            .unwrap_or_else(|| NameReference::new(name, NameRole::Global).into())
     }
 
+    /// Builds the term of `object.name`.
     fn attribute(&mut self, object: &Expression, name: &str) -> Term {
         if let Some(object) = object.as_name()
-            && self.bound(object).is_none()
+            && self.find_bound(object).is_none()
         {
-            if let Some(term) = self.scope.attribute(object, name) {
+            if let Some(term) = self.scope.resolve_attribute(object, name) {
                 return term;
             }
-            // `Colour.RED`: where the class comes from is often not known, but this is how members are written.
-            if is_class_name(object) && is_constant_name(name) && self.scope.name(object).is_none()
+            // `Colour.RED`: the class is often not known, but members of enumerations are written
+            // like this.
+            if is_class_name(object)
+                && is_constant_name(name)
+                && self.scope.resolve_name(object).is_none()
             {
-                return Term::Value(Value::Member {
+                return Term::Value(PythonValue::Member {
                     class: object.to_owned(),
                     name: name.to_owned(),
                 });
@@ -306,14 +337,15 @@ impl Reader<'_> {
         }
     }
 
+    /// Builds the term of `object[index]` or of a slice.
     fn subscript(&mut self, object: &Expression, index: &Expression) -> Term {
         let object = self.boxed(object);
         match &index.kind {
             ExpressionKind::Slice { start, stop, step } => Term::Slice {
                 object,
-                start: self.maybe(start.as_deref()),
-                stop: self.maybe(stop.as_deref()),
-                step: self.maybe(step.as_deref()),
+                start: self.optional(start.as_deref()),
+                stop: self.optional(stop.as_deref()),
+                step: self.optional(step.as_deref()),
             },
             _ => Term::Item {
                 object,
@@ -322,13 +354,14 @@ impl Reader<'_> {
         }
     }
 
+    /// Builds the term of a call.
     fn call(
         &mut self,
         function: &Expression,
         arguments: &[Expression],
         keywords: &[tree::Keyword],
     ) -> Term {
-        let mut call = Call {
+        let mut call = CallTerm {
             callee: self.callee(function),
             arguments: self.terms(arguments),
             keywords: keywords
@@ -336,51 +369,54 @@ impl Reader<'_> {
                 .map(|keyword| (keyword.name.clone(), self.term(&keyword.value)))
                 .collect(),
         };
-        from_the_left(&mut call);
+        normalise_deque_call(&mut call);
         self.scope
-            .call(&call)
+            .resolve_call(&call)
             .unwrap_or_else(|| Term::Call(Box::new(call)))
     }
 
-    fn callee(&mut self, function: &Expression) -> Callee {
+    /// Decides whether a call is one of a function, of a method or of something else.
+    fn callee(&mut self, function: &Expression) -> CallTarget {
         match &function.kind {
             ExpressionKind::Name(name) => match self.name(name) {
-                Term::Reference(Reference {
-                    role: Role::Global,
+                Term::Reference(NameReference {
+                    role: NameRole::Global,
                     name,
                     ..
-                }) => Callee::Function { module: None, name },
-                other => Callee::Other(other),
+                }) => CallTarget::Function { module: None, name },
+                other => CallTarget::Other(other),
             },
             ExpressionKind::Attribute { object, name } => {
                 let module = object.dotted().map(|words| words.join("."));
                 match module {
-                    Some(module) if self.is_module(&module) => Callee::Function {
+                    Some(module) if self.is_module(&module) => CallTarget::Function {
                         module: Some(module),
                         name: name.clone(),
                     },
                     _ => match self.attribute(object, name) {
-                        Term::Attribute { object, name } => Callee::Method {
+                        Term::Attribute { object, name } => CallTarget::Method {
                             object: *object,
                             name,
                         },
-                        other => Callee::Other(other),
+                        other => CallTarget::Other(other),
                     },
                 }
             }
-            _ => Callee::Other(self.term(function)),
+            _ => CallTarget::Other(self.term(function)),
         }
     }
 
+    /// Returns true if `module` is a module here and not shadowed by a bound name.
     fn is_module(&self, module: &str) -> bool {
         let first = module.split('.').next().unwrap_or(module);
-        if self.bound(first).is_some() {
+        if self.find_bound(first).is_some() {
             return false;
         }
         self.scope.is_module(module)
-            || (PURE_MODULES.contains(&module) && self.scope.name(module).is_none())
+            || (PURE_MODULES.contains(&module) && self.scope.resolve_name(module).is_none())
     }
 
+    /// Builds the term of a lambda, with its parameters bound.
     fn lambda(&mut self, parameters: &[tree::Parameter], body: &Expression) -> Term {
         let depth = self.bound.len();
         let parameters: Vec<String> = parameters
@@ -394,7 +430,12 @@ impl Reader<'_> {
         Term::Lambda { parameters, body }
     }
 
-    fn clauses(&mut self, clauses: &[tree::Clause], elements: &[&Expression]) -> Vec<Clause> {
+    /// Builds the clauses of a comprehension and binds their targets for the elements.
+    fn clauses(
+        &mut self,
+        clauses: &[tree::ComprehensionClause],
+        elements: &[&Expression],
+    ) -> Vec<ForClause> {
         let inside: Vec<&Expression> = clauses
             .iter()
             .flat_map(|clause| std::iter::once(&clause.iterable).chain(&clause.conditions))
@@ -406,8 +447,8 @@ impl Reader<'_> {
             .map(|clause| {
                 let iterable = self.term(&clause.iterable);
                 let mut targets = Vec::new();
-                bind(&clause.target, &iterable.type_of().element(), &mut targets);
-                Clause {
+                bind_target(&clause.target, &iterable.type_of().element(), &mut targets);
+                ForClause {
                     targets: self.bind(targets, &inside),
                     iterable,
                     conditions: self.terms(&clause.conditions),
@@ -417,23 +458,25 @@ impl Reader<'_> {
     }
 }
 
-/// Whether a name is written like that of a constant: in capitals.
+/// Returns true if a name is written like a constant, in capitals.
 fn is_constant_name(name: &str) -> bool {
     name.contains(char::is_uppercase)
         && !name.contains(char::is_lowercase)
         && !name.starts_with('_')
 }
 
-/// The names that a target binds, and what is known of their types.
-pub(crate) fn bind(target: &Expression, type_: &Type, names: &mut Vec<(String, Type)>) {
+/// Collects the names that a target binds, with their types.
+pub(crate) fn bind_target(target: &Expression, type_: &Type, names: &mut Vec<(String, Type)>) {
     match &target.kind {
         ExpressionKind::Name(name) => names.push((name.clone(), type_.clone())),
         ExpressionKind::Tuple(parts) | ExpressionKind::List(parts) => {
             for (index, part) in parts.iter().enumerate() {
-                bind(part, &type_.item(index), names);
+                bind_target(part, &type_.item(index), names);
             }
         }
-        ExpressionKind::Starred(rest) => bind(rest, &Type::List(Box::new(Type::Unknown)), names),
+        ExpressionKind::Starred(rest) => {
+            bind_target(rest, &Type::List(Box::new(Type::Unknown)), names)
+        }
         _ => {}
     }
 }

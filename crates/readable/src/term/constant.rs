@@ -1,27 +1,30 @@
-//! What a constant of a module comes to, and what a variable starts as, beyond what is worked out everywhere (R7).
+//! Values that a module computes while it loads: constants and start values (R7: constants are
+//! written as values).
 //!
-//! In a condition `sorted(NAMES)` says more than the list that it gives (C16), but whoever asks what a domain or a board is
-//! wants to see it.
+//! In a condition `sorted(NAMES)` says more than the resulting list (C16: same elements in any
+//! order). For a domain or a start value the resulting list is what a reader wants to see, so this
+//! evaluation is separate from folding.
 
-use super::fold::members;
-use super::{Call, Callee, Clause, Form, Term};
-use crate::value::Value;
+use super::fold::collection_members;
+use super::{CallTarget, CallTerm, ForClause, ComprehensionKind, Term};
+use crate::value::PythonValue;
 
-/// Constants with more members than this are left as they are written.
-const MOST: usize = 100;
+/// The largest collection that is evaluated; larger ones stay as they are written.
+const MAX_MEMBERS: usize = 100;
 
 impl Term {
-    /// The same, or the value that it gives when the module is loaded.
-    pub(crate) fn loaded(self) -> Term {
+    /// Evaluates comprehensions over constants and a few built-in calls. Returns the term itself if
+    /// it is not constant.
+    pub(crate) fn evaluate_constant(self) -> Term {
         let value = match &self {
             Term::Comprehension {
-                form: form @ (Form::List | Form::Set),
+                form: form @ (ComprehensionKind::List | ComprehensionKind::Set),
                 element,
                 clauses,
-            } => rounds(clauses, &[element]).map(|rounds| {
+            } => evaluate_comprehension(clauses, &[element]).map(|rounds| {
                 let values = rounds.into_iter().flatten().collect();
                 match form {
-                    Form::Set => Term::Set(values),
+                    ComprehensionKind::Set => Term::Set(values),
                     _ => Term::List(values),
                 }
             }),
@@ -29,39 +32,41 @@ impl Term {
                 key,
                 value,
                 clauses,
-            } => rounds(clauses, &[key, value]).map(|rounds| {
-                let entries = rounds.into_iter().filter_map(entry);
+            } => evaluate_comprehension(clauses, &[key, value]).map(|rounds| {
+                let entries = rounds.into_iter().filter_map(key_value);
                 Term::Dictionary(entries.collect())
             }),
-            Term::Call(call) => called(call).map(Term::Value),
+            Term::Call(call) => evaluate_call(call).map(Term::Value),
             _ => None,
         };
-        match value.map(Term::folded) {
+        match value.map(Term::fold_constants) {
             Some(known @ Term::Value(_)) => known,
             _ => self,
         }
     }
 }
 
-fn entry(pair: Vec<Term>) -> Option<(Option<Term>, Term)> {
+/// Turns the two values of one round into an entry of a dictionary.
+fn key_value(pair: Vec<Term>) -> Option<(Option<Term>, Term)> {
     let [key, value] = <[Term; 2]>::try_from(pair).ok()?;
     Some((Some(key), value))
 }
 
-/// What terms come to in each round of a comprehension over a constant; nothing if they are not constant.
-fn rounds(clauses: &[Clause], terms: &[&Term]) -> Option<Vec<Vec<Term>>> {
+/// Evaluates terms for each element of a comprehension over a constant. Returns nothing if they are
+/// not constant.
+fn evaluate_comprehension(clauses: &[ForClause], terms: &[&Term]) -> Option<Vec<Vec<Term>>> {
     let [clause] = clauses else { return None };
     let [target] = clause.targets.as_slice() else {
         return None;
     };
     let mut rounds = Vec::new();
-    for member in all_members(clause.iterable.as_value()?)? {
+    for member in expand_members(clause.iterable.as_value()?)? {
         let with = |term: &Term| {
-            let term = term.replaced(&mut |part| match part {
+            let term = term.map_parts(&mut |part| match part {
                 Term::Reference(one) if one.name == *target => Some(member.clone().into()),
                 _ => None,
             });
-            let term = term.loaded();
+            let term = term.evaluate_constant();
             term.as_value().is_some().then_some(term)
         };
         let conditions: Option<Vec<Term>> = clause.conditions.iter().map(with).collect();
@@ -72,76 +77,80 @@ fn rounds(clauses: &[Clause], terms: &[&Term]) -> Option<Vec<Vec<Term>>> {
     Some(rounds)
 }
 
-fn all_members(value: &Value) -> Option<Vec<Value>> {
-    if value.length()? > MOST {
+/// Lists the members of a collection or range, unless there are too many.
+fn expand_members(value: &PythonValue) -> Option<Vec<PythonValue>> {
+    if value.length()? > MAX_MEMBERS {
         return None;
     }
     match value {
-        Value::Range { start, step, .. } => {
+        PythonValue::Range { start, step, .. } => {
             let length = i128::try_from(value.length()?).ok()?;
             Some(
                 (0..length)
-                    .map(|at| Value::integer(start + step * at))
+                    .map(|at| PythonValue::integer(start + step * at))
                     .collect(),
             )
         }
-        other => members(other),
+        other => collection_members(other),
     }
 }
 
-/// `sorted(X)`, `dict.fromkeys(X, v)`, `dict(zip(X, Y))`.
-fn called(call: &Call) -> Option<Value> {
+/// Evaluates `sorted(X)`, `dict.fromkeys(X, v)` and `dict(zip(X, Y))`.
+fn evaluate_call(call: &CallTerm) -> Option<PythonValue> {
     if !call.keywords.is_empty() {
         return None;
     }
     let is_dict = |object: &Term| matches!(object, Term::Reference(one) if one.name == "dict");
     match (&call.callee, call.arguments.as_slice()) {
-        (Callee::Function { module: None, name }, [all]) if name == "sorted" => {
-            in_order(all_members(all.as_value()?)?)
+        (CallTarget::Function { module: None, name }, [all]) if name == "sorted" => {
+            sort_values(expand_members(all.as_value()?)?)
         }
-        (Callee::Function { module: None, name }, [Term::Call(pairs)]) if name == "dict" => {
-            zipped(pairs)
+        (CallTarget::Function { module: None, name }, [Term::Call(pairs)]) if name == "dict" => {
+            zip_to_dictionary(pairs)
         }
-        (Callee::Method { object, name }, [keys, rest @ ..])
+        (CallTarget::Method { object, name }, [keys, rest @ ..])
             if name == "fromkeys" && is_dict(object) && rest.len() < 2 =>
         {
             let value = match rest {
                 [value] => value.as_value()?.clone(),
-                _ => Value::Nothing,
+                _ => PythonValue::Nothing,
             };
-            let keys = all_members(keys.as_value()?)?;
+            let keys = expand_members(keys.as_value()?)?;
             let entries = keys.into_iter().map(|key| (key, value.clone()));
-            Some(Value::Dictionary(entries.collect()))
+            Some(PythonValue::Dictionary(entries.collect()))
         }
         _ => None,
     }
 }
 
-fn zipped(pairs: &Call) -> Option<Value> {
+/// Evaluates the `zip(X, Y)` inside `dict(…)`.
+fn zip_to_dictionary(pairs: &CallTerm) -> Option<PythonValue> {
     match (&pairs.callee, pairs.arguments.as_slice()) {
-        (Callee::Function { module: None, name }, [keys, values]) if name == "zip" => {
-            let keys = all_members(keys.as_value()?)?;
-            let values = all_members(values.as_value()?)?;
-            Some(Value::Dictionary(keys.into_iter().zip(values).collect()))
+        (CallTarget::Function { module: None, name }, [keys, values]) if name == "zip" => {
+            let keys = expand_members(keys.as_value()?)?;
+            let values = expand_members(values.as_value()?)?;
+            Some(PythonValue::Dictionary(
+                keys.into_iter().zip(values).collect(),
+            ))
         }
         _ => None,
     }
 }
 
-/// Whole numbers or texts, sorted; of anything else Python knows the order, or none.
-fn in_order(mut members: Vec<Value>) -> Option<Value> {
-    let text = |value: &Value| match value {
-        Value::Text(text) => Some(text.clone()),
+/// Sorts whole numbers or texts. Returns nothing for other values, whose order only Python knows.
+fn sort_values(mut members: Vec<PythonValue>) -> Option<PythonValue> {
+    let text = |value: &PythonValue| match value {
+        PythonValue::Text(text) => Some(text.clone()),
         _ => None,
     };
     if members.iter().all(|one| one.as_integer().is_some()) {
-        members.sort_by_key(Value::as_integer);
+        members.sort_by_key(PythonValue::as_integer);
     } else if members.iter().all(|one| text(one).is_some()) {
         members.sort_by_key(text);
     } else {
         return None;
     }
-    Some(Value::List(members))
+    Some(PythonValue::List(members))
 }
 
 #[cfg(test)]
@@ -165,7 +174,11 @@ mod tests {
             ("dict(zip(['a', 'b'], [1, 2]))", "{'a': 1, 'b': 2}"),
             ("[x for n in (1, 2)]", "[x for n in (1, 2)]"),
         ] {
-            assert_eq!(term(text).loaded().to_python(), expected, "{text}");
+            assert_eq!(
+                term(text).evaluate_constant().to_python(),
+                expected,
+                "{text}"
+            );
         }
     }
 }

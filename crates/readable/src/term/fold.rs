@@ -1,18 +1,24 @@
-//! Working out what is constant, so that nobody has to read `len(NAMES) - 1`.
+//! Constant folding, so that readers see 2 instead of `len(NAMES) - 1` (R7, Y1: constants are
+//! replaced by their values).
 
-use super::{Callee, Comparison, Operator, Term, UnaryOperator};
-use crate::value::Value;
+use super::{CallTarget, Comparison, Operator, Term, UnaryOperator};
+use crate::value::PythonValue;
 
 impl Term {
-    /// Worked out as far as it is constant, its parts being worked out already.
+    /// Folds the outermost operation if its operands are constant. The operands must be folded
+    /// already.
     #[must_use]
-    pub fn folded(self) -> Self {
+    pub fn fold_constants(self) -> Self {
         match self {
-            Self::List(items) => collection(items, Value::List, Self::List),
-            Self::Tuple(items) => collection(items, Value::Tuple, Self::Tuple),
-            Self::Set(items) => collection(items, |items| Value::Set(distinct(items)), Self::Set),
-            Self::Dictionary(entries) => dictionary(entries),
-            Self::Unary { operator, operand } => match unary(operator, &operand) {
+            Self::List(items) => fold_collection(items, PythonValue::List, Self::List),
+            Self::Tuple(items) => fold_collection(items, PythonValue::Tuple, Self::Tuple),
+            Self::Set(items) => fold_collection(
+                items,
+                |items| PythonValue::Set(dedup_values(items)),
+                Self::Set,
+            ),
+            Self::Dictionary(entries) => fold_dictionary(entries),
+            Self::Unary { operator, operand } => match fold_unary(operator, &operand) {
                 Some(value) => Self::Value(value),
                 None => Self::Unary { operator, operand },
             },
@@ -20,7 +26,7 @@ impl Term {
                 left,
                 operator,
                 right,
-            } => match binary(&left, operator, &right) {
+            } => match fold_binary(&left, operator, &right) {
                 Some(value) => Self::Value(value),
                 None => Self::Binary {
                     left,
@@ -29,13 +35,13 @@ impl Term {
                 },
             },
             Self::Not(operand) => match operand.truth() {
-                Some(truth) => Self::Value(Value::Boolean(!truth)),
+                Some(truth) => Self::Value(PythonValue::Boolean(!truth)),
                 None => Self::Not(operand),
             },
-            Self::And(operands) => connective(operands, true, Self::And),
-            Self::Or(operands) => connective(operands, false, Self::Or),
-            Self::Compare { first, rest } => match comparisons(&first, &rest) {
-                Some(truth) => Self::Value(Value::Boolean(truth)),
+            Self::And(operands) => fold_connective(operands, true, Self::And),
+            Self::Or(operands) => fold_connective(operands, false, Self::Or),
+            Self::Compare { first, rest } => match fold_comparisons(&first, &rest) {
+                Some(truth) => Self::Value(PythonValue::Boolean(truth)),
                 None => Self::Compare { first, rest },
             },
             Self::Conditional {
@@ -51,44 +57,49 @@ impl Term {
                     otherwise,
                 },
             },
-            Self::Item { object, index } => match item(&object, &index) {
+            Self::Item { object, index } => match fold_item(&object, &index) {
                 Some(value) => Self::Value(value),
                 None => Self::Item { object, index },
             },
-            Self::Call(call) => match known_call(&call) {
+            Self::Call(call) => match fold_call(&call) {
                 Some(value) => Self::Value(value),
                 None => Self::Call(call),
             },
             Self::Formatted(pieces) => match pieces.as_slice() {
-                [] => Self::Value(Value::Text(String::new())),
-                [Self::Value(Value::Text(text))] => Self::Value(Value::Text(text.clone())),
+                [] => Self::Value(PythonValue::Text(String::new())),
+                [Self::Value(PythonValue::Text(text))] => {
+                    Self::Value(PythonValue::Text(text.clone()))
+                }
                 _ => Self::Formatted(pieces),
             },
             other => other,
         }
     }
 
-    /// What it is in a condition, if that is constant.
+    /// Returns its truth value in a condition, if that is constant.
     #[must_use]
     pub fn truth(&self) -> Option<bool> {
-        self.as_value().and_then(Value::truth)
+        self.as_value().and_then(PythonValue::truth)
     }
 }
 
-fn collection(
+/// Turns a display of constants into a value.
+fn fold_collection(
     items: Vec<Term>,
-    value: impl Fn(Vec<Value>) -> Value,
+    value: impl Fn(Vec<PythonValue>) -> PythonValue,
     term: impl Fn(Vec<Term>) -> Term,
 ) -> Term {
-    let values: Option<Vec<Value>> = items.iter().map(|item| item.as_value().cloned()).collect();
+    let values: Option<Vec<PythonValue>> =
+        items.iter().map(|item| item.as_value().cloned()).collect();
     match values {
         Some(values) => Term::Value(value(values)),
         None => term(items),
     }
 }
 
-fn distinct(items: Vec<Value>) -> Vec<Value> {
-    let mut distinct: Vec<Value> = Vec::with_capacity(items.len());
+/// Removes repeated values, keeping the first.
+fn dedup_values(items: Vec<PythonValue>) -> Vec<PythonValue> {
+    let mut distinct: Vec<PythonValue> = Vec::with_capacity(items.len());
     for item in items {
         if !distinct.contains(&item) {
             distinct.push(item);
@@ -97,8 +108,9 @@ fn distinct(items: Vec<Value>) -> Vec<Value> {
     distinct
 }
 
-fn dictionary(entries: Vec<(Option<Term>, Term)>) -> Term {
-    let mut values: Vec<(Value, Value)> = Vec::new();
+/// Turns a dictionary display of constants into a value; later entries replace earlier ones.
+fn fold_dictionary(entries: Vec<(Option<Term>, Term)>) -> Term {
+    let mut values: Vec<(PythonValue, PythonValue)> = Vec::new();
     for (key, value) in &entries {
         let (Some(Term::Value(key)), Term::Value(value)) = (key, value) else {
             return Term::Dictionary(entries);
@@ -108,81 +120,83 @@ fn dictionary(entries: Vec<(Option<Term>, Term)>) -> Term {
             None => values.push((key.clone(), value.clone())),
         }
     }
-    Term::Value(Value::Dictionary(values))
+    Term::Value(PythonValue::Dictionary(values))
 }
 
-fn unary(operator: UnaryOperator, operand: &Term) -> Option<Value> {
+/// Folds a sign before a number.
+fn fold_unary(operator: UnaryOperator, operand: &Term) -> Option<PythonValue> {
     match (operator, operand.as_value()?) {
-        (UnaryOperator::Minus, Value::Integer(digits)) => {
-            Some(Value::Integer(match digits.strip_prefix('-') {
+        (UnaryOperator::Minus, PythonValue::Integer(digits)) => {
+            Some(PythonValue::Integer(match digits.strip_prefix('-') {
                 Some(positive) => positive.to_owned(),
                 None if digits == "0" => digits.clone(),
                 None => format!("-{digits}"),
             }))
         }
-        (UnaryOperator::Minus, Value::Float(number)) => {
-            Some(Value::Float(crate::value::Float(-number.0)))
+        (UnaryOperator::Minus, PythonValue::Float(number)) => {
+            Some(PythonValue::Float(crate::value::PythonFloat(-number.0)))
         }
         (UnaryOperator::Plus, value) if value.is_number() => Some(value.clone()),
         _ => None,
     }
 }
 
-/// Only what is certain to be what Python makes of it: integers that fit, floats, texts and lists that are joined.
-fn binary(left: &Term, operator: Operator, right: &Term) -> Option<Value> {
+/// Folds arithmetic on integers that fit, and joins texts, lists and tuples. Anything less certain
+/// stays as it is.
+fn fold_binary(left: &Term, operator: Operator, right: &Term) -> Option<PythonValue> {
     let (left, right) = (left.as_value()?, right.as_value()?);
     if let (Some(left), Some(right)) = (left.as_integer(), right.as_integer()) {
         let number = match operator {
             Operator::Add => left.checked_add(right)?,
             Operator::Subtract => left.checked_sub(right)?,
             Operator::Multiply => left.checked_mul(right)?,
-            Operator::Remainder => remainder(left, right)?,
+            Operator::Remainder => python_remainder(left, right)?,
             Operator::FloorDivide => left
-                .checked_sub(remainder(left, right)?)?
+                .checked_sub(python_remainder(left, right)?)?
                 .checked_div(right)?,
             Operator::Power => left.checked_pow(u32::try_from(right).ok()?)?,
             _ => return None,
         };
-        return Some(Value::integer(number));
+        return Some(PythonValue::integer(number));
     }
     match (left, operator, right) {
-        (Value::Text(left), Operator::Add, Value::Text(right)) => {
-            Some(Value::Text(format!("{left}{right}")))
+        (PythonValue::Text(left), Operator::Add, PythonValue::Text(right)) => {
+            Some(PythonValue::Text(format!("{left}{right}")))
         }
-        (Value::List(left), Operator::Add, Value::List(right)) => {
-            Some(Value::List(left.iter().chain(right).cloned().collect()))
-        }
-        (Value::Tuple(left), Operator::Add, Value::Tuple(right)) => {
-            Some(Value::Tuple(left.iter().chain(right).cloned().collect()))
-        }
+        (PythonValue::List(left), Operator::Add, PythonValue::List(right)) => Some(
+            PythonValue::List(left.iter().chain(right).cloned().collect()),
+        ),
+        (PythonValue::Tuple(left), Operator::Add, PythonValue::Tuple(right)) => Some(
+            PythonValue::Tuple(left.iter().chain(right).cloned().collect()),
+        ),
         (sequence, Operator::Multiply, times) | (times, Operator::Multiply, sequence)
             if sequence.as_integer().is_none() =>
         {
-            repeated(sequence, times.as_integer()?)
+            repeat_sequence(sequence, times.as_integer()?)
         }
         _ => None,
     }
 }
 
-/// `[0] * 3`, as long as people could still take it in.
-fn repeated(sequence: &Value, times: i128) -> Option<Value> {
+/// Repeats a sequence (`[0] * 3`), up to a length that a reader can take in.
+fn repeat_sequence(sequence: &PythonValue, times: i128) -> Option<PythonValue> {
     const LONGEST: usize = 1_000;
     let times = usize::try_from(times.max(0)).ok()?;
     let fits = |length: usize| length.checked_mul(times).filter(|all| *all <= LONGEST);
-    let items = |items: &[Value]| {
+    let items = |items: &[PythonValue]| {
         let length = fits(items.len())?;
         Some(items.iter().cycle().take(length).cloned().collect())
     };
     match sequence {
-        Value::Text(text) => fits(text.len()).map(|_| Value::Text(text.repeat(times))),
-        Value::List(all) => items(all).map(Value::List),
-        Value::Tuple(all) => items(all).map(Value::Tuple),
+        PythonValue::Text(text) => fits(text.len()).map(|_| PythonValue::Text(text.repeat(times))),
+        PythonValue::List(all) => items(all).map(PythonValue::List),
+        PythonValue::Tuple(all) => items(all).map(PythonValue::Tuple),
         _ => None,
     }
 }
 
-/// Python's: its sign is that of the divisor.
-fn remainder(left: i128, right: i128) -> Option<i128> {
+/// Computes Python's remainder, which has the sign of the divisor.
+fn python_remainder(left: i128, right: i128) -> Option<i128> {
     let remainder = left.checked_rem(right)?;
     if remainder != 0 && (remainder < 0) != (right < 0) {
         remainder.checked_add(right)
@@ -191,48 +205,52 @@ fn remainder(left: i128, right: i128) -> Option<i128> {
     }
 }
 
-/// Boolean constants that decide nothing are left out; one that decides everything is all that is left.
-fn connective(operands: Vec<Term>, neutral: bool, term: impl Fn(Vec<Term>) -> Term) -> Term {
+/// Drops operands of `and` or `or` that decide nothing. An operand that decides everything replaces
+/// the whole.
+fn fold_connective(operands: Vec<Term>, neutral: bool, term: impl Fn(Vec<Term>) -> Term) -> Term {
     let mut kept = Vec::with_capacity(operands.len());
     for operand in operands {
         match operand {
-            Term::Value(Value::Boolean(value)) if value == neutral => {}
-            Term::Value(Value::Boolean(_)) => return operand,
+            Term::Value(PythonValue::Boolean(value)) if value == neutral => {}
+            Term::Value(PythonValue::Boolean(_)) => return operand,
             _ => kept.push(operand),
         }
     }
     match kept.len() {
-        0 => Term::Value(Value::Boolean(neutral)),
+        0 => Term::Value(PythonValue::Boolean(neutral)),
         1 => kept.swap_remove(0),
         _ => term(kept),
     }
 }
 
-fn comparisons(first: &Term, rest: &[(Comparison, Term)]) -> Option<bool> {
+/// Folds a chain of comparisons of constants.
+fn fold_comparisons(first: &Term, rest: &[(Comparison, Term)]) -> Option<bool> {
     let mut left = first;
     let mut truth = true;
     for (comparison, right) in rest {
-        truth = truth && pair(left, *comparison, right)?;
+        truth = truth && fold_pair(left, *comparison, right)?;
         left = right;
     }
     Some(truth)
 }
 
-fn pair(left: &Term, comparison: Comparison, right: &Term) -> Option<bool> {
+/// Folds one comparison.
+fn fold_pair(left: &Term, comparison: Comparison, right: &Term) -> Option<bool> {
     let right = right.as_value()?;
-    let is_empty = right.length() == Some(0) && !matches!(right, Value::Text(_));
+    let is_empty = right.length() == Some(0) && !matches!(right, PythonValue::Text(_));
     match comparison {
-        // Nothing is in what is empty, whatever it is.
+        // Nothing is in an empty collection.
         Comparison::In if is_empty => Some(false),
         Comparison::NotIn if is_empty => Some(true),
-        _ => compared(left.as_value()?, comparison, right),
+        _ => compare_values(left.as_value()?, comparison, right),
     }
 }
 
-fn compared(left: &Value, comparison: Comparison, right: &Value) -> Option<bool> {
+/// Compares two values. Returns nothing if the result is not certain.
+fn compare_values(left: &PythonValue, comparison: Comparison, right: &PythonValue) -> Option<bool> {
     use std::cmp::Ordering::{Greater, Less};
     let order = match (left, right) {
-        (Value::Text(left), Value::Text(right)) => Some(left.cmp(right)),
+        (PythonValue::Text(left), PythonValue::Text(right)) => Some(left.cmp(right)),
         _ => left
             .as_integer()
             .zip(right.as_integer())
@@ -240,9 +258,12 @@ fn compared(left: &Value, comparison: Comparison, right: &Value) -> Option<bool>
     };
     match comparison {
         Comparison::Equal | Comparison::NotEqual => {
-            // 1 == 1.0 and True == 1, so equality is only decided within one type; and two members may be one.
+            // 1 == 1.0 and True == 1, so equality is only decided within one type. Two members of
+            // an enumeration may be aliases.
             let is_decided = match left {
-                Value::Member { .. } | Value::Record { .. } | Value::Object(_) => false,
+                PythonValue::Member { .. }
+                | PythonValue::Record { .. }
+                | PythonValue::Object(_) => false,
                 _ => std::mem::discriminant(left) == std::mem::discriminant(right),
             };
             let is_equal = is_decided.then(|| left == right)?;
@@ -253,37 +274,41 @@ fn compared(left: &Value, comparison: Comparison, right: &Value) -> Option<bool>
         Comparison::Greater => order.map(|order| order == Greater),
         Comparison::GreaterOrEqual => order.map(|order| order != Less),
         Comparison::Is | Comparison::IsNot => {
-            let is_none = matches!((left, right), (Value::Nothing, _) | (_, Value::Nothing));
+            let is_none = matches!(
+                (left, right),
+                (PythonValue::Nothing, _) | (_, PythonValue::Nothing)
+            );
             is_none.then(|| (left == right) == (comparison == Comparison::Is))
         }
         Comparison::In | Comparison::NotIn => {
-            let members: Vec<&Value> = match right {
-                Value::List(items)
-                | Value::Tuple(items)
-                | Value::Set(items)
-                | Value::FrozenSet(items) => items.iter().collect(),
-                Value::Dictionary(entries) => entries.iter().map(|(key, _)| key).collect(),
+            let members: Vec<&PythonValue> = match right {
+                PythonValue::List(items)
+                | PythonValue::Tuple(items)
+                | PythonValue::Set(items)
+                | PythonValue::FrozenSet(items) => items.iter().collect(),
+                PythonValue::Dictionary(entries) => entries.iter().map(|(key, _)| key).collect(),
                 _ => return None,
             };
             let mut found = false;
             for member in members {
-                found = found || compared(left, Comparison::Equal, member)?;
+                found = found || compare_values(left, Comparison::Equal, member)?;
             }
             Some(found == (comparison == Comparison::In))
         }
     }
 }
 
-fn item(object: &Term, index: &Term) -> Option<Value> {
+/// Folds a subscript of a constant.
+fn fold_item(object: &Term, index: &Term) -> Option<PythonValue> {
     let (object, index) = (object.as_value()?, index.as_value()?);
     match object {
-        Value::List(items) | Value::Tuple(items) => {
+        PythonValue::List(items) | PythonValue::Tuple(items) => {
             let length = i128::try_from(items.len()).ok()?;
             let index = index.as_integer()?;
             let index = if index < 0 { index + length } else { index };
             items.get(usize::try_from(index).ok()?).cloned()
         }
-        Value::Dictionary(entries) => entries
+        PythonValue::Dictionary(entries) => entries
             .iter()
             .find(|(key, _)| key == index)
             .map(|(_, value)| value.clone()),
@@ -291,16 +316,16 @@ fn item(object: &Term, index: &Term) -> Option<Value> {
     }
 }
 
-/// Python's other collections are for people what lists and dictionaries are. A `Counter` of unknown origin is often one
-/// of the system under test.
-fn empty_collection(call: &super::Call) -> Option<Value> {
+/// Reads an empty collection of the `collections` module as a list or a dictionary. A `Counter` of
+/// unknown origin is left alone, because it often belongs to the system under test.
+fn empty_collection(call: &super::CallTerm) -> Option<PythonValue> {
     let (is_known, name) = match &call.callee {
-        Callee::Function { module: None, name } => (name != "Counter", name),
-        Callee::Function {
+        CallTarget::Function { module: None, name } => (name != "Counter", name),
+        CallTarget::Function {
             module: Some(module),
             name,
         } => (module == "collections", name),
-        Callee::Method {
+        CallTarget::Method {
             object: Term::Reference(module),
             name,
         } => (module.name == "collections", name),
@@ -311,52 +336,60 @@ fn empty_collection(call: &super::Call) -> Option<Value> {
     let is_plain = call.keywords.is_empty();
     match name.as_str() {
         "deque" if is_known && has_none && call.keywords.iter().all(has_limit) => {
-            Some(Value::List(Vec::new()))
+            Some(PythonValue::List(Vec::new()))
         }
         "OrderedDict" | "Counter" if is_known && has_none && is_plain => {
-            Some(Value::Dictionary(Vec::new()))
+            Some(PythonValue::Dictionary(Vec::new()))
         }
         "defaultdict" if is_known && call.arguments.len() < 2 && is_plain => {
-            Some(Value::Dictionary(Vec::new()))
+            Some(PythonValue::Dictionary(Vec::new()))
         }
         _ => None,
     }
 }
 
-/// `len` of a constant (R7), what else is counted or compared of whole numbers, and the constructors of constants.
-fn known_call(call: &super::Call) -> Option<Value> {
+/// Folds `len` and other functions of constants (R7), and constructors of constants.
+fn fold_call(call: &super::CallTerm) -> Option<PythonValue> {
     if let Some(empty) = empty_collection(call) {
         return Some(empty);
     }
-    let Callee::Function { module: None, name } = &call.callee else {
+    let CallTarget::Function { module: None, name } = &call.callee else {
         return None;
     };
     if !call.keywords.is_empty() {
         return match (name.as_str(), call.arguments.is_empty()) {
-            ("dict", true) => keyed(&call.keywords),
+            ("dict", true) => dictionary_from_keywords(&call.keywords),
             _ => None,
         };
     }
-    let arguments: Option<Vec<&Value>> = call.arguments.iter().map(Term::as_value).collect();
+    let arguments: Option<Vec<&PythonValue>> = call.arguments.iter().map(Term::as_value).collect();
     match (name.as_str(), arguments?.as_slice()) {
-        ("len", [value]) => Some(Value::integer(i128::try_from(value.length()?).ok()?)),
-        ("abs", [value]) => Some(Value::integer(value.as_integer()?.checked_abs()?)),
+        ("len", [value]) => Some(PythonValue::integer(i128::try_from(value.length()?).ok()?)),
+        ("abs", [value]) => Some(PythonValue::integer(value.as_integer()?.checked_abs()?)),
         ("sum", [value]) => {
-            let mut all = integers(&members(value)?)?.into_iter();
-            all.try_fold(0, i128::checked_add).map(Value::integer)
+            let mut all = integers(&collection_members(value)?)?.into_iter();
+            all.try_fold(0, i128::checked_add).map(PythonValue::integer)
         }
-        ("min", all) => compared_numbers(all)?.into_iter().min().map(Value::integer),
-        ("max", all) => compared_numbers(all)?.into_iter().max().map(Value::integer),
-        ("list", []) => Some(Value::List(Vec::new())),
-        ("tuple", []) => Some(Value::Tuple(Vec::new())),
-        ("set", []) => Some(Value::Set(Vec::new())),
-        ("frozenset", []) => Some(Value::FrozenSet(Vec::new())),
-        ("dict", []) => Some(Value::Dictionary(Vec::new())),
-        ("str", []) => Some(Value::Text(String::new())),
-        ("set", [value]) => Some(Value::Set(distinct(members(value)?))),
-        ("frozenset", [value]) => Some(Value::FrozenSet(distinct(members(value)?))),
-        ("list", [value]) => Some(Value::List(members(value)?)),
-        ("tuple", [value]) => Some(Value::Tuple(members(value)?)),
+        ("min", all) => min_max_operands(all)?
+            .into_iter()
+            .min()
+            .map(PythonValue::integer),
+        ("max", all) => min_max_operands(all)?
+            .into_iter()
+            .max()
+            .map(PythonValue::integer),
+        ("list", []) => Some(PythonValue::List(Vec::new())),
+        ("tuple", []) => Some(PythonValue::Tuple(Vec::new())),
+        ("set", []) => Some(PythonValue::Set(Vec::new())),
+        ("frozenset", []) => Some(PythonValue::FrozenSet(Vec::new())),
+        ("dict", []) => Some(PythonValue::Dictionary(Vec::new())),
+        ("str", []) => Some(PythonValue::Text(String::new())),
+        ("set", [value]) => Some(PythonValue::Set(dedup_values(collection_members(value)?))),
+        ("frozenset", [value]) => Some(PythonValue::FrozenSet(dedup_values(collection_members(
+            value,
+        )?))),
+        ("list", [value]) => Some(PythonValue::List(collection_members(value)?)),
+        ("tuple", [value]) => Some(PythonValue::Tuple(collection_members(value)?)),
         ("range", bounds) => {
             let bounds: Option<Vec<i128>> = bounds.iter().map(|bound| bound.as_integer()).collect();
             let (start, stop, step) = match bounds?.as_slice() {
@@ -365,13 +398,17 @@ fn known_call(call: &super::Call) -> Option<Value> {
                 [start, stop, step] if *step != 0 => (*start, *stop, *step),
                 _ => return None,
             };
-            Some(Value::Range { start, stop, step })
+            Some(PythonValue::Range { start, stop, step })
         }
-        ("float", [Value::Text(text)]) => {
+        ("float", [PythonValue::Text(text)]) => {
             match text.trim().to_lowercase().trim_start_matches('+') {
-                "inf" | "infinity" => Some(Value::Float(crate::value::Float(f64::INFINITY))),
-                "-inf" | "-infinity" => Some(Value::Float(crate::value::Float(f64::NEG_INFINITY))),
-                "nan" => Some(Value::Float(crate::value::Float(f64::NAN))),
+                "inf" | "infinity" => {
+                    Some(PythonValue::Float(crate::value::PythonFloat(f64::INFINITY)))
+                }
+                "-inf" | "-infinity" => Some(PythonValue::Float(crate::value::PythonFloat(
+                    f64::NEG_INFINITY,
+                ))),
+                "nan" => Some(PythonValue::Float(crate::value::PythonFloat(f64::NAN))),
                 _ => None,
             }
         }
@@ -379,33 +416,37 @@ fn known_call(call: &super::Call) -> Option<Value> {
     }
 }
 
-/// What `min` and `max` compare: several arguments, or the members of one.
-fn compared_numbers(arguments: &[&Value]) -> Option<Vec<i128>> {
+/// Returns the numbers that `min` or `max` compares: its arguments, or the members of a single one.
+fn min_max_operands(arguments: &[&PythonValue]) -> Option<Vec<i128>> {
     match arguments {
-        [one] => integers(&members(one)?),
+        [one] => integers(&collection_members(one)?),
         _ => arguments.iter().map(|one| one.as_integer()).collect(),
     }
 }
 
-fn integers(values: &[Value]) -> Option<Vec<i128>> {
-    values.iter().map(Value::as_integer).collect()
+/// Returns all values as integers, or nothing if one is not.
+fn integers(values: &[PythonValue]) -> Option<Vec<i128>> {
+    values.iter().map(PythonValue::as_integer).collect()
 }
 
-/// `dict(a=1, b=2)`.
-fn keyed(keywords: &[(Option<String>, Term)]) -> Option<Value> {
+/// Folds `dict(a=1, b=2)`.
+fn dictionary_from_keywords(keywords: &[(Option<String>, Term)]) -> Option<PythonValue> {
     let entries = keywords.iter().map(|(key, value)| {
-        let key = Value::text(key.clone()?);
+        let key = PythonValue::text(key.clone()?);
         Some((key, value.as_value()?.clone()))
     });
-    entries.collect::<Option<_>>().map(Value::Dictionary)
+    entries.collect::<Option<_>>().map(PythonValue::Dictionary)
 }
 
-/// The members in an order that does not depend on hashing; ranges are left alone, because they may be long.
-pub(super) fn members(value: &Value) -> Option<Vec<Value>> {
+/// Returns the members in an order that does not depend on hashing (trap 14). Ranges are left
+/// alone, since they may be long.
+pub(super) fn collection_members(value: &PythonValue) -> Option<Vec<PythonValue>> {
     match value {
-        Value::List(items) | Value::Tuple(items) => Some(items.clone()),
-        Value::Dictionary(entries) => Some(entries.iter().map(|(key, _)| key.clone()).collect()),
-        Value::Set(items) | Value::FrozenSet(items) => {
+        PythonValue::List(items) | PythonValue::Tuple(items) => Some(items.clone()),
+        PythonValue::Dictionary(entries) => {
+            Some(entries.iter().map(|(key, _)| key.clone()).collect())
+        }
+        PythonValue::Set(items) | PythonValue::FrozenSet(items) => {
             let mut items = items.clone();
             items.sort_by_cached_key(|one| {
                 let notation = one.notation();

@@ -1,20 +1,22 @@
-//! The types of terms: from literals, start values, annotations, generators and built-ins (3.5).
+//! Type inference for terms: from literals, start values, annotations, generators and built-ins.
 
-use super::{Call, Callee, Form, Operator, Term, Type};
-use crate::value::Value;
+use super::{CallTarget, CallTerm, ComprehensionKind, Operator, Term, Type};
+use crate::value::PythonValue;
 
 impl Term {
-    /// What is known of its type.
+    /// Returns the type, as far as it is known.
     #[must_use]
     pub fn type_of(&self) -> Type {
         match self {
-            Self::Value(value) => Type::of(value),
+            Self::Value(value) => Type::of_value(value),
             Self::Reference(reference) => reference.type_.clone(),
             Self::List(items) => {
-                Type::List(Box::new(Type::common(items.iter().map(Self::type_of))))
+                Type::List(Box::new(Type::unify_all(items.iter().map(Self::type_of))))
             }
             Self::Tuple(items) => Type::Tuple(items.iter().map(Self::type_of).collect()),
-            Self::Set(items) => Type::Set(Box::new(Type::common(items.iter().map(Self::type_of)))),
+            Self::Set(items) => {
+                Type::Set(Box::new(Type::unify_all(items.iter().map(Self::type_of))))
+            }
             Self::Dictionary(_) | Self::DictionaryComprehension { .. } => Type::dictionary(),
             Self::Item { object, index } => item_type(object, index),
             Self::Slice { object, .. } => match object.type_of() {
@@ -30,13 +32,13 @@ impl Term {
                 right,
             } => binary_type(left, *operator, right),
             Self::And(operands) | Self::Or(operands) => {
-                Type::common(operands.iter().map(Self::type_of))
+                Type::unify_all(operands.iter().map(Self::type_of))
             }
             Self::Conditional {
                 then, otherwise, ..
-            } => then.type_of().joined(otherwise.type_of()),
+            } => then.type_of().unify(otherwise.type_of()),
             Self::Comprehension {
-                form: Form::Set,
+                form: ComprehensionKind::Set,
                 element,
                 ..
             } => Type::Set(Box::new(element.type_of())),
@@ -51,8 +53,9 @@ impl Term {
 }
 
 impl Term {
-    /// Whether it is a condition wherever it stands (P40): a comparison, a connective of conditions, a built-in that
-    /// asks something. `a or b` is one as soon as one operand is and nothing speaks against the others.
+    /// Returns true if it is a condition wherever it stands (P40: as a value it reads "whether …"):
+    /// a comparison, a connective of conditions, or a built-in that asks something. `a or b` is one
+    /// if one operand is and the others may be.
     #[must_use]
     pub fn is_condition(&self) -> bool {
         match self {
@@ -70,12 +73,13 @@ impl Term {
     }
 }
 
+/// Infers the type of `object[index]`.
 fn item_type(object: &Term, index: &Term) -> Type {
     match object.type_of() {
         Type::Dictionary(_, value) => *value,
         Type::Tuple(items) => index
             .as_value()
-            .and_then(Value::as_integer)
+            .and_then(PythonValue::as_integer)
             .and_then(|index| usize::try_from(index).ok())
             .and_then(|index| items.get(index).cloned())
             .unwrap_or_default(),
@@ -83,10 +87,11 @@ fn item_type(object: &Term, index: &Term) -> Type {
     }
 }
 
+/// Infers the type of an operation.
 fn binary_type(left: &Term, operator: Operator, right: &Term) -> Type {
     let (left, right) = (left.type_of(), right.type_of());
     match operator {
-        Operator::Add if left.is_sequence() => left.joined_sequence(right),
+        Operator::Add if left.is_sequence() => left.concatenate(right),
         Operator::Add if right.is_sequence() => right,
         Operator::Remainder if left == Type::Text => Type::Text,
         Operator::Multiply if left.is_sequence() => left,
@@ -107,7 +112,8 @@ fn binary_type(left: &Term, operator: Operator, right: &Term) -> Type {
     }
 }
 
-impl Call {
+impl CallTerm {
+    /// Infers the type of the result of a call.
     fn type_of(&self) -> Type {
         let first = self
             .arguments
@@ -115,7 +121,7 @@ impl Call {
             .map(Term::type_of)
             .unwrap_or_default();
         match &self.callee {
-            Callee::Function { module: None, name } => match name.as_str() {
+            CallTarget::Function { module: None, name } => match name.as_str() {
                 "len" | "abs" | "round" | "int" | "float" | "ord" | "hash" | "id" => Type::Number,
                 "sum" if !first.element().is_sequence() => Type::Number,
                 "str" | "repr" | "chr" | "ascii" | "bin" | "hex" | "oct" | "format" | "input" => {
@@ -147,32 +153,33 @@ impl Call {
                     Type::List(Box::new(Type::Tuple(vec![Type::Number, first.element()])))
                 }
                 "max" | "min" if self.arguments.len() == 1 => first.element(),
-                "max" | "min" => Type::common(self.arguments.iter().map(Term::type_of)),
+                "max" | "min" => Type::unify_all(self.arguments.iter().map(Term::type_of)),
                 "bytes" => Type::Bytes,
-                _ => self.constructed(name),
+                _ => self.constructed_type(name),
             },
-            Callee::Function {
+            CallTarget::Function {
                 module: Some(module),
                 name,
             } => match (module.as_str(), name.as_str()) {
                 ("copy", "copy" | "deepcopy") => first,
                 ("math", "isclose" | "isnan" | "isinf" | "isfinite") => Type::Boolean,
                 ("math", _) => Type::Number,
-                _ => self.constructed(name),
+                _ => self.constructed_type(name),
             },
-            Callee::Method { object, name } => {
-                let constructed = self.constructed(name);
+            CallTarget::Method { object, name } => {
+                let constructed = self.constructed_type(name);
                 if constructed == Type::Unknown {
                     method_type(&object.type_of(), name)
                 } else {
                     constructed
                 }
             }
-            Callee::Other(_) => Type::Unknown,
+            CallTarget::Other(_) => Type::Unknown,
         }
     }
 
-    fn constructed(&self, name: &str) -> Type {
+    /// Returns the type that a constructor makes.
+    fn constructed_type(&self, name: &str) -> Type {
         if is_class_name(name) {
             Type::Object(name.to_owned())
         } else {
@@ -181,12 +188,14 @@ impl Call {
     }
 }
 
-/// Whether a name is written like that of a class (P36): a capital first, a small letter somewhere.
+/// Returns true if a name is written like a class (P36: calling it makes something new): a capital
+/// first, a small letter somewhere.
 pub(crate) fn is_class_name(name: &str) -> bool {
     let name = name.trim_start_matches('_');
     name.starts_with(char::is_uppercase) && name.contains(char::is_lowercase)
 }
 
+/// Infers the type of the result of a method of a built-in type.
 fn method_type(object: &Type, name: &str) -> Type {
     match (object, name) {
         (Type::Text | Type::Unknown, "upper" | "lower" | "strip") => Type::Text,
@@ -222,7 +231,7 @@ fn method_type(object: &Type, name: &str) -> Type {
     }
 }
 
-/// The built-in functions that have a phrase of their own (3.5, 3.6).
+/// The built-in functions that have a phrase of their own.
 pub(crate) const PHRASED_BUILT_INS: [&str; 23] = [
     "list",
     "set",
@@ -249,22 +258,23 @@ pub(crate) const PHRASED_BUILT_INS: [&str; 23] = [
     "enumerate",
 ];
 
-impl Call {
-    /// See [`Term::is_unknown_call`].
+impl CallTerm {
+    /// Returns true if only the system under test knows what is called; see
+    /// [`Term::is_unknown_call`].
     #[must_use]
     pub fn is_unknown(&self) -> bool {
         match &self.callee {
-            Callee::Function { module: None, name } => {
+            CallTarget::Function { module: None, name } => {
                 !PHRASED_BUILT_INS.contains(&name.as_str()) && !is_class_name(name)
             }
-            Callee::Function {
+            CallTarget::Function {
                 module: Some(module),
                 name,
             } => !super::build::PURE_MODULES.contains(&module.as_str()) && !is_class_name(name),
-            Callee::Method { object, name } => {
+            CallTarget::Method { object, name } => {
                 !object.type_of().is_built_in() && !is_class_name(name)
             }
-            Callee::Other(_) => true,
+            CallTarget::Other(_) => true,
         }
     }
 }

@@ -1,11 +1,14 @@
-//! A term as Python source again: for what has no phrase (P42), for stubs of idioms, and for step definitions.
+//! Prints a term as Python source, for expressions without a phrase (P42), stubs of idioms and step
+//! definitions.
 
-use super::{Call, Callee, Clause, Comparison, Form, Operator, Reference, Term, UnaryOperator};
-use crate::value::Value;
+use super::{
+    CallTarget, CallTerm, Comparison, ForClause, ComprehensionKind, NameReference, Operator, Term, UnaryOperator,
+};
+use crate::value::PythonValue;
 
-/// How tightly an expression holds together, from loose to tight.
+/// The precedence of Python's operators, from loose to tight.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Binding {
+pub(crate) enum Precedence {
     Lambda,
     Conditional,
     Or,
@@ -23,8 +26,8 @@ pub(crate) enum Binding {
     Atom,
 }
 
-impl Binding {
-    /// How tightly an operator binds its operands.
+impl Precedence {
+    /// Returns the precedence of an operator.
     pub(crate) fn of(operator: Operator) -> Self {
         match operator {
             Operator::BitOr => Self::BitOr,
@@ -41,7 +44,8 @@ impl Binding {
         }
     }
 
-    /// The next tighter one, for operands that must bind more tightly than what is around them.
+    /// Returns the next tighter precedence, for operands that must bind more tightly than their
+    /// parent.
     fn tighter(self) -> Self {
         match self {
             Self::BitOr => Self::BitXor,
@@ -57,49 +61,53 @@ impl Binding {
 }
 
 impl Term {
-    /// The expression in Python, with names as they are in its source.
+    /// Returns the expression in Python, with names as they are in its source.
     #[must_use]
     pub fn to_python(&self) -> String {
         self.to_python_with(&|reference| reference.name.clone())
     }
 
-    /// The expression in Python, with other expressions for names.
+    /// Returns the expression in Python, with other expressions for names.
     #[must_use]
-    pub fn to_python_with(&self, name: &dyn Fn(&Reference) -> String) -> String {
+    pub fn to_python_with(&self, name: &dyn Fn(&NameReference) -> String) -> String {
         Printer { name }.loose(self)
     }
 
-    pub(crate) fn binding(&self) -> Binding {
+    /// Returns the precedence of the outermost operator.
+    pub(crate) fn precedence(&self) -> Precedence {
         match self {
-            Self::Lambda { .. } => Binding::Lambda,
-            Self::Conditional { .. } => Binding::Conditional,
-            Self::Or(_) => Binding::Or,
-            Self::And(_) => Binding::And,
-            Self::Not(_) => Binding::Not,
-            Self::Compare { .. } => Binding::Comparison,
-            Self::Binary { operator, .. } => Binding::of(*operator),
-            Self::Unary { .. } => Binding::Sign,
-            _ => Binding::Atom,
+            Self::Lambda { .. } => Precedence::Lambda,
+            Self::Conditional { .. } => Precedence::Conditional,
+            Self::Or(_) => Precedence::Or,
+            Self::And(_) => Precedence::And,
+            Self::Not(_) => Precedence::Not,
+            Self::Compare { .. } => Precedence::Comparison,
+            Self::Binary { operator, .. } => Precedence::of(*operator),
+            Self::Unary { .. } => Precedence::Sign,
+            _ => Precedence::Atom,
         }
     }
 }
 
+/// Prints terms; `name` gives the expression for each reference.
 struct Printer<'a> {
-    name: &'a dyn Fn(&Reference) -> String,
+    name: &'a dyn Fn(&NameReference) -> String,
 }
 
 impl Printer<'_> {
+    /// Prints a term where no parentheses are needed.
     fn loose(&self, term: &Term) -> String {
-        self.print(term, Binding::Lambda)
+        self.print(term, Precedence::Lambda)
     }
 
-    fn print(&self, term: &Term, least: Binding) -> String {
+    /// Prints a term, in parentheses if it binds less tightly than `least`.
+    fn print(&self, term: &Term, least: Precedence) -> String {
         let text = self.bare(term);
         let is_negative = matches!(term, Term::Value(value) if value.notation().starts_with('-'));
         let binding = if is_negative {
-            Binding::Sign
+            Precedence::Sign
         } else {
-            term.binding()
+            term.precedence()
         };
         if binding < least {
             format!("({text})")
@@ -108,14 +116,16 @@ impl Printer<'_> {
         }
     }
 
+    /// Prints terms separated by commas.
     fn list<'t>(&self, terms: impl IntoIterator<Item = &'t Term>) -> String {
         let items: Vec<String> = terms
             .into_iter()
-            .map(|term| self.print(term, Binding::Conditional))
+            .map(|term| self.print(term, Precedence::Conditional))
             .collect();
         items.join(", ")
     }
 
+    /// Prints a term without parentheses around it.
     fn bare(&self, term: &Term) -> String {
         match term {
             Term::Value(value) => value.to_python(),
@@ -155,23 +165,27 @@ impl Printer<'_> {
             }
             Term::Call(call) => self.call(call),
             Term::Unary { operator, operand } => {
-                format!("{}{}", sign(*operator), self.print(operand, Binding::Sign))
+                format!(
+                    "{}{}",
+                    unary_symbol(*operator),
+                    self.print(operand, Precedence::Sign)
+                )
             }
-            Term::Not(operand) => format!("not {}", self.print(operand, Binding::Not)),
+            Term::Not(operand) => format!("not {}", self.print(operand, Precedence::Not)),
             Term::Binary {
                 left,
                 operator,
                 right,
             } => self.binary(left, *operator, right),
-            Term::And(operands) => self.chain(operands, " and ", Binding::Not),
-            Term::Or(operands) => self.chain(operands, " or ", Binding::And),
+            Term::And(operands) => self.chain(operands, " and ", Precedence::Not),
+            Term::Or(operands) => self.chain(operands, " or ", Precedence::And),
             Term::Compare { first, rest } => {
-                let mut text = self.print(first, Binding::BitOr);
+                let mut text = self.print(first, Precedence::BitOr);
                 for (comparison, operand) in rest {
                     text += &format!(
                         " {} {}",
-                        comparison_sign(*comparison),
-                        self.print(operand, Binding::BitOr)
+                        comparison_symbol(*comparison),
+                        self.print(operand, Precedence::BitOr)
                     );
                 }
                 text
@@ -182,9 +196,9 @@ impl Printer<'_> {
                 otherwise,
             } => format!(
                 "{} if {} else {}",
-                self.print(then, Binding::Or),
-                self.print(condition, Binding::Or),
-                self.print(otherwise, Binding::Conditional)
+                self.print(then, Precedence::Or),
+                self.print(condition, Precedence::Or),
+                self.print(otherwise, Precedence::Conditional)
             ),
             Term::Lambda { parameters, body } if parameters.is_empty() => {
                 format!("lambda: {}", self.loose(body))
@@ -199,9 +213,9 @@ impl Printer<'_> {
             } => {
                 let inside = format!("{}{}", self.loose(element), self.clauses(clauses));
                 match form {
-                    Form::List => format!("[{inside}]"),
-                    Form::Set => format!("{{{inside}}}"),
-                    Form::Generator => format!("({inside})"),
+                    ComprehensionKind::List => format!("[{inside}]"),
+                    ComprehensionKind::Set => format!("{{{inside}}}"),
+                    ComprehensionKind::Generator => format!("({inside})"),
                 }
             }
             Term::DictionaryComprehension {
@@ -217,45 +231,49 @@ impl Printer<'_> {
                 )
             }
             Term::Formatted(pieces) => self.formatted(pieces),
-            Term::Starred(inner) => format!("*{}", self.print(inner, Binding::BitOr)),
+            Term::Starred(inner) => format!("*{}", self.print(inner, Precedence::BitOr)),
             Term::Earlier(inner) => format!("pre<({})>", self.loose(inner)),
             Term::Source(text) => text.clone(),
         }
     }
 
-    /// Before a dot or bracket; the dot of a number would be taken for its point.
+    /// Prints the object before a dot or bracket. A number needs parentheses, because its point
+    /// would be ambiguous.
     fn object(&self, term: &Term) -> String {
         match term {
             Term::Value(value) if value.is_number() => format!("({})", value.to_python()),
-            _ => self.print(term, Binding::Atom),
+            _ => self.print(term, Precedence::Atom),
         }
     }
 
+    /// Prints an entry of a dictionary display.
     fn entry(&self, (key, value): &(Option<Term>, Term)) -> String {
         match key {
             Some(key) => format!("{}: {}", self.loose(key), self.loose(value)),
-            None => format!("**{}", self.print(value, Binding::BitOr)),
+            None => format!("**{}", self.print(value, Precedence::BitOr)),
         }
     }
 
-    fn call(&self, call: &Call) -> String {
+    /// Prints a call with its arguments.
+    fn call(&self, call: &CallTerm) -> String {
         let callee = match &call.callee {
-            Callee::Function { module: None, name } => name.clone(),
-            Callee::Function {
+            CallTarget::Function { module: None, name } => name.clone(),
+            CallTarget::Function {
                 module: Some(module),
                 name,
             } => format!("{module}.{name}"),
-            Callee::Method { object, name } => format!("{}.{name}", self.object(object)),
-            Callee::Other(term) => self.print(term, Binding::Atom),
+            CallTarget::Method { object, name } => format!("{}.{name}", self.object(object)),
+            CallTarget::Other(term) => self.print(term, Precedence::Atom),
         };
         let arguments =
             call.arguments
                 .iter()
                 .map(|argument| match (argument, call.arguments.len()) {
-                    // The brackets of the call are enough for a generator that is alone.
+                    // The brackets of the call are enough for a generator that is the only
+                    // argument.
                     (
                         Term::Comprehension {
-                            form: Form::Generator,
+                            form: ComprehensionKind::Generator,
                             element,
                             clauses,
                         },
@@ -263,7 +281,7 @@ impl Printer<'_> {
                     ) if call.keywords.is_empty() => {
                         format!("{}{}", self.loose(element), self.clauses(clauses))
                     }
-                    _ => self.print(argument, Binding::Conditional),
+                    _ => self.print(argument, Precedence::Conditional),
                 });
         let keywords = call.keywords.iter().map(|(name, value)| match name {
             Some(name) => format!("{name}={}", self.loose(value)),
@@ -273,22 +291,24 @@ impl Printer<'_> {
         format!("{callee}({})", all.join(", "))
     }
 
+    /// Prints an operation with the parentheses that its operands need.
     fn binary(&self, left: &Term, operator: Operator, right: &Term) -> String {
-        let binding = Binding::of(operator);
-        // Only powers are grouped from the right.
+        let binding = Precedence::of(operator);
+        // Only powers associate to the right.
         let (left_least, right_least) = match operator {
-            Operator::Power => (Binding::Atom, Binding::Sign),
+            Operator::Power => (Precedence::Atom, Precedence::Sign),
             _ => (binding, binding.tighter()),
         };
         format!(
             "{} {} {}",
             self.print(left, left_least),
-            operator_sign(operator),
+            operator_symbol(operator),
             self.print(right, right_least)
         )
     }
 
-    fn chain(&self, operands: &[Term], between: &str, least: Binding) -> String {
+    /// Prints operands with an operator between them.
+    fn chain(&self, operands: &[Term], between: &str, least: Precedence) -> String {
         let operands: Vec<String> = operands
             .iter()
             .map(|operand| self.print(operand, least))
@@ -296,24 +316,26 @@ impl Printer<'_> {
         operands.join(between)
     }
 
-    fn clauses(&self, clauses: &[Clause]) -> String {
+    /// Prints the clauses of a comprehension.
+    fn clauses(&self, clauses: &[ForClause]) -> String {
         let mut text = String::new();
         for clause in clauses {
-            let iterable = self.print(&clause.iterable, Binding::Or);
+            let iterable = self.print(&clause.iterable, Precedence::Or);
             text += &format!(" for {} in {iterable}", clause.targets.join(", "));
             for condition in &clause.conditions {
-                text += &format!(" if {}", self.print(condition, Binding::Or));
+                text += &format!(" if {}", self.print(condition, Precedence::Or));
             }
         }
         text
     }
 
+    /// Prints a formatted text.
     fn formatted(&self, pieces: &[Term]) -> String {
         let mut text = String::from("f\"");
         for piece in pieces {
             match piece {
-                Term::Value(Value::Text(literal)) => {
-                    let literal = Value::Text(literal.clone())
+                Term::Value(PythonValue::Text(literal)) => {
+                    let literal = PythonValue::Text(literal.clone())
                         .notation()
                         .replace('{', "{{")
                         .replace('}', "}}");
@@ -326,7 +348,8 @@ impl Printer<'_> {
     }
 }
 
-fn sign(operator: UnaryOperator) -> &'static str {
+/// Returns the symbol of a unary operator.
+fn unary_symbol(operator: UnaryOperator) -> &'static str {
     match operator {
         UnaryOperator::Not => "not ",
         UnaryOperator::Minus => "-",
@@ -335,7 +358,8 @@ fn sign(operator: UnaryOperator) -> &'static str {
     }
 }
 
-fn operator_sign(operator: Operator) -> &'static str {
+/// Returns the symbol of a binary operator.
+fn operator_symbol(operator: Operator) -> &'static str {
     match operator {
         Operator::Add => "+",
         Operator::Subtract => "-",
@@ -353,7 +377,8 @@ fn operator_sign(operator: Operator) -> &'static str {
     }
 }
 
-fn comparison_sign(comparison: Comparison) -> &'static str {
+/// Returns the symbol of a comparison.
+fn comparison_symbol(comparison: Comparison) -> &'static str {
     match comparison {
         Comparison::Equal => "==",
         Comparison::NotEqual => "!=",

@@ -1,9 +1,9 @@
-//! What is known of the type of a term (3.5): from literals, start values, annotations, generators and built-ins.
+//! Types of terms, as far as phrases depend on them.
 
-use crate::value::Value;
+use crate::value::PythonValue;
 
-/// Methods of Python's own collections that change what they are called on.
-pub(crate) const CHANGING: [&str; 18] = [
+/// Methods of Python's own collections that change the object they are called on.
+pub(crate) const MUTATING_METHODS: [&str; 18] = [
     "append",
     "appendleft",
     "extend",
@@ -24,10 +24,10 @@ pub(crate) const CHANGING: [&str; 18] = [
     "symmetric_difference_update",
 ];
 
-/// What is known of a type, as far as phrases depend on it.
+/// A type, as far as phrases depend on it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Type {
-    /// Nothing is known.
+    /// An unknown type.
     #[default]
     Unknown,
     /// `None`.
@@ -40,99 +40,104 @@ pub enum Type {
     Text,
     /// Bytes.
     Bytes,
-    /// A list, or anything else that is a row of elements, with the type of these.
+    /// A list or another sequence, with the type of its elements.
     List(Box<Type>),
-    /// A tuple with the types of its items; none if they are not known.
+    /// A tuple with the types of its items; empty if they are not known.
     Tuple(Vec<Type>),
     /// A set, with the type of its elements.
     Set(Box<Type>),
     /// A dictionary, with the types of its keys and values.
     Dictionary(Box<Type>, Box<Type>),
-    /// Of a class that is not built in.
+    /// A class that is not built in.
     Object(String),
 }
 
 impl Type {
-    /// A list of anything.
+    /// Returns a list of anything.
     #[must_use]
     pub fn list() -> Self {
         Self::List(Box::default())
     }
 
-    /// A set of anything.
+    /// Returns a set of anything.
     #[must_use]
     pub fn set() -> Self {
         Self::Set(Box::default())
     }
 
-    /// A dictionary of anything.
+    /// Returns a dictionary of anything.
     #[must_use]
     pub fn dictionary() -> Self {
         Self::Dictionary(Box::default(), Box::default())
     }
 
-    /// The type of a value.
+    /// Returns the type of a value.
     #[must_use]
-    pub fn of(value: &Value) -> Self {
+    pub fn of_value(value: &PythonValue) -> Self {
         match value {
-            Value::Nothing => Self::Nothing,
-            Value::Boolean(_) => Self::Boolean,
-            Value::Integer(_)
-            | Value::Float(_)
-            | Value::Complex(..)
-            | Value::Decimal(_)
-            | Value::Fraction { .. } => Self::Number,
-            Value::Text(_) => Self::Text,
-            Value::List(items) => Self::List(Box::new(Self::common(items.iter().map(Self::of)))),
-            Value::Tuple(items) => Self::Tuple(items.iter().map(Self::of).collect()),
-            Value::Set(items) | Value::FrozenSet(items) => {
-                Self::Set(Box::new(Self::common(items.iter().map(Self::of))))
+            PythonValue::Nothing => Self::Nothing,
+            PythonValue::Boolean(_) => Self::Boolean,
+            PythonValue::Integer(_)
+            | PythonValue::Float(_)
+            | PythonValue::Complex(..)
+            | PythonValue::Decimal(_)
+            | PythonValue::Fraction { .. } => Self::Number,
+            PythonValue::Text(_) => Self::Text,
+            PythonValue::List(items) => {
+                Self::List(Box::new(Self::unify_all(items.iter().map(Self::of_value))))
             }
-            Value::Dictionary(entries) => Self::Dictionary(
-                Box::new(Self::common(entries.iter().map(|(key, _)| Self::of(key)))),
-                Box::new(Self::common(
-                    entries.iter().map(|(_, value)| Self::of(value)),
+            PythonValue::Tuple(items) => Self::Tuple(items.iter().map(Self::of_value).collect()),
+            PythonValue::Set(items) | PythonValue::FrozenSet(items) => {
+                Self::Set(Box::new(Self::unify_all(items.iter().map(Self::of_value))))
+            }
+            PythonValue::Dictionary(entries) => Self::Dictionary(
+                Box::new(Self::unify_all(
+                    entries.iter().map(|(key, _)| Self::of_value(key)),
+                )),
+                Box::new(Self::unify_all(
+                    entries.iter().map(|(_, value)| Self::of_value(value)),
                 )),
             ),
-            Value::Bytes(_) => Self::Bytes,
-            Value::Range { .. } => Self::List(Box::new(Self::Number)),
-            Value::Member { class, .. } | Value::Record { class, .. } | Value::Object(class) => {
-                Self::Object(class.clone())
-            }
-            Value::Date(_) | Value::Moment(_) | Value::Duration(_) | Value::Function(_) => {
-                Self::Unknown
-            }
+            PythonValue::Bytes(_) => Self::Bytes,
+            PythonValue::Range { .. } => Self::List(Box::new(Self::Number)),
+            PythonValue::Member { class, .. }
+            | PythonValue::Record { class, .. }
+            | PythonValue::Object(class) => Self::Object(class.clone()),
+            PythonValue::Date(_)
+            | PythonValue::DateTime(_)
+            | PythonValue::Duration(_)
+            | PythonValue::Function(_) => Self::Unknown,
         }
     }
 
-    /// The one type that all have, if there is one.
+    /// Returns the one type that covers all, or [`Type::Unknown`].
     #[must_use]
-    pub fn common(mut types: impl Iterator<Item = Self>) -> Self {
+    pub fn unify_all(mut types: impl Iterator<Item = Self>) -> Self {
         let Some(first) = types.next() else {
             return Self::Unknown;
         };
-        types.fold(first, Self::joined)
+        types.fold(first, Self::unify)
     }
 
-    /// What is known if it may be either.
+    /// Returns what is known if a term may be of either type.
     #[must_use]
-    pub fn joined(self, other: Self) -> Self {
+    pub fn unify(self, other: Self) -> Self {
         match (self, other) {
             (one, two) if one == two => one,
-            (Self::List(one), Self::List(two)) => Self::List(Box::new(one.joined(*two))),
-            (Self::Set(one), Self::Set(two)) => Self::Set(Box::new(one.joined(*two))),
+            (Self::List(one), Self::List(two)) => Self::List(Box::new(one.unify(*two))),
+            (Self::Set(one), Self::Set(two)) => Self::Set(Box::new(one.unify(*two))),
             (Self::Tuple(_), Self::Tuple(_)) => Self::Tuple(Vec::new()),
             (Self::Dictionary(key, value), Self::Dictionary(other_key, other_value)) => {
                 Self::Dictionary(
-                    Box::new(key.joined(*other_key)),
-                    Box::new(value.joined(*other_value)),
+                    Box::new(key.unify(*other_key)),
+                    Box::new(value.unify(*other_value)),
                 )
             }
             _ => Self::Unknown,
         }
     }
 
-    /// What iterating over it gives.
+    /// Returns the type that iteration gives.
     #[must_use]
     pub fn element(&self) -> Self {
         match self {
@@ -140,12 +145,12 @@ impl Type {
             Self::Bytes => Self::Number,
             Self::List(element) | Self::Set(element) => (**element).clone(),
             Self::Dictionary(key, _) => (**key).clone(),
-            Self::Tuple(items) => Self::common(items.iter().cloned()),
+            Self::Tuple(items) => Self::unify_all(items.iter().cloned()),
             _ => Self::Unknown,
         }
     }
 
-    /// What stands at a position of it.
+    /// Returns the type of the item at a position.
     #[must_use]
     pub fn item(&self, index: usize) -> Self {
         match self {
@@ -154,7 +159,7 @@ impl Type {
         }
     }
 
-    /// What one member is called: "character", "entry" or "element".
+    /// Returns the word for one member: "character", "entry" or "element".
     #[must_use]
     pub fn unit(&self) -> &'static str {
         match self {
@@ -164,7 +169,7 @@ impl Type {
         }
     }
 
-    /// Whether it is a text or a collection, which can be empty.
+    /// Returns true if it is a text or a collection, which can be empty.
     #[must_use]
     pub fn is_sized(&self) -> bool {
         matches!(
@@ -178,13 +183,13 @@ impl Type {
         )
     }
 
-    /// Whether it is known to be one of Python's own types.
+    /// Returns true if it is known to be one of Python's own types.
     #[must_use]
     pub fn is_built_in(&self) -> bool {
         !matches!(self, Self::Unknown | Self::Object(_))
     }
 
-    /// Whether `+` puts one behind the other.
+    /// Returns true if `+` concatenates values of the type.
     #[must_use]
     pub(crate) fn is_sequence(&self) -> bool {
         matches!(
@@ -193,10 +198,10 @@ impl Type {
         )
     }
 
-    /// What one behind the other makes.
-    pub(super) fn joined_sequence(self, other: Self) -> Self {
+    /// Returns the type of two sequences joined by `+`.
+    pub(super) fn concatenate(self, other: Self) -> Self {
         match (&self, &other) {
-            (Self::List(_), Self::List(_)) => self.joined(other),
+            (Self::List(_), Self::List(_)) => self.unify(other),
             (Self::Tuple(one), Self::Tuple(two)) => {
                 Self::Tuple(one.iter().chain(two).cloned().collect())
             }
@@ -211,7 +216,7 @@ mod tests {
 
     #[test]
     fn what_is_common_is_known() {
-        let common = |types: &[Type]| Type::common(types.iter().cloned());
+        let common = |types: &[Type]| Type::unify_all(types.iter().cloned());
         assert_eq!(common(&[Type::Number, Type::Number]), Type::Number);
         assert_eq!(common(&[Type::Number, Type::Text]), Type::Unknown);
         assert_eq!(

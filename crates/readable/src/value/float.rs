@@ -1,20 +1,20 @@
-//! Floating-point numbers, equal by what is written, and written as Python writes them.
+//! Floating-point numbers that are compared and written as Python writes them.
 
-/// A floating-point number. Two are equal if they are written alike: not-a-number equals itself, and minus zero is
-/// not zero.
+/// A floating-point number. Two are equal if Python writes them alike: not-a-number equals itself,
+/// and minus zero differs from zero.
 #[derive(Debug, Clone, Copy)]
-pub struct Float(pub f64);
+pub struct PythonFloat(pub f64);
 
-impl PartialEq for Float {
+impl PartialEq for PythonFloat {
     fn eq(&self, other: &Self) -> bool {
         self.0.to_bits() == other.0.to_bits() || (self.0.is_nan() && other.0.is_nan())
     }
 }
 
-impl Eq for Float {}
+impl Eq for PythonFloat {}
 
-impl Float {
-    /// Python's `repr`, which is the shortest text that reads back as the same number.
+impl PythonFloat {
+    /// Returns Python's `repr`: the shortest text that reads back as the same number.
     #[must_use]
     pub fn to_python(self) -> String {
         if self.0.is_nan() {
@@ -23,7 +23,8 @@ impl Float {
         if self.0.is_infinite() {
             return if self.0 > 0.0 { "inf" } else { "-inf" }.to_owned();
         }
-        // Rust's digits are the shortest, too; only where the point goes and when there is an exponent differ.
+        // Rust's digits are the shortest, too. Only the position of the point and the use of an
+        // exponent differ.
         let scientific = format!("{:e}", self.0);
         let Some((mantissa, exponent)) = scientific.split_once('e') else {
             return scientific;
@@ -63,13 +64,13 @@ mod tests {
             (f64::MAX, "1.7976931348623157e+308"),
             (0.1 + 0.2, "0.30000000000000004"),
         ] {
-            assert_eq!(Float(number).to_python(), expected);
+            assert_eq!(PythonFloat(number).to_python(), expected);
         }
     }
 
     #[test]
     fn equality_is_that_of_the_text() {
-        assert_eq!(Float(f64::NAN), Float(f64::NAN));
-        assert_ne!(Float(0.0), Float(-0.0));
+        assert_eq!(PythonFloat(f64::NAN), PythonFloat(f64::NAN));
+        assert_ne!(PythonFloat(0.0), PythonFloat(-0.0));
     }
 }

@@ -1,46 +1,48 @@
-//! Values as Python source, and back: what samples, start values and failing arguments are given as.
+//! Conversion between values and Python source, for samples, start values and failing arguments.
 
 use testwright_source::tree;
 
-use super::{Float, Value};
-use crate::term::{Call, Callee, Scope, Term, Unscoped};
+use super::{PythonFloat, PythonValue};
+use crate::term::{CallTarget, CallTerm, EmptyScope, NameScope, Term};
 
-impl Value {
-    /// The value that a Python expression without names stands for: literals, displays, the constructors of Python's own
-    /// kinds of values. Nothing if it is anything else.
+impl PythonValue {
+    /// Returns the value of a Python expression without names: literals, displays, and constructors
+    /// of Python's own types. Returns nothing for anything else.
     ///
     /// ```
-    /// use testwright_readable::value::Value;
+    /// use testwright_readable::value::PythonValue;
     ///
-    /// let value = Value::of_python("{'a': [1, -2.5], 'b': datetime.date(2026, 2, 28)}").unwrap();
+    /// let value = PythonValue::from_python("{'a': [1, -2.5], 'b': datetime.date(2026, 2, 28)}").unwrap();
     /// assert_eq!(value.phrase(), "the dictionary {\"a\": [1, -2.5], \"b\": the date 2026-02-28}");
     /// ```
     #[must_use]
-    pub fn of_python(text: &str) -> Option<Self> {
-        Self::of_expression(&tree::expression(text).ok()?, text, &Unscoped)
+    pub fn from_python(text: &str) -> Option<Self> {
+        Self::from_expression(&tree::expression(text).ok()?, text, &EmptyScope)
     }
 
-    /// The same for an expression that stands in `text`.
+    /// Returns the value of an expression that stands in `text`, with names resolved by `scope`.
     #[must_use]
-    pub fn of_expression(
+    pub fn from_expression(
         expression: &tree::Expression,
         text: &str,
-        scope: &dyn Scope,
+        scope: &dyn NameScope,
     ) -> Option<Self> {
-        Self::of_term(&Term::read(expression, text, scope))
+        Self::from_term(&Term::from_expression(expression, text, scope))
     }
 
-    /// The value of a term, if it is constant.
+    /// Returns the value of a term if it is constant.
     #[must_use]
-    pub fn of_term(term: &Term) -> Option<Self> {
+    pub fn from_term(term: &Term) -> Option<Self> {
         match term {
             Term::Value(value) => Some(value.clone()),
-            Term::List(items) => Some(Self::List(all(items)?)),
-            Term::Tuple(items) => Some(Self::Tuple(all(items)?)),
-            Term::Set(items) => Some(Self::Set(all(items)?)),
+            Term::List(items) => Some(Self::List(terms_to_values(items)?)),
+            Term::Tuple(items) => Some(Self::Tuple(terms_to_values(items)?)),
+            Term::Set(items) => Some(Self::Set(terms_to_values(items)?)),
             Term::Dictionary(entries) => entries
                 .iter()
-                .map(|(key, value)| Some((Self::of_term(key.as_ref()?)?, Self::of_term(value)?)))
+                .map(|(key, value)| {
+                    Some((Self::from_term(key.as_ref()?)?, Self::from_term(value)?))
+                })
                 .collect::<Option<_>>()
                 .map(Self::Dictionary),
             Term::Binary {
@@ -53,32 +55,34 @@ impl Value {
                     tree::Operator::Subtract => -1.0,
                     _ => return None,
                 };
-                let real = match Self::of_term(left)? {
+                let real = match Self::from_term(left)? {
                     Self::Integer(digits) => digits.parse().ok()?,
                     Self::Float(number) => number.0,
                     _ => return None,
                 };
-                match Self::of_term(right)? {
-                    Self::Complex(zero, imaginary) if zero.0 == 0.0 => {
-                        Some(Self::Complex(Float(real), Float(sign * imaginary.0)))
-                    }
+                match Self::from_term(right)? {
+                    Self::Complex(zero, imaginary) if zero.0 == 0.0 => Some(Self::Complex(
+                        PythonFloat(real),
+                        PythonFloat(sign * imaginary.0),
+                    )),
                     _ => None,
                 }
             }
             Term::Unary {
                 operator: tree::UnaryOperator::Minus,
                 operand,
-            } => match Self::of_term(operand)? {
-                Self::Complex(real, imaginary) => {
-                    Some(Self::Complex(Float(-real.0), Float(-imaginary.0)))
-                }
+            } => match Self::from_term(operand)? {
+                Self::Complex(real, imaginary) => Some(Self::Complex(
+                    PythonFloat(-real.0),
+                    PythonFloat(-imaginary.0),
+                )),
                 _ => None,
             },
-            Term::Call(call) => constructed(call),
-            // How `repr` writes floats that have no literal.
+            Term::Call(call) => constructed_value(call),
+            // `repr` writes these floats, which have no literal, like names.
             Term::Reference(reference) => match reference.name.as_str() {
-                "inf" => Some(Self::Float(Float(f64::INFINITY))),
-                "nan" => Some(Self::Float(Float(f64::NAN))),
+                "inf" => Some(Self::Float(PythonFloat(f64::INFINITY))),
+                "nan" => Some(Self::Float(PythonFloat(f64::NAN))),
                 _ => None,
             },
             // Members of enumerations that are not written in capitals.
@@ -95,7 +99,8 @@ impl Value {
         }
     }
 
-    /// The value as a Python expression. Records and objects are written as calls of their classes.
+    /// Returns a Python expression that makes the value. Records and objects are written as calls
+    /// of their classes.
     #[must_use]
     pub fn to_python(&self) -> String {
         match self {
@@ -105,14 +110,16 @@ impl Value {
             Self::Integer(digits) => digits.clone(),
             Self::Float(number) if number.0.is_finite() => number.to_python(),
             Self::Float(number) => format!("float('{}')", number.to_python()),
-            Self::Text(text) => python_text(text),
-            Self::List(items) => format!("[{}]", list(items)),
-            Self::Tuple(items) if items.len() == 1 => format!("({},)", list(items)),
-            Self::Tuple(items) => format!("({})", list(items)),
+            Self::Text(text) => quote_python(text),
+            Self::List(items) => format!("[{}]", join_python(items)),
+            Self::Tuple(items) if items.len() == 1 => format!("({},)", join_python(items)),
+            Self::Tuple(items) => format!("({})", join_python(items)),
             Self::Set(items) if items.is_empty() => "set()".to_owned(),
-            Self::Set(items) => format!("{{{}}}", list(&sorted(items))),
+            Self::Set(items) => format!("{{{}}}", join_python(&sort_members(items))),
             Self::FrozenSet(items) if items.is_empty() => "frozenset()".to_owned(),
-            Self::FrozenSet(items) => format!("frozenset({{{}}})", list(&sorted(items))),
+            Self::FrozenSet(items) => {
+                format!("frozenset({{{}}})", join_python(&sort_members(items)))
+            }
             Self::Dictionary(entries) => {
                 let entries: Vec<String> = entries
                     .iter()
@@ -137,7 +144,7 @@ impl Value {
                 denominator,
             } => format!("fractions.Fraction({numerator}, {denominator})"),
             Self::Date(text) => format!("datetime.date.fromisoformat('{text}')"),
-            Self::Moment(text) => format!("datetime.datetime.fromisoformat('{text}')"),
+            Self::DateTime(text) => format!("datetime.datetime.fromisoformat('{text}')"),
             Self::Duration(microseconds) => {
                 format!("datetime.timedelta(microseconds={microseconds})")
             }
@@ -161,17 +168,20 @@ impl Value {
     }
 }
 
-fn all(items: &[Term]) -> Option<Vec<Value>> {
-    items.iter().map(Value::of_term).collect()
+/// Returns the values of all terms, or nothing if one of them is not constant.
+fn terms_to_values(items: &[Term]) -> Option<Vec<PythonValue>> {
+    items.iter().map(PythonValue::from_term).collect()
 }
 
-fn list(items: &[Value]) -> String {
-    let items: Vec<String> = items.iter().map(Value::to_python).collect();
+/// Joins the Python source of items with commas.
+fn join_python(items: &[PythonValue]) -> String {
+    let items: Vec<String> = items.iter().map(PythonValue::to_python).collect();
     items.join(", ")
 }
 
-/// The order in which sets are written everywhere.
-fn sorted(items: &[Value]) -> Vec<Value> {
+/// Sorts the members of a set by the length of their notation, then by text, as everywhere (trap
+/// 14: output does not depend on hash order).
+fn sort_members(items: &[PythonValue]) -> Vec<PythonValue> {
     let mut items = items.to_vec();
     items.sort_by_cached_key(|item| {
         let notation = item.notation();
@@ -180,8 +190,9 @@ fn sorted(items: &[Value]) -> Vec<Value> {
     items
 }
 
-/// Single quotation marks, as `repr` writes them: sources of step definitions have plenty of double ones.
-fn python_text(text: &str) -> String {
+/// Returns a Python string literal. It uses single quotation marks like `repr`, because step
+/// definitions contain many double ones.
+fn quote_python(text: &str) -> String {
     let quote = if text.contains('\'') && !text.contains('"') {
         '"'
     } else {
@@ -203,42 +214,49 @@ fn python_text(text: &str) -> String {
     quoted
 }
 
-/// What the constructors of Python's own kinds of values make.
-fn constructed(call: &Call) -> Option<Value> {
+/// Returns the value that a call of a constructor makes: `frozenset`, `Decimal`, `date` and the
+/// like, or a record with keyword arguments.
+fn constructed_value(call: &CallTerm) -> Option<PythonValue> {
     let name = match &call.callee {
-        Callee::Function { name, .. } => name.as_str(),
-        Callee::Method {
+        CallTarget::Function { name, .. } => name.as_str(),
+        CallTarget::Method {
             object: Term::Reference(_) | Term::Attribute { .. },
             name,
         } => name.as_str(),
         _ => return None,
     };
-    let arguments = all(&call.arguments)?;
-    let keywords: Vec<(&str, Value)> = call
+    let arguments = terms_to_values(&call.arguments)?;
+    let keywords: Vec<(&str, PythonValue)> = call
         .keywords
         .iter()
-        .map(|(name, value)| Some((name.as_deref()?, Value::of_term(value)?)))
+        .map(|(name, value)| Some((name.as_deref()?, PythonValue::from_term(value)?)))
         .collect::<Option<_>>()?;
-    let numbers: Option<Vec<i128>> = arguments.iter().map(Value::as_integer).collect();
+    let numbers: Option<Vec<i128>> = arguments.iter().map(PythonValue::as_integer).collect();
     match (name, arguments.as_slice()) {
-        ("frozenset", [Value::Set(items)]) => Some(Value::FrozenSet(items.clone())),
-        ("bytearray", [Value::Bytes(bytes)]) => Some(Value::Bytes(bytes.clone())),
-        ("Decimal", [Value::Text(text) | Value::Integer(text)]) => {
-            Some(Value::Decimal(text.clone()))
+        ("frozenset", [PythonValue::Set(items)]) => Some(PythonValue::FrozenSet(items.clone())),
+        ("bytearray", [PythonValue::Bytes(bytes)]) => Some(PythonValue::Bytes(bytes.clone())),
+        ("Decimal", [PythonValue::Text(text) | PythonValue::Integer(text)]) => {
+            Some(PythonValue::Decimal(text.clone()))
         }
-        ("Fraction", [Value::Integer(numerator)]) => Some(fraction(numerator, "1")),
-        ("Fraction", [Value::Integer(numerator), Value::Integer(denominator)]) => {
-            Some(fraction(numerator, denominator))
+        ("Fraction", [PythonValue::Integer(numerator)]) => Some(fraction(numerator, "1")),
+        (
+            "Fraction",
+            [
+                PythonValue::Integer(numerator),
+                PythonValue::Integer(denominator),
+            ],
+        ) => Some(fraction(numerator, denominator)),
+        ("complex", [real, imaginary]) => {
+            Some(PythonValue::Complex(float(real)?, float(imaginary)?))
         }
-        ("complex", [real, imaginary]) => Some(Value::Complex(float(real)?, float(imaginary)?)),
         ("date", _) if keywords.is_empty() => match numbers?.as_slice() {
-            [year, month, day] => Some(Value::Date(format!("{year:04}-{month:02}-{day:02}"))),
+            [year, month, day] => Some(PythonValue::Date(format!("{year:04}-{month:02}-{day:02}"))),
             _ => None,
         },
-        ("datetime", _) if keywords.is_empty() => moment(&numbers?),
+        ("datetime", _) if keywords.is_empty() => date_time(&numbers?),
         ("timedelta", _) => duration(&arguments, &keywords),
         (_, []) if crate::term::is_class_name(name) && !keywords.is_empty() => {
-            Some(Value::Record {
+            Some(PythonValue::Record {
                 class: name.to_owned(),
                 fields: keywords
                     .into_iter()
@@ -250,22 +268,26 @@ fn constructed(call: &Call) -> Option<Value> {
     }
 }
 
-fn fraction(numerator: &str, denominator: &str) -> Value {
-    Value::Fraction {
+/// Creates a fraction from digits.
+fn fraction(numerator: &str, denominator: &str) -> PythonValue {
+    PythonValue::Fraction {
         numerator: numerator.to_owned(),
         denominator: denominator.to_owned(),
     }
 }
 
-fn float(value: &Value) -> Option<Float> {
+/// Converts a number to a float.
+fn float(value: &PythonValue) -> Option<PythonFloat> {
     match value {
-        Value::Float(number) => Some(*number),
-        Value::Integer(digits) => digits.parse().ok().map(Float),
+        PythonValue::Float(number) => Some(*number),
+        PythonValue::Integer(digits) => digits.parse().ok().map(PythonFloat),
         _ => None,
     }
 }
 
-fn moment(numbers: &[i128]) -> Option<Value> {
+/// Creates a moment from the arguments of `datetime`: year, month, day, and up to four parts of the
+/// time.
+fn date_time(numbers: &[i128]) -> Option<PythonValue> {
     let [year, month, day, time @ ..] = numbers else {
         return None;
     };
@@ -277,7 +299,7 @@ fn moment(numbers: &[i128]) -> Option<Value> {
         0 => String::new(),
         microseconds => format!(".{microseconds:06}"),
     };
-    Some(Value::Moment(format!(
+    Some(PythonValue::DateTime(format!(
         "{year:04}-{month:02}-{day:02} {:02}:{:02}:{:02}{fraction}",
         part(0),
         part(1),
@@ -285,7 +307,8 @@ fn moment(numbers: &[i128]) -> Option<Value> {
     )))
 }
 
-fn duration(arguments: &[Value], keywords: &[(&str, Value)]) -> Option<Value> {
+/// Creates a duration from the arguments of `timedelta`.
+fn duration(arguments: &[PythonValue], keywords: &[(&str, PythonValue)]) -> Option<PythonValue> {
     const PARTS: [(&str, i128); 7] = [
         ("days", 86_400_000_000),
         ("seconds", 1_000_000),
@@ -300,7 +323,7 @@ fn duration(arguments: &[Value], keywords: &[(&str, Value)]) -> Option<Value> {
         .zip(arguments)
         .map(|((_, size), value)| (*size, value));
     let mut total: i128 = 0;
-    let mut parts: Vec<(i128, &Value)> = positions.collect();
+    let mut parts: Vec<(i128, &PythonValue)> = positions.collect();
     for (name, value) in keywords {
         let (_, size) = PARTS.iter().find(|(part, _)| part == name)?;
         parts.push((*size, value));
@@ -308,7 +331,7 @@ fn duration(arguments: &[Value], keywords: &[(&str, Value)]) -> Option<Value> {
     for (size, value) in parts {
         total = total.checked_add(size.checked_mul(value.as_integer()?)?)?;
     }
-    Some(Value::Duration(total))
+    Some(PythonValue::Duration(total))
 }
 
 #[cfg(test)]
@@ -342,7 +365,7 @@ mod tests {
             ("[nan]", "the list [not-a-number]"),
         ] {
             assert_eq!(
-                Value::of_python(text)
+                PythonValue::from_python(text)
                     .map(|value| value.phrase())
                     .as_deref(),
                 Some(phrase),
@@ -350,7 +373,7 @@ mod tests {
             );
         }
         for text in ["x", "f(1)", "[x]", "1 +", "Point(x)"] {
-            assert_eq!(Value::of_python(text), None, "{text}");
+            assert_eq!(PythonValue::from_python(text), None, "{text}");
         }
     }
 
@@ -373,7 +396,7 @@ mod tests {
             "Point(x=1)",
         ] {
             assert_eq!(
-                Value::of_python(text)
+                PythonValue::from_python(text)
                     .map(|value| value.to_python())
                     .as_deref(),
                 Some(text)

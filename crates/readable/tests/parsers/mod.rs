@@ -1,11 +1,13 @@
-//! Features as another parser reads them: the crate `gherkin`, one of the four that people use. The other three are
-//! Python's, and read what the tests of the command write (`python/tests/feature_runners.py`).
+//! Features as read by another parser, the crate `gherkin`. The other three parsers in use are
+//! Python's; the tests of the command run them (`python/tests/feature_runners.py`).
 
-use testwright_readable::gherkin::{self, Argument, Keyword, Scenario, Step, Table};
+use testwright_readable::gherkin::{
+    self, DataTable, Scenario, ScenarioStep, StepArgument, StepKeyword,
+};
 
 /// Fails unless the crate reads a feature as we do.
 pub(crate) fn read_alike(text: &str) {
-    let ours = gherkin::read(text).unwrap_or_else(|problem| panic!("{problem:?}\n{text}"));
+    let ours = gherkin::parse(text).unwrap_or_else(|problem| panic!("{problem:?}\n{text}"));
     let theirs = ::gherkin::Feature::parse(text, ::gherkin::GherkinEnv::default())
         .unwrap_or_else(|problem| panic!("{problem}\n{text}"));
     assert_eq!(theirs.name, ours.name, "{text}");
@@ -57,21 +59,21 @@ fn their_step(step: &::gherkin::Step, text: &str) -> String {
     format!("{keyword} {}{below}", step.value)
 }
 
-fn our_step(step: &Step) -> String {
+fn our_step(step: &ScenarioStep) -> String {
     let keyword = match step.keyword {
-        Keyword::Given => "Given",
-        Keyword::When => "When",
-        Keyword::Then => "Then",
+        StepKeyword::Given => "Given",
+        StepKeyword::When => "When",
+        StepKeyword::Then => "Then",
     };
     let below = match &step.argument {
-        Some(Argument::Text(lines)) => lines.trim_matches('\n').to_owned(),
-        Some(Argument::Table(table)) => format!("{:?}", rows(table)),
+        Some(StepArgument::Text(lines)) => lines.trim_matches('\n').to_owned(),
+        Some(StepArgument::Table(table)) => format!("{:?}", rows(table)),
         None => String::new(),
     };
     format!("{keyword} {}{below}", step.text)
 }
 
-fn rows(table: &Table) -> Vec<Vec<String>> {
+fn rows(table: &DataTable) -> Vec<Vec<String>> {
     let mut rows = vec![table.headings.clone()];
     rows.extend(table.rows.iter().cloned());
     rows

@@ -1,4 +1,4 @@
-//! Reading other people's code: where it is, and what is wrong with a sentence about it.
+//! Sweeps over other people's code: finding it, and checking the sentences about it.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -12,12 +12,13 @@ const ARTICLES: [&str; 3] = ["a", "an", "the"];
 const ONCE: [&str; 12] = [
     "of", "is", "are", "and", "or", "with", "to", "in", "than", "not", "every", "equals",
 ];
-/// Words that promise another one.
+/// Words that need another one after them.
 const UNFINISHED: [&str; 12] = [
     "a", "an", "the", "of", "and", "or", "with", "than", "equals", "because", "every", "if",
 ];
 
-/// The library of the Python that the extension is built for, with all that is installed there; or of any.
+/// Returns the library of the Python that the extension is built for, with everything installed
+/// there, or any other.
 fn library() -> Option<PathBuf> {
     let python = std::env::var("PYO3_PYTHON").unwrap_or_else(|_| "python3".to_owned());
     // A virtual environment has little of its own.
@@ -42,7 +43,7 @@ fn files(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// All Python files of the library, or of the folder that `SWEEP` names.
+/// Returns all Python files of the library, or of the folder in `SWEEP`.
 pub(crate) fn installed() -> Vec<PathBuf> {
     let wanted = std::env::var("SWEEP").ok().filter(|wanted| wanted != "all");
     let mut paths = Vec::new();
@@ -52,12 +53,12 @@ pub(crate) fn installed() -> Vec<PathBuf> {
     paths
 }
 
-/// Whether all of it is read, however long that takes.
+/// Returns true if everything is read, however long that takes.
 pub(crate) fn is_thorough() -> bool {
     std::env::var_os("SWEEP").is_some()
 }
 
-/// What is wrong with a sentence, if anything is. The words of names may stand anywhere.
+/// Returns the mistake in a sentence, if there is one. Words of names may stand anywhere.
 pub(crate) fn fault(sentence: &str, names: &BTreeSet<String>) -> Option<String> {
     let (outside, closed) = outside_quotes(sentence);
     let words: Vec<&str> = outside.split_whitespace().collect();
@@ -79,7 +80,7 @@ pub(crate) fn fault(sentence: &str, names: &BTreeSet<String>) -> Option<String> 
             return Some(format!("\"{one} {other}\""));
         }
     }
-    // What is left out of a long list stands for words.
+    // An omission in a long list stands for words.
     let outside = outside.replace(" ...", " …");
     if outside.contains(" ,") || outside.contains(" .") || outside.contains(" ;") {
         return Some("a space stands before punctuation".to_owned());
@@ -92,7 +93,7 @@ pub(crate) fn fault(sentence: &str, names: &BTreeSet<String>) -> Option<String> 
     (count('(') != count(')')).then(|| "a bracket has no partner".to_owned())
 }
 
-/// The sentence with `…` for each quotation, and whether the last one ends.
+/// Returns the sentence with `…` for each quotation, and true if the last one ends.
 fn outside_quotes(sentence: &str) -> (String, bool) {
     let mut outside = String::new();
     let (mut inside, mut escaped) = (false, false);
@@ -110,7 +111,7 @@ fn outside_quotes(sentence: &str) -> (String, bool) {
     (outside, !inside)
 }
 
-/// The words of all names in a text.
+/// Returns the words of all names in a text.
 pub(crate) fn words_of_names(text: &str) -> BTreeSet<String> {
     let names = tokens(text)
         .into_iter()

@@ -1,4 +1,4 @@
-//! Transitions that lead from one state to the same other, drawn as one edge with all their labels.
+//! Bundles: transitions between the same two states, drawn as one edge with all their labels.
 
 use std::collections::BTreeMap;
 
@@ -6,31 +6,31 @@ use super::escape::one_line;
 use super::text_width::{shorten, text_width};
 use super::{Labels, StateGraph};
 
-/// How large labels are written.
+/// Font size of labels.
 pub(super) const FONT_SIZE: f64 = 11.0;
-/// From one line of a label to the next.
+/// Distance from one line of a label to the next.
 pub(super) const LINE: f64 = 14.0;
-/// Between the text and the border of its box.
+/// Distance between the text and the border of its box.
 const PADDING: f64 = 3.0;
-/// Longer lines lose their middle.
-const LONGEST: f64 = 190.0;
-/// More lines than these are only counted.
-const MOST_LINES: usize = 4;
+/// Maximum width of a line. Longer lines lose their middle.
+const MAX_WIDTH: f64 = 190.0;
+/// Maximum number of lines of a label. The rest is only counted.
+const MAX_LINES: usize = 4;
 
-/// All transitions between two states in one direction.
+/// All transitions from one state to another.
 pub(super) struct Bundle {
-    /// The state before.
+    /// Index of the state before.
     pub(super) from: usize,
-    /// The state after.
+    /// Index of the state after.
     pub(super) to: usize,
-    /// Which they are.
+    /// Indices of the transitions.
     pub(super) transitions: Vec<usize>,
-    /// What is written at the edge.
+    /// Lines of the label.
     pub(super) lines: Vec<String>,
 }
 
 impl Bundle {
-    /// How much room the label takes, if there is one.
+    /// Returns the width and height of the label, if there is one.
     pub(super) fn label_size(&self) -> Option<(f64, f64)> {
         let width = (self.lines.iter())
             .map(|line| text_width(line, FONT_SIZE))
@@ -40,14 +40,14 @@ impl Bundle {
     }
 }
 
-/// The bundles, in the order of their first transitions.
+/// Returns the bundles of a graph, in the order of their first transitions.
 pub(super) fn bundles(graph: &StateGraph, labels: Labels) -> Vec<Bundle> {
     let mut bundles: Vec<Bundle> = Vec::new();
-    let mut places = BTreeMap::new();
-    for (number, transition) in graph.sound_transitions() {
+    let mut indices = BTreeMap::new();
+    for (number, transition) in graph.valid_transitions() {
         let (from, to) = (transition.from, transition.to);
-        let place = *places.entry((from, to)).or_insert(bundles.len());
-        if place == bundles.len() {
+        let index = *indices.entry((from, to)).or_insert(bundles.len());
+        if index == bundles.len() {
             bundles.push(Bundle {
                 from,
                 to,
@@ -55,7 +55,7 @@ pub(super) fn bundles(graph: &StateGraph, labels: Labels) -> Vec<Bundle> {
                 lines: Vec::new(),
             });
         }
-        bundles[place].transitions.push(number);
+        bundles[index].transitions.push(number);
     }
     for bundle in &mut bundles {
         let texts =
@@ -65,20 +65,20 @@ pub(super) fn bundles(graph: &StateGraph, labels: Labels) -> Vec<Bundle> {
     bundles
 }
 
-/// The lines of a label: each text once, with its number, and a count of those that are too many.
+/// Returns the lines of a label: each text once, with its count, and the number of texts left out.
 fn label<'a>(texts: impl Iterator<Item = &'a str>) -> Vec<String> {
     let mut counts: Vec<(&str, usize)> = Vec::new();
-    let mut places = BTreeMap::new();
+    let mut indices = BTreeMap::new();
     for text in texts.filter(|text| !text.is_empty()) {
-        let place = *places.entry(text).or_insert(counts.len());
-        if place == counts.len() {
+        let index = *indices.entry(text).or_insert(counts.len());
+        if index == counts.len() {
             counts.push((text, 0));
         }
-        counts[place].1 += 1;
+        counts[index].1 += 1;
     }
     let shown = match counts.len() {
-        ..=MOST_LINES => counts.len(),
-        _ => MOST_LINES - 1,
+        ..=MAX_LINES => counts.len(),
+        _ => MAX_LINES - 1,
     };
     let mut lines: Vec<String> = counts[..shown]
         .iter()
@@ -87,7 +87,7 @@ fn label<'a>(texts: impl Iterator<Item = &'a str>) -> Vec<String> {
                 1 => String::new(),
                 _ => format!(" × {count}"),
             };
-            let room = LONGEST - text_width(&times, FONT_SIZE);
+            let room = MAX_WIDTH - text_width(&times, FONT_SIZE);
             shorten(&one_line(text), FONT_SIZE, room) + &times
         })
         .collect();

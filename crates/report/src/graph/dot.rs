@@ -1,28 +1,29 @@
-//! DOT, the language of Graphviz, laid out as PyModel's viewer does: a node for each state, an edge for each transition.
+//! DOT, the language of Graphviz, arranged as PyModel's viewer does: a node for each state, an edge
+//! for each transition.
 //!
-//! Unlike there, names that are no identifiers of the language are put in quotation marks and texts are escaped, so
-//! that every graph is one that Graphviz reads.
+//! In contrast to PyModel, names that are not identifiers of the language are quoted and texts are
+//! escaped, so that Graphviz reads every graph.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use super::{Labels, Marks, State, StateGraph};
+use super::{GraphState, Labels, StateGraph, StateMarks};
 use crate::visible::visible;
 
-/// What is to be seen.
+/// Options for the DOT text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Options {
-    /// What is written at a transition.
+pub struct DotOptions {
+    /// Labels of transitions.
     pub labels: Labels,
-    /// Whether a state shows its details when one points at it.
+    /// True if a state shows its details when one points at it.
     pub state_tooltips: bool,
-    /// Whether a transition shows its text when one points at it.
+    /// True if a transition shows its text when one points at it.
     pub transition_tooltips: bool,
 }
 
-impl Default for Options {
+impl Default for DotOptions {
     fn default() -> Self {
-        Options {
+        DotOptions {
             labels: Labels::Action,
             state_tooltips: true,
             transition_tooltips: true,
@@ -30,8 +31,8 @@ impl Default for Options {
     }
 }
 
-/// The graph in DOT.
-pub fn write(graph: &StateGraph, options: &Options) -> String {
+/// Renders a graph in DOT.
+pub fn write(graph: &StateGraph, options: &DotOptions) -> String {
     let ids = ids(&graph.states);
     let mut text = format!("digraph {} {{\n\n  // Nodes\n", id(&graph.title));
     for (state, (id, label)) in graph.states.iter().zip(&ids) {
@@ -49,7 +50,7 @@ pub fn write(graph: &StateGraph, options: &Options) -> String {
         text += " ]\n";
     }
     text += "\n  // Transitions\n";
-    for (_, transition) in graph.sound_transitions() {
+    for (_, transition) in graph.valid_transitions() {
         text += &format!(
             "  {} -> {} [ label={}",
             ids[transition.from].0,
@@ -64,9 +65,9 @@ pub fn write(graph: &StateGraph, options: &Options) -> String {
     text + "}\n"
 }
 
-/// The first that applies. A state that only the analysis of dead states speaks of looks like others: this is the old
-/// set of colours.
-fn fill_colour(marks: Marks) -> &'static str {
+/// Returns the colour of the first mark that applies. The colours are PyModel's, so states that
+/// only the analysis of dead states marks look like others.
+fn fill_colour(marks: StateMarks) -> &'static str {
     let colours = [
         (marks.is_unsafe, "red"),
         (marks.frontier, "orange"),
@@ -79,23 +80,24 @@ fn fill_colour(marks: Marks) -> &'static str {
         .map_or("white", |(_, colour)| colour)
 }
 
-/// What each state is called in the text. If two states have the same name, they would be one for Graphviz: then all
-/// are called by their place, and the name is a label.
-fn ids(states: &[State]) -> Vec<(String, Option<&str>)> {
+/// Returns the identifier of each state, and its label if that differs. Graphviz would merge two
+/// states with the same name. If that occurs, all states are identified by their index, and the
+/// name becomes a label.
+fn ids(states: &[GraphState]) -> Vec<(String, Option<&str>)> {
     let names: BTreeSet<&str> = states.iter().map(|state| state.name.as_str()).collect();
     let is_one_each = names.len() == states.len();
     (states.iter().enumerate())
-        .map(|(place, state)| {
+        .map(|(index, state)| {
             if is_one_each {
                 (id(&state.name), None)
             } else {
-                (place.to_string(), Some(state.name.as_str()))
+                (index.to_string(), Some(state.name.as_str()))
             }
         })
         .collect()
 }
 
-/// A name, in quotation marks if it needs them.
+/// Returns a name, quoted if necessary.
 fn id(name: &str) -> String {
     if is_identifier(name) || is_number(name) {
         name.to_owned()
@@ -104,6 +106,7 @@ fn id(name: &str) -> String {
     }
 }
 
+/// Returns true if a name needs no quotation marks as an identifier.
 fn is_identifier(name: &str) -> bool {
     let is_keyword = ["node", "edge", "graph", "digraph", "subgraph", "strict"]
         .iter()
@@ -113,6 +116,7 @@ fn is_identifier(name: &str) -> bool {
         && (name.chars()).all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
 }
 
+/// Returns true if a name needs no quotation marks as a number.
 fn is_number(name: &str) -> bool {
     let digits = name.strip_prefix('-').unwrap_or(name);
     let (whole, part) = digits.split_once('.').unwrap_or((digits, ""));
@@ -120,18 +124,18 @@ fn is_number(name: &str) -> bool {
         && (whole.bytes().chain(part.bytes())).all(|digit| digit.is_ascii_digit())
 }
 
-/// A text in quotation marks, as Graphviz reads it for labels and tooltips.
+/// Quotes a text as Graphviz reads it in labels and tooltips.
 fn quoted(text: &str) -> String {
     let mut quoted = String::with_capacity(text.len() + 2);
     quoted.push('"');
-    for (place, letter) in text.char_indices() {
+    for (index, letter) in text.char_indices() {
         match letter {
             '"' => quoted += "\\\"",
             '\\' => quoted += "\\\\",
             '\n' => quoted += "\\n",
-            '&' if is_entity(&text[place..]) => quoted += "&amp;",
+            '&' if is_entity(&text[index..]) => quoted += "&amp;",
             _ => {
-                // What is invisible is spelled with a backslash, which has to survive as well.
+                // Invisible characters are spelled with a backslash, which has to be escaped too.
                 let shown = visible(letter.encode_utf8(&mut [0; 4])).replace('\\', "\\\\");
                 let _ = quoted.write_str(&shown);
             }
@@ -141,7 +145,7 @@ fn quoted(text: &str) -> String {
     quoted
 }
 
-/// Whether Graphviz would take the beginning of this for the name of a character, as in HTML.
+/// Returns true if Graphviz would read the beginning of a text as an HTML character entity.
 fn is_entity(text: &str) -> bool {
     let name = text.trim_start_matches('&');
     let name = name.strip_prefix('#').unwrap_or(name);
@@ -154,11 +158,11 @@ mod tests {
     use expect_test::expect;
 
     use super::*;
-    use crate::graph::{Transition, toys};
+    use crate::graph::{GraphTransition, toys};
 
     #[test]
     fn the_layout_is_the_old_one() {
-        let text = write(&toys::marked(), &Options::default());
+        let text = write(&toys::marked(), &DotOptions::default());
         expect![[r#"
             digraph marked {
 
@@ -196,7 +200,7 @@ mod tests {
 
     #[test]
     fn labels_and_tooltips_can_be_chosen() {
-        let options = |labels, transition_tooltips| Options {
+        let options = |labels, transition_tooltips| DotOptions {
             labels,
             state_tooltips: false,
             transition_tooltips,
@@ -235,7 +239,7 @@ mod tests {
         for state in &mut graph.states {
             state.name = "on".to_owned();
         }
-        let text = write(&graph, &Options::default());
+        let text = write(&graph, &DotOptions::default());
         assert!(text.contains("fillcolor=white, label=\"on\",\n"), "{text}");
         assert!(text.contains("  1 -> 2 [ "));
     }
@@ -244,7 +248,7 @@ mod tests {
     fn a_state_of_which_nothing_is_known_has_nothing_to_show() {
         let mut graph = toys::traffic_light();
         graph.states[0].details.clear();
-        let text = write(&graph, &Options::default());
+        let text = write(&graph, &DotOptions::default());
         assert_eq!(text.matches("tooltip=\"{").count(), graph.states.len() - 1);
         assert!(!text.contains("tooltip=\"\""), "{text}");
     }
@@ -252,12 +256,12 @@ mod tests {
     #[test]
     fn transitions_to_nowhere_are_left_out() {
         let mut graph = toys::traffic_light();
-        graph.transitions.push(Transition {
+        graph.transitions.push(GraphTransition {
             from: 0,
             to: 99,
             name: "Fall".to_owned(),
             text: "Fall()".to_owned(),
         });
-        assert!(!write(&graph, &Options::default()).contains("Fall"));
+        assert!(!write(&graph, &DotOptions::default()).contains("Fall"));
     }
 }

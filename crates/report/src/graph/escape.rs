@@ -1,27 +1,28 @@
-//! Texts of strangers, made safe for markup and for scripts.
+//! Escaping of untrusted texts for markup and for scripts.
 
 use std::fmt::{self, Display, Write};
 
 use crate::visible::is_invisible;
 
-/// A text as it can be shown: in one line, without characters that would be obeyed instead of being seen.
+/// Renders a text on one line, without characters that would be interpreted instead of shown.
 pub(super) fn one_line(text: &str) -> String {
-    text.chars().map(picture).collect()
+    text.chars().map(visible_symbol).collect()
 }
 
-/// A text as it can be shown, with its lines.
+/// Renders a text on several lines, without characters that would be interpreted instead of shown.
 pub(super) fn lines(text: &str) -> String {
     let text = text.replace("\r\n", "\n");
     text.chars()
         .map(|letter| match letter {
             '\n' | '\t' => letter,
-            _ => picture(letter),
+            _ => visible_symbol(letter),
         })
         .collect()
 }
 
-/// Unicode has pictures of control characters; what XML cannot write or what turns the text around becomes a symbol.
-fn picture(letter: char) -> char {
+/// Returns a visible symbol for a control character. Characters that XML cannot represent, or that
+/// change the direction of reading, become a replacement character.
+fn visible_symbol(letter: char) -> char {
     match letter {
         '\n' => '⏎',
         '\0'..' ' => char::from_u32(0x2400 + u32::from(letter)).unwrap_or('\u{fffd}'),
@@ -32,11 +33,11 @@ fn picture(letter: char) -> char {
     }
 }
 
-/// A text for the inside of an element or of an attribute in quotation marks. What it shows has to be shown already,
-/// by [`one_line`] or [`lines`].
-pub(super) struct Xml<'a>(pub(super) &'a str);
+/// Text for the inside of an element, or of an attribute in quotation marks. It must have gone
+/// through [`one_line`] or [`lines`].
+pub(super) struct XmlText<'a>(pub(super) &'a str);
 
-impl Display for Xml<'_> {
+impl Display for XmlText<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         for letter in self.0.chars() {
             match letter {
@@ -45,7 +46,7 @@ impl Display for Xml<'_> {
                 '>' => out.write_str("&gt;")?,
                 '"' => out.write_str("&quot;")?,
                 '\'' => out.write_str("&#39;")?,
-                // Otherwise a reader of XML makes spaces of them.
+                // Otherwise an XML reader turns them into spaces.
                 '\n' => out.write_str("&#10;")?,
                 '\t' => out.write_str("&#9;")?,
                 _ => out.write_char(letter)?,
@@ -55,16 +56,16 @@ impl Display for Xml<'_> {
     }
 }
 
-/// A text as a string of JSON that can stand in a script element.
-pub(super) struct Json<'a>(pub(super) &'a str);
+/// Text as a JSON string that can stand in a script element.
+pub(super) struct JsonText<'a>(pub(super) &'a str);
 
-impl Display for Json<'_> {
+impl Display for JsonText<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_char('"')?;
         for letter in self.0.chars() {
             match letter {
                 '"' | '\\' => write!(out, "\\{letter}")?,
-                // No end of the element, no beginning of a comment, no end of a line can come from a text.
+                // A text can neither end the element nor begin a comment nor end a line.
                 '<' | '>' | '&' | '\u{2028}' | '\u{2029}' | '\0'..' ' | '\u{7f}' => {
                     write!(out, "\\u{:04x}", u32::from(letter))?;
                 }
@@ -82,7 +83,7 @@ mod tests {
     #[test]
     fn nothing_is_markup() {
         assert_eq!(
-            Xml("a<b> & \"c\" 'ü'\n]]>").to_string(),
+            XmlText("a<b> & \"c\" 'ü'\n]]>").to_string(),
             "a&lt;b&gt; &amp; &quot;c&quot; &#39;ü&#39;&#10;]]&gt;"
         );
     }
@@ -99,7 +100,7 @@ mod tests {
     #[test]
     fn json_ends_no_element() {
         assert_eq!(
-            Json("</script><!--\"\\\n\u{2028}&ü😀").to_string(),
+            JsonText("</script><!--\"\\\n\u{2028}&ü😀").to_string(),
             r#""\u003c/script\u003e\u003c!--\"\\\u000a\u2028\u0026ü😀""#
         );
     }

@@ -1,13 +1,14 @@
-//! Where states, edges and labels go: a layered drawing, top to bottom.
+//! Layered layout of states, edges and labels, from top to bottom.
 //!
-//! The way is Sugiyama's. Edges that close a cycle are turned round ([`acyclic`]), every state gets a layer
-//! ([`layers`]), long edges are cut into pieces from layer to layer ([`layered`]), the layers are put in an order with
-//! few crossings ([`order`]), everything gets its place ([`coordinates`], by [`relax`] and [`settle`]), and the pieces
-//! become curves ([`splines`]).
+//! The method is Sugiyama's. Edges that close a cycle are reversed ([`acyclic`]), every state gets
+//! a layer ([`layers`]), long edges are cut into pieces from layer to layer ([`layered`]), the
+//! layers are ordered for few crossings ([`order`]), everything gets its coordinates
+//! ([`coordinates`], by [`relax`] and [`settle`]), and the pieces become curves ([`splines`]).
 //!
-//! Between two layers of states there is always one for labels. An edge that passes a layer has a place of its own in
-//! it, and a label is such a place that is as large as its text. So nothing can overlap: what would, is in the same
-//! layer, and there each has its room.
+//! Between two layers of states there is always one for labels. An edge that passes a layer has a
+//! position of its own in it, and a label is such a position that is as large as its text. So
+//! nothing can overlap: two things that could are in the same layer, and each has its own room
+//! there.
 
 mod acyclic;
 mod coordinates;
@@ -18,64 +19,66 @@ mod relax;
 mod settle;
 mod splines;
 
-use layered::Layered;
+use layered::LayeredGraph;
 pub(super) use splines::ARROW;
 
-/// A place, in pixels from the upper left corner.
+/// A point, in pixels from the upper left corner.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Point {
+pub(super) struct DrawingPoint {
     pub(super) x: f64,
     pub(super) y: f64,
 }
 
-impl Point {
-    fn moved(self, x: f64, y: f64) -> Point {
-        Point {
+impl DrawingPoint {
+    /// Returns the point moved by an offset.
+    fn moved(self, x: f64, y: f64) -> DrawingPoint {
+        DrawingPoint {
             x: self.x + x,
             y: self.y + y,
         }
     }
 }
 
-/// How much room a state takes.
+/// Room that a state takes.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Node {
+pub(super) struct LayoutNode {
     /// Half the width and half the height of its ellipse.
     pub(super) radii: (f64, f64),
-    /// All that is drawn for it, from its centre to the left.
+    /// Extent of its drawing to the left of its centre.
     pub(super) left: f64,
-    /// All that is drawn for it, from its centre to the right: its loops are there.
+    /// Extent of its drawing to the right of its centre, with loops.
     pub(super) right: f64,
-    /// All that is drawn for it, from its centre up and down.
+    /// Extent of its drawing above and below its centre.
     pub(super) half_height: f64,
-    /// How far from the middle edges may begin and end.
+    /// Maximum distance from the middle at which edges may begin and end.
     pub(super) ports: f64,
 }
 
 /// An edge between two different states.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Edge {
+pub(super) struct LayoutEdge {
     pub(super) from: usize,
     pub(super) to: usize,
     /// Width and height of its label.
     pub(super) label: Option<(f64, f64)>,
 }
 
-/// The way of an edge.
+/// Route of an edge.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Route {
-    /// Where it leaves its state.
-    pub(super) start: Point,
-    /// Cubic curves, each from where the one before it ended: two control points and the end.
-    pub(super) curves: Vec<[Point; 3]>,
-    /// The tip of its arrow; the curves end where the arrow begins.
-    pub(super) tip: Point,
-    /// The middle of its label.
-    pub(super) label: Option<Point>,
+    /// Point where it leaves its state.
+    pub(super) start: DrawingPoint,
+    /// Cubic curves, each from the end of the one before: two control points and the end.
+    pub(super) curves: Vec<[DrawingPoint; 3]>,
+    /// Tip of its arrow. The curves end where the arrow begins.
+    pub(super) tip: DrawingPoint,
+    /// Centre of its label.
+    pub(super) label: Option<DrawingPoint>,
 }
 
 impl Route {
-    fn points_mut(&mut self) -> impl Iterator<Item = &mut Point> {
+    /// Iterates over all points.
+    fn points_mut(&mut self) -> impl Iterator<Item = &mut DrawingPoint> {
         [&mut self.start, &mut self.tip]
             .into_iter()
             .chain(self.curves.iter_mut().flatten())
@@ -83,51 +86,56 @@ impl Route {
     }
 }
 
-/// A drawing.
+/// Positions of everything in a drawing.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Layout {
+pub(super) struct GraphLayout {
     pub(super) width: f64,
     pub(super) height: f64,
-    /// The middle of each state's ellipse.
-    pub(super) centres: Vec<Point>,
-    /// The way of each edge.
+    /// Centre of each state's ellipse.
+    pub(super) centres: Vec<DrawingPoint>,
+    /// Route of each edge.
     pub(super) routes: Vec<Route>,
 }
 
-/// Between parts of a graph that have nothing to do with each other.
+/// Distance between components of a graph.
 const BETWEEN_PARTS: f64 = 40.0;
 
-/// Draws a graph, or says that edges would pass too many layers for this to end soon.
-pub(super) fn layout(nodes: &[Node], edges: &[Edge], starts: &[usize]) -> Option<Layout> {
-    let mut whole = Layout {
-        centres: vec![Point::default(); nodes.len()],
+/// Lays out a graph. Returns `None` if edges would pass too many layers to finish soon.
+pub(super) fn layout(
+    nodes: &[LayoutNode],
+    edges: &[LayoutEdge],
+    starts: &[usize],
+) -> Option<GraphLayout> {
+    let mut whole = GraphLayout {
+        centres: vec![DrawingPoint::default(); nodes.len()],
         routes: vec![Route::default(); edges.len()],
-        ..Layout::default()
+        ..GraphLayout::default()
     };
-    let mut parts = Vec::new();
-    for part in parts_of(nodes.len(), edges, starts) {
-        let drawing = draw_part(nodes, edges, starts, &part)?;
-        parts.push((part, drawing));
+    let mut components = Vec::new();
+    for component in find_components(nodes.len(), edges, starts) {
+        let drawing = draw_component(nodes, edges, starts, &component)?;
+        components.push((component, drawing));
     }
-    // Of the same height in a row, except that one starts at the start.
-    if let [_, rest @ ..] = &mut parts[..] {
+    // The rest is sorted by height, so that each row has components of similar height. The first
+    // component has the start and stays first.
+    if let [_, rest @ ..] = &mut components[..] {
         rest.sort_by(|(_, one), (_, other)| other.height.total_cmp(&one.height));
     }
-    let area: f64 = (parts.iter())
+    let area: f64 = (components.iter())
         .map(|(_, drawing)| (drawing.width + BETWEEN_PARTS) * (drawing.height + BETWEEN_PARTS))
         .sum();
-    let widest = (parts.iter()).fold(0.0_f64, |most, (_, drawing)| most.max(drawing.width));
+    let widest = (components.iter()).fold(0.0_f64, |most, (_, drawing)| most.max(drawing.width));
     let most = widest.max(1.6 * area.sqrt());
     let (mut x, mut y, mut row_height) = (0.0_f64, 0.0_f64, 0.0_f64);
-    for (part, mut drawing) in parts {
+    for (component, mut drawing) in components {
         if x > 0.0 && x + drawing.width > most {
             (x, y) = (0.0, y + row_height + BETWEEN_PARTS);
             row_height = 0.0;
         }
-        for (&node, centre) in part.nodes.iter().zip(&drawing.centres) {
+        for (&node, centre) in component.nodes.iter().zip(&drawing.centres) {
             whole.centres[node] = centre.moved(x, y);
         }
-        for (&edge, route) in part.edges.iter().zip(&mut drawing.routes) {
+        for (&edge, route) in component.edges.iter().zip(&mut drawing.routes) {
             (route.points_mut()).for_each(|point| *point = point.moved(x, y));
             whole.routes[edge] = std::mem::take(route);
         }
@@ -139,14 +147,16 @@ pub(super) fn layout(nodes: &[Node], edges: &[Edge], starts: &[usize]) -> Option
     Some(whole)
 }
 
-/// A part of the graph that hangs together.
-struct Part {
+/// A connected component of the graph.
+struct GraphComponent {
+    /// Indices of its states.
     nodes: Vec<usize>,
+    /// Indices of its edges.
     edges: Vec<usize>,
 }
 
-/// The parts: first those with a start state, otherwise in the order of their first states.
-fn parts_of(count: usize, edges: &[Edge], starts: &[usize]) -> Vec<Part> {
+/// Returns the components: first those with a start state, then in the order of their first states.
+fn find_components(count: usize, edges: &[LayoutEdge], starts: &[usize]) -> Vec<GraphComponent> {
     let mut leader: Vec<usize> = (0..count).collect();
     fn find(leader: &mut [usize], mut node: usize) -> usize {
         while leader[node] != node {
@@ -159,70 +169,76 @@ fn parts_of(count: usize, edges: &[Edge], starts: &[usize]) -> Vec<Part> {
         let (from, to) = (find(&mut leader, edge.from), find(&mut leader, edge.to));
         leader[from] = to;
     }
-    let mut place_of = vec![None; count];
-    let mut parts: Vec<Part> = Vec::new();
+    let mut component_of = vec![None; count];
+    let mut components: Vec<GraphComponent> = Vec::new();
     for node in starts.iter().copied().chain(0..count) {
-        let place = place_of[find(&mut leader, node)].get_or_insert(parts.len());
-        if *place == parts.len() {
-            parts.push(Part {
+        let index = component_of[find(&mut leader, node)].get_or_insert(components.len());
+        if *index == components.len() {
+            components.push(GraphComponent {
                 nodes: Vec::new(),
                 edges: Vec::new(),
             });
         }
     }
     for node in 0..count {
-        if let Some(place) = place_of[find(&mut leader, node)] {
-            parts[place].nodes.push(node);
+        if let Some(index) = component_of[find(&mut leader, node)] {
+            components[index].nodes.push(node);
         }
     }
     for (number, edge) in edges.iter().enumerate() {
-        if let Some(place) = place_of[find(&mut leader, edge.from)] {
-            parts[place].edges.push(number);
+        if let Some(index) = component_of[find(&mut leader, edge.from)] {
+            components[index].edges.push(number);
         }
     }
-    parts
+    components
 }
 
-fn draw_part(nodes: &[Node], edges: &[Edge], starts: &[usize], part: &Part) -> Option<Layout> {
+/// Lays out a component.
+fn draw_component(
+    nodes: &[LayoutNode],
+    edges: &[LayoutEdge],
+    starts: &[usize],
+    component: &GraphComponent,
+) -> Option<GraphLayout> {
     let mut local = vec![usize::MAX; nodes.len()];
-    for (place, &node) in part.nodes.iter().enumerate() {
-        local[node] = place;
+    for (index, &node) in component.nodes.iter().enumerate() {
+        local[node] = index;
     }
-    let nodes: Vec<Node> = part.nodes.iter().map(|&node| nodes[node]).collect();
+    let nodes: Vec<LayoutNode> = component.nodes.iter().map(|&node| nodes[node]).collect();
     let starts: Vec<usize> = (starts.iter().map(|&start| local[start]))
         .filter(|&start| start != usize::MAX)
         .collect();
-    let edges: Vec<Edge> = (part.edges.iter())
-        .map(|&edge| Edge {
+    let edges: Vec<LayoutEdge> = (component.edges.iter())
+        .map(|&edge| LayoutEdge {
             from: local[edges[edge].from],
             to: local[edges[edge].to],
             label: edges[edge].label,
         })
         .collect();
-    let (flow, layer_of) = layers::flow_and_layers(&nodes, &edges, &starts);
-    let mut layered = Layered::new(&nodes, &edges, &flow, &layer_of)?;
+    let (reversed_edges, layer_of) = layers::assign_layers(&nodes, &edges, &starts);
+    let mut layered = LayeredGraph::new(&nodes, &edges, &reversed_edges, &layer_of)?;
     order::reduce_crossings(&mut layered);
-    let x = coordinates::across(&layered);
+    let x = coordinates::x_coordinates(&layered);
     let rows = coordinates::rows(&layered, &x);
-    let mut drawing = Layout {
+    let mut drawing = GraphLayout {
         centres: (0..nodes.len())
-            .map(|node| Point {
+            .map(|node| DrawingPoint {
                 x: x[node],
                 y: rows[layered.vertices[node].layer].centre,
             })
             .collect(),
-        routes: splines::routes(&layered, &nodes, &edges, &flow, &x, &rows),
-        ..Layout::default()
+        routes: splines::routes(&layered, &nodes, &edges, &reversed_edges, &x, &rows),
+        ..GraphLayout::default()
     };
     crop(&mut drawing, &nodes, &edges);
     Some(drawing)
 }
 
-/// Moves the drawing to the corner and measures it.
-fn crop(drawing: &mut Layout, nodes: &[Node], edges: &[Edge]) {
+/// Moves the drawing to the upper left corner, and measures it.
+fn crop(drawing: &mut GraphLayout, nodes: &[LayoutNode], edges: &[LayoutEdge]) {
     let (mut left, mut top) = (f64::MAX, f64::MAX);
     let (mut right, mut bottom) = (f64::MIN, f64::MIN);
-    let mut include = |point: Point, west: f64, east: f64, half_height: f64| {
+    let mut include = |point: DrawingPoint, west: f64, east: f64, half_height: f64| {
         left = left.min(point.x - west);
         right = right.max(point.x + east);
         top = top.min(point.y - half_height);
@@ -252,8 +268,8 @@ fn crop(drawing: &mut Layout, nodes: &[Node], edges: &[Edge]) {
 mod tests {
     use super::*;
 
-    pub(super) fn node() -> Node {
-        Node {
+    pub(super) fn node() -> LayoutNode {
+        LayoutNode {
             radii: (20.0, 17.0),
             left: 20.0,
             right: 20.0,
@@ -262,9 +278,9 @@ mod tests {
         }
     }
 
-    fn drawn(count: usize, pairs: &[(usize, usize)]) -> Layout {
-        let edges: Vec<Edge> = (pairs.iter())
-            .map(|&(from, to)| Edge {
+    fn drawn(count: usize, pairs: &[(usize, usize)]) -> GraphLayout {
+        let edges: Vec<LayoutEdge> = (pairs.iter())
+            .map(|&(from, to)| LayoutEdge {
                 from,
                 to,
                 label: Some((50.0, 14.0)),
@@ -307,17 +323,17 @@ mod tests {
 
     #[test]
     fn parts_stand_side_by_side() {
-        let parts = drawn(4, &[(0, 1), (2, 3)]);
-        assert_eq!(parts.centres[0].y, parts.centres[2].y);
-        assert!(parts.centres[2].x - parts.centres[0].x > 40.0);
+        let components = drawn(4, &[(0, 1), (2, 3)]);
+        assert_eq!(components.centres[0].y, components.centres[2].y);
+        assert!(components.centres[2].x - components.centres[0].x > 40.0);
     }
 
     #[test]
     fn too_many_pieces_are_not_drawn() {
-        // Two thousand edges, each of which passes a layer for each of a thousand states.
-        let mut edges: Vec<Edge> = Vec::new();
+        // Two thousand edges. Each passes a layer for each of a thousand states.
+        let mut edges: Vec<LayoutEdge> = Vec::new();
         let mut add = |from, to| {
-            edges.push(Edge {
+            edges.push(LayoutEdge {
                 from,
                 to,
                 label: None,

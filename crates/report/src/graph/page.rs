@@ -1,18 +1,19 @@
-//! A state graph as a page to walk about in: the picture, and beside it what one points at.
+//! A state graph as an interactive page: the picture, and beside it details on what one points at.
 //!
-//! The page is one file that loads nothing and sends nothing. One can pan and zoom, search states and transitions,
-//! follow transitions step by step, and step along the graph's traces. Without JavaScript the picture is still there.
+//! The page is one file that loads nothing and sends nothing. One can pan and zoom, search states
+//! and transitions, follow transitions step by step, and step along the graph's traces. Without
+//! JavaScript the picture is still shown.
 
 use std::fmt::Write;
 
-use super::escape::{Json, Xml, lines, one_line};
-use super::svg::{self, Plan};
+use super::escape::{JsonText, XmlText, lines, one_line};
+use super::svg::{self, DrawingPlan};
 use super::{Labels, StateGraph};
 
-/// What is to be seen.
+/// Options for the page.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Options {
-    /// What is written at an edge.
+pub struct PageOptions {
+    /// Labels of edges.
     pub labels: Labels,
 }
 
@@ -20,11 +21,11 @@ const STYLE: &str = include_str!("page/style.css");
 const SCRIPT: &str = include_str!("page/script.js");
 const BODY: &str = include_str!("page/body.html");
 
-/// The whole page.
-pub fn write(graph: &StateGraph, options: &Options) -> String {
-    let plan = Plan::new(graph, options.labels);
+/// Renders the whole page.
+pub fn write(graph: &StateGraph, options: &PageOptions) -> String {
+    let plan = DrawingPlan::new(graph, options.labels);
     let title = one_line(&graph.title);
-    // The policy is a second wall behind the escaping: nothing is loaded, nothing is sent.
+    // The policy is a second defence behind the escaping: nothing is loaded, nothing is sent.
     let head = format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; \
@@ -32,19 +33,20 @@ pub fn write(graph: &StateGraph, options: &Options) -> String {
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta name=\"color-scheme\" content=\"light dark\">\n\
          <title>{title}</title>\n<link rel=\"icon\" href=\"data:,\">\n<style>\n{STYLE}</style>\n</head>\n",
-        title = Xml(&title),
+        title = XmlText(&title),
     );
-    // The pieces are put in one after the other, so that no text of a graph is searched for a place to put the next.
+    // The pieces are inserted one after the other, so that no text of a graph is searched for the
+    // next placeholder.
     let mut page = head;
     let mut rest = BODY;
     let pieces = [
-        ("{title}", Xml(&title).to_string()),
+        ("{title}", XmlText(&title).to_string()),
         ("{picture}", svg::picture(graph, &plan)),
         ("{data}", data(graph, &plan)),
         ("{script}", SCRIPT.to_owned()),
     ];
-    for (place, piece) in pieces {
-        let (before, after) = rest.split_once(place).unwrap_or((rest, ""));
+    for (placeholder, piece) in pieces {
+        let (before, after) = rest.split_once(placeholder).unwrap_or((rest, ""));
         page += before;
         page += &piece;
         rest = after;
@@ -52,19 +54,19 @@ pub fn write(graph: &StateGraph, options: &Options) -> String {
     page + rest + "</html>\n"
 }
 
-/// What the script has to know, as JSON.
-fn data(graph: &StateGraph, plan: &Plan) -> String {
+/// Renders the data for the script, as JSON.
+fn data(graph: &StateGraph, plan: &DrawingPlan) -> String {
     let mut text = "{\"states\":[".to_owned();
     list(&mut text, &graph.states, |text, state| {
-        let marks = svg::words(state.marks);
+        let marks = svg::describe_marks(state.marks);
         let name = one_line(&state.name);
         let details = lines(&state.details);
         let _ = write!(
             text,
             "{{\"name\":{},\"details\":{},\"marks\":{},\"start\":{}}}",
-            Json(&name),
-            Json(&details),
-            Json(&marks),
+            JsonText(&name),
+            JsonText(&details),
+            JsonText(&marks),
             state.marks.start
         );
     });
@@ -77,7 +79,7 @@ fn data(graph: &StateGraph, plan: &Plan) -> String {
             let _ = write!(
                 text,
                 "{{\"from\":{from},\"to\":{to},\"text\":{}}}",
-                Json(&action)
+                JsonText(&action)
             );
         } else {
             *text += "null"
@@ -91,21 +93,22 @@ fn data(graph: &StateGraph, plan: &Plan) -> String {
     let traces = (graph.traces.iter()).filter(|trace| graph.is_path(&trace.transitions));
     list(&mut text, traces, |text, trace| {
         let name = one_line(&trace.name);
-        let _ = write!(text, "{{\"name\":{},\"transitions\":", Json(&name));
+        let _ = write!(text, "{{\"name\":{},\"transitions\":", JsonText(&name));
         numbers(text, &trace.transitions);
         text.push('}');
     });
     text + "]}"
 }
 
-/// The items with commas between them, each on its own line.
+/// Renders items with commas between them, each on its own line.
 fn list<T>(text: &mut String, items: impl IntoIterator<Item = T>, write: impl Fn(&mut String, T)) {
-    for (place, item) in items.into_iter().enumerate() {
-        *text += if place > 0 { ",\n" } else { "\n" };
+    for (index, item) in items.into_iter().enumerate() {
+        *text += if index > 0 { ",\n" } else { "\n" };
         write(text, item);
     }
 }
 
+/// Renders numbers as a JSON list.
 fn numbers(text: &mut String, numbers: &[usize]) {
     let numbers: Vec<String> = numbers.iter().map(usize::to_string).collect();
     let _ = write!(text, "[{}]", numbers.join(","));
@@ -119,7 +122,7 @@ mod tests {
     #[test]
     fn strangers_cannot_write_markup_or_script() {
         for graph in toys::all() {
-            let page = write(&graph, &Options::default());
+            let page = write(&graph, &PageOptions::default());
             assert_eq!(page.matches("<script").count(), 2, "{}", graph.title);
             assert_eq!(page.matches("</script").count(), 2);
             assert_eq!(page.matches("<svg").count(), 1);
@@ -132,14 +135,14 @@ mod tests {
     fn texts_that_look_like_our_places_stay_texts() {
         let mut graph = toys::traffic_light();
         graph.title = "{data}{script}{picture}".to_owned();
-        let page = write(&graph, &Options::default());
+        let page = write(&graph, &PageOptions::default());
         assert!(page.contains("<title>{data}{script}{picture}</title>"));
         assert_eq!(page.matches("id=\"data\">{\"states\":[").count(), 1);
     }
 
     #[test]
     fn nothing_is_loaded_from_anywhere() {
-        let page = write(&toys::marked(), &Options::default());
+        let page = write(&toys::marked(), &PageOptions::default());
         let page = page.replace("xmlns=\"http://www.w3.org/2000/svg\"", "");
         for marker in ["http://", "https://", "src=", "@import", "url("] {
             assert!(!page.contains(marker), "{marker}");

@@ -1,11 +1,12 @@
-//! The path of one test, with some of what else could have been done on the way.
+//! The path of one test as a picture, with some of the other actions that were possible.
 //!
-//! The path leads from top to bottom in bold, what was done on its left; on the right, thin and dashed, other actions
-//! that were enabled. Which of them are shown is the caller's choice, best a random one: there are often thousands, most
-//! of them alike. [`summarise`] makes one branch of those that differ only in their numbers:
+//! The path leads from top to bottom in bold, with the actions that were taken on its left. On the
+//! right, thin and dashed, are other actions that were enabled. The caller chooses which of them to
+//! show, preferably at random: there are often thousands, most of them alike. [`summarise`] makes
+//! one branch of those that differ only in their numbers:
 //!
 //! ```
-//! use testwright_report::graph::path::{Path, Step, summarise, write};
+//! use testwright_report::graph::path::{PathStep, TestPath, summarise, write};
 //!
 //! let enabled: Vec<String> = (1..=20).map(|value| format!("int0 = {value}")).collect();
 //! let others = summarise(&enabled);
@@ -14,10 +15,10 @@
 //! assert_eq!(others[0].like, "int0 = <[1..20]>");
 //! assert_eq!(others[0].more, 19);
 //!
-//! let path = Path {
+//! let path = TestPath {
 //!     title: "avl".to_owned(),
 //!     before: 3,
-//!     steps: vec![Step { taken: "avl0 = AVLTree()".to_owned(), others, hidden: 4 }],
+//!     steps: vec![PathStep { taken: "avl0 = AVLTree()".to_owned(), others, hidden: 4 }],
 //!     end: String::new(),
 //! };
 //! assert!(write(&path).contains("… and 19 more like int0 = &lt;[1..20]&gt;"));
@@ -27,42 +28,42 @@ mod summary;
 
 pub use summary::summarise;
 
-use super::escape::{Xml, lines, one_line};
+use super::escape::{XmlText, lines, one_line};
 use super::svg::number;
 use super::text_width::{shorten, text_width};
 
-/// What was done, and what could have been done.
+/// Actions that were taken, and actions that could have been taken.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Path {
-    /// The headline.
+pub struct TestPath {
+    /// Headline.
     pub title: String,
-    /// How many steps came before the first that is shown.
+    /// Number of steps before the first that is shown.
     pub before: usize,
-    /// The steps.
-    pub steps: Vec<Step>,
-    /// What came of it, if there is something to say, such as a failure.
+    /// Steps that are shown.
+    pub steps: Vec<PathStep>,
+    /// Remark on the end, such as a failure. May be empty.
     pub end: String,
 }
 
-/// One step.
+/// One step of a path.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Step {
-    /// The action that was taken.
+pub struct PathStep {
+    /// Action that was taken.
     pub taken: String,
     /// Some of the other actions that were enabled.
     pub others: Vec<Branch>,
-    /// How many more were enabled that no branch stands for.
+    /// Number of enabled actions that no branch stands for.
     pub hidden: usize,
 }
 
-/// An action that was enabled and not taken, and perhaps others like it.
+/// An action that was enabled and not taken, possibly with others like it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Branch {
-    /// The action.
+    /// Text of the action.
     pub text: String,
-    /// How many others are like it.
+    /// Number of other actions like it.
     pub more: usize,
-    /// What they all look like: `int0 = <[1..20]>`.
+    /// Common pattern of all of them: `int0 = <[1..20]>`.
     pub like: String,
 }
 
@@ -70,23 +71,23 @@ const STYLE: &str = include_str!("path/style.css");
 const MARGIN: f64 = 16.0;
 const HEADLINE: f64 = 44.0;
 const FONT_SIZE: f64 = 12.0;
-/// A line of text.
+/// Height of a line of text.
 const LINE: f64 = 19.0;
-/// Longer texts lose their middle.
-const LONGEST: f64 = 420.0;
+/// Maximum width of a text. Longer texts lose their middle.
+const MAX_WIDTH: f64 = 420.0;
 const RADIUS: f64 = 13.0;
-/// From the path to the texts on its right.
+/// Distance from the path to the texts on its right.
 const BRANCH: f64 = 78.0;
-/// The room between two states at least.
-const LEAST_STEP: f64 = 58.0;
-/// Bold letters are wider than the table says.
+/// Minimum distance between two states.
+const MIN_STEP: f64 = 58.0;
+/// Factor by which bold letters are wider than the table of widths says.
 const BOLD: f64 = 1.15;
-/// Longer paths are cut: a picture of this many steps is taller than a wall.
-const MOST_STEPS: usize = 2_000;
+/// Maximum number of steps. A longer path would give a picture that is too tall to be of use.
+const MAX_STEPS: usize = 2_000;
 
-/// The path as SVG, a document of its own on white.
-pub fn write(path: &Path) -> String {
-    let shown = &path.steps[..path.steps.len().min(MOST_STEPS)];
+/// Renders a path as an SVG document on white.
+pub fn write(path: &TestPath) -> String {
+    let shown = &path.steps[..path.steps.len().min(MAX_STEPS)];
     let left = (shown.iter())
         .map(|step| BOLD * text_width(&short(&step.taken), FONT_SIZE))
         .fold(90.0, f64::max);
@@ -101,15 +102,15 @@ pub fn write(path: &Path) -> String {
         let steps = if path.before == 1 { "step" } else { "steps" };
         picture.state("…", "", "");
         picture.arrow(
-            LEAST_STEP,
+            MIN_STEP,
             "before",
             &format!("{} {steps} not shown", path.before),
         );
     }
-    for (place, step) in shown.iter().enumerate() {
-        picture.state(&(path.before + place).to_string(), "", "");
+    for (index, step) in shown.iter().enumerate() {
+        picture.state(&(path.before + index).to_string(), "", "");
         let height = picture.branches(step);
-        picture.arrow(height.max(LEAST_STEP), "taken", &step.taken);
+        picture.arrow(height.max(MIN_STEP), "taken", &step.taken);
     }
     let cut = path.steps.len() - shown.len();
     let end = match cut {
@@ -126,7 +127,7 @@ pub fn write(path: &Path) -> String {
          <rect class=\"paper\" width=\"{w}\" height=\"{h}\"/>\n\
          <text class=\"headline\" x=\"{MARGIN}\" y=\"{y}\">{title}</text>\n{}</svg>\n",
         picture.text,
-        label = Xml(&format!(
+        label = XmlText(&format!(
             "{}: a path of {} steps",
             one_line(&path.title),
             path.steps.len()
@@ -134,28 +135,29 @@ pub fn write(path: &Path) -> String {
         w = number(width.ceil()),
         h = number((picture.y + RADIUS + MARGIN).ceil()),
         y = MARGIN + 14.0,
-        title = Xml(&title),
+        title = XmlText(&title),
     )
 }
 
-/// A text as it is written.
+/// Shortens a text to the maximum width.
 fn short(text: &str) -> String {
-    shorten(&one_line(text), FONT_SIZE, LONGEST)
+    shorten(&one_line(text), FONT_SIZE, MAX_WIDTH)
 }
 
-/// The picture so far.
+/// Picture in progress.
 struct Picture {
+    /// SVG elements so far.
     text: String,
-    /// Where the path is.
+    /// Horizontal position of the path.
     spine: f64,
-    /// How far to the right anything goes.
+    /// Right end of everything drawn so far.
     right: f64,
-    /// How far down the path has come.
+    /// Vertical position of the current state.
     y: f64,
 }
 
 impl Picture {
-    /// A state on the path, and what is said about it.
+    /// Draws a state on the path, with a remark beside it.
     fn state(&mut self, name: &str, class: &str, remark: &str) {
         let (x, y) = (number(self.spine), number(self.y));
         self.text += &format!(
@@ -171,7 +173,7 @@ impl Picture {
         }
     }
 
-    /// The step to the next state.
+    /// Draws the step to the next state.
     fn arrow(&mut self, length: f64, class: &str, action: &str) {
         let (top, tip) = (self.y + RADIUS, self.y + length + RADIUS);
         let x = number(self.spine);
@@ -194,8 +196,9 @@ impl Picture {
         self.y += length + 2.0 * RADIUS;
     }
 
-    /// What else could have been done here; gives the room that it takes below the state.
-    fn branches(&mut self, step: &Step) -> f64 {
+    /// Draws the other actions that were enabled. Returns the height that they take below the
+    /// state.
+    fn branches(&mut self, step: &PathStep) -> f64 {
         let mut line = self.y;
         let x = self.spine + BRANCH;
         let mut branch = |picture: &mut Picture, texts: &[(&str, String, String)]| {
@@ -230,7 +233,7 @@ impl Picture {
             let mut texts = vec![("other", short(&other.text), one_line(&other.text))];
             if other.more > 0 {
                 let words = format!("… and {} more like {}", other.more, one_line(&other.like));
-                texts.push(("summary", shorten(&words, FONT_SIZE, LONGEST), words));
+                texts.push(("summary", shorten(&words, FONT_SIZE, MAX_WIDTH), words));
             }
             branch(self, &texts);
         }
@@ -245,13 +248,14 @@ impl Picture {
         line - self.y
     }
 
+    /// Draws a text with its title.
     fn written(&mut self, class: &str, x: f64, y: f64, shown: &str, title: &str) {
         self.text += &format!(
             "<text class=\"{class}\" x=\"{}\" y=\"{}\"><title>{}</title>{}</text>\n",
             number(x),
             number(y),
-            Xml(title),
-            Xml(shown)
+            XmlText(title),
+            XmlText(shown)
         );
     }
 }
@@ -260,8 +264,8 @@ impl Picture {
 mod tests {
     use super::*;
 
-    fn path() -> Path {
-        let step = |taken: &str, others: &[&str]| Step {
+    fn path() -> TestPath {
+        let step = |taken: &str, others: &[&str]| PathStep {
             taken: taken.to_owned(),
             others: summarise(
                 &others
@@ -271,7 +275,7 @@ mod tests {
             ),
             hidden: 2,
         };
-        Path {
+        TestPath {
             title: "a < b".to_owned(),
             before: 7,
             steps: vec![
@@ -304,7 +308,7 @@ mod tests {
 
     #[test]
     fn it_is_well_formed() {
-        for path in [path(), Path::default()] {
+        for path in [path(), TestPath::default()] {
             let text = write(&path);
             let mut reader = quick_xml::Reader::from_str(&text);
             loop {
@@ -323,30 +327,30 @@ mod tests {
     #[test]
     fn texts_do_not_meet() {
         let text = write(&path());
-        let mut places: Vec<(f64, f64)> = Vec::new();
+        let mut positions: Vec<(f64, f64)> = Vec::new();
         for element in text.split("<text class=\"").skip(2) {
             let value = |name: &str| -> f64 {
                 let rest = element.split(&format!(" {name}=\"")).nth(1).unwrap();
                 rest.split('"').next().unwrap().parse().unwrap()
             };
             let is_left = element.starts_with("taken left") || element.starts_with("before left");
-            let place = (if is_left { 0.0 } else { value("x") }, value("y"));
-            for other in &places {
+            let position = (if is_left { 0.0 } else { value("x") }, value("y"));
+            for other in &positions {
                 assert!(
-                    other.0 != place.0 || (other.1 - place.1).abs() >= LINE,
-                    "{place:?}"
+                    other.0 != position.0 || (other.1 - position.1).abs() >= LINE,
+                    "{position:?}"
                 );
             }
-            places.push(place);
+            positions.push(position);
         }
-        assert!(places.len() > 8);
+        assert!(positions.len() > 8);
     }
 
     #[test]
     fn endless_paths_are_cut() {
-        let path = Path {
-            steps: vec![Step::default(); MOST_STEPS + 5],
-            ..Path::default()
+        let path = TestPath {
+            steps: vec![PathStep::default(); MAX_STEPS + 5],
+            ..TestPath::default()
         };
         assert!(write(&path).contains("5 more steps not shown"));
     }

@@ -1,12 +1,12 @@
-//! A state graph as SVG, laid out and drawn here: no Graphviz is needed.
+//! A state graph as SVG, laid out and drawn here: Graphviz is not needed.
 //!
-//! Start states are on top, transitions lead down unless they close a cycle. Transitions from one state to the same
-//! other are one edge with all their labels, at most four lines of them; what is cut off is seen when one points at it.
-//! What is special about a state is said by its colour and, for those who do not see the colour, by its border and a
-//! badge; a legend explains those that occur.
+//! Start states are on top, transitions lead down unless they close a cycle. Transitions between
+//! the same two states are one edge with all their labels, at most four lines of them; the full
+//! text is shown when one points at it. Special states have a colour and, for readers who do not
+//! see the colour, a border and a badge. A legend explains those that occur.
 //!
-//! Good to look at for a few hundred states. Up to [`MOST_STATES`] states it is drawn with less care; beyond, or where
-//! the edges would pass too many layers, the picture only says so.
+//! The result is good for a few hundred states. Up to [`MAX_STATES`] states it is drawn with less
+//! care. Beyond that, or if the edges would pass too many layers, the picture only says so.
 
 mod drawing;
 mod marks;
@@ -14,78 +14,81 @@ mod shapes;
 
 use super::bundles::{Bundle, bundles};
 use super::escape::one_line;
-use super::layout::{Edge, Layout, Node, layout};
+use super::layout::{GraphLayout, LayoutEdge, LayoutNode, layout};
 use super::text_width::{shorten, text_width};
-use super::{Labels, Marks, StateGraph};
-use marks::Mark;
+use super::{Labels, StateGraph, StateMarks};
+use marks::StateMark;
 pub(super) use shapes::number;
 
-/// Graphs with more states are not drawn.
-pub const MOST_STATES: usize = 5_000;
-/// Graphs with more edges, after parallel transitions have become one, are not drawn.
-pub const MOST_EDGES: usize = 25_000;
+/// Maximum number of states that are drawn.
+pub const MAX_STATES: usize = 5_000;
+/// Maximum number of edges that are drawn, after parallel transitions were bundled.
+pub const MAX_EDGES: usize = 25_000;
 
-/// What is to be seen.
+/// Options for the picture.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Options {
-    /// What is written at an edge.
+pub struct SvgOptions {
+    /// Labels of edges.
     pub labels: Labels,
-    /// Which of the graph's traces is drawn bold, if any.
+    /// Index of the trace that is drawn bold, if any.
     pub trace: Option<usize>,
 }
 
-/// The graph as a document of its own, on white.
-pub fn write(graph: &StateGraph, options: &Options) -> String {
-    let plan = Plan::new(graph, options.labels);
+/// Renders a graph as an SVG document on white.
+pub fn write(graph: &StateGraph, options: &SvgOptions) -> String {
+    let plan = DrawingPlan::new(graph, options.labels);
     drawing::document(graph, &plan, options.trace)
 }
 
-/// The picture for a page of ours.
-pub(super) fn picture(graph: &StateGraph, plan: &Plan) -> String {
+/// Renders the picture for an HTML page.
+pub(super) fn picture(graph: &StateGraph, plan: &DrawingPlan) -> String {
     drawing::document(graph, plan, None)
 }
 
-/// What is special about a state, in words.
-pub(super) fn words(marks: Marks) -> String {
-    let words: Vec<&str> = Mark::of(marks).map(Mark::words).collect();
+/// Describes the marks of a state in words.
+pub(super) fn describe_marks(marks: StateMarks) -> String {
+    let words: Vec<&str> = StateMark::of(marks).map(StateMark::text).collect();
     words.join("; ")
 }
 
-/// How large names of states are written.
+/// Font size of the names of states.
 const FONT_SIZE: f64 = 13.0;
 /// Half the height of a state.
 const HALF_HEIGHT: f64 = 17.0;
-/// Longer names lose their middle.
-const LONGEST_NAME: f64 = 150.0;
-/// How far a loop reaches out of its state; its label comes after that.
+/// Maximum width of a name. Longer names lose their middle.
+const MAX_NAME_WIDTH: f64 = 150.0;
+/// Distance that a loop reaches out of its state. Its label follows after that.
 const LOOP: f64 = 24.0;
-/// How long the arrow is that leads to a start state.
+/// Length of the arrow that leads to a start state.
 const START_ARROW: f64 = 24.0;
 
-/// All that is to be drawn and where.
-pub(super) struct Plan {
-    /// What is written in each state.
+/// Everything that is drawn, and its position.
+pub(super) struct DrawingPlan {
+    /// Text inside each state.
     names: Vec<String>,
-    nodes: Vec<Node>,
+    /// Room that each state takes.
+    nodes: Vec<LayoutNode>,
+    /// Edges with their labels.
     pub(super) bundles: Vec<Bundle>,
-    /// For each bundle that is no loop, its place among the edges of the layout.
+    /// For each bundle that is not a loop, its index among the edges of the layout.
     edge_of: Vec<Option<usize>>,
-    /// Nothing if the graph is too large.
-    layout: Option<Layout>,
+    /// Positions, or `None` if the graph is too large.
+    layout: Option<GraphLayout>,
 }
 
-impl Plan {
-    pub(super) fn new(graph: &StateGraph, labels: Labels) -> Plan {
+impl DrawingPlan {
+    /// Measures and lays out a graph.
+    pub(super) fn new(graph: &StateGraph, labels: Labels) -> DrawingPlan {
         let bundles = bundles(graph, labels);
         let names: Vec<String> = (graph.states.iter())
-            .map(|state| shorten(&one_line(&state.name), FONT_SIZE, LONGEST_NAME))
+            .map(|state| shorten(&one_line(&state.name), FONT_SIZE, MAX_NAME_WIDTH))
             .collect();
-        let mut nodes: Vec<Node> = (graph.states.iter().zip(&names))
+        let mut nodes: Vec<LayoutNode> = (graph.states.iter().zip(&names))
             .map(|(state, name)| {
                 let half_width = (text_width(name, FONT_SIZE) / 2.0 + 11.0).max(20.0);
-                // Badges reach a little over the rim, and no arrow's head should be hidden by one.
-                let has_badge = Mark::of(state.marks).any(|mark| mark.badge().is_some());
-                Node {
+                // Badges reach a little over the rim, and must not hide the head of an arrow.
+                let has_badge = StateMark::of(state.marks).any(|mark| mark.badge().is_some());
+                LayoutNode {
                     radii: (half_width, HALF_HEIGHT),
                     left: half_width + if state.marks.start { START_ARROW } else { 7.0 },
                     right: half_width + 7.0,
@@ -106,7 +109,7 @@ impl Plan {
                 edge_of.push(None);
             } else {
                 edge_of.push(Some(edges.len()));
-                edges.push(Edge {
+                edges.push(LayoutEdge {
                     from: bundle.from,
                     to: bundle.to,
                     label,
@@ -116,13 +119,13 @@ impl Plan {
         let starts: Vec<usize> = (0..graph.states.len())
             .filter(|&state| graph.states[state].marks.start)
             .collect();
-        let is_small = nodes.len() <= MOST_STATES && edges.len() <= MOST_EDGES;
+        let is_small = nodes.len() <= MAX_STATES && edges.len() <= MAX_EDGES;
         let layout = if is_small {
             layout(&nodes, &edges, &starts)
         } else {
             None
         };
-        Plan {
+        DrawingPlan {
             names,
             nodes,
             bundles,
@@ -133,14 +136,14 @@ impl Plan {
 }
 
 #[cfg(test)]
-mod measured;
+mod overlap_tests;
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::graph::{State, Trace, toys};
+    use crate::graph::{GraphState, GraphTrace, toys};
 
-    /// The names of all elements that a reader of XML finds.
+    /// Returns the names of all XML elements of a text.
     fn read(text: &str) -> Vec<String> {
         use quick_xml::events::Event;
         let mut reader = quick_xml::Reader::from_str(text);
@@ -170,7 +173,7 @@ mod tests {
             for labels in [Labels::Action, Labels::Name, Labels::None] {
                 let text = write(
                     &graph,
-                    &Options {
+                    &SvgOptions {
                         labels,
                         trace: None,
                     },
@@ -188,13 +191,13 @@ mod tests {
     #[test]
     fn the_same_graph_gives_the_same_text() {
         let graph = toys::random(60, 150, 7);
-        let options = Options::default();
+        let options = SvgOptions::default();
         assert_eq!(write(&graph, &options), write(&graph.clone(), &options));
     }
 
     #[test]
     fn all_transitions_are_in_the_title() {
-        let text = write(&toys::parallel(30), &Options::default());
+        let text = write(&toys::parallel(30), &SvgOptions::default());
         assert!(text.contains("… 27 more"));
         for value in 0..30 {
             assert!(text.contains(&format!("&#10;Put({value})")), "{value}");
@@ -203,23 +206,25 @@ mod tests {
 
     #[test]
     fn marks_that_occur_are_in_the_legend() {
-        let text = write(&toys::traffic_light(), &Options::default());
+        let text = write(&toys::traffic_light(), &SvgOptions::default());
         assert!(
             text.contains(">start</text>") && text.contains(">accepting: a run may stop</text>")
         );
         assert!(!text.contains("unsafe: ") && !text.contains("dead: "));
-        let text = write(&toys::marked(), &Options::default());
-        for mark in Mark::ALL {
-            assert!(text.contains(&format!(">{}</text>", mark.words())));
+        let text = write(&toys::marked(), &SvgOptions::default());
+        for mark in StateMark::ALL {
+            assert!(text.contains(&format!(">{}</text>", mark.text())));
         }
-        assert!(!write(&StateGraph::default(), &Options::default()).contains("class=\"legend\""));
+        assert!(
+            !write(&StateGraph::default(), &SvgOptions::default()).contains("class=\"legend\"")
+        );
     }
 
     #[test]
     fn a_trace_is_bold_if_it_is_a_path() {
         let count = |graph: &StateGraph, trace| {
             let labels = Labels::Action;
-            write(graph, &Options { labels, trace })
+            write(graph, &SvgOptions { labels, trace })
                 .matches(" on\"")
                 .count()
         };
@@ -227,7 +232,7 @@ mod tests {
         assert_eq!(count(&graph, None), 0);
         assert_eq!(count(&graph, Some(0)), 6);
         assert_eq!(count(&graph, Some(1)), 0);
-        graph.traces.push(Trace {
+        graph.traces.push(GraphTrace {
             name: "no path".to_owned(),
             transitions: vec![0, 2, 77],
         });
@@ -237,8 +242,8 @@ mod tests {
     #[test]
     fn a_graph_that_is_too_large_is_not_drawn() {
         let mut graph = toys::chain(3);
-        graph.states.resize(MOST_STATES + 1, State::default());
-        let text = write(&graph, &Options::default());
+        graph.states.resize(MAX_STATES + 1, GraphState::default());
+        let text = write(&graph, &SvgOptions::default());
         assert!(text.contains("too large to be drawn"));
         assert!(text.contains("5001 states, 3 transitions"));
         assert!(!text.contains("class=\"legend\""));
@@ -248,6 +253,6 @@ mod tests {
     #[test]
     fn thousands_of_states_are_drawn() {
         let graph = toys::random(1_000, 1_500, 5);
-        assert!(write(&graph, &Options::default()).contains("data-state=\"999\""));
+        assert!(write(&graph, &SvgOptions::default()).contains("data-state=\"999\""));
     }
 }

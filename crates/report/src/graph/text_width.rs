@@ -1,11 +1,12 @@
-//! How wide a text will be, estimated without a font.
+//! Estimates of the width of a text, without a font.
 //!
-//! Which font a reader has is not known. The table has the widths of DejaVu Sans, the widest of those that `sans-serif`
-//! usually means, so that a text takes at most the room that was kept for it.
+//! The font of the reader is not known. The table has the widths of DejaVu Sans, the widest of the
+//! fonts that `sans-serif` usually selects, so that a text takes at most the room that was reserved
+//! for it.
 
 use unicode_width::UnicodeWidthChar;
 
-/// Thousandths of the font size, from the space to the tilde.
+/// Widths in thousandths of the font size, from the space to the tilde.
 #[rustfmt::skip]
 const WIDTHS: [u16; 95] = [
     318, 401, 460, 838, 636, 950, 780, 275, 390, 390, 500, 838, 318, 361, 318, 337, 636, 636, 636, 636,
@@ -15,14 +16,15 @@ const WIDTHS: [u16; 95] = [
     635, 635, 411, 521, 392, 634, 592, 818, 592, 592, 525, 636, 337, 636, 838,
 ];
 
-/// How wide this is in a sans-serif font of that size.
+/// Returns the width of a text in a sans-serif font of this size.
 pub(super) fn text_width(text: &str, font_size: f64) -> f64 {
-    text.chars().map(thousandths).sum::<f64>() * font_size / 1000.0
+    text.chars().map(char_width).sum::<f64>() * font_size / 1000.0
 }
 
-fn thousandths(letter: char) -> f64 {
-    let place = (letter as usize).wrapping_sub(' ' as usize);
-    if let Some(width) = WIDTHS.get(place) {
+/// Returns the width of a character in thousandths of the font size.
+fn char_width(letter: char) -> f64 {
+    let index = (letter as usize).wrapping_sub(' ' as usize);
+    if let Some(width) = WIDTHS.get(index) {
         return f64::from(*width);
     }
     match (letter, letter.width()) {
@@ -34,19 +36,19 @@ fn thousandths(letter: char) -> f64 {
     }
 }
 
-/// The text, or as much of its beginning and end as fits, with an ellipsis between: what differs between two calls of
-/// an action may be the last argument as well as the first.
+/// Shortens a text to its beginning and end, with an ellipsis between, unless it fits. Two calls of
+/// an action may differ in the last argument as well as in the first.
 pub(super) fn shorten(text: &str, font_size: f64, most: f64) -> String {
     let most = most * 1000.0 / font_size;
-    if text.chars().map(thousandths).sum::<f64>() <= most {
+    if text.chars().map(char_width).sum::<f64>() <= most {
         return text.to_owned();
     }
-    let room = most - thousandths('…');
+    let room = most - char_width('…');
     let fitting = |letters: &mut dyn Iterator<Item = char>, room: f64| {
         let mut used = 0.0;
         letters
             .take_while(|letter| {
-                used += thousandths(*letter);
+                used += char_width(*letter);
                 used <= room
             })
             .map(char::len_utf8)
@@ -59,7 +61,7 @@ pub(super) fn shorten(text: &str, font_size: f64, most: f64) -> String {
         text[..head].trim_end(),
         // An accent without its letter would be put on the ellipsis.
         text[text.len() - tail..]
-            .trim_start_matches(|letter: char| letter == ' ' || thousandths(letter) == 0.0)
+            .trim_start_matches(|letter: char| letter == ' ' || char_width(letter) == 0.0)
     )
 }
 

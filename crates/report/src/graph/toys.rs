@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use crate::graph::{Marks, State, StateGraph, Trace, Transition};
+use crate::graph::{GraphState, GraphTrace, GraphTransition, StateGraph, StateMarks};
 
-/// Repeatable numbers without order; good enough to shuffle a graph.
-pub(crate) struct Numbers(pub(crate) u64);
+/// Pseudo-random numbers, good enough to shuffle a graph.
+pub(crate) struct ToyNumbers(pub(crate) u64);
 
-impl Numbers {
+impl ToyNumbers {
     pub(crate) fn below(&mut self, most: usize) -> usize {
         self.0 = self
             .0
@@ -17,7 +17,7 @@ impl Numbers {
     }
 }
 
-/// A graph with these transitions between numbered states, the first of which is the start.
+/// Builds a graph with these transitions between numbered states. The first state is the start.
 fn of<'a>(
     title: &str,
     count: usize,
@@ -26,17 +26,17 @@ fn of<'a>(
     StateGraph {
         title: title.to_owned(),
         states: (0..count)
-            .map(|number| State {
+            .map(|number| GraphState {
                 name: number.to_string(),
                 details: format!("{{'n': {number}}}"),
-                marks: Marks {
+                marks: StateMarks {
                     start: number == 0,
-                    ..Marks::default()
+                    ..StateMarks::default()
                 },
             })
             .collect(),
         transitions: (transitions.into_iter())
-            .map(|(from, to, name, text)| Transition {
+            .map(|(from, to, name, text)| GraphTransition {
                 from,
                 to,
                 name: name.to_owned(),
@@ -47,7 +47,7 @@ fn of<'a>(
     }
 }
 
-/// Three states in a circle, with a trace round it.
+/// Builds three states in a circle, with a trace around it.
 pub(crate) fn traffic_light() -> StateGraph {
     let change = |from, to| (from, to, "Change", "Change()".to_owned());
     let mut graph = of(
@@ -59,23 +59,23 @@ pub(crate) fn traffic_light() -> StateGraph {
         state.details = format!("{{'colour': '{colour}'}}");
     }
     graph.states[0].marks.accepting = true;
-    graph.traces = vec![Trace {
+    graph.traces = vec![GraphTrace {
         name: "round".to_owned(),
         transitions: vec![0, 1, 2],
     }];
     graph
 }
 
-/// Every mark once, and several at the last state.
+/// Builds a graph with every mark once, and several marks on the last state.
 pub(crate) fn marked() -> StateGraph {
     let go = (1..8).map(|to| (0, to, "Go", format!("Go({to})")));
     let stay = (6, 6, "Stay", "Stay()".to_owned());
     let mut graph = of("marked", 8, go.chain([stay]));
-    let mut set = |state: usize, marks: Marks| graph.states[state].marks = marks;
-    let none = Marks::default();
+    let mut set = |state: usize, marks: StateMarks| graph.states[state].marks = marks;
+    let none = StateMarks::default();
     set(
         1,
-        Marks {
+        StateMarks {
             start: true,
             accepting: true,
             ..none
@@ -83,21 +83,21 @@ pub(crate) fn marked() -> StateGraph {
     );
     set(
         2,
-        Marks {
+        StateMarks {
             is_unsafe: true,
             ..none
         },
     );
     set(
         3,
-        Marks {
+        StateMarks {
             frontier: true,
             ..none
         },
     );
     set(
         4,
-        Marks {
+        StateMarks {
             deadend: true,
             dead: true,
             ..none
@@ -105,16 +105,16 @@ pub(crate) fn marked() -> StateGraph {
     );
     set(
         5,
-        Marks {
+        StateMarks {
             accepting: true,
             finished: true,
             ..none
         },
     );
-    set(6, Marks { dead: true, ..none });
+    set(6, StateMarks { dead: true, ..none });
     set(
         7,
-        Marks {
+        StateMarks {
             accepting: true,
             is_unsafe: true,
             frontier: true,
@@ -127,7 +127,7 @@ pub(crate) fn marked() -> StateGraph {
     graph
 }
 
-/// A stack of at most so many values, of which there are two.
+/// Builds a stack of at most `most` values, of two kinds.
 pub(crate) fn stack(most: u32) -> StateGraph {
     let mut states: Vec<String> = vec![String::new()];
     let mut transitions = Vec::new();
@@ -135,14 +135,14 @@ pub(crate) fn stack(most: u32) -> StateGraph {
     while next < states.len() {
         let state = states[next].clone();
         let mut lead = |states: &mut Vec<String>, name, text, to: String| {
-            let place = states
+            let index = states
                 .iter()
                 .position(|other| *other == to)
                 .unwrap_or_else(|| {
                     states.push(to);
                     states.len() - 1
                 });
-            transitions.push((next, place, name, text));
+            transitions.push((next, index, name, text));
         };
         if (state.len() as u32) < most {
             for value in ["a", "b"] {
@@ -174,16 +174,17 @@ pub(crate) fn stack(most: u32) -> StateGraph {
     graph
 }
 
-/// The alternating bit protocol: a sender, a receiver, and a channel each way that holds one message and may lose it.
+/// Builds the alternating bit protocol: a sender, a receiver, and a channel in each direction that
+/// holds one message and may lose it.
 pub(crate) fn alternating_bit() -> StateGraph {
-    type Place = (u8, u8, Option<u8>, Option<u8>);
-    let mut states: Vec<Place> = vec![(0, 0, None, None)];
+    type Values = (u8, u8, Option<u8>, Option<u8>);
+    let mut states: Vec<Values> = vec![(0, 0, None, None)];
     let mut known = BTreeMap::from([(states[0], 0)]);
     let mut transitions = Vec::new();
     let mut next = 0;
     while next < states.len() {
         let (sends, expects, there, back) = states[next];
-        let mut steps: Vec<(&str, String, Place)> = Vec::new();
+        let mut steps: Vec<(&str, String, Values)> = Vec::new();
         if there.is_none() {
             steps.push((
                 "Send",
@@ -220,30 +221,30 @@ pub(crate) fn alternating_bit() -> StateGraph {
             ));
         }
         for (name, text, to) in steps {
-            let place = *known.entry(to).or_insert_with(|| {
+            let index = *known.entry(to).or_insert_with(|| {
                 states.push(to);
                 states.len() - 1
             });
-            transitions.push((next, place, name, text));
+            transitions.push((next, index, name, text));
         }
         next += 1;
     }
     let mut graph = of("alternating bit protocol", states.len(), transitions);
-    for (state, place) in graph.states.iter_mut().zip(&states) {
-        state.details = format!("{place:?}");
-        state.marks.accepting = place.0 == place.1 && place.2.is_none() && place.3.is_none();
+    for (state, values) in graph.states.iter_mut().zip(&states) {
+        state.details = format!("{values:?}");
+        state.marks.accepting = values.0 == values.1 && values.2.is_none() && values.3.is_none();
     }
     graph
 }
 
-/// Transitions from anywhere to anywhere.
+/// Builds a graph with random transitions.
 pub(crate) fn random(states: usize, transitions: usize, seed: u64) -> StateGraph {
-    let mut numbers = Numbers(seed);
+    let mut numbers = ToyNumbers(seed);
     let names = ["Open", "Close", "Read", "WriteAll", "Seek", "X"];
     let transitions: Vec<_> = (0..transitions)
         .map(|number| {
             let name = names[numbers.below(names.len())];
-            // First a tree, so that most can be reached.
+            // The first transitions form a tree, so that most states can be reached.
             let (from, to) = if number + 1 < states {
                 (numbers.below(number + 1), number + 1)
             } else {
@@ -268,34 +269,34 @@ pub(crate) fn random(states: usize, transitions: usize, seed: u64) -> StateGraph
     graph
 }
 
-/// A chessboard on which one moves to the right and down, and perhaps back.
+/// Builds a chessboard on which one moves right and down, and optionally back.
 pub(crate) fn grid(columns: usize, rows: usize, and_back: bool) -> StateGraph {
     let mut transitions = Vec::new();
-    for place in 0..columns * rows {
-        let (x, y) = (place % columns, place / columns);
+    for index in 0..columns * rows {
+        let (x, y) = (index % columns, index / columns);
         let mut lead = |to: usize, name: &'static str, back: &'static str| {
-            transitions.push((place, to, name, format!("{name}()")));
+            transitions.push((index, to, name, format!("{name}()")));
             if and_back {
-                transitions.push((to, place, back, format!("{back}()")));
+                transitions.push((to, index, back, format!("{back}()")));
             }
         };
         if x + 1 < columns {
-            lead(place + 1, "Right", "Left");
+            lead(index + 1, "Right", "Left");
         }
         if y + 1 < rows {
-            lead(place + columns, "Down", "Up");
+            lead(index + columns, "Down", "Up");
         }
     }
     of("grid", columns * rows, transitions)
 }
 
-/// One after the other, and back to the start in the end.
+/// Builds a chain that leads back to the start.
 pub(crate) fn chain(count: usize) -> StateGraph {
     let next = (0..count).map(|from| (from, (from + 1) % count, "Next", format!("Next({from})")));
     of("chain", count, next)
 }
 
-/// So many transitions from one state to another, and one back.
+/// Builds `count` transitions from one state to another, and one back.
 pub(crate) fn parallel(count: usize) -> StateGraph {
     let put = (0..count).map(|value| (0, 1, "Put", format!("Put({value})")));
     of(
@@ -305,13 +306,13 @@ pub(crate) fn parallel(count: usize) -> StateGraph {
     )
 }
 
-/// From the middle to everywhere.
+/// Builds a star, with transitions from the centre to all leaves.
 pub(crate) fn star(leaves: usize) -> StateGraph {
     let go = (1..=leaves).map(|to| (0, to, "Choose", format!("Choose({to})")));
     of("star", leaves + 1, go)
 }
 
-/// A graph in several parts, one of them a single state.
+/// Builds a graph of several components, some of them a single state.
 pub(crate) fn parts() -> StateGraph {
     let step = |from, to| (from, to, "Step", format!("Step({from})"));
     let pairs = [
@@ -327,7 +328,7 @@ pub(crate) fn parts() -> StateGraph {
     of("parts", 10, pairs.map(|(from, to)| step(from, to)))
 }
 
-/// States that one never leaves.
+/// Builds states with loops only.
 pub(crate) fn loops() -> StateGraph {
     let stay = (0..3).flat_map(|state| {
         (0..=2 * state).map(move |value| (state, state, "Stay", format!("Stay({value})")))
@@ -335,7 +336,7 @@ pub(crate) fn loops() -> StateGraph {
     of("loops", 3, stay)
 }
 
-/// Everything that could upset a reader of markup.
+/// Builds a graph with texts that could upset a reader of markup.
 pub(crate) fn hostile() -> StateGraph {
     let texts = [
         "</title></svg></script><script>alert(1)</script>".to_owned(),
@@ -360,7 +361,7 @@ pub(crate) fn hostile() -> StateGraph {
     graph
 }
 
-/// All of them, in sizes that a test can afford.
+/// Returns all of these graphs, in sizes that a test can afford.
 pub(crate) fn all() -> Vec<StateGraph> {
     let mut graphs = vec![
         StateGraph::default(),
@@ -381,7 +382,7 @@ pub(crate) fn all() -> Vec<StateGraph> {
         hostile(),
     ];
     for seed in 0..30 {
-        let mut numbers = Numbers(seed);
+        let mut numbers = ToyNumbers(seed);
         let states = 1 + numbers.below(30);
         graphs.push(random(states, numbers.below(4 * states), seed));
     }

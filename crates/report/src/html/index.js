@@ -28,7 +28,7 @@ addEventListener("DOMContentLoaded", () => {
   headings.forEach((heading, column) =>
     heading.querySelector("button").addEventListener("click", () => {
       const now = heading.getAttribute("aria-sort");
-      // What needs attention comes first: few per cent, many misses.
+      // Rows that need attention come first: few per cent, many misses.
       const first = column < 2 ? "ascending" : "descending";
       const other = first === "ascending" ? "descending" : "ascending";
       sort(column, now === first ? other : first);
@@ -44,7 +44,7 @@ addEventListener("DOMContentLoaded", () => {
     document.getElementById("no-match").hidden = found > 0;
   };
   search.addEventListener("input", filter);
-  // The browser may have kept what was typed before.
+  // The browser may have kept the text of an earlier search.
   filter();
 
   addEventListener("keydown", (event) => {

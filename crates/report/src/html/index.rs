@@ -1,23 +1,27 @@
-//! The first page: the sum, and a table of all files that can be sorted and searched.
+//! The first page: the totals, and a table of all files that can be sorted and searched.
 
 use std::fmt::Write;
 
 use super::escape::Escaped;
 use super::{bar, foot, grouped, head, name_with_folder, quantity};
 use crate::Timestamp;
-use crate::coverage::{Counts, CoverageReport};
+use crate::coverage::{CoverageReport, CoverageSummary};
 
 /// A file in the table.
-pub(super) struct Row {
+pub(super) struct IndexRow {
+    /// File name of its page.
     pub(super) page: String,
+    /// Name of the file.
     pub(super) name: String,
-    pub(super) counts: Counts,
+    /// Numbers of the file.
+    pub(super) counts: CoverageSummary,
 }
 
 const SCRIPT: &str = include_str!("index.js");
 
-pub(super) fn index(report: &CoverageReport, rows: &[Row], timestamp: Timestamp) -> String {
-    let total: Counts = rows.iter().map(|row| row.counts).sum();
+/// Renders the first page.
+pub(super) fn index(report: &CoverageReport, rows: &[IndexRow], timestamp: Timestamp) -> String {
+    let total: CoverageSummary = rows.iter().map(|row| row.counts).sum();
     let percentage = total.percentage_text(0);
     let mut text = head(&format!("{percentage}% covered"), SCRIPT);
     let _ = write!(
@@ -57,7 +61,8 @@ pub(super) fn index(report: &CoverageReport, rows: &[Row], timestamp: Timestamp)
     text
 }
 
-fn table(rows: &[Row]) -> String {
+/// Renders the table of files.
+fn table(rows: &[IndexRow]) -> String {
     let mut text = String::from(
         "<p class=\"search\"><input type=\"search\" id=\"search\" placeholder=\"Find a file\" \
          aria-label=\"Find a file\" autocomplete=\"off\" spellcheck=\"false\"><kbd>/</kbd></p>\n\

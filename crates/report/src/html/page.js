@@ -4,7 +4,7 @@ addEventListener("DOMContentLoaded", () => {
   const names = [...document.querySelectorAll("#tests li")].map((item) => item.textContent);
   const sets = (document.getElementById("sets")?.textContent ?? "").split("\n");
 
-  // Which tests reach a line: below the line, made when it is first asked for.
+  // The list of tests that reach a line: below the line, created when it is first opened.
 
   const element = (tag, text, className) => {
     const made = document.createElement(tag);
@@ -55,7 +55,7 @@ addEventListener("DOMContentLoaded", () => {
     if (button) toggle(button);
   });
 
-  // From one missed place to the next. Neighbouring lines are one place, whatever is between them is not code.
+  // Jumps from one missed place to the next. Neighbouring lines are one place, if only lines without code are in between.
 
   const places = [];
   let last = null;
@@ -88,7 +88,7 @@ addEventListener("DOMContentLoaded", () => {
   };
   document.getElementById("j")?.addEventListener("click", () => go(1));
   document.getElementById("k")?.addEventListener("click", () => go(-1));
-  // After scrolling by hand, the next place is the one next to what is seen.
+  // After scrolling by hand, the next place is the one nearest to the visible part.
   for (const type of ["wheel", "touchmove"]) {
     addEventListener(type, () => { current?.classList.remove("current"); current = null; }, { passive: true });
   }
@@ -119,7 +119,7 @@ addEventListener("DOMContentLoaded", () => {
     for (const line of source.querySelectorAll(".m,.p")) {
       const at = Number(line.id.slice(1)) - 1;
       const kind = line.classList[1];
-      // Marks closer than a pixel or so are one.
+      // Marks closer than about a pixel are merged.
       if (mark && mark.kind === kind && at - mark.end <= Math.max(1, lines / 800)) {
         mark.end = at + 1;
         mark.shown.style.height = `${(100 * (mark.end - mark.start)) / lines}%`;

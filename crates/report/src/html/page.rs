@@ -1,49 +1,58 @@
-//! The page of one file: every line with its colour, what is missing in words, and the tests that reach it.
+//! The page of one file: every line with its colour, the missing branches in words, and the tests
+//! that reach each line.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
+use super::branch_text::SourceText;
 use super::escape::{Escaped, SourceLine};
-use super::reached::{Mentioned, Reached};
-use super::words::Source;
+use super::reaching_tests::{ReachingTests, TestSets};
 use super::{INDEX, bar, foot, grouped, head, name_with_folder, quantity};
 use crate::Timestamp;
-use crate::coverage::{Attribution, CoverageReport, FileCoverage, Findings};
+use crate::coverage::{Attribution, CoverageReport, FileCoverage, FileFindings};
 use crate::missing::missing;
 
-/// Where a page is among the others; neighbours as page and name.
-pub(super) struct Place<'a> {
+/// Position of a page among the others. Each neighbour is a page and a name.
+pub(super) struct PagePosition<'a> {
+    /// Name of the file.
     pub(super) name: &'a str,
+    /// Page before this one.
     pub(super) previous: Option<(&'a str, &'a str)>,
+    /// Page after this one.
     pub(super) next: Option<(&'a str, &'a str)>,
 }
 
 const SCRIPT: &str = include_str!("page.js");
 
-/// Lines are grouped, so that the browser need not lay out those that are far away.
+/// Number of lines in a group. Lines are grouped so that the browser need not lay out those that
+/// are far away.
 const LINES_IN_A_GROUP: usize = 200;
 
+/// Renders the page of one file.
 pub(super) fn page(
     report: &CoverageReport,
     file: &FileCoverage,
-    findings: &Findings,
-    place: &Place<'_>,
+    findings: &FileFindings,
+    position: &PagePosition<'_>,
     timestamp: Timestamp,
 ) -> String {
     let percentage = findings.counts().percentage_text(0);
-    let mut text = head(&format!("{} · {percentage}% covered", place.name), SCRIPT);
+    let mut text = head(
+        &format!("{} · {percentage}% covered", position.name),
+        SCRIPT,
+    );
     text += "<body class=\"file\">\n";
-    text += &header(findings, place);
+    text += &header(findings, position);
     text += "<main>\n";
     if file.text.is_none() {
         text += &unreadable(findings);
     } else if file.text.as_deref().is_some_and(str::is_empty) {
         text += "<p class=\"nothing\">This file is empty.</p>\n";
     } else {
-        text += &Lines::new(report, file, findings).markup();
+        text += &SourceLines::new(report, file, findings).markup();
     }
     text += "</main>\n<nav class=\"neighbours\">";
-    for (neighbour, label, key) in [(place.previous, "←", "p"), (place.next, "→", "n")] {
+    for (neighbour, label, key) in [(position.previous, "←", "p"), (position.next, "→", "n")] {
         match neighbour {
             Some((page, name)) => {
                 let _ = write!(
@@ -60,14 +69,15 @@ pub(super) fn page(
     text
 }
 
-fn header(findings: &Findings, place: &Place<'_>) -> String {
+/// Renders the head of the page: name, percentage and legend.
+fn header(findings: &FileFindings, position: &PagePosition<'_>) -> String {
     let counts = findings.counts();
     let mut text = format!(
         "<header>\n<a class=\"up\" id=\"u\" href=\"{INDEX}\" title=\"All files (u)\">All files</a>\n\
          <h1 title=\"{title}\">{name}</h1>\n\
          <p class=\"share\">{bar}<b>{percentage}%</b></p>\n<ul class=\"legend\">",
-        title = Escaped(place.name),
-        name = name_with_folder(place.name),
+        title = Escaped(position.name),
+        name = name_with_folder(position.name),
         bar = bar(&counts),
         percentage = counts.percentage_text(0),
     );
@@ -79,7 +89,8 @@ fn header(findings: &Findings, place: &Place<'_>) -> String {
         ("x", counts.excluded, "excluded"),
     ];
     for (class, number, word) in kinds {
-        // What there is none of needs no explanation, except the two that everybody looks for.
+        // A kind of line that does not occur needs no explanation, except the two that every reader
+        // looks for.
         if number > 0 || class == "r" || class == "m" {
             let _ = write!(
                 text,
@@ -97,7 +108,8 @@ fn header(findings: &Findings, place: &Place<'_>) -> String {
     text
 }
 
-fn unreadable(findings: &Findings) -> String {
+/// Renders what is known of a file whose source cannot be read.
+fn unreadable(findings: &FileFindings) -> String {
     let items = missing(findings);
     let missing = if items.is_empty() {
         "Nothing is missing in it.".to_owned()
@@ -107,35 +119,37 @@ fn unreadable(findings: &Findings) -> String {
     format!("<p class=\"nothing\">The source of this file cannot be read. {missing}</p>\n")
 }
 
-/// The lines of a file while they are written down.
-struct Lines<'a> {
+/// The lines of a file while they are rendered.
+struct SourceLines<'a> {
     report: &'a CoverageReport,
-    findings: &'a Findings,
-    source: Source<'a>,
+    findings: &'a FileFindings,
+    source: SourceText<'a>,
+    /// Destinations of each line with branches.
     branches: BTreeMap<u32, Vec<i32>>,
-    reached: Reached,
-    mentioned: Mentioned,
-    /// The test that the last button named, which the next need not repeat.
+    reached: ReachingTests,
+    mentioned: TestSets,
+    /// Test that the last button named. The next button need not repeat it.
     last_named: Option<usize>,
 }
 
-impl<'a> Lines<'a> {
+impl<'a> SourceLines<'a> {
     fn new(
         report: &'a CoverageReport,
         file: &'a FileCoverage,
-        findings: &'a Findings,
-    ) -> Lines<'a> {
-        Lines {
+        findings: &'a FileFindings,
+    ) -> SourceLines<'a> {
+        SourceLines {
             report,
             findings,
-            source: Source::new(file),
+            source: SourceText::new(file),
             branches: file.counted_branches().collect(),
-            reached: Reached::new(file),
-            mentioned: Mentioned::default(),
+            reached: ReachingTests::new(file),
+            mentioned: TestSets::default(),
             last_named: None,
         }
     }
 
+    /// Renders all lines, and the data for the script.
     fn markup(mut self) -> String {
         let count = self.source.lines.len();
         let heading = match self.report.attribution {
@@ -164,6 +178,7 @@ impl<'a> Lines<'a> {
         text
     }
 
+    /// Renders one line.
     fn line(&mut self, text: &mut String, index: usize) {
         let number = u32::try_from(index + 1).unwrap_or(u32::MAX);
         let file = self.source.file;
@@ -175,13 +190,13 @@ impl<'a> Lines<'a> {
             SourceLine(self.source.lines[index])
         );
         if first == number {
-            self.button(text, number);
-            self.note(text, number);
+            self.write_button(text, number);
+            self.write_note(text, number);
         }
         text.push_str("</div>\n");
     }
 
-    /// What happened to the statement that begins in a line.
+    /// Returns the CSS class for the state of the statement that begins in a line.
     fn class(&self, first: u32) -> &'static str {
         let findings = self.findings;
         if findings.excluded.contains(&first) {
@@ -197,8 +212,8 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// Which tests reach a line, short. The script adds the list.
-    fn button(&mut self, text: &mut String, line: u32) {
+    /// Renders a button with the tests that reach a line, in short. The script adds the list.
+    fn write_button(&mut self, text: &mut String, line: u32) {
         let tests = self.reached.line(line);
         let Some(first) = tests.first().copied() else {
             return;
@@ -212,56 +227,70 @@ impl<'a> Lines<'a> {
                     ""
                 };
                 self.last_named = Some(first);
-                (&tests[..1], class, shortened(self.report.test_name(first)))
+                (
+                    &tests[..1],
+                    class,
+                    shorten_name(self.report.test_name(first)),
+                )
             }
         };
         let set = self.mentioned.number(set);
         let _ = write!(text, "<button{class} data-tests=\"{set}\"");
-        if let Some(ways) = self.branches.get(&line) {
-            let ways: Vec<String> = (ways.iter())
-                .map(|way| {
-                    let tests = self.reached.way(line, *way);
+        if let Some(destinations) = self.branches.get(&line) {
+            let destinations: Vec<String> = (destinations.iter())
+                .map(|destination| {
+                    let tests = self.reached.branch(line, *destination);
                     let tests = match self.report.attribution {
                         Attribution::Every => tests,
                         Attribution::First => tests.get(..1).unwrap_or(tests),
                     };
                     let set = self.mentioned.number(tests);
-                    format!("{set} {}", without_tags(&self.source.way(line, *way)))
+                    format!(
+                        "{set} {}",
+                        without_tags(&self.source.describe_destination(line, *destination))
+                    )
                 })
                 .collect();
-            let _ = write!(text, " data-ways=\"{}\"", ways.join("|"));
+            let _ = write!(text, " data-ways=\"{}\"", destinations.join("|"));
         }
         let _ = write!(text, ">{}</button>", Escaped(&label));
     }
 
-    /// What is missing in a line that ran.
-    fn note(&self, text: &mut String, line: u32) {
+    /// Renders notes about the missing branches of a line that ran.
+    fn write_note(&self, text: &mut String, line: u32) {
         if !self.findings.partial.contains(&line) {
             return;
         }
-        let Some(ways) = self.branches.get(&line) else {
+        let Some(destinations) = self.branches.get(&line) else {
             return;
         };
-        let missing: Vec<i32> = (ways.iter().copied())
-            .filter(|way| self.findings.missing_branches.contains(&(line, *way)))
+        let missing: Vec<i32> = (destinations.iter().copied())
+            .filter(|destination| {
+                self.findings
+                    .missing_branches
+                    .contains(&(line, *destination))
+            })
             .collect();
-        let is_every_way = missing.len() == ways.len();
-        for words in self.source.never(line, &missing, is_every_way) {
+        let is_every_branch = missing.len() == destinations.len();
+        for words in self
+            .source
+            .describe_missing(line, &missing, is_every_branch)
+        {
             let columns = self.source.columns(line);
             let _ = write!(text, "<p style=\"--in:{columns}\"><span>{words}</span></p>");
         }
     }
 }
 
-/// A name for a narrow column; the list below the line has all of it.
-fn shortened(name: String) -> String {
+/// Shortens a name for a narrow column. The list below the line has the whole name.
+fn shorten_name(name: String) -> String {
     match name.char_indices().nth(60) {
-        Some((place, _)) => format!("{}…", &name[..place]),
+        Some((position, _)) => format!("{}…", &name[..position]),
         None => name,
     }
 }
 
-/// Markup without its tags; what was escaped stays escaped.
+/// Removes the tags of markup. Escaped characters stay escaped.
 fn without_tags(markup: &str) -> String {
     let mut text = String::new();
     let mut is_inside = false;
@@ -283,7 +312,7 @@ mod tests {
     use super::*;
     use crate::toys;
 
-    /// The lines of the toy's page, without head and foot.
+    /// Compares the lines of the toy's page, without head and foot.
     fn check(attribution: Attribution, expected: Expect) {
         let report = CoverageReport {
             attribution,
@@ -291,7 +320,7 @@ mod tests {
         };
         let cart = toys::cart();
         let findings = cart.findings();
-        expected.assert_eq(&Lines::new(&report, &cart, &findings).markup());
+        expected.assert_eq(&SourceLines::new(&report, &cart, &findings).markup());
     }
 
     #[test]
@@ -374,13 +403,13 @@ mod tests {
     #[test]
     fn what_is_missing_is_said_without_source() {
         let report = toys::report();
-        let place = Place {
+        let position = PagePosition {
             name: "gone.py",
             previous: None,
             next: None,
         };
         let file = &report.files[4];
-        let text = page(&report, file, &file.findings(), &place, Timestamp(0));
+        let text = page(&report, file, &file.findings(), &position, Timestamp(0));
         assert!(text.contains("The source of this file cannot be read. Missing: 1."));
     }
 }

@@ -1,13 +1,14 @@
-//! The file names of pages: recognisable, harmless on every file system, and all different.
+//! File names of pages: recognisable, safe on every file system, and all different.
 
 use std::collections::BTreeSet;
 
-/// Longer names are cut in front: files in the same folder differ at the end.
-const LONGEST: usize = 80;
+/// Maximum length of a name. Longer names are cut in front, because files in the same folder differ
+/// at the end.
+const MAX_LENGTH: usize = 80;
 
-/// A page name for each file name, in the same order.
+/// Returns a page name for each file name, in the same order.
 pub(super) fn page_names<'a>(names: impl Iterator<Item = &'a str>) -> Vec<String> {
-    // Not to be taken by a file called `index`.
+    // The name of the first page must not be taken by a file called `index`.
     let mut taken = BTreeSet::from(["index".to_owned()]);
     names
         .map(|name| {
@@ -23,8 +24,9 @@ pub(super) fn page_names<'a>(names: impl Iterator<Item = &'a str>) -> Vec<String
         .collect()
 }
 
-/// Small ASCII letters, digits, and a little between them: nothing to be quoted in a link or in a shell, and nothing
-/// that differs only in capitals, which is no difference on some disks.
+/// Reduces a name to lower-case ASCII letters, digits and a few characters between them. Such a
+/// name needs no quoting in a link or a shell, and names do not differ only in case, which some
+/// file systems ignore.
 fn plain(name: &str) -> String {
     let plain: String = name
         .chars()
@@ -33,8 +35,8 @@ fn plain(name: &str) -> String {
             _ => '_',
         })
         .collect();
-    let start = plain.len().saturating_sub(LONGEST);
-    // No dot in front, for that would hide the page.
+    let start = plain.len().saturating_sub(MAX_LENGTH);
+    // A dot in front would hide the page.
     let plain = plain[start..].trim_start_matches(['.', '_', '-']);
     if plain.is_empty() {
         "file".to_owned()

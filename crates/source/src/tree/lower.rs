@@ -1,4 +1,4 @@
-//! From the parser's tree to ours.
+//! Translation of the parser's tree to ours.
 
 use ruff_python_ast as ast;
 use ruff_python_ast::visitor::{Visitor, walk_expr, walk_stmt};
@@ -6,30 +6,33 @@ use ruff_python_ast::{Expr, Stmt};
 use ruff_text_size::Ranged;
 
 use super::{
-    Alias, Case, Class, Clause, Comparison, ComprehensionKind, Expression, ExpressionKind,
-    Function, Handler, Keyword, Operator, Parameter, ParameterKind, Pattern, Piece, Statement,
-    StatementKind, UnaryOperator, docstring,
+    Alias, Class, Comparison, ComprehensionClause, ComprehensionKind, Expression, ExpressionKind,
+    FStringPiece, Function, Handler, Keyword, MatchCase, Operator, Parameter, ParameterKind,
+    Pattern, Statement, StatementKind, UnaryOperator, docstring,
 };
 use crate::Range;
 use crate::parse::{Tree, shifted};
 
 /// Translates one tree.
 pub(super) struct Lower {
-    /// Where in the caller's text the parsed part starts.
+    /// The offset of the parsed part in the caller's text.
     pub(super) offset: usize,
 }
 
 impl Lower {
+    /// Creates a translator for a tree.
     pub(super) fn of(tree: &Tree) -> Self {
         Self {
             offset: tree.offset(),
         }
     }
 
+    /// Returns the range of a node in the caller's text.
     fn range(&self, node: &impl Ranged) -> Range {
         shifted(node.range(), self.offset)
     }
 
+    /// Translates statements.
     pub(super) fn statements(&self, body: &[Stmt]) -> Vec<Statement> {
         body.iter()
             .filter_map(|statement| self.statement(statement))
@@ -43,7 +46,8 @@ impl Lower {
         })
     }
 
-    /// Nothing for what is no Python: the escapes of notebooks, which the parser only reads when asked to.
+    /// Translates a statement. Returns `None` for notebook escapes, which are not Python and which
+    /// the parser only reads when asked to.
     fn statement_kind(&self, statement: &Stmt) -> Option<StatementKind> {
         Some(match statement {
             Stmt::FunctionDef(node) => StatementKind::Function(Box::new(self.function(node))),
@@ -114,8 +118,8 @@ impl Lower {
                 names: aliases(&node.names),
                 level: node.level,
             },
-            Stmt::Global(node) => StatementKind::Global(words(&node.names)),
-            Stmt::Nonlocal(node) => StatementKind::Nonlocal(words(&node.names)),
+            Stmt::Global(node) => StatementKind::Global(identifiers(&node.names)),
+            Stmt::Nonlocal(node) => StatementKind::Nonlocal(identifiers(&node.names)),
             Stmt::Expr(node) => StatementKind::Expression(self.expression(&node.value)),
             Stmt::Pass(_) => StatementKind::Pass,
             Stmt::Break(_) => StatementKind::Break,
@@ -213,7 +217,7 @@ impl Lower {
         }
     }
 
-    /// The clauses behind an `if`, as the statements of its `else`.
+    /// Translates the clauses after an `if` to the statements of its `else`.
     fn otherwise(&self, clauses: &[ast::ElifElseClause]) -> Vec<Statement> {
         // From the last to the first, not by recursion: a text may have thousands of them.
         let mut otherwise = Vec::new();
@@ -255,8 +259,8 @@ impl Lower {
             .collect()
     }
 
-    fn case(&self, case: &ast::MatchCase) -> Case {
-        Case {
+    fn case(&self, case: &ast::MatchCase) -> MatchCase {
+        MatchCase {
             pattern: self.pattern(&case.pattern),
             guard: self.maybe(case.guard.as_deref()),
             body: self.statements(&case.body),
@@ -321,6 +325,7 @@ impl Lower {
             .collect()
     }
 
+    /// Translates an optional expression.
     fn maybe(&self, expression: Option<&Expr>) -> Option<Expression> {
         expression.map(|expression| self.expression(expression))
     }
@@ -333,6 +338,7 @@ impl Lower {
         expression.map(|expression| self.boxed(expression))
     }
 
+    /// Translates an expression.
     pub(super) fn expression(&self, expression: &Expr) -> Expression {
         Expression {
             range: self.range(expression),
@@ -437,6 +443,7 @@ impl Lower {
         }
     }
 
+    /// Translates a comprehension.
     fn comprehension(
         &self,
         kind: ComprehensionKind,
@@ -450,10 +457,10 @@ impl Lower {
         }
     }
 
-    fn clauses(&self, clauses: &[ast::Comprehension]) -> Vec<Clause> {
+    fn clauses(&self, clauses: &[ast::Comprehension]) -> Vec<ComprehensionClause> {
         clauses
             .iter()
-            .map(|clause| Clause {
+            .map(|clause| ComprehensionClause {
                 is_async: clause.is_async,
                 target: self.expression(&clause.target),
                 iterable: self.expression(&clause.iter),
@@ -472,7 +479,8 @@ impl Lower {
             .collect()
     }
 
-    fn pieces(&self, value: &ast::FStringValue) -> Vec<Piece> {
+    /// Translates a formatted string, with adjacent texts joined.
+    fn pieces(&self, value: &ast::FStringValue) -> Vec<FStringPiece> {
         let mut pieces = Vec::new();
         for part in value {
             match part {
@@ -484,7 +492,8 @@ impl Lower {
                                 add_text(&mut pieces, &text.value);
                             }
                             ast::InterpolatedStringElement::Interpolation(value) => {
-                                pieces.push(Piece::Value(self.expression(&value.expression)));
+                                pieces
+                                    .push(FStringPiece::Value(self.expression(&value.expression)));
                             }
                         }
                     }
@@ -495,12 +504,12 @@ impl Lower {
     }
 }
 
-/// Joins neighbouring texts, which only the way they are written keeps apart.
-fn add_text(pieces: &mut Vec<Piece>, text: &str) {
-    if let Some(Piece::Text(before)) = pieces.last_mut() {
+/// Appends text, joined with preceding text: they were only written separately.
+fn add_text(pieces: &mut Vec<FStringPiece>, text: &str) {
+    if let Some(FStringPiece::Text(before)) = pieces.last_mut() {
         before.push_str(text);
     } else if !text.is_empty() {
-        pieces.push(Piece::Text(text.to_owned()));
+        pieces.push(FStringPiece::Text(text.to_owned()));
     }
 }
 
@@ -514,10 +523,12 @@ fn aliases(names: &[ast::Alias]) -> Vec<Alias> {
         .collect()
 }
 
-fn words(names: &[ast::Identifier]) -> Vec<String> {
+/// Returns identifiers as strings.
+fn identifiers(names: &[ast::Identifier]) -> Vec<String> {
     names.iter().map(ToString::to_string).collect()
 }
 
+/// Translates a number.
 fn number(number: &ast::Number) -> ExpressionKind {
     match number {
         ast::Number::Int(integer) => ExpressionKind::Integer(integer.to_string()),
@@ -568,12 +579,12 @@ fn comparison(comparison: ast::CmpOp) -> Comparison {
     }
 }
 
-/// Whether these statements yield, outside of functions and classes that stand among them.
+/// Returns true if these statements yield, outside of inner functions and classes.
 fn yields(body: &[Stmt]) -> bool {
-    struct Search {
+    struct YieldFinder {
         found: bool,
     }
-    impl Visitor<'_> for Search {
+    impl Visitor<'_> for YieldFinder {
         fn visit_stmt(&mut self, statement: &Stmt) {
             if !self.found && !matches!(statement, Stmt::FunctionDef(_) | Stmt::ClassDef(_)) {
                 walk_stmt(self, statement);
@@ -588,7 +599,7 @@ fn yields(body: &[Stmt]) -> bool {
             }
         }
     }
-    let mut search = Search { found: false };
-    search.visit_body(body);
-    search.found
+    let mut finder = YieldFinder { found: false };
+    finder.visit_body(body);
+    finder.found
 }

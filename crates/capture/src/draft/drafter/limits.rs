@@ -1,19 +1,20 @@
-//! What is done to all actions together when they are known.
+//! Adjustments to all actions together.
 
 use std::collections::BTreeSet;
 
-use super::super::action::{Callee, What};
+use super::super::action::{ActionCallee, ArgumentSource};
 use super::super::guard;
 use super::Drafter;
 
 impl Drafter<'_> {
-    /// What is added to itself, or multiplied, grows without end.
-    pub(super) fn keep_small(&mut self) {
+    /// Adds guards to actions that could let objects grow without limit, such as adding an object
+    /// to itself.
+    pub(super) fn guard_growth(&mut self) {
         let sized: BTreeSet<usize> = (0..self.classes.len())
             .filter(|number| {
                 let class = self.classes.get(*number).map(|class| &class.reference);
                 let methods = class
-                    .map(|class| self.surface.methods(class))
+                    .map(|class| self.api.methods(class))
                     .unwrap_or_default();
                 methods
                     .iter()
@@ -21,13 +22,13 @@ impl Drafter<'_> {
             })
             .collect();
         for action in &mut self.actions {
-            let Callee::Of { class, name, .. } = &action.callee else {
+            let ActionCallee::Of { class, name, .. } = &action.callee else {
                 continue;
             };
             let is_doubled = action
                 .arguments
                 .iter()
-                .any(|argument| argument.what == What::Object(*class));
+                .any(|argument| argument.source == ArgumentSource::Object(*class));
             let grows = matches!(
                 name.as_str(),
                 "__add__" | "__iadd__" | "__radd__" | "__mul__" | "__imul__" | "__rmul__"
@@ -37,20 +38,21 @@ impl Drafter<'_> {
                 "__eq__" | "__ne__" | "__lt__" | "__le__" | "__gt__" | "__ge__" | "__contains__"
             );
             if sized.contains(class) && (grows || is_doubled) && !compares {
-                action.guard = Some(guard::against_growth());
+                action.guard = Some(guard::size_guard());
                 action.note.push_str("; kept small");
             }
         }
     }
 
-    /// An action that needs an object which no action makes can never be taken.
-    pub(super) fn leave_out_what_nothing_makes(&mut self) {
+    /// Comments out actions that need an object which no action makes.
+    pub(super) fn leave_out_unreachable(&mut self) {
         loop {
             let made: BTreeSet<usize> = self
                 .actions
                 .iter()
                 .filter(|action| action.left_out.is_none())
-                // Something that only makes objects from objects of the same class does not begin.
+                // An action that only makes objects from objects of the same class cannot make the
+                // first one.
                 .filter(|action| {
                     !action
                         .result

@@ -1,10 +1,10 @@
-//! What was always so.
+//! Guards inferred from calls.
 
 use super::*;
-use crate::toys::Made;
+use crate::toys::CallBuilder;
 
 fn call(name: &str, is_open: bool, items: &[i64]) -> Call {
-    let mut made = Made::of(name);
+    let mut made = CallBuilder::of(name);
     let open = made.plain(Value::Boolean(is_open));
     let hidden = made.plain(Value::Boolean(is_open));
     let items = made.list(2, items);
@@ -16,43 +16,43 @@ fn call(name: &str, is_open: bool, items: &[i64]) -> Call {
     made.on("Door", own, own).call
 }
 
-fn told(calls: &[Call], others: &[Call]) -> Option<String> {
+fn describe(calls: &[Call], others: &[Call]) -> Option<String> {
     let calls: Vec<&Call> = calls.iter().collect();
     let others: Vec<&Call> = others.iter().collect();
-    let guard = observed(&calls, &others)?;
+    let guard = infer_guard(&calls, &others)?;
     Some(format!("{}x{}", guard.before, guard.behind))
 }
 
 #[test]
-fn what_was_always_so_before_a_call_is_a_guard() {
+fn a_condition_that_always_held_is_a_guard() {
     let walked = [
         call("walk", true, &[]),
         call("walk", true, &[1]),
         call("walk", true, &[2]),
     ];
     let shut = [call("open", false, &[])];
-    assert_eq!(told(&walked, &shut).as_deref(), Some("x.is_open"));
+    assert_eq!(describe(&walked, &shut).as_deref(), Some("x.is_open"));
     let taken = [
         call("take", true, &[1]),
         call("take", false, &[1, 2]),
         call("take", true, &[2]),
     ];
-    assert_eq!(told(&taken, &shut).as_deref(), Some("x.items"));
+    assert_eq!(describe(&taken, &shut).as_deref(), Some("x.items"));
     let opened = [
         call("open", false, &[]),
         call("open", false, &[1]),
         call("open", false, &[2]),
     ];
-    assert_eq!(told(&opened, &walked).as_deref(), Some("not x.is_open"));
+    assert_eq!(describe(&opened, &walked).as_deref(), Some("not x.is_open"));
 }
 
 #[test]
-fn what_was_never_otherwise_says_nothing() {
+fn a_condition_that_never_varied_is_no_guard() {
     let walked = [
         call("walk", true, &[]),
         call("walk", true, &[1]),
         call("walk", true, &[2]),
     ];
-    assert_eq!(told(&walked, &[]), None);
-    assert_eq!(told(&walked[..2], &[call("open", false, &[])]), None);
+    assert_eq!(describe(&walked, &[]), None);
+    assert_eq!(describe(&walked[..2], &[call("open", false, &[])]), None);
 }

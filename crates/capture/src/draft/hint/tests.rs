@@ -1,10 +1,10 @@
-//! What hints lead to.
+//! Values suggested by hints.
 
 use std::path::Path;
 
 use super::*;
-use crate::draft::surface::Surface;
-use crate::inspect::{Chosen, Project};
+use crate::draft::public_api::PublicApi;
+use crate::inspect::{FileFilter, PythonProject};
 
 const MODULE: &str = "import enum
 from dataclasses import dataclass
@@ -18,18 +18,18 @@ class Cart:
     pass
 ";
 
-fn told(annotation: &str) -> String {
+fn describe(annotation: &str) -> String {
     let folder = tempfile::tempdir().expect("a folder");
     std::fs::write(folder.path().join("shop.py"), MODULE).expect("a file");
-    let project = Project::read(folder.path(), &Chosen::default());
+    let project = PythonProject::read(folder.path(), &FileFilter::default());
     let roots = ["shop".to_owned()];
-    let surface = Surface::of(&project, &roots, Default::default());
+    let api = PublicApi::of(&project, &roots, Default::default());
     let module = project
         .module_at(Path::new("shop.py"))
         .expect("it is there");
-    let mut scope = Scope::by_module(Default::default(), Default::default());
-    let mut hints = Hints {
-        surface: &surface,
+    let mut scope = ImportScope::by_module(Default::default(), Default::default());
+    let mut hints = HintReader {
+        api: &api,
         module,
         scope: &mut scope,
     };
@@ -75,31 +75,31 @@ fn types_have_values() {
         ("Literal['a', -1, None]", ": \"a\" | -1 | None"),
     ];
     for (annotation, values) in expected {
-        assert_eq!(told(annotation), values, "{annotation}");
+        assert_eq!(describe(annotation), values, "{annotation}");
     }
 }
 
 #[test]
 fn unions_have_the_values_of_their_parts() {
     let both = "bool_or_bytes: True | False | b\"\" | b\"a\" | b\"\\x00\\xff\"";
-    assert_eq!(told("bool | bytes"), both);
-    assert_eq!(told("Union[bool, bytes]"), both);
-    assert_eq!(told("Optional[bool]"), "bool: True | False | None");
-    assert_eq!(told("bool | None"), "bool: True | False | None");
-    assert_eq!(told("Thing | bool"), "bool: True | False");
+    assert_eq!(describe("bool | bytes"), both);
+    assert_eq!(describe("Union[bool, bytes]"), both);
+    assert_eq!(describe("Optional[bool]"), "bool: True | False | None");
+    assert_eq!(describe("bool | None"), "bool: True | False | None");
+    assert_eq!(describe("Thing | bool"), "bool: True | False");
 }
 
 #[test]
 fn classes_of_the_module_have_members_or_objects() {
-    assert_eq!(told("Color"), "color: shop.Color.RED | shop.Color.BLUE");
+    assert_eq!(describe("Color"), "color: shop.Color.RED | shop.Color.BLUE");
     assert_eq!(
-        told("Optional[Cart]"),
+        describe("Optional[Cart]"),
         "cart: an object of shop.Cart | None"
     );
 }
 
 #[test]
-fn what_says_nothing_gives_nothing() {
+fn uninformative_hints_give_no_values() {
     for annotation in [
         "Thing",
         "Callable[[int], int]",
@@ -108,10 +108,10 @@ fn what_says_nothing_gives_nothing() {
         "type[Cart]",
         "list[list[list[list[list[int]]]]]",
     ] {
-        let told = told(annotation);
+        let describe = describe(annotation);
         assert!(
-            told == "nothing" || told.starts_with("list"),
-            "{annotation}: {told}"
+            describe == "nothing" || describe.starts_with("list"),
+            "{annotation}: {describe}"
         );
     }
 }

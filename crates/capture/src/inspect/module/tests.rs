@@ -1,12 +1,12 @@
-//! What is read from a file, piece by piece.
+//! Definitions and imports read from single files.
 
 use super::*;
 
-fn module(text: &str) -> Module {
-    Module::of_text(Path::new("app.py"), text, &Settings::default())
+fn module(text: &str) -> ProjectModule {
+    ProjectModule::of_text(Path::new("app.py"), text, &PytestSettings::default())
 }
 
-fn role_of(module: &Module, name: &str) -> Role {
+fn role_of(module: &ProjectModule, name: &str) -> FunctionRole {
     match &module.definition(name).expect("it is defined").kind {
         DefinitionKind::Function(function) => function.role,
         DefinitionKind::Class(_) => panic!("a class"),
@@ -26,7 +26,7 @@ fn definitions_are_found_where_they_stand() {
     let DefinitionKind::Function(last) = &found.definitions[4].kind else {
         panic!("not a function");
     };
-    assert_eq!(last.flow, Flow::AsyncGenerator);
+    assert_eq!(last.execution, ExecutionKind::AsyncGenerator);
     assert!(found.definition_at(11, "<lambda>").is_some());
 }
 
@@ -34,14 +34,14 @@ fn definitions_are_found_where_they_stand() {
 fn roles_come_from_decorators_and_places() {
     let text = "class A:\n    @property\n    def p(self): pass\n    @p.setter\n    def p(self, v): pass\n    @classmethod\n    def c(cls): pass\n    @staticmethod\n    def s(): pass\n    @functools.cached_property\n    def k(self): pass\n    @typing.overload\n    def o(self): ...\n    def __new__(cls): pass\n    def m(self):\n        def inner(): pass\n";
     let found = module(text);
-    assert_eq!(role_of(&found, "A.p"), Role::Setter);
-    assert_eq!(role_of(&found, "A.c"), Role::ClassMethod);
-    assert_eq!(role_of(&found, "A.s"), Role::StaticMethod);
-    assert_eq!(role_of(&found, "A.k"), Role::Getter);
-    assert_eq!(role_of(&found, "A.o"), Role::Overload);
-    assert_eq!(role_of(&found, "A.__new__"), Role::StaticMethod);
-    assert_eq!(role_of(&found, "A.m"), Role::Method);
-    assert_eq!(role_of(&found, "A.m.<locals>.inner"), Role::Nested);
+    assert_eq!(role_of(&found, "A.p"), FunctionRole::Setter);
+    assert_eq!(role_of(&found, "A.c"), FunctionRole::ClassMethod);
+    assert_eq!(role_of(&found, "A.s"), FunctionRole::StaticMethod);
+    assert_eq!(role_of(&found, "A.k"), FunctionRole::Getter);
+    assert_eq!(role_of(&found, "A.o"), FunctionRole::Overload);
+    assert_eq!(role_of(&found, "A.__new__"), FunctionRole::StaticMethod);
+    assert_eq!(role_of(&found, "A.m"), FunctionRole::Method);
+    assert_eq!(role_of(&found, "A.m.<locals>.inner"), FunctionRole::Nested);
     assert_eq!(found.definitions[1].first_line, 2);
 }
 
@@ -111,10 +111,10 @@ fn fields_are_what_a_constructor_takes() {
 #[test]
 fn names_mean_what_was_imported() {
     let text = "from .inner import Thing\nfrom . import other\nfrom ..far import away as near\nimport os.path\n";
-    let settings = Settings::default();
-    let package = Module::of_text(Path::new("shop/cart/__init__.py"), text, &settings);
-    let plain = Module::of_text(Path::new("shop/cart.py"), text, &settings);
-    let meanings = |module: &Module| {
+    let settings = PytestSettings::default();
+    let package = ProjectModule::of_text(Path::new("shop/cart/__init__.py"), text, &settings);
+    let plain = ProjectModule::of_text(Path::new("shop/cart.py"), text, &settings);
+    let meanings = |module: &ProjectModule| {
         ["Thing", "other.f", "near", "os.path", "own"].map(|name| module.resolved(name).to_string())
     };
     assert_eq!(

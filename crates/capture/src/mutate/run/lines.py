@@ -1,4 +1,4 @@
-"""Which lines of some files run: cheaply, by what the interpreter offers for it."""
+"""Measures which lines of some files run, by the cheapest interface of the interpreter."""
 
 import os
 import sys
@@ -9,7 +9,7 @@ CO_OPTIMIZED = 0x1
 
 
 class Lines:
-    """Which lines of the program run."""
+    """The lines of the program that have run."""
 
     def __init__(self, paths):
         self.numbers = {path: number for number, path in enumerate(paths)}
@@ -18,7 +18,7 @@ class Lines:
         self.at_import = set()
 
     def number(self, code):
-        """The number of the file that a code object comes from, if it belongs to the program."""
+        """Returns the number of a code object's file, if it belongs to the program."""
         name = code.co_filename
         if name not in self.known:
             self.known[name] = self.numbers.get(os.path.realpath(name))
@@ -29,7 +29,7 @@ class Lines:
         found.add((self.number(code), line))
 
     def begin(self):
-        """Notes from now on."""
+        """Starts measuring."""
         if not hasattr(sys, "monitoring"):
             threading.settrace(self.called)
             sys.settrace(self.called)
@@ -51,8 +51,8 @@ class Lines:
         sys.monitoring.register_callback(tool, events.LINE, reached)
         sys.monitoring.set_events(tool, events.PY_START)
 
-    def again(self):
-        """Forgets what ran so far."""
+    def restart(self):
+        """Forgets the lines so far, and measures restart."""
         self.found.clear()
         self.at_import.clear()
         if hasattr(sys, "monitoring"):

@@ -1,15 +1,20 @@
-"""Runs tests with mutants of a program, one after the other. Started by Testwright in a process of its own.
+"""Runs tests with mutants of a program, one after the other.
 
-Reads its orders as JSON from the file named first, requests as JSON lines from standard input, and answers in JSON lines on
-standard output. It works in one of three ways:
+Started by Testwright in a process of its own.
 
-- `measure`: runs the tests without any mutant and tells which lines each of them reaches, and how long it takes.
-- `swap`: collects the tests, then for each request makes a copy of this process in which the code of the functions that the
-  mutant changes is exchanged, and runs tests there. Nothing is imported again, so this takes no longer than the tests.
-- `load`: for what runs when a module is imported. The copy is made before any module of the program is there, and loads the
-  changed text in the place of the file's. What the program uses of others is there already.
+Reads its options as JSON from the first argument's file, requests as JSON lines from standard
+input, and replies in JSON lines on standard output. It works in one of three modes:
 
-No file is changed, and nothing outside of one folder can be (`guard.py`).
+- `measure`: runs the tests without mutants, and reports the lines that each of them reaches and its
+  duration.
+- `swap`: collects the tests, then forks this process for each request. The fork exchanges the code
+  of the functions that the mutant changes, and runs tests. Nothing is imported again, so this takes
+  no longer than the tests.
+- `load`: for code that runs when a module is imported. The fork is made before any module of the
+  program is loaded, and loads the changed text instead of the file's. Modules that the program uses
+  from elsewhere are loaded already.
+
+No file is changed, and tests cannot change files outside of one folder (`guard.py`).
 """
 
 import gc
@@ -31,45 +36,45 @@ try:
 except ImportError:  # not on Windows
     resource = None
 
-with open(sys.argv[1], encoding="utf-8") as orders_file:
-    ORDERS = json.load(orders_file)
-#: The files of the program, in the order in which they are numbered.
-SOURCES = dict(ORDERS["sources"])
+with open(sys.argv[1], encoding="utf-8") as options_file:
+    OPTIONS = json.load(options_file)
+#: The files of the program by path, in the order of their numbers.
+SOURCES = dict(OPTIONS["sources"])
 REQUESTS = os.dup(0)
-ANSWERS = os.fdopen(os.dup(1), "w", encoding="utf-8")
+REPLIES = os.fdopen(os.dup(1), "w", encoding="utf-8")
 CAN_FORK = hasattr(os, "fork")
 
-#: No test without a mutant may take longer, in seconds.
-LONGEST = 60
-#: How much memory a copy may take beyond what it begins with.
-MEMORY = 2 << 30
-#: What is here is not of the program's own, even if it is below its folder.
-INSTALLED = (sys.prefix, sys.base_prefix, ORDERS["inside"])
+#: The time limit in seconds of a test without a mutant.
+MAX_SECONDS = 60
+#: The memory that a fork may allocate, in bytes.
+MAX_MEMORY = 2 << 30
+#: Folders whose modules are not the program's own, even below its folder.
+INSTALLED = (sys.prefix, sys.base_prefix, OPTIONS["inside"])
 
 
-def tell(**answer):
-    ANSWERS.write(json.dumps(answer) + "\n")
-    ANSWERS.flush()
+def reply(**answer):
+    REPLIES.write(json.dumps(answer) + "\n")
+    REPLIES.flush()
 
 
 def requests():
-    """All requests; ends when nobody is left to ask."""
-    waiting = b""
+    """Yields all requests until standard input is closed."""
+    buffer = b""
     while True:
-        while b"\n" not in waiting:
+        while b"\n" not in buffer:
             more = os.read(REQUESTS, 1 << 16)
             if not more:
                 return
-            waiting += more
-        line, _, waiting = waiting.partition(b"\n")
+            buffer += more
+        line, _, buffer = buffer.partition(b"\n")
         yield json.loads(line)
 
 
 # Tests
 
 
-def by_pytest(files, use):
-    """Collects tests and calls `use` with a function for each by its name, and with what could not be collected."""
+def collect_by_pytest(files, use):
+    """Collects tests. Calls `use` with a function for each, by name, and with collection errors."""
     import pytest
     from _pytest.runner import runtestprotocol
 
@@ -96,12 +101,12 @@ def by_pytest(files, use):
             use({item.nodeid: lambda item=item: run(item) for item in session.items}, broken)
             return True
 
-    arguments = ["-q", "-p", "no:cacheprovider", "-c", ORDERS["settings"]]
-    arguments += ["--rootdir", ORDERS["root"], "--basetemp", ORDERS["temporary"]]
+    arguments = ["-q", "-p", "no:cacheprovider", "-c", OPTIONS["settings"]]
+    arguments += ["--rootdir", OPTIONS["root"], "--basetemp", OPTIONS["temporary"]]
     pytest.main([*arguments, *files], plugins=[Plugin()])
 
 
-def by_unittest(files, use):
+def collect_by_unittest(files, use):
     import unittest
 
     tests, broken = {}, []
@@ -114,9 +119,9 @@ def by_unittest(files, use):
         return ("skipped", "") if result.skipped else ("passed", "")
 
     for path in files:
-        file = os.path.relpath(path, ORDERS["root"]).replace(os.sep, "/")
+        file = os.path.relpath(path, OPTIONS["root"]).replace(os.sep, "/")
         try:
-            module = imported(path)
+            module = import_file(path)
         except Exception as error:
             broken.append((file, first_line(f"{type(error).__name__}: {error}")))
             continue
@@ -131,8 +136,8 @@ def by_unittest(files, use):
     use(tests, broken)
 
 
-def imported(path):
-    """The module in a file, by its name in the package that the file belongs to."""
+def import_file(path):
+    """Imports the module in a file, by its name in the package that the file belongs to."""
     folder, name = os.path.split(path[: -len(".py")])
     while os.path.exists(os.path.join(folder, "__init__.py")):
         folder, package = os.path.split(folder)
@@ -146,14 +151,14 @@ def first_line(text):
     return (lines[0] if lines else "")[:200]
 
 
-collect = by_pytest if ORDERS["style"] == "pytest" else by_unittest
+collect = collect_by_pytest if OPTIONS["style"] == "pytest" else collect_by_unittest
 
 
-# Copies of this process
+# Forks of this process
 
 
-def forked(work, seconds, processor):
-    """What `work` gives in a copy of this process, or how the copy ended."""
+def run_forked(work, seconds, processor):
+    """Calls `work` in a fork of this process. Returns its result, or how the fork ended."""
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
@@ -167,7 +172,7 @@ def forked(work, seconds, processor):
         os._exit(0)
     os.close(writer)
     answer, is_late = b"", False
-    # No request comes before the answer, so the end of requests is all that there can be.
+    # No request comes before the reply, so readable requests mean that standard input is closed.
     ready = select.select([reader, REQUESTS], [], [], seconds)[0]
     if reader in ready:
         answer = os.read(reader, 1 << 16)
@@ -175,9 +180,9 @@ def forked(work, seconds, processor):
         is_late = True
     os.close(reader)
     if not answer:
-        # Somebody who waits for the end may still be at it.
+        # The fork may have closed the pipe and still be running.
         is_late = is_late or not has_ended(child)
-    status = end(child)
+    status = kill(child)
     if REQUESTS in ready:
         os._exit(1)
     if answer:
@@ -190,7 +195,7 @@ def forked(work, seconds, processor):
 
 
 def has_ended(child):
-    """Whether a process that has closed its side of the pipe is at its end, or will be in a moment."""
+    """Returns true if a process that has closed its side of the pipe ends within a second."""
     until = time.monotonic() + 1
     while time.monotonic() < until:
         if hasattr(os, "waitid"):
@@ -200,7 +205,7 @@ def has_ended(child):
     return not hasattr(os, "waitid")
 
 
-def end(child):
+def kill(child):
     testwright_guard.lifted = True
     try:
         os.kill(child, signal.SIGKILL)
@@ -210,7 +215,7 @@ def end(child):
 
 
 def limit(processor):
-    """Processor time rather than time, because other processes may be at work as well."""
+    """Limits processor time, which does not depend on the load of the machine, and memory."""
     if resource is None:
         return
     resource.setrlimit(resource.RLIMIT_CPU, (processor, processor + 1))
@@ -218,13 +223,13 @@ def limit(processor):
     try:
         with open("/proc/self/statm", encoding="ascii") as file:
             size = int(file.read().split()[0]) * resource.getpagesize()
-        resource.setrlimit(resource.RLIMIT_AS, (size + MEMORY, size + MEMORY))
+        resource.setrlimit(resource.RLIMIT_AS, (size + MAX_MEMORY, size + MAX_MEMORY))
     except OSError:
-        pass  # no such file on this system, and no limit
+        pass  # this system has no such file, so there is no limit
 
 
-def tried(tests, names, broken=()):
-    """Runs tests until one fails."""
+def run_until_failure(tests, names, broken=()):
+    """Runs tests until one fails, and returns the reply."""
     for name in names:
         if name not in tests:
             message = broken[0][1] if broken else "it is not there any more"
@@ -245,42 +250,42 @@ def measure():
 
     def use(tests, broken):
         for name, message in broken:
-            tell(broken=name, message=message)
-        # What functions do while modules are imported is not done again for each test.
+            reply(broken=name, message=message)
+        # Functions that run during imports do not run again for each test.
         at_import = lines.found | lines.at_import
-        tell(
+        reply(
             seconds=time.perf_counter() - started,
             lines=sorted(at_import),
             outside=outside(),
             forks=CAN_FORK,
         )
-        wanted = ORDERS["wanted"]
+        wanted = OPTIONS["wanted"]
         for name, run in tests.items():
             if wanted is None or name.partition("[")[0] in wanted:
                 measure_one(lines, name, run)
 
-    collect(ORDERS["files"], use)
-    tell(done=True)
+    collect(OPTIONS["files"], use)
+    reply(done=True)
 
 
 def measure_one(lines, name, run):
     def work():
-        lines.again()
+        lines.restart()
         started = time.perf_counter()
         outcome, message = run()
         seconds = time.perf_counter() - started
         reached = lines.found | lines.at_import
-        tell(test=name, outcome=outcome, message=message, seconds=seconds, lines=sorted(reached))
+        reply(test=name, outcome=outcome, message=message, seconds=seconds, lines=sorted(reached))
         return {}
 
-    ended = forked(work, LONGEST, LONGEST) if CAN_FORK else work()
+    ended = run_forked(work, MAX_SECONDS, MAX_SECONDS) if CAN_FORK else work()
     if ended:
-        message = ended.get("message") or f"it takes longer than {LONGEST} seconds"
-        tell(test=name, outcome="failed", message=message, seconds=0, lines=[])
+        message = ended.get("message") or f"it takes longer than {MAX_SECONDS} seconds"
+        reply(test=name, outcome="failed", message=message, seconds=0, lines=[])
 
 
 def outside():
-    """The modules that are loaded and not of the program's own, in the order of their import."""
+    """Returns the loaded modules that are not the program's own, in the order of their import."""
     names = []
     for name, module in list(sys.modules.items()):
         if name != "__main__" and getattr(module, "__spec__", None) and not is_own(module):
@@ -292,21 +297,21 @@ def is_own(module):
     path = getattr(module, "__file__", None)
     folders = [path] if path else list(getattr(module, "__path__", ()))
     for folder in folders:
-        is_installed = any(is_below(folder, place) for place in INSTALLED)
-        if is_below(folder, ORDERS["root"]) and not is_installed:
+        is_installed = any(is_inside(folder, place) for place in INSTALLED)
+        if is_inside(folder, OPTIONS["root"]) and not is_installed:
             return True
     return False
 
 
-def is_below(path, folder):
+def is_inside(path, folder):
     return os.path.realpath(path).startswith(os.path.realpath(folder) + os.sep)
 
 
 # With mutants
 
 
-def mutated(request):
-    """The code of the changed file; nothing if this version of Python does not take it."""
+def compile_mutant(request):
+    """Compiles the changed file; returns None if this version of Python rejects it."""
     text = SOURCES[request["file"]].encode()
     before, after = text[: request["start"]], text[request["end"] :]
     changed = before + request["replacement"].encode() + after
@@ -321,7 +326,7 @@ def serve_swaps():
 
     def use(tests, broken):
         live = live_functions()
-        # Copies share what is never looked at again.
+        # Forks share the memory of frozen objects.
         gc.collect()
         gc.freeze()
         for request in requests():
@@ -330,17 +335,17 @@ def serve_swaps():
                 originals[file] = compile(SOURCES[file], file, "exec", dont_inherit=True)
 
             def work(request=request, original=originals[file]):
-                if not swap(original, mutated(request), live):
+                if not swap(original, compile_mutant(request), live):
                     return {"noticed": "not here"}
-                return tried(tests, request["tests"])
+                return run_until_failure(tests, request["tests"])
 
-            tell(**forked(work, request["seconds"], request["processor"]))
+            reply(**run_forked(work, request["seconds"], request["processor"]))
 
-    collect(ORDERS["files"], use)
+    collect(OPTIONS["files"], use)
 
 
 def live_functions():
-    """All functions of the program that there are, by their code."""
+    """Returns all existing functions of the program, by their code."""
     paths = set(SOURCES)
     live = {}
     for found in gc.get_objects():
@@ -352,7 +357,7 @@ def live_functions():
 
 
 def swap(original, changed, live):
-    """Exchanges the code of functions; no if that cannot be done, or is not enough."""
+    """Exchanges the code of functions. Returns false if that is impossible or not enough."""
     pairs = {}
     if changed is None or not differences(original, changed, pairs):
         return False
@@ -363,12 +368,12 @@ def swap(original, changed, live):
         for found, after in functions:
             found.__code__ = after
     except ValueError:
-        return False  # it closes over other variables than before
+        return False  # the changed code encloses other variables
     return bool(functions)
 
 
 def differences(before, after, pairs):
-    """Fills `pairs` with code that has changed; no if functions have come or gone."""
+    """Fills `pairs` with changed code. Returns false if functions were added or removed."""
     if before == after:
         return True
     pairs[before] = after
@@ -382,33 +387,33 @@ def differences(before, after, pairs):
 
 
 def serve_loads():
-    for name in ORDERS["outside"]:
+    for name in OPTIONS["outside"]:
         try:
             importlib.import_module(name)
         except BaseException:
-            continue  # whoever needs it will hear of it
+            continue  # the importing module will report it
     for request in requests():
         if CAN_FORK:
-            tell(**forked(lambda r=request: load(r), request["seconds"], request["processor"]))
+            reply(**run_forked(lambda r=request: load(r), request["seconds"], request["processor"]))
         else:
             # The only request of this process.
-            tell(last=True, **load(request))
+            reply(last=True, **load(request))
             return
 
 
 def load(request):
-    changed = mutated(request)
+    changed = compile_mutant(request)
     if changed is None:
         return {"noticed": "not here"}
     for name, module in list(sys.modules.items()):
         if is_own(module):
             del sys.modules[name]
-    given = importlib.machinery.SourceFileLoader.get_code
+    original_get_code = importlib.machinery.SourceFileLoader.get_code
     was_loaded = []
 
     def get_code(self, name):
         if os.path.realpath(self.path) != request["file"]:
-            return given(self, name)
+            return original_get_code(self, name)
         was_loaded.append(name)
         return changed
 
@@ -416,7 +421,7 @@ def load(request):
     answers = []
 
     def use(tests, broken):
-        answers.append(tried(tests, request["tests"], broken))
+        answers.append(run_until_failure(tests, request["tests"], broken))
 
     collect(request["files"], use)
     if not answers:
@@ -426,15 +431,15 @@ def load(request):
     return answers[0]
 
 
-def be_silent():
+def silence_streams():
     nothing = os.open(os.devnull, os.O_RDWR)
-    for stream in (0, 1) if ORDERS["way"] == "measure" else (0, 1, 2):
+    for stream in (0, 1) if OPTIONS["way"] == "measure" else (0, 1, 2):
         os.dup2(nothing, stream)
 
 
-be_silent()
-os.chdir(ORDERS["start"])
-testwright_guard.keep_inside(ORDERS["inside"])
-{"measure": measure, "swap": serve_swaps, "load": serve_loads}[ORDERS["way"]]()
-# Threads that a test has started must not keep this process.
+silence_streams()
+os.chdir(OPTIONS["start"])
+testwright_guard.restrict_changes_to(OPTIONS["inside"])
+{"measure": measure, "swap": serve_swaps, "load": serve_loads}[OPTIONS["way"]]()
+# Threads started by a test must not keep this process alive.
 os._exit(0)

@@ -12,38 +12,38 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::measured::Way;
-use super::{File, Setting};
+use super::measurements::InjectionMode;
+use super::{MutatedFile, MutationSetup};
 use crate::validate::process::{command, last_line};
-use crate::validate::{Error, Inside, cannot};
-use crate::write::Style;
+use crate::validate::{Error, SandboxFolder, prepare_error};
+use crate::write::TestFramework;
 
-/// The runner and what it imports.
+/// The runner script and the module that it imports.
 const FILES: [(&str, &str); 2] = [
     ("runner.py", include_str!("runner.py")),
     ("testwright_lines.py", include_str!("lines.py")),
 ];
 
-/// How often somebody looks whether the work is to be stopped.
-const GLANCE: Duration = Duration::from_millis(50);
+/// The interval at which the stop flag is checked.
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// One mutant and the tests to meet it.
+/// A mutant, and the tests to run with it.
 #[derive(Serialize)]
-pub(super) struct Request<'a> {
+pub(super) struct MutantRequest<'a> {
     pub(super) file: &'a Path,
     pub(super) start: usize,
     pub(super) end: usize,
     pub(super) replacement: &'a str,
     pub(super) tests: Vec<&'a str>,
     pub(super) files: Vec<PathBuf>,
-    /// How long it may take.
+    /// The time limit in seconds.
     pub(super) seconds: f64,
-    /// How long a processor may work on it.
+    /// The limit of processor time in seconds.
     pub(super) processor: u64,
 }
 
-/// What came of it.
-pub(super) enum Answer {
+/// The reply to a request.
+pub(super) enum MutantReply {
     Survived,
     Noticed {
         by: Option<String>,
@@ -51,14 +51,15 @@ pub(super) enum Answer {
     },
     Hung,
     Crashed(String),
-    /// The mutant did not get into the program this way.
-    NotHere,
-    /// Nobody wants to know any more.
+    /// The mutant could not be injected in this mode.
+    NotInjected,
+    /// The run was stopped.
     Stopped,
 }
 
+/// A line of the runner script's output.
 #[derive(Deserialize)]
-struct Told {
+struct ReplyLine {
     noticed: Option<String>,
     by: Option<String>,
     #[serde(default)]
@@ -67,60 +68,66 @@ struct Told {
     last: bool,
 }
 
-pub(super) struct Server {
+/// A running process of the runner script.
+pub(super) struct MutantServer {
+    /// The process.
     child: Child,
+    /// Its standard input, for requests.
     requests: Option<ChildStdin>,
+    /// The lines of its standard output.
     lines: Receiver<String>,
-    inside: Inside,
+    /// Its temporary folder.
+    sandbox: SandboxFolder,
 }
 
-impl Server {
+impl MutantServer {
+    /// Starts a process for one injection mode. `outside` are modules to import in advance.
     pub(super) fn start(
-        setting: &Setting,
-        files: &[File],
-        way: Way,
+        setting: &MutationSetup,
+        files: &[MutatedFile],
+        mode: InjectionMode,
         outside: &[String],
-    ) -> Result<Server, Error> {
-        let inside = Inside::new()?;
+    ) -> Result<MutantServer, Error> {
+        let sandbox = SandboxFolder::new()?;
         let sources: Vec<(&Path, &str)> = files
             .iter()
             .map(|file| (file.path.as_path(), file.text.as_str()))
             .collect();
-        let orders = json!({
-            "way": match way {
-                Way::Measure => "measure",
-                Way::Swap => "swap",
-                Way::Load => "load",
+        let options = json!({
+            "way": match mode {
+                InjectionMode::Measure => "measure",
+                InjectionMode::Swap => "swap",
+                InjectionMode::Load => "load",
             },
             "style": match setting.style {
-                Style::Pytest => "pytest",
-                Style::Unittest => "unittest",
+                TestFramework::Pytest => "pytest",
+                TestFramework::Unittest => "unittest",
             },
-            "inside": inside.path,
+            "inside": sandbox.path,
             "root": setting.root,
-            "temporary": inside.place("temporary"),
-            "settings": inside.place("pytest.ini"),
-            "start": setting.start.clone().unwrap_or_else(|| inside.place("start")),
+            "temporary": sandbox.path_to("temporary"),
+            "settings": sandbox.path_to("pytest.ini"),
+            "start": setting.start.clone().unwrap_or_else(|| sandbox.path_to("start")),
             "files": setting.tests,
             "wanted": setting.wanted,
             "outside": outside,
             "sources": sources,
         });
-        fs::write(inside.place("orders.json"), orders.to_string()).map_err(cannot)?;
+        fs::write(sandbox.path_to("options.json"), options.to_string()).map_err(prepare_error)?;
         for (name, text) in FILES {
-            fs::write(inside.place(name), text).map_err(cannot)?;
+            fs::write(sandbox.path_to(name), text).map_err(prepare_error)?;
         }
-        let said = fs::File::create(inside.place("said")).map_err(cannot)?;
-        let mut command = command(&setting.python, &setting.path, &inside.path)?;
+        let error_file = fs::File::create(sandbox.path_to("output")).map_err(prepare_error)?;
+        let mut command = command(&setting.python, &setting.path, &sandbox.path)?;
         command
-            .arg(inside.place("runner.py"))
-            .arg(inside.place("orders.json"))
+            .arg(sandbox.path_to("runner.py"))
+            .arg(sandbox.path_to("options.json"))
             .env("PYTHONHASHSEED", "0")
             .env("TZ", "UTC")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            .stderr(said);
-        // Ctrl-C is for the command, which ends this process and all that it has started.
+            .stderr(error_file);
+        // Ctrl-C is handled by the command, which ends this process and its forks.
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
         let mut child = command
@@ -137,57 +144,57 @@ impl Server {
                 }
             });
         }
-        Ok(Server {
+        Ok(MutantServer {
             child,
             requests,
             lines,
-            inside,
+            sandbox,
         })
     }
 
-    /// What comes of a request, and whether the process can take another one.
-    pub(super) fn ask(
+    /// Sends a request. Returns the reply, and true if the process can take another request.
+    pub(super) fn request(
         &mut self,
-        request: &Request<'_>,
+        request: &MutantRequest<'_>,
         late: Duration,
         is_stopped: &AtomicBool,
-    ) -> Result<(Answer, bool), Error> {
+    ) -> Result<(MutantReply, bool), Error> {
         let text = serde_json::to_string(request).map_err(|error| Error(error.to_string()))?;
-        let asked = self
+        let sent = self
             .requests
             .as_mut()
             .map(|requests| writeln!(requests, "{text}").and_then(|()| requests.flush()));
-        if !matches!(asked, Some(Ok(()))) {
-            return Err(Error(self.last_words()));
+        if !matches!(sent, Some(Ok(()))) {
+            return Err(Error(self.last_error()));
         }
         let deadline = Instant::now() + late;
         loop {
-            match self.lines.recv_timeout(GLANCE) {
+            match self.lines.recv_timeout(POLL_INTERVAL) {
                 Ok(line) => {
-                    let told: Told = serde_json::from_str(&line)
+                    let reply: ReplyLine = serde_json::from_str(&line)
                         .map_err(|_| Error(format!("the tests answered `{line}`")))?;
-                    let goes_on = !told.last;
-                    return Ok((answer(told), goes_on));
+                    let is_reusable = !reply.last;
+                    return Ok((parse_reply(reply), is_reusable));
                 }
                 Err(RecvTimeoutError::Timeout) if is_stopped.load(Ordering::Relaxed) => {
-                    return Ok((Answer::Stopped, false));
+                    return Ok((MutantReply::Stopped, false));
                 }
                 Err(RecvTimeoutError::Timeout) if Instant::now() > deadline => {
-                    return Ok((Answer::Hung, false));
+                    return Ok((MutantReply::Hung, false));
                 }
                 Err(RecvTimeoutError::Timeout) => {}
-                // Without copies it is the process itself that a mutant may end.
+                // Without forks, a mutant may end the process itself.
                 Err(RecvTimeoutError::Disconnected) => {
-                    return Ok((Answer::Crashed("the process ended".to_owned()), false));
+                    return Ok((MutantReply::Crashed("the process ended".to_owned()), false));
                 }
             }
         }
     }
 
-    /// The next thing that it says by itself; nothing at its end, or if the work is stopped.
+    /// Returns the next line of output; `None` at its end, or if the run is stopped.
     pub(super) fn line(&mut self, is_stopped: &AtomicBool) -> Option<String> {
         loop {
-            match self.lines.recv_timeout(GLANCE) {
+            match self.lines.recv_timeout(POLL_INTERVAL) {
                 Ok(line) => return Some(line),
                 Err(RecvTimeoutError::Timeout) if !is_stopped.load(Ordering::Relaxed) => {}
                 Err(_) => return None,
@@ -195,29 +202,31 @@ impl Server {
         }
     }
 
-    /// What it complained about last.
-    pub(super) fn last_words(&self) -> String {
-        let said = fs::read(self.inside.place("said")).unwrap_or_default();
-        last_line(&String::from_utf8_lossy(&said))
+    /// Returns the last line of standard error.
+    pub(super) fn last_error(&self) -> String {
+        let error_file = fs::read(self.sandbox.path_to("output")).unwrap_or_default();
+        last_line(&String::from_utf8_lossy(&error_file))
     }
 }
 
-fn answer(told: Told) -> Answer {
-    match told.noticed.as_deref() {
-        None => Answer::Survived,
-        Some("hang") => Answer::Hung,
-        Some("crash") => Answer::Crashed(told.message),
-        Some("not here") => Answer::NotHere,
-        Some(_) => Answer::Noticed {
-            by: told.by,
-            message: told.message,
+/// Converts a line of output to a reply.
+fn parse_reply(line: ReplyLine) -> MutantReply {
+    match line.noticed.as_deref() {
+        None => MutantReply::Survived,
+        Some("hang") => MutantReply::Hung,
+        Some("crash") => MutantReply::Crashed(line.message),
+        Some("not here") => MutantReply::NotInjected,
+        Some(_) => MutantReply::Noticed {
+            by: line.by,
+            message: line.message,
         },
     }
 }
 
-impl Drop for Server {
+impl Drop for MutantServer {
     fn drop(&mut self) {
-        // Its copies are in its group, and end with it. Dead or alive, nothing more is wanted of any of them.
+        // Its forks are in its process group. Errors do not matter, because the processes may have
+        // ended.
         #[cfg(unix)]
         if let Ok(number) = i32::try_from(self.child.id())
             && let Some(group) = rustix::process::Pid::from_raw(number)

@@ -1,24 +1,25 @@
-//! Generators: step by step, or all that they give.
+//! Assertions about generators: step by step, or all of their items at once.
 
-use super::super::build::Missing;
-use super::super::code::Code;
-use super::super::plan::{Actual, Check, Exercise, How, StepCheck};
+use super::super::build::BuildError;
+use super::super::code::PythonCode;
+use super::super::plan::{ActualValue, Assertion, ComparisonKind, Exercise, StepCheck};
 use super::Verifier;
-use crate::recording::{Step, StepAction, StepOutcome};
-use crate::value::{NodeId, Reference, Value};
+use crate::recording::{GeneratorStep, StepAction, StepOutcome};
+use crate::value::{ImportPath, NodeId, Value};
 
-/// More steps of a generator than this are not followed.
-const STEPS: usize = 8;
+/// The maximum number of steps that are checked.
+const MAX_STEPS: usize = 8;
 
-/// Longer lists of what a generator gives are not written.
-const MOST_GIVEN: usize = 30;
+/// The maximum number of items that are written as a list.
+const MAX_ITEMS: usize = 30;
 
 impl Verifier<'_, '_> {
-    pub(super) fn generator(&mut self, code: Code) -> Result<Exercise, Missing> {
+    /// Plans the use of a generator: as a list if it ran to its end, otherwise step by step.
+    pub(super) fn generator(&mut self, code: PythonCode) -> Result<Exercise, BuildError> {
         let call = self.builder.call;
         let steps = &call.steps;
         if steps.is_empty() {
-            return Err(Missing("a generator that was never used".to_owned()));
+            return Err(BuildError("a generator that was never used".to_owned()));
         }
         let yielded: Option<Vec<NodeId>> = all_yielded(steps);
         let returns_nothing = steps.last().is_some_and(|step| {
@@ -27,25 +28,23 @@ impl Verifier<'_, '_> {
         });
         if let (Some(yielded), true) = (yielded, returns_nothing) {
             let items = self.items(&yielded)?;
-            let how = self.how_all(&yielded);
-            let how = self.helped(how);
-            let check = Check::new(Actual::Result, how, Code::list(items));
+            let comparison = self.comparison_for_all(&yielded);
+            let comparison = self.with_helper(comparison);
+            let check = Assertion::new(ActualValue::Result, comparison, PythonCode::list(items));
             self.checks.push(check);
-            return Ok(Exercise::Value(Code::call("list", vec![code])));
+            return Ok(Exercise::Value(PythonCode::call("list", vec![code])));
         }
         let mut checks = Vec::new();
-        for step in steps.iter().take(STEPS) {
+        for step in steps.iter().take(MAX_STEPS) {
             checks.push(self.step(step)?);
         }
         Ok(Exercise::Steps(code, checks))
     }
 
-    /// What a generator gives that the call has made and handed out; nothing if that is not known or cannot be said.
-    pub(super) fn given_by_generator(&mut self, function: &Reference) -> Option<()> {
-        let made = self
-            .builder
-            .evidence
-            .generators(self.builder.call, function);
+    /// Checks the items of a generator that the call has returned. Returns `None` if they are
+    /// unknown or cannot be built.
+    pub(super) fn check_generator_items(&mut self, function: &ImportPath) -> Option<()> {
+        let made = self.builder.index.generators(self.builder.call, function);
         let [inner] = made.as_slice() else {
             return None;
         };
@@ -55,46 +54,48 @@ impl Verifier<'_, '_> {
         });
         let nodes: Vec<NodeId> = given.collect();
         let is_whole = all_yielded(&inner.steps).is_some();
-        let told = if is_whole {
+        let count = if is_whole {
             nodes.len()
         } else {
-            nodes.len().min(STEPS)
+            nodes.len().min(MAX_STEPS)
         };
-        if told > MOST_GIVEN || (told == 0 && !is_whole) {
+        if count > MAX_ITEMS || (count == 0 && !is_whole) {
             return None;
         }
-        let items = nodes.iter().take(told);
+        let items = nodes.iter().take(count);
         let items = items.map(|node| self.builder.expected_of(inner, *node));
-        let items = Code::list(items.collect::<Result<_, Missing>>().ok()?);
+        let items = PythonCode::list(items.collect::<Result<_, BuildError>>().ok()?);
         let actual = if is_whole {
-            Actual::OfResult("list(".to_owned(), ")".to_owned())
+            ActualValue::OfResult("list(".to_owned(), ")".to_owned())
         } else {
             let itertools = self.builder.scope.module("itertools").flat();
             let before = format!("list({itertools}.islice(");
-            Actual::OfResult(before, format!(", {told}))"))
+            ActualValue::OfResult(before, format!(", {count}))"))
         };
-        self.checks.push(Check::new(actual, How::Equal, items));
+        self.checks
+            .push(Assertion::new(actual, ComparisonKind::Equal, items));
         Some(())
     }
 
-    fn step(&mut self, step: &Step) -> Result<StepCheck, Missing> {
+    /// Plans one step of a generator.
+    fn step(&mut self, step: &GeneratorStep) -> Result<StepCheck, BuildError> {
         let resumed = match &step.action {
-            StepAction::Next => Code::text("next(generator)"),
+            StepAction::Next => PythonCode::text("next(generator)"),
             StepAction::Send(value) => {
                 let value = self.builder.expected(*value)?;
-                Code::call("generator.send", vec![value])
+                PythonCode::call("generator.send", vec![value])
             }
             StepAction::Throw(error) => {
                 let error = self.builder.expected(*error)?;
-                Code::call("generator.throw", vec![error])
+                PythonCode::call("generator.throw", vec![error])
             }
-            StepAction::Close => return Ok(StepCheck::Runs(Code::text("generator.close()"))),
+            StepAction::Close => return Ok(StepCheck::Runs(PythonCode::text("generator.close()"))),
         };
         Ok(match step.outcome {
             StepOutcome::Yielded(value) => {
                 let expected = self.builder.expected(value)?;
-                let how = self.how(value);
-                StepCheck::Gives(resumed, self.helped(how), expected)
+                let comparison = self.comparison(value);
+                StepCheck::Gives(resumed, self.with_helper(comparison), expected)
             }
             StepOutcome::Returned(value) => {
                 let is_none = *self.builder.call.values.value(value) == Value::None;
@@ -107,7 +108,7 @@ impl Verifier<'_, '_> {
             }
             StepOutcome::Raised(error) => {
                 let Value::Exception(found) = self.builder.call.values.value(error) else {
-                    return Err(Missing("an exception that is not known".to_owned()));
+                    return Err(BuildError("an exception that is not known".to_owned()));
                 };
                 let class = self.builder.reference(&found.class)?;
                 StepCheck::Raises(resumed, class)
@@ -115,22 +116,23 @@ impl Verifier<'_, '_> {
         })
     }
 
-    pub(super) fn async_generator(&mut self, code: Code) -> Result<Exercise, Missing> {
+    /// Plans the use of an asynchronous generator, which must have run to its end.
+    pub(super) fn async_generator(&mut self, code: PythonCode) -> Result<Exercise, BuildError> {
         let Some(yielded) = all_yielded(&self.builder.call.steps) else {
-            return Err(Missing(
+            return Err(BuildError(
                 "an asynchronous generator that was not used up".to_owned(),
             ));
         };
         let items = self.items(&yielded)?;
         self.builder.scope.module("asyncio");
-        Ok(Exercise::Collected(code, Code::list(items)))
+        Ok(Exercise::Collected(code, PythonCode::list(items)))
     }
 }
 
-/// What a generator gave from its beginning to its end, if it was only asked for the next value.
-fn all_yielded(steps: &[Step]) -> Option<Vec<NodeId>> {
+/// Returns all items of a generator that ran from beginning to end by `next` alone.
+fn all_yielded(steps: &[GeneratorStep]) -> Option<Vec<NodeId>> {
     let (last, rest) = steps.split_last()?;
-    let is_next = |step: &Step| step.action == StepAction::Next;
+    let is_next = |step: &GeneratorStep| step.action == StepAction::Next;
     if !steps.iter().all(is_next) || !matches!(last.outcome, StepOutcome::Returned(_)) {
         return None;
     }

@@ -1,109 +1,118 @@
-//! One value against what it should be, as well as that can be told.
+//! Assertions about single values.
 
 use std::collections::BTreeSet;
 
 use super::super::Strength;
-use super::super::build::{HELPERS, Missing};
-use super::super::code::Code;
+use super::super::build::{BuildError, HELPERS};
+use super::super::code::PythonCode;
 use super::super::literal;
-use super::super::plan::{Actual, Check, How};
+use super::super::plan::{ActualValue, Assertion, ComparisonKind};
 use super::super::scope::is_builtin;
 use super::Verifier;
-use crate::value::{Exception, NodeId, Object, ObjectId, ObjectKind, Reference, Value};
+use crate::value::{Exception, ImportPath, InstanceValue, NodeId, ObjectId, ObjectKind, Value};
 
 impl Verifier<'_, '_> {
-    /// Checks that `actual` is what is at a node, as well as that can be told.
-    pub(super) fn value(&mut self, actual: Actual, node: NodeId) {
+    /// Adds an assertion that `actual` is the value at a node, as strong as possible.
+    pub(super) fn value(&mut self, actual: ActualValue, node: NodeId) {
         let graph = &self.builder.call.values;
-        let by_identity = |code: &str| (How::Is, Code::text(code));
-        let (actual, (how, expected)) = match graph.value(node) {
+        let by_identity = |code: &str| (ComparisonKind::Is, PythonCode::text(code));
+        let (actual, (comparison, expected)) = match graph.value(node) {
             Value::None => (actual, by_identity("None")),
             Value::Boolean(true) => (actual, by_identity("True")),
             Value::Boolean(false) => (actual, by_identity("False")),
             Value::NotImplemented => (actual, by_identity("NotImplemented")),
             Value::Iterator { remaining, .. } => {
-                let how = self.how_all(&remaining.clone());
+                let comparison = self.comparison_for_all(&remaining.clone());
                 match self.items(&remaining.clone()) {
-                    Ok(items) => (wrapped("list", &actual), (how, Code::list(items))),
-                    Err(missing) => return self.type_of(&actual, node, &missing.0),
+                    Ok(items) => (wrap("list", &actual), (comparison, PythonCode::list(items))),
+                    Err(missing) => return self.check_type_and_length(&actual, node, &missing.0),
                 }
             }
             Value::Stream { content, .. } => {
                 let content = *content;
-                let actual = attribute(&actual, "getvalue()");
+                let actual = attribute_of(&actual, "getvalue()");
                 return self.value(actual, content);
             }
             Value::Text(text) if has_address(text) => {
                 let masked = literal::text(&without_addresses(text));
                 self.builder.scope.from(HELPERS, "without_addresses");
-                (wrapped("without_addresses", &actual), (How::Equal, masked))
+                (
+                    wrap("without_addresses", &actual),
+                    (ComparisonKind::Equal, masked),
+                )
             }
-            // There is nothing to compare but its type.
+            // There is nothing to compare but the type.
             Value::Object(object)
                 if object.is_importable
                     && object.content.is_none()
                     && object.attributes.is_empty()
                     && object.kind == ObjectKind::Plain
-                    && matches!(actual, Actual::Result) =>
+                    && matches!(actual, ActualValue::Result) =>
             {
                 let class = object.class.clone();
-                return self.of_type(&actual, &class);
+                return self.check_type(&actual, &class);
             }
             Value::Generator { function, .. } => {
                 let function = function.clone();
-                if actual == Actual::Result && self.given_by_generator(&function).is_some() {
+                if actual == ActualValue::Result && self.check_generator_items(&function).is_some()
+                {
                     return;
                 }
-                return self.type_of(&actual, node, "what it gives is a generator");
+                return self.check_type_and_length(&actual, node, "what it gives is a generator");
             }
             _ => {
                 let existing = graph
                     .object(node)
-                    .filter(|object| self.is_other(*object, &actual));
+                    .filter(|object| self.is_another_object(*object, &actual));
                 let name = existing.and_then(|object| self.builder.live.get(&object).cloned());
                 if let Some(name) = name {
-                    (actual, (How::Is, Code::Text(name)))
+                    (actual, (ComparisonKind::Is, PythonCode::Text(name)))
                 } else {
                     match self.builder.expected(node) {
                         Ok(expected) => {
-                            let how = self.how(node);
+                            let comparison = self.comparison(node);
                             self.cover(node);
-                            (actual, (how, expected))
+                            (actual, (comparison, expected))
                         }
-                        Err(missing) => return self.type_of(&actual, node, &missing.0),
+                        Err(missing) => {
+                            return self.check_type_and_length(&actual, node, &missing.0);
+                        }
                     }
                 }
             }
         };
-        let how = self.helped(how);
-        self.checks.push(Check::new(actual, how, expected));
+        let comparison = self.with_helper(comparison);
+        self.checks
+            .push(Assertion::new(actual, comparison, expected));
     }
 
-    /// A way to compare, with the helper that it needs.
-    pub(super) fn helped(&mut self, how: How) -> How {
-        if how == How::Same {
+    /// Imports the helper that a comparison needs.
+    pub(super) fn with_helper(&mut self, comparison: ComparisonKind) -> ComparisonKind {
+        if comparison == ComparisonKind::Same {
             self.builder.scope.from(HELPERS, "assert_same");
         }
-        how
+        comparison
     }
 
-    /// Whether an object is another one than the one that is looked at.
-    fn is_other(&self, object: ObjectId, actual: &Actual) -> bool {
+    /// Returns true if an object is not the one that the assertion looks at.
+    fn is_another_object(&self, object: ObjectId, actual: &ActualValue) -> bool {
         let name = self.builder.live.get(&object);
-        !matches!((name, actual), (Some(name), Actual::Code(Code::Text(text))) if name == text)
+        !matches!((name, actual), (Some(name), ActualValue::Code(PythonCode::Text(text))) if name == text)
     }
 
-    pub(super) fn items(&mut self, nodes: &[NodeId]) -> Result<Vec<Code>, Missing> {
+    /// Builds expected values.
+    pub(super) fn items(&mut self, nodes: &[NodeId]) -> Result<Vec<PythonCode>, BuildError> {
         let items = nodes.iter().map(|node| self.builder.expected(*node));
         items.collect()
     }
 
+    /// Marks a value and its parts as compared.
     fn cover(&mut self, node: NodeId) {
         let graph = &self.builder.call.values;
         let mut pending = vec![node];
         while let Some(node) = pending.pop() {
             if self.covered.insert(node) {
-                // What has a name was compared by being the same, which says nothing about what it holds.
+                // A named part is compared by identity, which says nothing about its content.
                 let is_named = |child: &NodeId| {
                     let object = graph.object(*child);
                     object.is_some_and(|object| self.builder.live.contains_key(&object))
@@ -114,66 +123,77 @@ impl Verifier<'_, '_> {
         }
     }
 
-    /// The least that can be checked of a value that cannot be built.
-    pub(super) fn type_of(&mut self, actual: &Actual, node: NodeId, why: &str) {
+    /// Adds the weakest assertion, for a value that cannot be built: its type and length.
+    pub(super) fn check_type_and_length(&mut self, actual: &ActualValue, node: NodeId, why: &str) {
         self.unknown.get_or_insert_with(|| why.to_owned());
         let graph = &self.builder.call.values;
         let (class, length) = match graph.value(node) {
-            Value::List(items) => (Reference::new("builtins", "list"), Some(items.len())),
-            Value::Tuple(items) => (Reference::new("builtins", "tuple"), Some(items.len())),
-            Value::Set(items) => (Reference::new("builtins", "set"), Some(items.len())),
-            Value::FrozenSet(items) => (Reference::new("builtins", "frozenset"), Some(items.len())),
-            Value::Dictionary(items) => (Reference::new("builtins", "dict"), Some(items.len())),
-            Value::Text(_) | Value::BrokenText(_) => (Reference::new("builtins", "str"), None),
-            Value::Bytes(_) => (Reference::new("builtins", "bytes"), None),
-            Value::Integer(_) | Value::LargeInteger(_) => (Reference::new("builtins", "int"), None),
-            Value::Float(_) => (Reference::new("builtins", "float"), None),
-            Value::Boolean(_) => (Reference::new("builtins", "bool"), None),
-            Value::Generator { .. } => (Reference::new("types", "GeneratorType"), None),
+            Value::List(items) => (ImportPath::new("builtins", "list"), Some(items.len())),
+            Value::Tuple(items) => (ImportPath::new("builtins", "tuple"), Some(items.len())),
+            Value::Set(items) => (ImportPath::new("builtins", "set"), Some(items.len())),
+            Value::FrozenSet(items) => {
+                (ImportPath::new("builtins", "frozenset"), Some(items.len()))
+            }
+            Value::Dictionary(items) => (ImportPath::new("builtins", "dict"), Some(items.len())),
+            Value::Text(_) | Value::BrokenText(_) => (ImportPath::new("builtins", "str"), None),
+            Value::Bytes(_) => (ImportPath::new("builtins", "bytes"), None),
+            Value::Integer(_) | Value::LargeInteger(_) => {
+                (ImportPath::new("builtins", "int"), None)
+            }
+            Value::Float(_) => (ImportPath::new("builtins", "float"), None),
+            Value::Boolean(_) => (ImportPath::new("builtins", "bool"), None),
+            Value::Generator { .. } => (ImportPath::new("types", "GeneratorType"), None),
             Value::Function(_) | Value::Method { .. } => {
-                let asked = wrapped("callable", actual);
-                self.checks
-                    .push(Check::new(asked, How::True, Code::text("")));
+                let expression = wrap("callable", actual);
+                self.checks.push(Assertion::new(
+                    expression,
+                    ComparisonKind::True,
+                    PythonCode::text(""),
+                ));
                 return;
             }
             Value::Omitted { class, length } => {
                 let length = length.and_then(|length| usize::try_from(length).ok());
                 (class.clone(), length)
             }
-            Value::Object(Object { class, .. })
+            Value::Object(InstanceValue { class, .. })
             | Value::Exception(Exception { class, .. })
             | Value::Unknown { class, .. }
             | Value::Made { callee: class, .. } => (class.clone(), None),
             _ => return,
         };
-        self.of_type(actual, &class);
+        self.check_type(actual, &class);
         if let Some(length) = length.filter(|_| self.builder.form.strength != Strength::Type) {
-            let expected = Code::text(length.to_string());
-            let check = Check::new(wrapped("len", actual), How::Equal, expected);
+            let expected = PythonCode::text(length.to_string());
+            let check = Assertion::new(wrap("len", actual), ComparisonKind::Equal, expected);
             self.checks.push(check);
         }
     }
 
-    pub(super) fn of_type(&mut self, actual: &Actual, class: &Reference) {
-        // Some types have a name and no place: views of dictionaries, iterators.
+    /// Adds an assertion about the type of a value.
+    pub(super) fn check_type(&mut self, actual: &ActualValue, class: &ImportPath) {
+        // Some types have a name but cannot be imported: views of dictionaries, iterators.
         if class.module == "builtins" && !is_builtin(&class.path) {
-            let name = attribute(&wrapped("type", actual), "__name__");
-            let expected = Code::Text(literal::quoted(&class.path));
-            self.checks.push(Check::new(name, How::Equal, expected));
+            let name = attribute_of(&wrap("type", actual), "__name__");
+            let expected = PythonCode::Text(literal::quoted(&class.path));
+            self.checks
+                .push(Assertion::new(name, ComparisonKind::Equal, expected));
             return;
         }
         if let Ok(class) = self.builder.reference(class) {
-            let check = Check::new(actual.clone(), How::Instance, class);
+            let check = Assertion::new(actual.clone(), ComparisonKind::Instance, class);
             self.checks.push(check);
         }
     }
 
-    pub(super) fn how(&self, node: NodeId) -> How {
-        self.how_all(&[node])
+    /// Chooses the comparison for a value.
+    pub(super) fn comparison(&self, node: NodeId) -> ComparisonKind {
+        self.comparison_for_all(&[node])
     }
 
-    /// By `==` if that says what is meant for everything in these values.
-    pub(super) fn how_all(&self, nodes: &[NodeId]) -> How {
+    /// Chooses `==` if it is meaningful for everything in these values, otherwise the helper that
+    /// compares attributes.
+    pub(super) fn comparison_for_all(&self, nodes: &[NodeId]) -> ComparisonKind {
         let graph = &self.builder.call.values;
         if let [only] = nodes
             && matches!(
@@ -181,7 +201,7 @@ impl Verifier<'_, '_> {
                 Value::Reference(_) | Value::Member { .. }
             )
         {
-            return How::Is;
+            return ComparisonKind::Is;
         }
         let mut seen = BTreeSet::new();
         let mut pending = nodes.to_vec();
@@ -189,7 +209,7 @@ impl Verifier<'_, '_> {
             if !seen.insert(node) {
                 continue;
             }
-            // What is compared does not stand for itself.
+            // The compared object itself is not referred to by name.
             let is_named = !nodes.contains(&node)
                 && graph
                     .object(node)
@@ -208,25 +228,26 @@ impl Verifier<'_, '_> {
                 | Value::Stream { .. }
                 | Value::Method { .. } => !is_named,
                 Value::Made { callee, .. } => {
-                    is_equal_to_itself_alone(callee)
+                    has_identity_equality(callee)
                         || callee.module == HELPERS
                         || callee.module == "contextvars"
                 }
                 _ => false,
             };
             if differs {
-                return How::Same;
+                return ComparisonKind::Same;
             }
             if !is_named {
                 pending.extend(graph.children(node));
             }
         }
-        How::Equal
+        ComparisonKind::Equal
     }
 }
 
-/// Whether two things that are made in the same way are not equal, as two matches or two partial functions are not.
-fn is_equal_to_itself_alone(callee: &Reference) -> bool {
+/// Returns true if a callee's results are equal only to themselves, as matches and partial
+/// functions are.
+fn has_identity_equality(callee: &ImportPath) -> bool {
     match callee.module.as_str() {
         "re" => callee.path != "compile",
         "functools" => callee.path == "partial",
@@ -234,43 +255,47 @@ fn is_equal_to_itself_alone(callee: &Reference) -> bool {
     }
 }
 
-/// `function(actual)`.
-fn wrapped(function: &str, actual: &Actual) -> Actual {
+/// Wraps a value: `function(actual)`.
+fn wrap(function: &str, actual: &ActualValue) -> ActualValue {
     match actual {
-        Actual::Result => Actual::OfResult(format!("{function}("), ")".to_owned()),
-        Actual::OfResult(before, behind) => {
-            Actual::OfResult(format!("{function}({before}"), format!("{behind})"))
+        ActualValue::Result => ActualValue::OfResult(format!("{function}("), ")".to_owned()),
+        ActualValue::OfResult(before, behind) => {
+            ActualValue::OfResult(format!("{function}({before}"), format!("{behind})"))
         }
-        Actual::Code(code) => Actual::Code(Code::call(function, vec![code.clone()])),
-        Actual::Caught(name) => Actual::Caught(name.clone()),
+        ActualValue::Code(code) => {
+            ActualValue::Code(PythonCode::call(function, vec![code.clone()]))
+        }
+        ActualValue::Caught(name) => ActualValue::Caught(name.clone()),
     }
 }
 
-/// `actual.name`.
-fn attribute(actual: &Actual, name: &str) -> Actual {
+/// Reads an attribute of a value: `actual.name`.
+fn attribute_of(actual: &ActualValue, name: &str) -> ActualValue {
     match actual {
-        Actual::Result => Actual::OfResult(String::new(), format!(".{name}")),
-        Actual::OfResult(before, behind) => {
-            Actual::OfResult(before.clone(), format!("{behind}.{name}"))
+        ActualValue::Result => ActualValue::OfResult(String::new(), format!(".{name}")),
+        ActualValue::OfResult(before, behind) => {
+            ActualValue::OfResult(before.clone(), format!("{behind}.{name}"))
         }
-        Actual::Code(code) => Actual::Code(Code::Text(format!("{}.{name}", code.flat()))),
-        Actual::Caught(known) => Actual::Caught(format!("{known}.{name}")),
+        ActualValue::Code(code) => {
+            ActualValue::Code(PythonCode::Text(format!("{}.{name}", code.flat())))
+        }
+        ActualValue::Caught(known) => ActualValue::Caught(format!("{known}.{name}")),
     }
 }
 
-/// Whether an attribute keeps a hash, which is another number in each process.
+/// Returns true if an attribute holds a hash, which differs in each process.
 pub(super) fn is_hash(name: &str, value: &Value) -> bool {
     let is_large =
         matches!(value, Value::Integer(number) if number.unsigned_abs() > u64::from(u32::MAX));
     name.contains("hash") && is_large
 }
 
-/// Whether a text has the address of an object in it, as `<app.Cart object at 0x7f…>` does.
+/// Returns true if a text contains the address of an object, as `<app.Cart object at 0x7f…>` does.
 pub(super) fn has_address(text: &str) -> bool {
     without_addresses(text) != text
 }
 
-/// The same text with `0x...` in the place of each address, as the helper does it.
+/// Replaces each address by `0x...`, as the helper of the tests does.
 fn without_addresses(text: &str) -> String {
     let mut pieces = text.split(" at 0x");
     let mut masked = pieces.next().unwrap_or_default().to_owned();

@@ -2,9 +2,10 @@
 
 use super::*;
 
-/// A call with an object of a module, which it leaves as it was or not, and with something inside of that.
-fn using(shelf: &str, left: &str, inner: Value) -> Made {
-    let mut made = Made::of("use");
+/// A call with an object of a module, which it leaves as it was or not, and with something inside
+/// of that.
+fn using(shelf: &str, left: &str, inner: Value) -> CallBuilder {
+    let mut made = CallBuilder::of("use");
     let (before, after) = (made.text(shelf), made.text(left));
     let inner = made.with_id(2, inner);
     let attributes = |label| [("label", label), ("inner", inner)];
@@ -14,14 +15,14 @@ fn using(shelf: &str, left: &str, inner: Value) -> Made {
     let mut made = made
         .argument("shelf", before, after)
         .argument("inner", inner, inner)
-        .place(global("shelf"), Some(before), Some(after))
+        .variable(global("shelf"), Some(before), Some(after))
         .returns(result);
-    made.call.places[0].is_as_imported = true;
+    made.call.variables[0].is_as_imported = true;
     made
 }
 
 fn nameless() -> Value {
-    Value::Function(Function {
+    Value::Function(LocalFunction {
         module: "zoo".to_owned(),
         qualified_name: "made".to_owned(),
         line: 3,
@@ -44,7 +45,7 @@ fn an_object_of_a_module_is_imported_and_what_cannot_be_made_is_found_in_it() {
 }
 
 #[test]
-fn what_can_be_made_inside_of_it_is_made() {
+fn parts_that_can_be_built_are_built() {
     check(
         &using("a", "a", Value::List(Vec::new())),
         expect![[r#"
@@ -60,16 +61,20 @@ fn what_can_be_made_inside_of_it_is_made() {
 }
 
 #[test]
-fn what_the_call_changes_is_not_shared_with_other_tests() {
-    let written = written(&[&using("a", "b", nameless())], Style::Pytest, Form::ALL[0]);
+fn changed_globals_are_not_shared_with_other_tests() {
+    let written = written(
+        &[&using("a", "b", nameless())],
+        TestFramework::Pytest,
+        TestForm::ALL[0],
+    );
     assert!(matches!(written.completeness, Completeness::Stub(_)));
 }
 
 #[test]
-fn by_its_state_an_object_is_made_all_the_same_where_that_is_possible() {
+fn objects_are_built_by_state_where_possible() {
     let state = |inner| {
         let made = using("a", "a", inner);
-        lines(&written(&[&made], Style::Pytest, Form::ALL[1]))
+        lines(&written(&[&made], TestFramework::Pytest, TestForm::ALL[1]))
     };
     assert!(state(Value::List(Vec::new())).contains("rebuilt(Shelf"));
     let said = state(nameless());

@@ -3,16 +3,16 @@
 use super::*;
 use crate::recording::Receiver;
 
-fn made_by(made: &mut Made, module: &str, path: &str, arguments: Vec<NodeId>) -> NodeId {
+fn made_by(made: &mut CallBuilder, module: &str, path: &str, arguments: Vec<NodeId>) -> NodeId {
     made.plain(Value::Made {
-        callee: Reference::new(module, path),
+        callee: ImportPath::new(module, path),
         arguments,
         keywords: vec![],
     })
 }
 
-fn shelf(name: &str) -> (Made, NodeId) {
-    let mut made = Made::of(&format!("Shelf.{name}"));
+fn shelf(name: &str) -> (CallBuilder, NodeId) {
+    let mut made = CallBuilder::of(&format!("Shelf.{name}"));
     let books = made.list(2, &[1, 2]);
     let shelf = made.object(1, "Shelf", &[("books", books)]);
     (made, shelf)
@@ -55,16 +55,16 @@ fn operators_and_subscripts_are_written_as_such() {
 }
 
 #[test]
-fn names_tell_short_texts_and_the_beginning_of_messages() {
+fn names_contain_short_texts_and_beginnings_of_messages() {
     for (message, told) in [
         ("No such key here: 'a'", "_no_such_key_here"),
         ("Invalid literal for int()", "_invalid_literal"),
         ("Bad of the", ""),
     ] {
-        let mut made = Made::of("read");
+        let mut made = CallBuilder::of("read");
         let (text, line) = (made.text("a.b = 1"), made.text(message));
         let error = made.plain(Value::Exception(Exception {
-            class: Reference::new("zoo", "TOMLError"),
+            class: ImportPath::new("zoo", "TOMLError"),
             is_importable: true,
             arguments: vec![line],
             attributes: vec![],
@@ -73,17 +73,19 @@ fn names_tell_short_texts_and_the_beginning_of_messages() {
             members: vec![],
         }));
         let mut made = made.argument("text", text, text);
-        made.call.outcome = Outcome::Raised {
+        made.call.outcome = CallOutcome::Raised {
             exception: error,
             is_own: true,
         };
-        let name = written(&[&made], Style::Pytest, Form::ALL[0]).test.name;
+        let name = written(&[&made], TestFramework::Pytest, TestForm::ALL[0])
+            .test
+            .name;
         assert_eq!(name, format!("test_raises_toml_error{told}_for_a_b_1"));
     }
 }
 
 #[test]
-fn an_object_that_stays_as_it_was_is_checked_only_where_nothing_else_is() {
+fn an_unchanged_object_is_checked_only_if_nothing_else_is() {
     let (mut made, shelf) = self::shelf("save");
     let none = made.plain(Value::None);
     let made = made.on("Shelf", shelf, shelf).returns(none);
@@ -102,7 +104,7 @@ fn an_object_that_stays_as_it_was_is_checked_only_where_nothing_else_is() {
             assert_same(shelf, rebuilt(Shelf, books=[1, 2]))
     "#]],
     );
-    let made = made.event(External::File {
+    let made = made.event(Interaction::File {
         path: "books.txt".to_owned(),
         before: FileState::Absent,
         after: FileState::File(b"1 2".to_vec()),
@@ -126,8 +128,8 @@ fn an_object_that_stays_as_it_was_is_checked_only_where_nothing_else_is() {
 }
 
 #[test]
-fn what_is_given_and_kept_is_said_by_its_name() {
-    let mut made = Made::of("Shelf.put");
+fn arguments_that_are_kept_are_referred_to_by_name() {
+    let mut made = CallBuilder::of("Shelf.put");
     let (pages, none) = (made.number(90), made.plain(Value::None));
     let book = made.object(3, "Book", &[("pages", pages)]);
     let (empty, full) = (
@@ -156,11 +158,11 @@ fn what_is_given_and_kept_is_said_by_its_name() {
 }
 
 #[test]
-fn a_file_that_is_not_there_needs_no_name() {
+fn a_missing_file_needs_no_name() {
     let (mut made, shelf) = self::shelf("load");
     let no = made.plain(Value::Boolean(false));
     let made = made.on("Shelf", shelf, shelf).returns(no);
-    let made = made.event(External::File {
+    let made = made.event(Interaction::File {
         path: "books.txt".to_owned(),
         before: FileState::Absent,
         after: FileState::Absent,
@@ -185,7 +187,7 @@ fn a_statement_can_raise() {
     let (mut made, shelf) = self::shelf("__setitem__");
     let (zero, word) = (made.number(0), made.text("no"));
     let error = made.plain(Value::Exception(Exception {
-        class: Reference::new("builtins", "NotImplementedError"),
+        class: ImportPath::new("builtins", "NotImplementedError"),
         is_importable: true,
         arguments: vec![word],
         attributes: vec![],
@@ -197,7 +199,7 @@ fn a_statement_can_raise() {
         .on("Shelf", shelf, shelf)
         .argument("key", zero, zero)
         .argument("book", zero, zero);
-    made.call.outcome = Outcome::Raised {
+    made.call.outcome = CallOutcome::Raised {
         exception: error,
         is_own: true,
     };
@@ -243,13 +245,13 @@ fn a_method_that_changes_nothing_leaves_its_object_as_it_was() {
 
 #[test]
 fn a_constructor_of_an_object_that_has_something_already() {
-    let mut made = Made::of("Shelf.__init__");
+    let mut made = CallBuilder::of("Shelf.__init__");
     let (one, two) = (made.number(1), made.number(2));
     let before = made.object(1, "Shelf", &[("width", one)]);
     let after = made.object(1, "Shelf", &[("width", one), ("height", two)]);
     let made = made.on("Shelf", before, after);
-    let shown = |form| lines(&written(&[&made], Style::Pytest, form));
-    assert!(shown(Form::ALL[0]).contains("result = Shelf()"));
+    let shown = |form| lines(&written(&[&made], TestFramework::Pytest, form));
+    assert!(shown(TestForm::ALL[0]).contains("result = Shelf()"));
     expect![[r#"
         from testwright_helpers import rebuilt
         from zoo import Shelf
@@ -261,12 +263,12 @@ fn a_constructor_of_an_object_that_has_something_already() {
 
             assert shelf.height == 2
     "#]]
-    .assert_eq(&shown(Form::ALL[1]));
+    .assert_eq(&shown(TestForm::ALL[1]));
 }
 
 #[test]
 fn methods_of_parts_and_kept_hashes_of_a_new_object() {
-    let mut made = Made::of("Shelf.__init__");
+    let mut made = CallBuilder::of("Shelf.__init__");
     let before = made.object(1, "Shelf", &[]);
     let books = made.list(2, &[1]);
     let count = made.plain(Value::Method {
@@ -295,23 +297,27 @@ fn methods_of_parts_and_kept_hashes_of_a_new_object() {
 
 #[test]
 fn an_object_before_its_constructor() {
-    let mut made = Made::of("Shelf.__new__");
-    let class = made.plain(Value::Reference(Reference::new("zoo", "Shelf")));
+    let mut made = CallBuilder::of("Shelf.__new__");
+    let class = made.plain(Value::Reference(ImportPath::new("zoo", "Shelf")));
     let empty = made.object(1, "Shelf", &[]);
     let mut made = made.argument("cls", class, class).returns(empty);
-    made.call.receiver = Receiver::Class(Reference::new("zoo", "Shelf"));
+    made.call.receiver = Receiver::Class(ImportPath::new("zoo", "Shelf"));
     expect![[r#"
         from zoo import Shelf
         # TestShelf Full
         def test_creation_with_defaults(self):
             assert isinstance(Shelf.__new__(Shelf), Shelf)
     "#]]
-    .assert_eq(&lines(&written(&[&made], Style::Pytest, Form::ALL[1])));
+    .assert_eq(&lines(&written(
+        &[&made],
+        TestFramework::Pytest,
+        TestForm::ALL[1],
+    )));
 }
 
 #[test]
 fn well_known_values_as_people_write_them() {
-    let mut made = Made::of("keep");
+    let mut made = CallBuilder::of("keep");
     let numbers: Vec<NodeId> = [0, 1, 2, 30, 7, 12]
         .map(|number| made.number(number))
         .into();
@@ -324,15 +330,15 @@ fn well_known_values_as_people_write_them() {
     let nothing = made_by(&mut made, "datetime", "timedelta", vec![zero, zero, zero]);
     let zone = made_by(&mut made, "datetime", "timezone", vec![nothing]);
     let later = made_by(&mut made, "datetime", "timedelta", vec![one, zero, seven]);
-    let moment = vec![thirty, one, two, twelve, zero, zero, zero];
-    let moment = made_by(&mut made, "datetime", "datetime", moment);
+    let as_of = vec![thirty, one, two, twelve, zero, zero, zero];
+    let as_of = made_by(&mut made, "datetime", "datetime", as_of);
     let compiled = made_by(&mut made, "re", "compile", vec![pattern, flags]);
     let simple = made_by(&mut made, "re", "compile", vec![pattern, plain_flags]);
     let range = made_by(&mut made, "builtins", "range", vec![zero, seven, one]);
-    let all = vec![zone, later, moment, compiled, simple, range];
+    let all = vec![zone, later, as_of, compiled, simple, range];
     let values = made.with_id(9, Value::List(all));
     let made = made.argument("values", values, values).returns(two);
-    let shown = lines(&written(&[&made], Style::Pytest, Form::ALL[0]));
+    let shown = lines(&written(&[&made], TestFramework::Pytest, TestForm::ALL[0]));
     for expected in [
         "datetime.timezone.utc,",
         "datetime.timedelta(days=1, microseconds=7),",
@@ -346,8 +352,8 @@ fn well_known_values_as_people_write_them() {
 }
 
 #[test]
-fn matches_are_found_again_and_compared_by_what_they_are() {
-    let mut made = Made::of("first_number");
+fn matches_are_rebuilt_and_compared_by_content() {
+    let mut made = CallBuilder::of("first_number");
     let (pattern, flags, text) = (made.text("[0-9]+"), made.number(32), made.text("a 12"));
     let pattern = made_by(&mut made, "re", "compile", vec![pattern, flags]);
     let found = made_by(&mut made, "re", "search", vec![pattern, text]);
@@ -365,22 +371,22 @@ fn matches_are_found_again_and_compared_by_what_they_are() {
 }
 
 #[test]
-fn what_belongs_to_a_program_without_a_name_makes_a_stub() {
-    let mut made = Made::of("apply");
-    let function = made.plain(Value::Reference(Reference::new("__main__", "double")));
+fn values_of_a_program_without_a_module_name_make_a_stub() {
+    let mut made = CallBuilder::of("apply");
+    let function = made.plain(Value::Reference(ImportPath::new("__main__", "double")));
     let made = made.argument("function", function, function);
-    let written = written(&[&made], Style::Pytest, Form::ALL[0]);
+    let written = written(&[&made], TestFramework::Pytest, TestForm::ALL[0]);
     let reason = "argument 'function' is double, which belongs to the program that was run";
     assert_eq!(written.completeness, Completeness::Stub(reason.to_owned()));
     let imports: Vec<String> = (written.test.imports.iter())
-        .map(crate::suite::Import::text)
+        .map(crate::suite::TestImport::text)
         .collect();
     assert!(!imports.join("\n").contains("__main__"), "{imports:?}");
 }
 
 #[test]
 fn a_long_text_alone_in_a_call_needs_no_brackets_of_its_own() {
-    let mut made = Made::of("read");
+    let mut made = CallBuilder::of("read");
     let text = made.text("the first line of a text\nthe second line of it\nand the third one\n");
     let three = made.number(3);
     check(
@@ -401,8 +407,8 @@ fn a_long_text_alone_in_a_call_needs_no_brackets_of_its_own() {
 }
 
 /// A call of a method of a shelf, at this time, which changes its books so.
-fn kept_shelf(name: &str, time: u64, books: Option<&[i64]>, then: &[i64]) -> Made {
-    let mut made = Made::of(&format!("Shelf.{name}"));
+fn kept_shelf(name: &str, time: u64, books: Option<&[i64]>, then: &[i64]) -> CallBuilder {
+    let mut made = CallBuilder::of(&format!("Shelf.{name}"));
     let before = match books {
         Some(books) => closed_shelf(&mut made, books),
         None => made.object(7, "Shelf", &[]),
@@ -413,21 +419,21 @@ fn kept_shelf(name: &str, time: u64, books: Option<&[i64]>, then: &[i64]) -> Mad
     made.on("Shelf", before, after)
 }
 
-/// A shelf which, as soon as there is a book, has something that nobody can look into.
-fn closed_shelf(made: &mut Made, books: &[i64]) -> NodeId {
+/// A shelf that has an opaque value as soon as it has a book.
+fn closed_shelf(made: &mut CallBuilder, books: &[i64]) -> NodeId {
     let list = made.list(8, books);
     if books.is_empty() {
         return made.object(7, "Shelf", &[("books", list)]);
     }
     let door = made.plain(Value::Unknown {
-        class: Reference::new("weakref", "ReferenceType"),
-        reason: "nobody can look into it".to_owned(),
+        class: ImportPath::new("weakref", "ReferenceType"),
+        reason: "it cannot be looked into".to_owned(),
     });
     made.object(7, "Shelf", &[("door", door), ("books", list)])
 }
 
 #[test]
-fn an_object_that_cannot_be_made_by_its_state_is_made_by_what_was_done_to_it() {
+fn an_object_that_cannot_be_built_by_state_is_built_by_its_history() {
     let mut count = kept_shelf("count", 20, Some(&[4]), &[4]);
     let one = count.number(1);
     let count = count.returns(one);
@@ -437,7 +443,8 @@ fn an_object_that_cannot_be_made_by_its_state_is_made_by_what_was_done_to_it() {
     let put = put.argument("book", four, four);
     let looked = kept_shelf("look", 9, Some(&[4]), &[4]);
     let later = kept_shelf("clear", 30, Some(&[4]), &[]);
-    let story = |made: &[&Made]| lines(&written(made, Style::Pytest, Form::ALL[0]));
+    let story =
+        |made: &[&CallBuilder]| lines(&written(made, TestFramework::Pytest, TestForm::ALL[0]));
     expect![[r#"
         from zoo import Shelf
         # TestShelf Full
@@ -448,14 +455,14 @@ fn an_object_that_cannot_be_made_by_its_state_is_made_by_what_was_done_to_it() {
             assert shelf.count() == 1
     "#]]
     .assert_eq(&story(&[&count, &creation, &put, &looked, &later]));
-    // Something else has changed it, and nobody knows what.
+    // Code outside of the recording has changed it.
     let unknown = story(&[&count, &creation, &looked]);
     assert!(unknown.contains("Stub"), "{unknown}");
 }
 
 #[test]
-fn a_number_among_others_is_told_with_its_parameter() {
-    let mut made = Made::of("sell");
+fn a_number_among_others_is_named_with_its_parameter() {
+    let mut made = CallBuilder::of("sell");
     let (name, amount) = (made.text("tea"), made.number(2));
     let (loud, limit) = (made.plain(Value::Boolean(false)), made.plain(Value::None));
     let made = made
@@ -463,7 +470,9 @@ fn a_number_among_others_is_told_with_its_parameter() {
         .argument("amount", amount, amount)
         .argument("loud", loud, loud)
         .argument("limit", limit, limit);
-    let name = written(&[&made], Style::Pytest, Form::ALL[0]).test.name;
+    let name = written(&[&made], TestFramework::Pytest, TestForm::ALL[0])
+        .test
+        .name;
     assert_eq!(
         name,
         "test_runs_for_tea_and_amount_2_and_not_loud_and_no_limit"

@@ -1,15 +1,15 @@
-//! `testwright campaign export`: a campaign as files or as JSON.
+//! `testwright campaign export`: the tests of a campaign as files, or all of it as JSON.
 
 use std::path::PathBuf;
 
 use testwright_campaign::store::{CampaignRecord, Store};
 use testwright_report::visible;
 
-use super::{StoreArgument, chosen, json};
-use crate::commands::run::at_least_one;
+use super::{StoreArgument, find_campaign, json};
+use crate::commands::run::parse_at_least_one;
 use crate::console::Console;
 use crate::files::OutputFolder;
-use crate::{Trouble, quantity};
+use crate::{CommandError, quantity};
 
 /// Write the failing tests of a campaign as files
 ///
@@ -27,9 +27,9 @@ Examples:
   testwright campaign export 3 --corpus    also the tests that were kept for its harness
   testwright campaign export 3 --json      all that is known about it, for scripts"
 )]
-pub(super) struct Export {
+pub(super) struct CampaignExportCommand {
     /// The number of the campaign [default: the latest]
-    #[arg(value_name = "N", value_parser = at_least_one::<u32>)]
+    #[arg(value_name = "N", value_parser = parse_at_least_one::<u32>)]
     number: Option<u32>,
 
     /// Where to write the tests [default: testwright-out/campaign-N]
@@ -48,34 +48,36 @@ pub(super) struct Export {
     store: StoreArgument,
 }
 
-impl Export {
-    pub(super) fn run(self, console: &mut Console<'_>) -> Result<(), Trouble> {
+impl CampaignExportCommand {
+    /// Runs the command.
+    pub(super) fn run(self, console: &mut Console<'_>) -> Result<(), CommandError> {
         let store = self.store.open()?;
         let record = match &store {
-            Some(store) => chosen(store, self.number)?,
+            Some(store) => find_campaign(store, self.number)?,
             None => None,
         };
         match (&store, &record) {
             (Some(store), Some(record)) if self.json => {
-                console.say(json::of_whole_campaign(store, record)?);
+                console.out(json::full_campaign(store, record)?);
             }
             (Some(store), Some(record)) => self.write(console, store, record)?,
-            _ if self.json => console.say("null"),
-            _ => self.store.say_empty(console)?,
+            _ if self.json => console.out("null"),
+            _ => self.store.print_empty(console)?,
         }
         Ok(())
     }
 
+    /// Writes the failing tests as files and, with `--corpus`, the corpus of the harness.
     fn write(
         &self,
         console: &mut Console<'_>,
         store: &Store,
         record: &CampaignRecord,
-    ) -> Result<(), Trouble> {
-        let usual = || PathBuf::from("testwright-out").join(format!("campaign-{}", record.id));
-        let path = self.out.clone().unwrap_or_else(usual);
-        let mut folder = OutputFolder::of_findings(&path)?;
-        let failures = store.failures_of(record.id)?;
+    ) -> Result<(), CommandError> {
+        let default = || PathBuf::from("testwright-out").join(format!("campaign-{}", record.id));
+        let path = self.out.clone().unwrap_or_else(default);
+        let mut folder = OutputFolder::for_failures(&path)?;
+        let failures = store.failures_of_campaign(record.id)?;
         for (number, failure) in (1..).zip(&failures) {
             let name = format!("failure-{number}.test");
             let full = &failure.found.full;
@@ -83,7 +85,7 @@ impl Export {
             if failure.reduced.is_some() {
                 folder.write(&format!("failure-{number}.full.test"), full)?;
             }
-            console.say(format_args!(
+            console.out(format_args!(
                 "{}: {}, {}",
                 folder.file(&name).shown().display(),
                 failure.status.name(),
@@ -91,17 +93,17 @@ impl Export {
             ));
         }
         if failures.is_empty() {
-            console.say(format_args!("Campaign {} found no failures.", record.id));
+            console.out(format_args!("Campaign {} found no failures.", record.id));
         }
         if self.corpus {
-            let tests = store.corpus(&record.begun.harness, usize::MAX)?;
+            let tests = store.corpus(&record.settings.harness, usize::MAX)?;
             let path = path.join("corpus");
-            let mut folder = OutputFolder::of_corpus(&path)?;
+            let mut folder = OutputFolder::for_corpus(&path)?;
             for (number, test) in (1..).zip(&tests) {
                 folder.write(&format!("test-{number}.test"), &test.text)?;
             }
             let tests = quantity::of(tests.len() as u64, "kept test");
-            console.say(format_args!("{}: {tests}", path.display()));
+            console.out(format_args!("{}: {tests}", path.display()));
         }
         Ok(())
     }

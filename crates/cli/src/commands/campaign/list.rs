@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use testwright_campaign::store::CampaignRecord;
 use testwright_report::visible;
 
-use super::{StoreArgument, date, json, name_of};
-use crate::console::{Console, Look};
-use crate::{Trouble, quantity};
+use super::{StoreArgument, format_date, json, stored_name};
+use crate::console::{Console, TextStyle};
+use crate::{CommandError, quantity};
 
 /// List all campaigns, the oldest first
 ///
@@ -21,7 +21,7 @@ Examples:
   testwright campaign list --harness stack.tstl   those of one harness
   testwright campaign list --json | jq '.campaigns[-1].seed'"
 )]
-pub(super) struct List {
+pub(super) struct CampaignListCommand {
     /// Only campaigns of this harness
     #[arg(long, value_name = "FILE")]
     harness: Option<PathBuf>,
@@ -34,40 +34,43 @@ pub(super) struct List {
     store: StoreArgument,
 }
 
-impl List {
-    pub(super) fn run(self, console: &mut Console<'_>) -> Result<(), Trouble> {
+impl CampaignListCommand {
+    /// Runs the command.
+    pub(super) fn run(self, console: &mut Console<'_>) -> Result<(), CommandError> {
         let mut records = match self.store.open()? {
             Some(store) => store.campaigns()?,
             None => Vec::new(),
         };
         if let Some(harness) = &self.harness {
-            let name = name_of(harness)?;
-            records.retain(|record| record.begun.harness == name);
+            let name = stored_name(harness)?;
+            records.retain(|record| record.settings.harness == name);
         }
         if self.json {
-            console.say(json::of_list(&records));
+            console.out(json::list(&records));
         } else if records.is_empty() {
             match &self.harness {
                 Some(harness) => {
-                    console.say(format_args!("No campaigns yet of `{}`.", harness.display()))
+                    console.out(format_args!("No campaigns yet of `{}`.", harness.display()))
                 }
-                None => self.store.say_empty(console)?,
+                None => self.store.print_empty(console)?,
             }
         } else {
-            say_table(console, &records);
+            print_table(console, &records);
         }
         Ok(())
     }
 }
 
+/// Titles of the columns.
 const TITLES: [&str; 9] = [
     "number", "begun", "harness", "seed", "tests", "steps", "reached", "failures", "state",
 ];
 
-/// Numbers end below each other, words begin there.
+/// True for columns of numbers, which are aligned to the right.
 const IS_NUMBER: [bool; 9] = [true, false, false, true, true, true, true, true, false];
 
-fn say_table(console: &mut Console<'_>, records: &[CampaignRecord]) {
+/// Prints the campaigns as a table.
+fn print_table(console: &mut Console<'_>, records: &[CampaignRecord]) {
     let rows: Vec<[String; 9]> = records.iter().map(cells).collect();
     let length = |text: &str| text.chars().count();
     let widths: [usize; 9] = std::array::from_fn(|column| {
@@ -85,22 +88,23 @@ fn say_table(console: &mut Console<'_>, records: &[CampaignRecord]) {
         });
         padded.collect::<Vec<_>>().join("  ").trim_end().to_owned()
     };
-    let titles = console.paint(Look::Strong, line(TITLES));
-    console.say(titles);
+    let titles = console.paint(TextStyle::Bold, line(TITLES));
+    console.out(titles);
     for row in &rows {
-        console.say(line(row.each_ref().map(String::as_str)));
+        console.out(line(row.each_ref().map(String::as_str)));
     }
 }
 
+/// Returns the cells of a row.
 fn cells(record: &CampaignRecord) -> [String; 9] {
     [
         record.id.to_string(),
-        date(record.begun.started),
-        visible(&record.begun.harness).into_owned(),
-        record.begun.seed.to_string(),
-        quantity::grouped(record.standing.tests),
-        quantity::grouped(record.standing.steps),
-        quantity::grouped(record.standing.covered),
+        format_date(record.settings.started),
+        visible(&record.settings.harness).into_owned(),
+        record.settings.seed.to_string(),
+        quantity::grouped(record.progress.tests),
+        quantity::grouped(record.progress.steps),
+        quantity::grouped(record.progress.covered),
         quantity::grouped(record.failures),
         record.state.name().to_owned(),
     ]

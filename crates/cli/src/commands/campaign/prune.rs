@@ -1,13 +1,13 @@
-//! `testwright campaign prune`: dropping old campaigns.
+//! `testwright campaign prune`: drop old campaigns.
 
 use std::time::{Duration, SystemTime};
 
-use testwright_campaign::store::{PruneOptions, Pruned};
+use testwright_campaign::store::{PruneOptions, PruneResult};
 use testwright_core::Error;
 
 use super::StoreArgument;
 use crate::console::Console;
-use crate::{Trouble, duration, quantity, size};
+use crate::{CommandError, duration, quantity, size};
 
 /// Drop old campaigns with what they reached, and make the store smaller
 ///
@@ -24,7 +24,7 @@ Examples:
   testwright campaign prune --fixed                   forget failures that are fixed
   testwright campaign prune --keep 0 --fixed --open   forget everything"
 )]
-pub(super) struct Prune {
+pub(super) struct CampaignPruneCommand {
     /// Drop all campaigns but the last N
     #[arg(long, value_name = "N")]
     keep: Option<usize>,
@@ -49,32 +49,35 @@ pub(super) struct Prune {
     store: StoreArgument,
 }
 
-impl Prune {
-    pub(super) fn run(self, console: &mut Console<'_>) -> Result<(), Trouble> {
+impl CampaignPruneCommand {
+    /// Runs the command.
+    pub(super) fn run(self, console: &mut Console<'_>) -> Result<(), CommandError> {
         let options = self.options()?;
         let Some(mut store) = self.store.open()? else {
-            self.store.say_empty(console)?;
+            self.store.print_empty(console)?;
             return Ok(());
         };
         let pruned = store.prune(&options)?;
-        say(console, &pruned, self.dry_run);
-        if let Some(error) = &pruned.not_compacted {
+        print(console, &pruned, self.dry_run);
+        if let Some(error) = &pruned.compact_error {
             let message = format!("the store could not be made smaller: {}", error.message);
             console.warning(&message, error.help.as_deref());
         }
         Ok(())
     }
 
+    /// Converts the arguments. Fails if none of them says what to drop.
     fn options(&self) -> Result<PruneOptions, Error> {
-        let says_what = self.keep.is_some() || self.older_than.is_some() || self.fixed || self.open;
-        if !says_what {
-            let error = Error::new("it is not said what to drop");
+        let has_criterion =
+            self.keep.is_some() || self.older_than.is_some() || self.fixed || self.open;
+        if !has_criterion {
+            let error = Error::new("no option says what to drop");
             return Err(
                 error.with_help("for instance `--keep 20`, `--older-than 30d` or `--fixed`")
             );
         }
         let before = match self.older_than {
-            // Nothing can be that old if there was no such time.
+            // An age that the clock cannot represent drops nothing.
             Some(age) => {
                 let before = SystemTime::now().checked_sub(age);
                 Some(before.unwrap_or(SystemTime::UNIX_EPOCH))
@@ -91,7 +94,8 @@ impl Prune {
     }
 }
 
-fn say(console: &mut Console<'_>, pruned: &Pruned, dry_run: bool) {
+/// Prints what was dropped, and the size of the store.
+fn print(console: &mut Console<'_>, pruned: &PruneResult, dry_run: bool) {
     let dropped = if dry_run { "Would drop" } else { "Dropped" };
     let numbers = |numbers: Vec<String>| format!(" ({})", numbers.join(", "));
     let mut parts = Vec::new();
@@ -109,13 +113,13 @@ fn say(console: &mut Console<'_>, pruned: &Pruned, dry_run: bool) {
         parts.push(quantity::of(pruned.tests, "kept test"));
     }
     if parts.is_empty() {
-        console.say("There is nothing to drop.");
+        console.out("There is nothing to drop.");
     } else {
-        console.say(format_args!("{dropped} {}.", parts.join(", ")));
+        console.out(format_args!("{dropped} {}.", parts.join(", ")));
     }
     if !dry_run {
         let (before, after) = (pruned.size_before as usize, pruned.size_after as usize);
-        console.say(format_args!(
+        console.out(format_args!(
             "The store takes {} now; it took {}.",
             size::show(after),
             size::show(before)

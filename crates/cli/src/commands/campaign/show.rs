@@ -3,18 +3,20 @@
 use std::time::Duration;
 
 use testwright_campaign::store::{
-    CampaignEnding, CampaignRecord, CampaignState, KnownFailure, Standing, Status, Store,
+    CampaignEnding, CampaignProgress, CampaignRecord, CampaignState, FailureStatus, Store,
+    StoredFailure,
 };
 use testwright_core::FailureKind;
 use testwright_report::visible;
 
-use super::{StoreArgument, chosen, date, json};
-use crate::commands::run::at_least_one;
-use crate::console::{Console, Look};
-use crate::{Trouble, duration, quantity, report};
+use super::{StoreArgument, find_campaign, format_date, json};
+use crate::commands::run::parse_at_least_one;
+use crate::console::{Console, TextStyle};
+use crate::{CommandError, duration, quantity, report};
 
-/// How many steps of a test and lines of details are shown; the rest is in the exported files.
-const MOST_LINES: usize = 40;
+/// Maximum number of steps of a test and of lines of details that are printed; the rest is in the
+/// exported files.
+const MAX_LINES: usize = 40;
 
 /// Show a campaign: how far it came, how coverage grew, and its failures with their tests
 #[derive(clap::Args)]
@@ -26,9 +28,9 @@ Examples:
   testwright campaign show 3
   testwright campaign show --json | jq '.failures[].message'"
 )]
-pub(super) struct Show {
+pub(super) struct CampaignShowCommand {
     /// The number of the campaign [default: the latest]
-    #[arg(value_name = "N", value_parser = at_least_one::<u32>)]
+    #[arg(value_name = "N", value_parser = parse_at_least_one::<u32>)]
     number: Option<u32>,
 
     /// Print the result as one JSON object, and nothing else on standard output
@@ -39,165 +41,180 @@ pub(super) struct Show {
     store: StoreArgument,
 }
 
-impl Show {
-    pub(super) fn run(self, console: &mut Console<'_>) -> Result<(), Trouble> {
+impl CampaignShowCommand {
+    /// Runs the command.
+    pub(super) fn run(self, console: &mut Console<'_>) -> Result<(), CommandError> {
         let store = self.store.open()?;
         let record = match &store {
-            Some(store) => chosen(store, self.number)?,
+            Some(store) => find_campaign(store, self.number)?,
             None => None,
         };
         match (&store, &record) {
             (Some(store), Some(record)) if self.json => {
-                console.say(json::of_campaign(store, record)?);
+                console.out(json::campaign(store, record)?);
             }
-            (Some(store), Some(record)) => say(console, store, record)?,
-            _ if self.json => console.say("null"),
-            _ => self.store.say_empty(console)?,
+            (Some(store), Some(record)) => print(console, store, record)?,
+            _ if self.json => console.out("null"),
+            _ => self.store.print_empty(console)?,
         }
         Ok(())
     }
 }
 
-fn say(console: &mut Console<'_>, store: &Store, record: &CampaignRecord) -> Result<(), Trouble> {
-    let (begun, standing) = (&record.begun, &record.standing);
-    let title = console.paint(Look::Strong, format_args!("Campaign {}", record.id));
-    let harness = visible(&begun.harness);
-    console.say(format_args!(
+/// Prints all about a campaign.
+fn print(
+    console: &mut Console<'_>,
+    store: &Store,
+    record: &CampaignRecord,
+) -> Result<(), CommandError> {
+    let (settings, progress) = (&record.settings, &record.progress);
+    let title = console.paint(TextStyle::Bold, format_args!("Campaign {}", record.id));
+    let harness = visible(&settings.harness);
+    console.out(format_args!(
         "{title} of {harness}: {}",
         record.state.name()
     ));
-    let mut line = |name: &str, words: String| console.say(format_args!("  {name:<9} {words}"));
-    if let CampaignState::Ended(CampaignEnding::Failed(trouble), _) = &record.state {
-        line("because", visible(trouble).into_owned());
+    let mut line = |name: &str, text: String| console.out(format_args!("  {name:<9} {text}"));
+    if let CampaignState::Ended(CampaignEnding::Failed(reason), _) = &record.state {
+        line("because", visible(reason).into_owned());
     }
-    let words: Vec<_> = begun.words.iter().map(|word| visible(word)).collect();
-    line("command", format!("testwright {}", words.join(" ")));
-    line("seed", begun.seed.to_string());
-    line("workers", begun.jobs.to_string());
+    let text: Vec<_> = settings
+        .command_line
+        .iter()
+        .map(|word| visible(word))
+        .collect();
+    line("command", format!("testwright {}", text.join(" ")));
+    line("seed", settings.seed.to_string());
+    line("workers", settings.jobs.to_string());
     line(
         "versions",
         format!(
             "Testwright {}, Python {}",
-            visible(&begun.version),
-            visible(&begun.python)
+            visible(&settings.version),
+            visible(&settings.python)
         ),
     );
-    line("begun", format!("{} UTC", date(begun.started)));
+    line("begun", format!("{} UTC", format_date(settings.started)));
     match &record.state {
-        CampaignState::Ended(_, at) => line("ended", format!("{} UTC", date(*at))),
+        CampaignState::Ended(_, at) => line("ended", format!("{} UTC", format_date(*at))),
         CampaignState::Running | CampaignState::BrokenOff => {
-            line("last seen", format!("{} UTC", date(standing.at)));
+            line("last seen", format!("{} UTC", format_date(progress.at)));
         }
     }
     if record.resumed > 0 {
         line("resumed", quantity::of(record.resumed, "time"));
     }
-    let time = Duration::try_from_secs_f64(standing.seconds).unwrap_or(Duration::MAX);
+    let time = Duration::try_from_secs_f64(progress.seconds).unwrap_or(Duration::MAX);
     line("searched", duration::show(time));
     line(
         "made",
         format!(
             "{}, {}, {}",
-            quantity::of(standing.tests, "test"),
-            quantity::of(standing.steps, "step"),
-            quantity::of(standing.deadlocks, "deadlock")
+            quantity::of(progress.tests, "test"),
+            quantity::of(progress.steps, "step"),
+            quantity::of(progress.deadlocks, "deadlock")
         ),
     );
-    line("reached", quantity::of(standing.covered, "place"));
-    let curve = store.curve(record.id)?;
+    line("reached", quantity::of(progress.covered, "place"));
+    let curve = store.progress_curve(record.id)?;
     if curve.len() > 1 {
-        console.say("");
-        console.say("Places reached over time:");
-        console.say("");
-        for line in drawing(&curve) {
-            console.say(line);
+        console.out("");
+        console.out("Places reached over time:");
+        console.out("");
+        for line in draw_curve(&curve) {
+            console.out(line);
         }
     }
-    for failure in store.failures_of(record.id)? {
-        console.say("");
-        say_failure(console, &failure);
+    for failure in store.failures_of_campaign(record.id)? {
+        console.out("");
+        print_failure(console, &failure);
     }
     Ok(())
 }
 
-fn say_failure(console: &mut Console<'_>, failure: &KnownFailure) {
-    let look = match failure.status {
-        Status::Fixed => Look::Good,
-        Status::Open | Status::Returned => Look::Bad,
+/// Prints a failure: its history, its test and its details.
+fn print_failure(console: &mut Console<'_>, failure: &StoredFailure) {
+    let style = match failure.status {
+        FailureStatus::Fixed => TextStyle::Success,
+        FailureStatus::Open | FailureStatus::Returned => TextStyle::Failure,
     };
-    let title = console.paint(look, format_args!("Failure {}", failure.id));
-    console.say(format_args!(
+    let title = console.paint(style, format_args!("Failure {}", failure.id));
+    console.out(format_args!(
         "{title}: {}, seen {}, last {} UTC",
         failure.status.name(),
         quantity::of(failure.times, "time"),
-        date(failure.seen)
+        format_date(failure.last_seen)
     ));
     for change in &failure.changes {
-        let (name, date) = (change.status.name(), date(change.at));
-        console.say(format_args!(
+        let (name, date) = (change.status.name(), format_date(change.at));
+        console.out(format_args!(
             "  {name:<9} {date} UTC, campaign {}",
             change.campaign
         ));
     }
-    console.say("");
+    console.out("");
     let text = failure.reduced.as_deref().unwrap_or(&failure.found.full);
     let steps: Vec<&str> = steps(text).collect();
-    let width = steps.len().min(MOST_LINES).to_string().len();
-    for (index, step) in steps.iter().take(MOST_LINES).enumerate() {
-        let number = console.paint(Look::Quiet, format_args!("{:>width$}", index + 1));
-        console.say(format_args!("  {number}  {}", visible(step)));
+    let width = steps.len().min(MAX_LINES).to_string().len();
+    for (index, step) in steps.iter().take(MAX_LINES).enumerate() {
+        let number = console.paint(TextStyle::Dim, format_args!("{:>width$}", index + 1));
+        console.out(format_args!("  {number}  {}", visible(step)));
     }
-    say_rest(console, steps.len(), "more step", width);
+    print_rest(console, steps.len(), "more step", width);
     let kind = match FailureKind::of_name(&failure.found.kind) {
-        Some(kind) => report::in_words(kind).into(),
+        Some(kind) => report::kind_text(kind).into(),
         None => visible(&failure.found.kind),
     };
     let message = visible(&failure.found.message);
-    let message = console.paint(look, format_args!("{kind}: {message}"));
-    console.say(format_args!("{:indent$}{message}", "", indent = width + 4));
+    let message = console.paint(style, format_args!("{kind}: {message}"));
+    console.out(format_args!("{:indent$}{message}", "", indent = width + 4));
     let details: Vec<&str> = failure.found.details.lines().collect();
-    for line in details.iter().take(MOST_LINES) {
-        let line = console.paint(Look::Quiet, visible(line));
-        console.say(format_args!("{:indent$}{line}", "", indent = width + 4));
+    for line in details.iter().take(MAX_LINES) {
+        let line = console.paint(TextStyle::Dim, visible(line));
+        console.out(format_args!("{:indent$}{line}", "", indent = width + 4));
     }
-    say_rest(console, details.len(), "more line", width);
+    print_rest(console, details.len(), "more line", width);
 }
 
-fn say_rest(console: &mut Console<'_>, number: usize, what: &str, width: usize) {
-    if number > MOST_LINES {
-        let rest = quantity::of((number - MOST_LINES) as u64, what);
-        console.say(format_args!("{:indent$}… {rest}", "", indent = width + 4));
+/// Prints how many lines were left out, if any.
+fn print_rest(console: &mut Console<'_>, number: usize, noun: &str, width: usize) {
+    if number > MAX_LINES {
+        let rest = quantity::of((number - MAX_LINES) as u64, noun);
+        console.out(format_args!("{:indent$}… {rest}", "", indent = width + 4));
     }
 }
 
-/// The lines of a saved test that are steps.
+/// Returns the steps of a saved test, without its header.
 fn steps(text: &str) -> impl Iterator<Item = &str> {
     text.lines()
         .filter(|line| !line.trim().is_empty() && !line.starts_with('#'))
 }
 
+/// Width of the curve in columns.
 const WIDTH: usize = 60;
+/// Height of the curve in lines.
 const HEIGHT: usize = 5;
+/// Blocks that fill from zero to eight eighths of a line.
 const BLOCKS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/// How the number of places grew, drawn with blocks: each column is what was reached by then.
-fn drawing(curve: &[Standing]) -> Vec<String> {
-    let most = curve.iter().map(|standing| standing.covered).max();
-    let most = most.unwrap_or(0).max(1);
-    let end = curve.last().map_or(0.0, |standing| standing.seconds);
+/// Draws the growth of coverage with blocks. Each column shows the places reached by then.
+fn draw_curve(curve: &[CampaignProgress]) -> Vec<String> {
+    let max = curve.iter().map(|progress| progress.covered).max();
+    let max = max.unwrap_or(0).max(1);
+    let end = curve.last().map_or(0.0, |progress| progress.seconds);
     // In eighths of a line.
     let heights: Vec<usize> = (1..=WIDTH)
         .map(|column| {
             let until = end * column as f64 / WIDTH as f64;
             let reached = curve
                 .iter()
-                .take_while(|standing| standing.seconds <= until);
-            let reached = reached.map(|standing| standing.covered).max().unwrap_or(0);
-            let eighths = u128::from(reached) * (HEIGHT * 8) as u128 / u128::from(most);
+                .take_while(|progress| progress.seconds <= until);
+            let reached = reached.map(|progress| progress.covered).max().unwrap_or(0);
+            let eighths = u128::from(reached) * (HEIGHT * 8) as u128 / u128::from(max);
             eighths as usize
         })
         .collect();
-    let label = quantity::grouped(most);
+    let label = quantity::grouped(max);
     let indent = label.chars().count();
     let mut lines: Vec<String> = (0..HEIGHT)
         .map(|line| {
@@ -224,8 +241,8 @@ mod tests {
 
     use super::*;
 
-    fn standing(seconds: f64, covered: u64) -> Standing {
-        Standing {
+    fn progress(seconds: f64, covered: u64) -> CampaignProgress {
+        CampaignProgress {
             at: SystemTime::UNIX_EPOCH,
             seconds,
             tests: 0,
@@ -238,7 +255,7 @@ mod tests {
 
     #[test]
     fn a_curve_goes_up_to_the_right() {
-        let drawn = drawing(&[standing(0.0, 0), standing(30.0, 600), standing(60.0, 1200)]);
+        let drawn = draw_curve(&[progress(0.0, 0), progress(30.0, 600), progress(60.0, 1200)]);
         let columns = |line: &str| line.chars().filter(|letter| *letter == '█').count();
         assert_eq!(drawn.len(), HEIGHT + 1);
         assert!(drawn[0].starts_with("  1,200 │"), "{}", drawn[0]);
@@ -253,10 +270,10 @@ mod tests {
     fn no_number_is_too_strange_to_be_drawn() {
         for standings in [
             vec![],
-            vec![standing(0.0, 0), standing(0.0, 0)],
-            vec![standing(f64::MAX, u64::MAX), standing(1.0, 1)],
+            vec![progress(0.0, 0), progress(0.0, 0)],
+            vec![progress(f64::MAX, u64::MAX), progress(1.0, 1)],
         ] {
-            assert_eq!(drawing(&standings).len(), HEIGHT + 1);
+            assert_eq!(draw_curve(&standings).len(), HEIGHT + 1);
         }
     }
 }

@@ -1,156 +1,168 @@
-//! The tests that an exploration found: run again, kept, shown.
+//! Tests that an exploration found: replayed from the start, saved and printed.
 
 use std::path::PathBuf;
 
-use testwright_core::explore::temporal::{Answer, Counterexample, Ending};
+use testwright_core::explore::temporal::{Counterexample, FormulaVerdict, RunEnding};
 use testwright_core::replay::{ReplayOptions, replay};
 use testwright_core::shrink::ReduceOptions;
 use testwright_core::{Failure, System, Test, saved};
-use testwright_python::{PythonSystem, Style};
+use testwright_python::{PythonSystem, StandaloneStyle};
 
-use super::json::FailureReport;
-use super::questions::Questions;
-use super::verdict::steps;
-use super::{Explore, Outcome};
+use super::json::ExplorationFailure;
+use super::queries::Queries;
+use super::verdict::steps_text;
+use super::{ExplorationOutcome, ExploreCommand};
 use crate::commands::replay::UntilInterrupted;
-use crate::console::{Console, Look};
+use crate::console::{Console, TextStyle};
 use crate::files::OutputFolder;
-use crate::reducing::{self, Aim};
+use crate::reduction::{self, ReductionGoal};
 use crate::report;
 
-/// What was kept.
+/// Everything that was found and saved.
 #[derive(Default)]
-pub(super) struct Kept {
-    pub(super) failures: Vec<KeptFailure>,
-    pub(super) goal: Option<KeptTest>,
-    pub(super) lasso: Option<KeptTest>,
-    /// Some file could not be written, which has been told.
-    pub(super) unwritten: bool,
+pub(super) struct SavedFindings {
+    pub(super) failures: Vec<SavedFailure>,
+    /// The test that reaches the goal.
+    pub(super) goal: Option<FoundTest>,
+    /// A run that violates the formula: a prefix, and steps that are repeated for ever.
+    pub(super) lasso: Option<FoundTest>,
+    /// True if a file could not be written, which has been reported.
+    pub(super) has_unwritten: bool,
 }
 
-pub(super) struct KeptTest {
+/// A test that was saved.
+pub(super) struct FoundTest {
     pub(super) test: Test,
-    /// Where it is, or was to be.
+    /// Path of the test, even if it could not be written.
     pub(super) file: PathBuf,
-    /// Whether it did the same when it was run again, in a system that was set up anew.
-    pub(super) reproduced: bool,
+    /// True if the test did the same when it was replayed from the start.
+    pub(super) is_reproduced: bool,
 }
 
-pub(super) struct KeptFailure {
-    pub(super) kept: KeptTest,
+/// A failing test that was saved.
+pub(super) struct SavedFailure {
+    /// The failing test.
+    pub(super) saved: FoundTest,
     pub(super) failure: Failure,
 }
 
-/// Where findings are taken in.
-pub(super) struct Desk<'e> {
-    explore: &'e Explore,
-    /// For failing tests.
+/// Replays, saves and prints the tests that an exploration finds.
+pub(super) struct FindingsWriter<'e> {
+    explore: &'e ExploreCommand,
+    /// Folder for failing tests.
     findings: OutputFolder,
-    /// For tests that answer a question.
+    /// Folder for tests that answer a query.
     answers: OutputFolder,
 }
 
-impl<'e> Desk<'e> {
+impl<'e> FindingsWriter<'e> {
     pub(super) fn new(
-        explore: &'e Explore,
+        explore: &'e ExploreCommand,
         findings: OutputFolder,
         answers: OutputFolder,
-    ) -> Desk<'e> {
-        Desk {
+    ) -> FindingsWriter<'e> {
+        FindingsWriter {
             explore,
             findings,
             answers,
         }
     }
 
-    /// Runs all tests again, writes them, and shows them. What cannot be written is told.
-    pub(super) fn take_in<'py>(
+    /// Replays, saves and prints all tests of an outcome. Files that cannot be written are
+    /// reported.
+    pub(super) fn save_all<'py>(
         &mut self,
         console: &mut Console<'_>,
         system: &mut PythonSystem<'py>,
-        questions: &Questions<'py>,
-        outcome: &Outcome,
-    ) -> Kept {
-        let mut kept = Kept::default();
+        queries: &Queries<'py>,
+        outcome: &ExplorationOutcome,
+    ) -> SavedFindings {
+        let mut saved = SavedFindings::default();
         for (test, failure) in &outcome.failures {
-            self.take_in_failure(console, system, test, failure, &mut kept);
+            self.save_failure(console, system, test, failure, &mut saved);
         }
         if let Some(test) = &outcome.goal {
-            self.take_in_goal(console, system, questions, test, &mut kept);
+            self.save_goal(console, system, queries, test, &mut saved);
         }
-        if let Some(Answer::Violated(run)) = &outcome.answer {
-            self.take_in_lasso(console, system, run, &mut kept);
+        if let Some(FormulaVerdict::Violated(run)) = &outcome.answer {
+            self.save_lasso(console, system, run, &mut saved);
         }
-        kept
+        saved
     }
 
-    /// Writes a failing test as soon as it is found, in case that nothing can be done with it any more later.
-    pub(super) fn keep_at_once(
+    /// Saves a failing test as soon as it is found, in case the system gets stuck later.
+    pub(super) fn save_immediately(
         &mut self,
         system: &PythonSystem<'_>,
         test: &Test,
         failure: &Failure,
         number: usize,
-    ) -> FailureReport {
+    ) -> ExplorationFailure {
         let name = format!("failure-{number}.test");
-        let text = self.failing(system, test, failure);
-        // If this fails, it is tried again at the end, and told then.
+        let text = self.failure_text(system, test, failure);
+        // An error is ignored here: `save_failure` writes the file again, and reports errors.
         let _ = self.findings.write(&name, &text);
-        let found = KeptFailure {
-            kept: KeptTest {
+        let found = SavedFailure {
+            saved: FoundTest {
                 test: test.clone(),
                 file: self.findings.file(&name).shown().to_owned(),
-                reproduced: true,
+                is_reproduced: true,
             },
             failure: failure.clone(),
         };
-        FailureReport::new(&found, system.actions())
+        ExplorationFailure::new(&found, system.actions())
     }
 
-    fn take_in_failure(
+    /// Replays a failing test, reduces it if it may not be a shortest one, saves it and prints it.
+    fn save_failure(
         &mut self,
         console: &mut Console<'_>,
         system: &mut PythonSystem<'_>,
         test: &Test,
         failure: &Failure,
-        kept: &mut Kept,
+        saved: &mut SavedFindings,
     ) {
-        let number = kept.failures.len() + 1;
-        let title = console.paint(Look::Bad, format_args!("Failure {number}"));
-        console.say("");
-        console.say(format_args!(
+        let number = saved.failures.len() + 1;
+        let title = console.paint(TextStyle::Failure, format_args!("Failure {number}"));
+        console.out("");
+        console.out(format_args!(
             "{title} after {}: {}: {}",
-            steps(test.len()),
-            report::in_words(failure.kind),
+            steps_text(test.len()),
+            report::kind_text(failure.kind),
             failure.message
         ));
         console.flush();
         let (mut test, mut failure) = (test.clone(), failure.clone());
-        let reproduced = self.fails_again(system, &test, &failure);
-        if reproduced && !self.explore.finds_shortest() {
+        let is_reproduced = self.is_reproduced(system, &test, &failure);
+        if is_reproduced && !self.explore.finds_shortest() {
             let options = ReduceOptions {
                 check: self.check(),
                 ..ReduceOptions::default()
             };
-            // What cannot be reduced is kept as it was found.
-            if let Ok(reduced) =
-                reducing::reduce(console, system, &test, &failure, &options, Aim::Simple)
-            {
-                console.say(reduced.story);
+            // A test that cannot be reduced is kept as it was found.
+            if let Ok(reduced) = reduction::reduce(
+                console,
+                system,
+                &test,
+                &failure,
+                &options,
+                ReductionGoal::Simple,
+            ) {
+                console.out(reduced.summary);
                 (test, failure) = (reduced.test, reduced.failure);
             }
         }
-        console.say("");
-        report::say_test(console, system.actions(), &test, &failure);
-        console.say("");
+        console.out("");
+        report::print_test(console, system.actions(), &test, &failure);
+        console.out("");
         let name = format!("failure-{number}.test");
-        let text = self.failing(system, &test, &failure);
+        let text = self.failure_text(system, &test, &failure);
         let file = self.findings.file(&name).shown().to_owned();
         let mut files = vec![(name, text)];
         let name = format!("test_failure_{number}.py");
-        let place = self.findings.file(&name);
+        let file_path = self.findings.file(&name);
         let title = format!("failure_{number}");
-        match system.standalone(&test, Style::Pytest, &title, Some(place.absolute())) {
+        match system.standalone(&test, StandaloneStyle::Pytest, &title, Some(file_path.absolute())) {
             Ok(text) => files.push((name, text)),
             Err(error) => {
                 let message = format!(
@@ -161,51 +173,52 @@ impl<'e> Desk<'e> {
             }
         }
         for (name, text) in files {
-            kept.unwritten |= !write(console, &mut self.findings, &name, &text);
+            saved.has_unwritten |= !write(console, &mut self.findings, &name, &text);
         }
-        if reproduced {
-            self.say_how_to_repeat(console, &file);
+        if is_reproduced {
+            self.print_replay_command(console, &file);
         } else {
-            self.say_flaky(console);
+            self.print_flaky(console);
         }
-        let kept_test = KeptTest {
+        let found_test = FoundTest {
             test,
             file,
-            reproduced,
+            is_reproduced,
         };
-        kept.failures.push(KeptFailure {
-            kept: kept_test,
+        saved.failures.push(SavedFailure {
+            saved: found_test,
             failure,
         });
     }
 
-    fn take_in_goal<'py>(
+    /// Saves and prints the test that reaches the goal.
+    fn save_goal<'py>(
         &mut self,
         console: &mut Console<'_>,
         system: &mut PythonSystem<'py>,
-        questions: &Questions<'py>,
+        queries: &Queries<'py>,
         test: &Test,
-        kept: &mut Kept,
+        saved: &mut SavedFindings,
     ) {
-        let Some(goal) = &questions.goal else {
+        let Some(goal) = &queries.goal else {
             return;
         };
-        let which = if self.explore.finds_shortest() {
+        let length_note = if self.explore.finds_shortest() {
             "no test is shorter"
         } else {
             "there may be shorter tests"
         };
-        let title = console.paint(Look::Good, "Goal reached");
-        console.say("");
-        console.say(format_args!(
-            "{title} after {} ({which}): {}",
-            steps(test.len()),
+        let title = console.paint(TextStyle::Success, "Goal reached");
+        console.out("");
+        console.out(format_args!(
+            "{title} after {} ({length_note}): {}",
+            steps_text(test.len()),
             goal.text()
         ));
-        console.say("");
-        report::say_steps(console, system.actions(), test, 1);
-        console.say("");
-        let reproduced = match self.replay(system, test) {
+        console.out("");
+        report::print_steps(console, system.actions(), test, 1);
+        console.out("");
+        let is_reproduced = match self.replay(system, test) {
             None => true,
             Some(None) => goal.is_true(system).unwrap_or(false),
             Some(Some(_)) => false,
@@ -213,54 +226,55 @@ impl<'e> Desk<'e> {
         let name = "goal.test";
         let text = self.text(system, test, &[("goal", goal.text().to_owned())]);
         let file = self.answers.file(name).shown().to_owned();
-        kept.unwritten |= !write(console, &mut self.answers, name, &text);
-        if reproduced {
-            self.say_how_to_repeat(console, &file);
+        saved.has_unwritten |= !write(console, &mut self.answers, name, &text);
+        if is_reproduced {
+            self.print_replay_command(console, &file);
         } else {
-            self.say_flaky(console);
+            self.print_flaky(console);
         }
-        kept.goal = Some(KeptTest {
+        saved.goal = Some(FoundTest {
             test: test.clone(),
             file,
-            reproduced,
+            is_reproduced,
         });
     }
 
-    fn take_in_lasso(
+    /// Saves and prints the run that violates the formula.
+    fn save_lasso(
         &mut self,
         console: &mut Console<'_>,
         system: &mut PythonSystem<'_>,
         run: &Counterexample,
-        kept: &mut Kept,
+        saved: &mut SavedFindings,
     ) {
-        let title = console.paint(Look::Bad, "Formula violated");
+        let title = console.paint(TextStyle::Failure, "Formula violated");
         let formula = self.explore.formula.as_deref().unwrap_or_default();
-        console.say("");
-        console.say(format_args!("{title}: {formula}"));
-        console.say("");
+        console.out("");
+        console.out(format_args!("{title}: {formula}"));
+        console.out("");
         let lap = run.lap.len();
         let test_is_empty = run.prefix.is_empty() && run.lap.is_empty();
-        report::say_steps(console, system.actions(), &run.prefix, 1);
+        report::print_steps(console, system.actions(), &run.prefix, 1);
         let then = match run.ending {
-            Ending::Lap => {
+            RunEnding::Lap => {
                 let and = if run.prefix.is_empty() {
                     ""
                 } else {
                     "and then "
                 };
-                console.say(format_args!("  {and}for ever:"));
+                console.out(format_args!("  {and}for ever:"));
                 let first = run.prefix.len() + 1;
-                report::say_steps(console, system.actions(), &run.lap, first);
-                format!("the last {} are repeated for ever", steps(lap))
+                report::print_steps(console, system.actions(), &run.lap, first);
+                format!("the last {} are repeated for ever", steps_text(lap))
             }
-            Ending::Deadlock => "and then nothing can be done, for ever".to_owned(),
-            Ending::Anything if test_is_empty => "at the start, whatever follows".to_owned(),
-            Ending::Anything => "whatever follows".to_owned(),
+            RunEnding::Deadlock => "and then nothing can be done, for ever".to_owned(),
+            RunEnding::Anything if test_is_empty => "at the start, whatever follows".to_owned(),
+            RunEnding::Anything => "whatever follows".to_owned(),
         };
-        if run.ending != Ending::Lap {
-            console.say(format_args!("  {then}"));
+        if run.ending != RunEnding::Lap {
+            console.out(format_args!("  {then}"));
         }
-        console.say("");
+        console.out("");
         let all = run.prefix.steps.iter().chain(&run.lap.steps);
         let test = Test::of_steps(all.copied().collect());
         let name = "lasso.test";
@@ -268,21 +282,23 @@ impl<'e> Desk<'e> {
         let text = self.text(system, &test, &notes);
         let file = self.answers.file(name).shown().to_owned();
         if !test.is_empty() {
-            kept.unwritten |= !write(console, &mut self.answers, name, &text);
-            self.say_how_to_repeat(console, &file);
+            saved.has_unwritten |= !write(console, &mut self.answers, name, &text);
+            self.print_replay_command(console, &file);
         }
-        kept.lasso = Some(KeptTest {
+        saved.lasso = Some(FoundTest {
             test,
             file,
-            reproduced: run.confirmed,
+            is_reproduced: run.confirmed,
         });
     }
 
+    /// Returns true if properties are checked.
     fn check(&self) -> bool {
         !self.explore.system.no_check
     }
 
-    /// How a test ends in a system that was set up anew; `None` if there was no time to find out.
+    /// Replays a test from the start. Returns its failure, if any; `None` if the replay did not
+    /// end.
     fn replay(&self, system: &mut PythonSystem<'_>, test: &Test) -> Option<Option<Failure>> {
         let options = ReplayOptions {
             check: self.check(),
@@ -291,18 +307,21 @@ impl<'e> Desk<'e> {
         (!trace.interrupted).then(|| trace.failure().cloned())
     }
 
-    fn fails_again(&self, system: &mut PythonSystem<'_>, test: &Test, failure: &Failure) -> bool {
+    /// Returns true if a test fails in the same way from the start.
+    fn is_reproduced(&self, system: &mut PythonSystem<'_>, test: &Test, failure: &Failure) -> bool {
         match self.replay(system, test) {
             None => true,
-            Some(again) => again.is_some_and(|again| again.is_same_as(failure)),
+            Some(replayed) => replayed.is_some_and(|replayed| replayed.is_same_as(failure)),
         }
     }
 
-    fn failing(&self, system: &PythonSystem<'_>, test: &Test, failure: &Failure) -> String {
+    /// Returns the saved form of a failing test.
+    fn failure_text(&self, system: &PythonSystem<'_>, test: &Test, failure: &Failure) -> String {
         let note = format!("{}: {}", failure.kind, failure.message);
         self.text(system, test, &[("failure", note)])
     }
 
+    /// Returns the saved form of a test with notes.
     fn text(&self, system: &PythonSystem<'_>, test: &Test, notes: &[(&str, String)]) -> String {
         let harness = self.explore.harness.display().to_string();
         let notes = [("harness", harness)].into_iter().chain(notes.to_vec());
@@ -310,9 +329,10 @@ impl<'e> Desk<'e> {
         saved::write(system.actions(), test, &notes)
     }
 
-    fn say_how_to_repeat(&self, console: &mut Console<'_>, file: &std::path::Path) {
+    /// Prints the command that replays a test.
+    fn print_replay_command(&self, console: &mut Console<'_>, file: &std::path::Path) {
         let check = if self.check() { "" } else { " --no-check" };
-        console.say(format_args!(
+        console.out(format_args!(
             "To see it again: testwright replay {} --harness {}{check}",
             report::shell_word(file),
             report::shell_word(&self.explore.harness),
@@ -320,14 +340,15 @@ impl<'e> Desk<'e> {
         console.flush();
     }
 
-    fn say_flaky(&self, console: &mut Console<'_>) {
-        console.say("Run again from the start, the test does not do the same. So the system depends on something besides");
-        console.say("the test, or keeps something that copies of its state do not have: `--going-back replay` avoids copies.");
+    /// Prints that a test did not do the same from the start.
+    fn print_flaky(&self, console: &mut Console<'_>) {
+        console.out("When run again from the start, the test behaves differently. So the system depends on something besides");
+        console.out("the test, or keeps something that copies of its state do not have: `--going-back replay` avoids copies.");
         console.flush();
     }
 }
 
-/// Writes a file, and tells why if that is not possible.
+/// Writes a file. Reports an error, and returns false if there is one.
 fn write(console: &mut Console<'_>, folder: &mut OutputFolder, name: &str, text: &str) -> bool {
     let written = folder.write(name, text);
     if let Err(error) = &written {

@@ -4,74 +4,78 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 use testwright_core::product::{Product, ValueId};
-use testwright_model::Graph;
+use testwright_model::ProductGraph;
 
-/// The layout of the file. Whoever reads it should look at this first.
+/// Version of the file format.
 const VERSION: u32 = 1;
 
-/// The file. States are numbers, from 0: places in `states`. Values are written as in Python.
+/// Contents of the file. A state is its index in `states`. Values are written as in Python.
 #[derive(Serialize)]
 struct GraphFile<'g> {
+    /// Always [`VERSION`]; readers should check it first.
     version: u32,
-    /// The names of all actions, those that never happen too.
+    /// Names of all actions, including those that never happen.
     actions: Vec<&'g str>,
-    /// Each state, by model.
+    /// Each state, by the names of the models.
     states: Vec<BTreeMap<&'g str, String>>,
-    /// Where runs begin.
+    /// Initial states.
     starts: &'g [u32],
+    /// States in which runs may end.
     accepting: &'g [u32],
-    /// Those in which an invariant is false.
+    /// States in which an invariant is false.
     #[serde(rename = "unsafe")]
-    not_safe: &'g [u32],
-    /// Those from which no accepting state can be reached.
+    unsafe_states: &'g [u32],
+    /// States from which no accepting state can be reached.
     dead: Vec<u32>,
-    /// Those in which nothing is possible: accepting ones, and others.
+    /// Accepting states in which nothing is possible.
     finished: &'g [u32],
+    /// Other states in which nothing is possible.
     dead_ends: &'g [u32],
-    /// Those of which not all that follows is known.
+    /// States that were not fully expanded.
     frontier: &'g [u32],
-    transitions: Vec<Step<'g>>,
+    transitions: Vec<TransitionEntry<'g>>,
 }
 
+/// A transition of the graph.
 #[derive(Serialize)]
-struct Step<'g> {
+struct TransitionEntry<'g> {
     from: u32,
     action: &'g str,
-    /// A tuple.
+    /// A Python tuple.
     arguments: &'g str,
-    /// Nothing if it is `None`.
+    /// Omitted as `null` if the result is `None`.
     result: Option<&'g str>,
     to: u32,
 }
 
-/// The text of the file.
-pub(super) fn write(product: &Product<'_>, graph: &Graph) -> String {
-    let words = product.words();
+/// Returns the text of the file.
+pub(super) fn write(product: &Product<'_>, graph: &ProductGraph) -> String {
+    let interner = product.interner();
     let steps = graph.transitions.iter().map(|transition| {
         let label = graph.labels[transition.label as usize];
         let result = Some(label.result).filter(|result| *result != ValueId::NONE);
-        Step {
+        TransitionEntry {
             from: transition.from,
-            action: words.name_text(label.name),
-            arguments: &words.value_text(label.arguments).literal,
-            result: result.map(|result| words.value_text(result).literal.as_str()),
+            action: interner.name_text(label.name),
+            arguments: &interner.value_text(label.arguments).literal,
+            result: result.map(|result| interner.value_text(result).literal.as_str()),
             to: transition.to,
         }
     });
     let state = |number: u32| {
         let each = product.models().iter().zip(graph.state(number));
-        each.map(|(model, place)| (model.name(), model.text(*place)))
+        each.map(|(model, state_id)| (model.name(), model.text(*state_id)))
             .collect()
     };
     let names = product.vocabulary().iter();
     let file = GraphFile {
         version: VERSION,
-        actions: names.map(|name| words.name_text(*name)).collect(),
+        actions: names.map(|name| interner.name_text(*name)).collect(),
         states: (0..graph.states() as u32).map(state).collect(),
         starts: &graph.starts,
         accepting: &graph.accepting,
-        not_safe: &graph.not_safe,
-        dead: graph.dead(),
+        unsafe_states: &graph.unsafe_states,
+        dead: graph.dead_states(),
         finished: &graph.finished,
         dead_ends: &graph.dead_ends,
         frontier: &graph.frontier,

@@ -1,37 +1,38 @@
-//! Copies of this process that help to explore models.
+//! Forked processes that help to explore models.
 
 use std::io::{self, BufWriter, PipeReader, PipeWriter};
 
 use testwright_core::Error;
-use testwright_model::parallel::{Connection, help};
-use testwright_python::{Models, ValuePassing};
+use testwright_model::parallel::{Connection, serve};
+use testwright_python::{Models, PythonValueCodec};
 
-/// Copies this process so many times. The copies answer questions about states until nobody asks any more, and end with
-/// this process.
+/// Forks this process `count` times. Each helper answers requests about states until its pipe is
+/// closed, and ends with this process.
 pub(super) fn start(
     models: &mut Models<'_>,
-    passing: &mut ValuePassing<'_>,
-    many: usize,
+    passing: &mut PythonValueCodec<'_>,
+    count: usize,
 ) -> Result<Vec<Connection>, Error> {
     let failed = |error: io::Error| Error::new(format!("cannot make a pipe: {error}"));
     let mut connections: Vec<(PipeWriter, PipeReader)> = Vec::new();
-    for _ in 0..many {
-        let (mut questions, ask) = io::pipe().map_err(failed)?;
-        let (hear, answers) = io::pipe().map_err(failed)?;
+    for _ in 0..count {
+        let (mut incoming, requests) = io::pipe().map_err(failed)?;
+        let (replies, outgoing) = io::pipe().map_err(failed)?;
         let copied = testwright_python::attach(testwright_python::fork)?;
         if copied.is_none() {
-            // The ends that belong to others: as long as somebody holds them, nobody sees that they were closed.
-            drop((ask, hear));
+            // A pipe counts as closed only if no process holds its other end, so this process
+            // must not keep the ends that belong to others.
+            drop((requests, replies));
             drop(connections);
-            let mut answers = BufWriter::new(answers);
+            let mut outgoing = BufWriter::new(outgoing);
             let _the_other_end_is_gone =
-                help(&mut models.product, passing, &mut questions, &mut answers);
-            testwright_python::leave(0);
+                serve(&mut models.product, passing, &mut incoming, &mut outgoing);
+            testwright_python::exit_now(0);
         }
-        connections.push((ask, hear));
+        connections.push((requests, replies));
     }
-    let boxed = |(ask, hear): (PipeWriter, PipeReader)| -> Connection {
-        (Box::new(BufWriter::new(ask)), Box::new(hear))
+    let boxed = |(requests, replies): (PipeWriter, PipeReader)| -> Connection {
+        (Box::new(BufWriter::new(requests)), Box::new(replies))
     };
     Ok(connections.into_iter().map(boxed).collect())
 }

@@ -1,59 +1,76 @@
-//! The result of an exploration for scripts. The names in here are a promise.
+//! The result of `testwright explore` for scripts.
+//!
+//! Field names are the keys of the JSON output: scripts rely on them, so they must not change.
 
 use serde::Serialize;
-use testwright_core::explore::temporal::{Answer, Ending};
-use testwright_core::explore::{GoingBack, Progress, Reach, Reason};
+use testwright_core::explore::temporal::{FormulaVerdict, RunEnding};
+use testwright_core::explore::{Backtracking, ExploreProgress, ExploredExtent, StopReason};
 use testwright_core::{Catalog, System, Test};
 use testwright_python::PythonSystem;
 
-use super::findings::{Kept, KeptFailure};
-use super::questions::Questions;
+use super::findings::{SavedFailure, SavedFindings};
+use super::queries::Queries;
 use super::verdict::{GoalAnswer, goal_answer};
-use super::{Explore, Outcome, Stop};
+use super::{EarlyStop, ExplorationOutcome, ExploreCommand};
 use crate::report;
 
-/// What an exploration came to.
+/// Result of an exploration.
 #[derive(Default, Serialize)]
-pub(super) struct Report {
+pub(super) struct ExplorationReport {
     states: u64,
     transitions: u64,
     steps: u64,
+    /// Length of the longest test.
     depth: usize,
     seconds: f64,
     actions: u64,
+    /// Number of templates of the harness.
     templates: usize,
+    /// `copy` or `replay`.
     going_back: &'static str,
+    /// Reason for the way of going back.
     going_back_because: String,
-    /// Every state, or every test without matching, was visited.
+    /// True if every state, or every test without matching, was visited.
     complete: bool,
-    /// All tests up to this length are covered; nothing if all are.
+    /// Length up to which all tests are covered; `null` if all are.
     all_tests_up_to: Option<usize>,
-    /// Why it ended early.
+    /// Reason why the exploration ended early.
     stopped: Option<&'static str>,
+    /// Number of states in which no action is enabled.
     deadlocks: u64,
+    /// Steps to such a state.
     #[serde(skip_serializing_if = "Option::is_none")]
     deadlock: Option<Vec<String>>,
-    failures: Vec<FailureReport>,
+    failures: Vec<ExplorationFailure>,
     #[serde(skip_serializing_if = "Option::is_none")]
     goal: Option<GoalReport>,
     #[serde(skip_serializing_if = "Option::is_none")]
     formula: Option<FormulaReport>,
+    /// True if Ctrl-C ended the exploration.
     interrupted: bool,
 }
 
+/// A failing test.
 #[derive(Clone, Serialize)]
-pub(super) struct FailureReport {
+pub(super) struct ExplorationFailure {
+    /// Name of the kind of failure.
     kind: &'static str,
     message: String,
+    /// Number of steps.
     steps: usize,
+    /// Steps, as in the file.
     test: Vec<String>,
+    /// Path of the saved test.
     file: String,
+    /// True if the test failed in the same way from the start.
     reproduced: bool,
 }
 
+/// The goal, and the test that reaches it.
 #[derive(Serialize)]
 struct GoalReport {
     expression: String,
+    /// `found`, `absent` (proven) or `not-found`.
     answer: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     steps: Option<usize>,
@@ -65,30 +82,36 @@ struct GoalReport {
     reproduced: Option<bool>,
 }
 
+/// The formula, and the run that violates it.
 #[derive(Serialize)]
 struct FormulaReport {
     text: String,
+    /// `holds`, `violated` or `nothing-found`.
     answer: &'static str,
+    /// Steps at the beginning of the violating run.
     #[serde(skip_serializing_if = "Option::is_none")]
     prefix: Option<Vec<String>>,
+    /// Steps that are repeated for ever.
     #[serde(skip_serializing_if = "Option::is_none")]
     lap: Option<Vec<String>>,
+    /// `lap`, `deadlock` or `anything`.
     #[serde(skip_serializing_if = "Option::is_none")]
     then: Option<&'static str>,
 }
 
-impl Report {
+impl ExplorationReport {
+    /// Builds the report of an exploration that ended by itself.
     pub(super) fn new(
-        explore: &Explore,
-        questions: &Questions<'_>,
-        outcome: &Outcome,
-        kept: &Kept,
+        explore: &ExploreCommand,
+        queries: &Queries<'_>,
+        outcome: &ExplorationOutcome,
+        saved: &SavedFindings,
         system: &PythonSystem<'_>,
-    ) -> Report {
+    ) -> ExplorationReport {
         let catalog = system.actions();
         let labels = |test: &Test| report::step_labels(catalog, test);
-        let failures = kept.failures.iter();
-        Report {
+        let failures = saved.failures.iter();
+        ExplorationReport {
             states: outcome.states,
             transitions: outcome.transitions,
             steps: outcome.steps,
@@ -96,36 +119,39 @@ impl Report {
             seconds: (outcome.time.as_secs_f64() * 1000.0).round() / 1000.0,
             actions: catalog.len(),
             templates: catalog.templates().len(),
-            going_back: match outcome.going_back.by {
-                GoingBack::ByCopy => "copy",
-                GoingBack::ByReplay => "replay",
+            going_back: match outcome.going_back.method {
+                Backtracking::BySnapshot => "copy",
+                Backtracking::ByReplay => "replay",
             },
-            going_back_because: outcome.going_back.why.clone(),
-            complete: outcome.reach == Reach::Everything,
+            going_back_because: outcome.going_back.reason.clone(),
+            complete: outcome.reach == ExploredExtent::Everything,
             all_tests_up_to: match outcome.reach {
-                Reach::Everything => None,
-                Reach::Length(length) | Reach::Partial { length, .. } => Some(length),
+                ExploredExtent::Everything => None,
+                ExploredExtent::Length(length) | ExploredExtent::Partial { length, .. } => {
+                    Some(length)
+                }
             },
-            stopped: stopped(explore, outcome),
+            stopped: stop_reason(explore, outcome),
             deadlocks: outcome.deadlocked,
             deadlock: outcome.deadlock.as_ref().map(labels),
             failures: failures
-                .map(|failure| FailureReport::new(failure, catalog))
+                .map(|failure| ExplorationFailure::new(failure, catalog))
                 .collect(),
-            goal: goal_report(explore, questions, outcome, kept, catalog),
+            goal: goal_report(explore, queries, outcome, saved, catalog),
             formula: formula_report(explore, outcome, catalog),
-            interrupted: outcome.stop == Some(Stop::Interrupted),
+            interrupted: outcome.stop == Some(EarlyStop::Interrupted),
         }
     }
 
-    /// An exploration that was ended by force.
+    /// Builds the report of an exploration that was ended by force. `size` is the number of actions
+    /// and of templates.
     pub(super) fn ended(
-        progress: &Progress,
+        progress: &ExploreProgress,
         size: (u64, usize),
-        failures: Vec<FailureReport>,
-    ) -> Report {
+        failures: Vec<ExplorationFailure>,
+    ) -> ExplorationReport {
         let (actions, templates) = size;
-        Report {
+        ExplorationReport {
             states: progress.states,
             transitions: progress.transitions,
             steps: progress.steps,
@@ -136,98 +162,105 @@ impl Report {
             stopped: Some("interrupted"),
             failures,
             interrupted: true,
-            ..Report::default()
+            ..ExplorationReport::default()
         }
     }
 
-    /// One JSON object.
+    /// Formats the report as one JSON object.
     pub(super) fn to_json(&self) -> String {
         serde_json::to_string_pretty(self).expect("numbers and strings are always JSON")
     }
 }
 
-fn stopped(explore: &Explore, outcome: &Outcome) -> Option<&'static str> {
-    let Reach::Partial { because, .. } = outcome.reach else {
+/// Returns the reason why the exploration ended early.
+fn stop_reason(explore: &ExploreCommand, outcome: &ExplorationOutcome) -> Option<&'static str> {
+    let ExploredExtent::Partial {
+        reason: because, ..
+    } = outcome.reach
+    else {
         return None;
     };
-    let is_violated = matches!(outcome.answer, Some(Answer::Violated(_)));
+    let is_violated = matches!(outcome.answer, Some(FormulaVerdict::Violated(_)));
     Some(match (because, outcome.stop) {
-        (Reason::Interrupted, _) | (_, Some(Stop::Interrupted)) => "interrupted",
-        (_, Some(Stop::TimeIsUp)) => "time",
-        (Reason::FailureFound, _) => "failure",
-        (Reason::GoalFound, _) => "goal",
-        (Reason::MemoryFull, _)
+        (StopReason::Interrupted, _) | (_, Some(EarlyStop::Interrupted)) => "interrupted",
+        (_, Some(EarlyStop::TimeIsUp)) => "time",
+        (StopReason::FailureFound, _) => "failure",
+        (StopReason::GoalFound, _) => "goal",
+        (StopReason::MemoryFull, _)
             if explore
                 .most_states
                 .is_some_and(|most| outcome.states >= most) =>
         {
             "states"
         }
-        (Reason::MemoryFull, _) => "memory",
-        (Reason::Stopped, None) if is_violated => "violation",
-        (Reason::Stopped, None) => "error",
+        (StopReason::MemoryFull, _) => "memory",
+        (StopReason::Stopped, None) if is_violated => "violation",
+        (StopReason::Stopped, None) => "error",
     })
 }
 
-impl FailureReport {
-    pub(super) fn new(found: &KeptFailure, catalog: &Catalog) -> FailureReport {
-        FailureReport {
+impl ExplorationFailure {
+    /// Converts a saved failure.
+    pub(super) fn new(found: &SavedFailure, catalog: &Catalog) -> ExplorationFailure {
+        ExplorationFailure {
             kind: found.failure.kind.name(),
             message: found.failure.message.clone(),
-            steps: found.kept.test.len(),
-            test: report::step_labels(catalog, &found.kept.test),
-            file: found.kept.file.display().to_string(),
-            reproduced: found.kept.reproduced,
+            steps: found.saved.test.len(),
+            test: report::step_labels(catalog, &found.saved.test),
+            file: found.saved.file.display().to_string(),
+            reproduced: found.saved.is_reproduced,
         }
     }
 }
 
+/// Builds the report on the goal, if there is one.
 fn goal_report(
-    explore: &Explore,
-    questions: &Questions<'_>,
-    outcome: &Outcome,
-    kept: &Kept,
+    explore: &ExploreCommand,
+    queries: &Queries<'_>,
+    outcome: &ExplorationOutcome,
+    saved: &SavedFindings,
     catalog: &Catalog,
 ) -> Option<GoalReport> {
-    let goal = questions.goal.as_ref()?;
-    let found = kept.goal.as_ref();
+    let goal = queries.goal.as_ref()?;
+    let found = saved.goal.as_ref();
     Some(GoalReport {
         expression: goal.text().to_owned(),
-        answer: match goal_answer(explore, questions, outcome) {
+        answer: match goal_answer(explore, queries, outcome) {
             GoalAnswer::Found => "found",
             GoalAnswer::Absent => "absent",
             GoalAnswer::NotFound => "not-found",
         },
-        steps: found.map(|kept| kept.test.len()),
-        test: found.map(|kept| report::step_labels(catalog, &kept.test)),
-        file: found.map(|kept| kept.file.display().to_string()),
-        reproduced: found.map(|kept| kept.reproduced),
+        steps: found.map(|saved| saved.test.len()),
+        test: found.map(|saved| report::step_labels(catalog, &saved.test)),
+        file: found.map(|saved| saved.file.display().to_string()),
+        reproduced: found.map(|saved| saved.is_reproduced),
     })
 }
 
+/// Builds the report on the formula, if there is one.
 fn formula_report(
-    explore: &Explore,
-    outcome: &Outcome,
+    explore: &ExploreCommand,
+    outcome: &ExplorationOutcome,
     catalog: &Catalog,
 ) -> Option<FormulaReport> {
     let answer = outcome.answer.as_ref()?;
     let run = match answer {
-        Answer::Violated(run) => Some(run),
-        Answer::Holds | Answer::NothingFound(_) => None,
+        FormulaVerdict::Violated(run) => Some(run),
+        FormulaVerdict::Holds | FormulaVerdict::NothingFound(_) => None,
     };
     Some(FormulaReport {
         text: explore.formula.clone().unwrap_or_default(),
         answer: match answer {
-            Answer::Holds => "holds",
-            Answer::NothingFound(_) => "nothing-found",
-            Answer::Violated(_) => "violated",
+            FormulaVerdict::Holds => "holds",
+            FormulaVerdict::NothingFound(_) => "nothing-found",
+            FormulaVerdict::Violated(_) => "violated",
         },
         prefix: run.map(|run| report::step_labels(catalog, &run.prefix)),
         lap: run.map(|run| report::step_labels(catalog, &run.lap)),
         then: run.map(|run| match run.ending {
-            Ending::Lap => "lap",
-            Ending::Deadlock => "deadlock",
-            Ending::Anything => "anything",
+            RunEnding::Lap => "lap",
+            RunEnding::Deadlock => "deadlock",
+            RunEnding::Anything => "anything",
         }),
     })
 }

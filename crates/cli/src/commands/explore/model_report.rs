@@ -1,36 +1,42 @@
-//! What an exploration of models came to: for people, and for scripts.
+//! The report on an exploration of models, for people and for scripts.
 
 use std::time::Duration;
 
-use testwright_core::product::Trouble as ModelTrouble;
-use testwright_model::{Exploration, Graph, step_text};
+use testwright_core::product::ModelError;
+use testwright_model::{ExploredGraph, ProductGraph, step_text};
 use testwright_python::Models;
 
-use super::judged::Judged;
-use crate::console::{Console, Look};
+use super::formula_result::FormulaResult;
+use crate::console::{Console, TextStyle};
 use crate::{ExitStatus, duration, quantity, size};
 
-/// How many states of a kind are shown.
-const MOST_SHOWN: usize = 3;
+/// Maximum number of states of a kind that are printed.
+const MAX_SHOWN: usize = 3;
 
-/// What is known of the states.
-pub(super) struct Report {
+/// Findings about the states of an explored product.
+pub(super) struct ModelReport {
+    /// States from which no accepting state can be reached.
     dead: Vec<u32>,
+    /// Memory for each state.
     bytes: usize,
+    /// Time that the exploration took.
     time: Duration,
+    /// Number of states in which an invariant is false.
     unsafe_states: usize,
-    is_whole: bool,
-    /// Whether random numbers were drawn. Then nobody knows what is missing.
-    drew: bool,
+    /// True if all reachable states are known for certain.
+    is_complete: bool,
+    /// True if a model drew random numbers, so that another exploration may find other states.
+    is_random: bool,
 }
 
-impl Report {
+impl ModelReport {
+    /// Collects the findings.
     pub(super) fn new(
         models: &Models<'_>,
-        explored: &Exploration,
+        explored: &ExploredGraph,
         time: Duration,
-        drew: bool,
-    ) -> Report {
+        is_random: bool,
+    ) -> ModelReport {
         let graph = &explored.graph;
         let held: usize = models
             .product
@@ -38,16 +44,17 @@ impl Report {
             .iter()
             .map(|model| model.bytes())
             .sum();
-        Report {
-            dead: graph.dead(),
+        ModelReport {
+            dead: graph.dead_states(),
             bytes: (graph.bytes() + held) / graph.states().max(1),
             time,
-            unsafe_states: graph.not_safe.len(),
-            is_whole: graph.is_complete() && !drew,
-            drew,
+            unsafe_states: graph.unsafe_states.len(),
+            is_complete: graph.is_complete() && !is_random,
+            is_random,
         }
     }
 
+    /// Returns the exit status: unsafe or dead states are failures.
     pub(super) fn status(&self) -> ExitStatus {
         match self.unsafe_states + self.dead.len() {
             0 => ExitStatus::NothingFound,
@@ -55,14 +62,15 @@ impl Report {
         }
     }
 
-    pub(super) fn say(
+    /// Prints the report.
+    pub(super) fn print(
         &self,
         console: &mut Console<'_>,
         models: &Models<'_>,
-        explored: &Exploration,
+        explored: &ExploredGraph,
     ) {
         let graph = &explored.graph;
-        console.say(format_args!(
+        console.out(format_args!(
             "Explored {}, {}, in {} ({} a state)",
             quantity::of(graph.states() as u64, "state"),
             quantity::of(graph.transitions.len() as u64, "transition"),
@@ -70,54 +78,54 @@ impl Report {
             size::show(self.bytes),
         ));
         if graph.is_complete() {
-            console.say(if self.drew {
+            console.out(if self.is_random {
                 "There may be more: a model draws random numbers, so another exploration can find others"
             } else {
                 "These are all that can be reached"
             });
         } else {
-            let why = match &explored.trouble {
-                Some(ModelTrouble::Interrupted) => "it was stopped",
+            let why = match &explored.error {
+                Some(ModelError::Interrupted) => "it was stopped",
                 Some(_) => "a model could not go on",
                 None if explored.stopped => "it was stopped",
                 None => "the limit was reached",
             };
             let waiting = quantity::of(graph.frontier.len() as u64, "state");
-            console.say(format_args!(
+            console.out(format_args!(
                 "Not all: {why}, and {waiting} could lead further"
             ));
         }
-        if let (Some(state), true) = (graph.frontier.first(), could_not_go_on(explored)) {
-            console.say(format_args!(
+        if let (Some(state), true) = (graph.frontier.first(), is_model_error(explored)) {
+            console.out(format_args!(
                 "  in state {state}: {}",
                 graph.text(&models.product, *state)
             ));
-            say_way(console, models, graph, *state);
+            print_path(console, models, graph, *state);
         }
-        console.say(format_args!(
+        console.out(format_args!(
             "{} accepting, {} finished, {}",
             quantity::grouped(graph.accepting.len() as u64),
             quantity::grouped(graph.finished.len() as u64),
             quantity::of(graph.dead_ends.len() as u64, "dead end"),
         ));
-        let is_whole = self.is_whole;
-        self.say_states(
+        let is_complete = self.is_complete;
+        self.print_states(
             console,
             models,
             graph,
-            &graph.not_safe,
-            &if is_whole {
+            &graph.unsafe_states,
+            &if is_complete {
                 ["every state is safe", "unsafe"]
             } else {
                 ["every state met so far is safe", "unsafe"]
             },
         );
-        self.say_states(
+        self.print_states(
             console,
             models,
             graph,
             &self.dead,
-            &if is_whole {
+            &if is_complete {
                 [
                     "from every state an accepting state can be reached",
                     "dead: no accepting state can be reached from there",
@@ -131,54 +139,56 @@ impl Report {
         );
     }
 
-    /// Says of some states how to get there, or that there are none.
-    fn say_states(
+    /// Prints the states of a kind with a path to the first of them, or `none` if there are none.
+    fn print_states(
         &self,
         console: &mut Console<'_>,
         models: &Models<'_>,
-        graph: &Graph,
+        graph: &ProductGraph,
         states: &[u32],
         [none, some]: &[&str; 2],
     ) {
         let Some(first) = states.first() else {
-            let words = console.paint(Look::Good, none);
-            return console.say(words);
+            let text = console.paint(TextStyle::Success, none);
+            return console.out(text);
         };
         let number = quantity::of(states.len() as u64, "state");
-        let words = console.paint(Look::Bad, format!("{number} {some}"));
-        console.say(words);
-        for state in states.iter().take(MOST_SHOWN) {
-            console.say(format_args!(
+        let text = console.paint(TextStyle::Failure, format!("{number} {some}"));
+        console.out(text);
+        for state in states.iter().take(MAX_SHOWN) {
+            console.out(format_args!(
                 "  state {state}: {}",
                 graph.text(&models.product, *state)
             ));
         }
-        if states.len() > MOST_SHOWN {
-            console.say(format_args!("  and {} more", states.len() - MOST_SHOWN));
+        if states.len() > MAX_SHOWN {
+            console.out(format_args!("  and {} more", states.len() - MAX_SHOWN));
         }
-        say_way(console, models, graph, *first);
+        print_path(console, models, graph, *first);
     }
 
-    /// The same for scripts. The names in here are a promise.
+    /// Returns the report for scripts. Its keys must not change.
     pub(super) fn json(
         &self,
         models: &Models<'_>,
-        explored: &Exploration,
-        judged: Option<&Judged>,
+        explored: &ExploredGraph,
+        formula: Option<&FormulaResult>,
     ) -> String {
         let graph = &explored.graph;
-        let ways = graph.ways();
+        let paths = graph.shortest_paths();
         let state = |number: u32| {
-            let way: Vec<String> = ways
-                .to(number)
+            let path: Vec<String> = paths
+                .path_to(number)
                 .iter()
-                .map(|one| graph.labels[graph.transitions[*one as usize].label as usize])
-                .map(|label| step_text(models.product.words(), label))
+                .map(|transition| {
+                    graph.labels[graph.transitions[*transition as usize].label as usize]
+                })
+                .map(|label| step_text(models.product.interner(), label))
                 .collect();
             serde_json::json!({
                 "state": number,
                 "text": graph.text(&models.product, number),
-                "way": way,
+                "way": path,
             })
         };
         let some = |states: &[u32]| -> Vec<serde_json::Value> {
@@ -194,12 +204,12 @@ impl Report {
             "accepting": graph.accepting.len(),
             "finished": graph.finished.len(),
             "dead_ends": graph.dead_ends,
-            "complete": self.is_whole,
+            "complete": self.is_complete,
             "frontier": graph.frontier.len(),
-            "unsafe": some(&graph.not_safe),
+            "unsafe": some(&graph.unsafe_states),
             "dead": some(&self.dead),
-            "formula": judged.map(Judged::answer),
-            "violation": judged.and_then(Judged::violation),
+            "formula": formula.map(FormulaResult::answer),
+            "violation": formula.and_then(FormulaResult::violation),
             "seconds": self.time.as_secs_f64(),
             "bytes_per_state": self.bytes,
         })
@@ -207,24 +217,24 @@ impl Report {
     }
 }
 
-/// Whether the code of a model ended it.
-fn could_not_go_on(explored: &Exploration) -> bool {
-    !matches!(explored.trouble, None | Some(ModelTrouble::Interrupted))
+/// Returns true if an error of a model ended the exploration.
+fn is_model_error(explored: &ExploredGraph) -> bool {
+    !matches!(explored.error, None | Some(ModelError::Interrupted))
 }
 
-/// Says how to get to a state.
-fn say_way(console: &mut Console<'_>, models: &Models<'_>, graph: &Graph, state: u32) {
-    let way = graph.way_to(state);
-    if way.is_empty() {
-        console.say(format_args!("  runs begin in state {state}"))
+/// Prints a shortest path to a state.
+fn print_path(console: &mut Console<'_>, models: &Models<'_>, graph: &ProductGraph, state: u32) {
+    let path = graph.shortest_path_to(state);
+    if path.is_empty() {
+        console.out(format_args!("  runs begin in state {state}"))
     } else {
-        console.say(format_args!("  a shortest way to state {state}:"))
+        console.out(format_args!("  a shortest way to state {state}:"))
     }
-    for transition in way {
+    for transition in path {
         let label = graph.labels[graph.transitions[transition as usize].label as usize];
-        console.say(format_args!(
+        console.out(format_args!(
             "    {}",
-            step_text(models.product.words(), label)
+            step_text(models.product.interner(), label)
         ));
     }
 }

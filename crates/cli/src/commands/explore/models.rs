@@ -1,94 +1,103 @@
-//! Exploring models: all states of a product, as a machine to look at, to write and to judge.
+//! Exploring models: all states of a product.
+//!
+//! The graph can be written as an FSM module, as JSON or as pictures, and judged by a formula.
 
 use std::path::PathBuf;
 use std::time::Instant;
 
-use testwright_core::explore::temporal::Parsed;
-use testwright_core::product::Trouble as ModelTrouble;
+use testwright_core::explore::temporal::ParsedFormula;
+use testwright_core::product::ModelError;
 use testwright_core::{Error, Failure};
-use testwright_model::parallel::{CANNOT_PASS_STATES, DIFFERENT, Team};
+use testwright_model::parallel::{CANNOT_PASS_STATES, COPIES_DIFFER, HelperPool};
 use testwright_model::{
-    Exploration, Filter, Graph, Limits, Progress, conform, explore, explore_with, fsm_file,
+    ExploredGraph, Filter, GraphLimits, GraphProgress, ProductGraph, conform, explore,
+    explore_with, fsm_file,
 };
 use testwright_python::Models;
 
-use super::judged::judge;
-use super::model_report::Report;
-use super::{Explore, graph_file, helpers, questions};
+use super::formula_result::judge;
+use super::model_report::ModelReport;
+use super::{ExploreCommand, graph_file, helpers, queries};
 use crate::console::Console;
-use crate::files::Place;
-use crate::guard::{Note, guarded};
-use crate::pictures::Pictures;
-use crate::pulse::Pulse;
-use crate::{ExitStatus, Trouble, models, pictures, quantity};
+use crate::files::UserPath;
+use crate::guard::{ProgressNote, run_guarded};
+use crate::pictures::PictureFiles;
+use crate::throttle::Throttle;
+use crate::{CommandError, ExitStatus, models, pictures, quantity};
 
-/// What is to come of an exploration.
-struct Wanted<'w> {
+/// Inputs and requested outputs of an exploration of models.
+struct ModelOutputs<'w> {
+    /// Names of the models.
     names: &'w [String],
-    formula: Option<&'w Parsed>,
-    out: Option<&'w Place>,
-    pictures: &'w Pictures,
+    /// Formula to judge.
+    formula: Option<&'w ParsedFormula>,
+    /// File for the graph: JSON if its name ends with `.json`, else an FSM module.
+    out: Option<&'w UserPath>,
+    /// Pictures to draw.
+    pictures: &'w PictureFiles,
 }
 
-impl Explore {
-    pub(super) fn run_models(&self, console: &mut Console<'_>) -> Result<ExitStatus, Trouble> {
-        self.refuse_for_models()?;
-        let formula = questions::formula(console, self.formula.as_deref())?;
-        let out = self.out.as_deref().map(Place::new).transpose()?;
-        let pictures = self.pictures.places()?;
+impl ExploreCommand {
+    /// Explores models in a forked process, and reports even if the code of a model ends it.
+    pub(super) fn run_models(&self, console: &mut Console<'_>) -> Result<ExitStatus, CommandError> {
+        self.validate_for_models()?;
+        let formula = queries::parse_formula(console, self.formula.as_deref())?;
+        let out = self.out.as_deref().map(UserPath::new).transpose()?;
+        let pictures = self.pictures.files()?;
         let mut names = vec![self.harness.to_string_lossy().into_owned()];
         names.extend(self.more.iter().cloned());
         if let Some(out) = &out {
-            refuse_own_model(out, &names)?;
+            protect_model_files(out, &names)?;
         }
         let filter = Filter {
             include: self.action.clone(),
             exclude: self.exclude.clone(),
         };
-        // The code of a model may end its process, and somebody has to tell.
-        guarded(
+        // The code of a model may end its process, which is reported by the parent.
+        run_guarded(
             console,
             Some(self.system.step_timeout),
-            tell_crash,
+            report_crash,
             |console, note| {
-                let wanted = Wanted {
+                let outputs = ModelOutputs {
                     names: &names,
                     formula: formula.as_ref(),
                     out: out.as_ref(),
                     pictures: &pictures,
                 };
-                self.explore_and_tell(console, &filter, &wanted, note)
+                self.explore_and_report(console, &filter, &outputs, note)
             },
         )
     }
 
-    fn explore_and_tell(
+    /// Explores, prints the report, writes the requested files and judges the formula.
+    fn explore_and_report(
         &self,
         console: &mut Console<'_>,
         filter: &Filter,
-        wanted: &Wanted<'_>,
-        note: &Note,
-    ) -> Result<ExitStatus, Trouble> {
-        let Wanted {
+        outputs: &ModelOutputs<'_>,
+        note: &ProgressNote,
+    ) -> Result<ExitStatus, CommandError> {
+        let ModelOutputs {
             names,
             formula,
             out,
             pictures,
-        } = *wanted;
+        } = *outputs;
         models::with_models(console, names, filter, |console, models| {
             let started = Instant::now();
-            let chance = models.chance();
+            let random_draws = models.random_state_hash();
             let explored = self.explore_models(console, models, started, note)?;
-            // What comes now may take its time.
+            // The following has no time limit.
             note.write("");
             let time = started.elapsed();
-            let drew = models.chance() != chance;
+            let is_random = models.random_state_hash() != random_draws;
             console.clear_status();
             testwright_python::flush();
-            let report = Report::new(models, &explored, time, drew);
+            let report = ModelReport::new(models, &explored, time, is_random);
             if !self.json {
-                report.say(console, models, &explored);
-                say_dead_end(console, models, &explored.graph);
+                report.print(console, models, &explored);
+                print_dead_end(console, models, &explored.graph);
             }
             if let Some(out) = out {
                 let (product, graph) = (&models.product, &explored.graph);
@@ -99,40 +108,41 @@ impl Explore {
                     fsm_file::write(product, graph, &self.command_line(names))
                 })?;
                 if !self.json {
-                    console.say(format_args!("Written: {}", out.shown().display()));
+                    console.out(format_args!("Written: {}", out.shown().display()));
                 }
             }
             if self.pictures.is_given() {
                 let title = pictures::title(names);
-                let drawn = pictures::of_exploration(&models.product, &explored.graph, &title);
-                console.keep_quiet(self.json);
+                let drawn = pictures::exploration_graph(&models.product, &explored.graph, &title);
+                console.set_quiet(self.json);
                 pictures.write(console, &drawn)?;
-                console.keep_quiet(false);
+                console.set_quiet(false);
             }
             let mut status = report.status();
-            let mut judged = None;
+            let mut result = None;
             if let Some(formula) = formula
-                && explored.trouble.is_none()
+                && explored.error.is_none()
             {
-                let answer = judge(models, &formula.formula, self.most())?;
+                let answer = judge(models, &formula.formula, self.max_states())?;
                 if answer.is_violated() {
                     status = status.max(ExitStatus::FailureFound);
                 }
                 if !self.json {
-                    answer.say(console);
+                    answer.print(console);
                 }
-                judged = Some(answer);
+                result = Some(answer);
             }
             if self.json {
-                console.say(report.json(models, &explored, judged.as_ref()));
+                console.out(report.json(models, &explored, result.as_ref()));
             }
-            match &explored.trouble {
-                None | Some(ModelTrouble::Interrupted) => Ok(status),
-                Some(trouble) => Err(models::tell(console, trouble)),
+            match &explored.error {
+                None | Some(ModelError::Interrupted) => Ok(status),
+                Some(error) => Err(models::model_error(console, error)),
             }
         })
     }
 
+    /// Returns the command for the header of the FSM module.
     fn command_line(&self, names: &[String]) -> String {
         let max = self
             .max
@@ -141,14 +151,15 @@ impl Explore {
         format!("testwright explore {}{max}", names.join(" "))
     }
 
-    fn most(&self) -> Option<usize> {
+    /// Returns the limit on the number of states.
+    fn max_states(&self) -> Option<usize> {
         self.most_states
             .map(|most| usize::try_from(most).unwrap_or(usize::MAX))
     }
 
-    /// What has a meaning for harnesses only.
-    fn refuse_for_models(&self) -> Result<(), Error> {
-        let given = [
+    /// Fails if an option is given that only harnesses have.
+    fn validate_for_models(&self) -> Result<(), Error> {
+        let harness_options = [
             (self.order.is_some(), "--order"),
             (self.depth.is_some(), "--depth"),
             (self.small_scope.is_some(), "--small-scope"),
@@ -161,28 +172,31 @@ impl Explore {
             (self.going_back.is_some(), "--going-back"),
             (self.all, "--all"),
         ];
-        match given.iter().find(|(is_given, _)| *is_given) {
+        match harness_options.iter().find(|(is_given, _)| *is_given) {
             Some((_, option)) => Err(Error::new(format!("`{option}` is for harnesses"))
                 .with_help("models are explored breadth first, each state once: leave it out")),
             None => Ok(()),
         }
     }
 
+    /// Explores in one process or in several.
+    ///
+    /// Falls back to one process if the states cannot be sent between processes.
     fn explore_models(
         &self,
         console: &mut Console<'_>,
         models: &mut Models<'_>,
         started: Instant,
-        note: &Note,
-    ) -> Result<Exploration, Error> {
-        let limits = Limits {
+        note: &ProgressNote,
+    ) -> Result<ExploredGraph, Error> {
+        let limits = GraphLimits {
             transitions: self.max,
-            states: self.most(),
+            states: self.max_states(),
         };
-        let mut pulse = Pulse::new();
-        let mut proceed = |progress: &Progress| {
+        let mut throttle = Throttle::new();
+        let mut proceed = |progress: &GraphProgress| {
             note.count([progress.states, progress.transitions, progress.waiting]);
-            let Some(now) = pulse.beat() else {
+            let Some(now) = throttle.poll() else {
                 return true;
             };
             console.status(|| {
@@ -193,75 +207,77 @@ impl Explore {
                     quantity::grouped(progress.waiting as u64)
                 )
             });
-            !testwright_python::asked_to_stop() && self.time.is_none_or(|time| now - started < time)
+            !testwright_python::is_stop_requested()
+                && self.time.is_none_or(|time| now - started < time)
         };
-        let alone = self.jobs.is_none_or(|jobs| jobs < 2);
-        if alone {
+        let in_one_process = self.jobs.is_none_or(|jobs| jobs < 2);
+        if in_one_process {
             return Ok(explore(&mut models.product, &limits, &mut proceed));
         }
         // Models find their initial state before they are copied.
-        let _begun = models.product.begin(0);
-        let mut passing = models.passing();
+        let _begun = models.product.initial_state(0);
+        let mut passing = models.value_codec();
         let connections = helpers::start(models, &mut passing, self.jobs.unwrap_or(1) - 1)?;
-        let mut team = Team::new(
+        let mut team = HelperPool::new(
             connections,
             &mut passing,
             Box::new(move || started.elapsed()),
         );
         let explored = explore_with(&mut models.product, &mut team, &limits, &mut proceed);
         drop(team);
-        let refused = match &explored.trouble {
-            Some(ModelTrouble::Unusable(error)) => [CANNOT_PASS_STATES, DIFFERENT]
+        let refused = match &explored.error {
+            Some(ModelError::Unusable(error)) => [CANNOT_PASS_STATES, COPIES_DIFFER]
                 .into_iter()
-                .find(|why| *why == error.message),
+                .find(|reason| *reason == error.message),
             _ => None,
         };
-        let Some(why) = refused else {
+        let Some(reason) = refused else {
             return Ok(explored);
         };
         let explored = explore(&mut models.product, &limits, &mut proceed);
-        console.warning(&format!("explored in one process, since {why}"), None);
+        console.warning(&format!("explored in one process, since {reason}"), None);
         Ok(explored)
     }
 }
 
-/// Tells that the code of a model has ended its process, and how far the exploration was.
-fn tell_crash(
+/// Reports that a model ended its process, and how far the exploration was.
+fn report_crash(
     console: &mut Console<'_>,
     note: &str,
     failure: &Failure,
-) -> Result<ExitStatus, Trouble> {
+) -> Result<ExitStatus, CommandError> {
     let counts: Vec<u64> = note
         .split_whitespace()
-        .filter_map(|one| one.parse().ok())
+        .filter_map(|word| word.parse().ok())
         .collect();
-    models::tell_failure(console, failure);
+    models::report_failure(console, failure);
     match counts.as_slice() {
         [states, transitions, waiting] => {
-            console.say(format_args!(
+            console.out(format_args!(
                 "Explored until then: {}, {}",
                 quantity::of(*states, "state"),
                 quantity::of(*transitions, "transition"),
             ));
             let expanded = states.saturating_sub(*waiting);
-            console.say(format_args!(
+            console.out(format_args!(
                 "It was at state {expanded}; with `--max {transitions}` it ends before"
             ));
         }
         _ => console
-            .say("It happened before the first state was met, while the models were imported"),
+            .out("It happened before the first state was met, while the models were imported"),
     }
-    Ok(ExitStatus::CouldNot)
+    Ok(ExitStatus::Error)
 }
 
-fn refuse_own_model(out: &Place, names: &[String]) -> Result<(), Error> {
+/// Fails if the output file is one of the models.
+fn protect_model_files(out: &UserPath, names: &[String]) -> Result<(), Error> {
     for name in names {
         let file = if name.ends_with(".py") {
             PathBuf::from(name)
         } else {
             PathBuf::from(format!("{name}.py"))
         };
-        if out.is(&file) {
+        if out.is_same_file(&file) {
             let message = format!(
                 "`{}` is the model itself, and would be lost",
                 out.shown().display()
@@ -272,21 +288,21 @@ fn refuse_own_model(out: &Place, names: &[String]) -> Result<(), Error> {
     Ok(())
 }
 
-/// Says of the first state in which nothing is possible, and nothing accepted, why that is so.
-fn say_dead_end(console: &mut Console<'_>, models: &mut Models<'_>, graph: &Graph) {
+/// Prints why nothing is possible in the first dead end.
+fn print_dead_end(console: &mut Console<'_>, models: &mut Models<'_>, graph: &ProductGraph) {
     let Some(state) = graph.dead_ends.first() else {
         return;
     };
-    let places = graph.state(*state).to_vec();
-    let Ok(blocked) = models.product.explain(&places) else {
+    let states = graph.state(*state).to_vec();
+    let Ok(blocked) = models.product.explain(&states) else {
         return;
     };
     let product = &models.product;
-    console.say(format_args!("Nothing is possible in state {state}:"));
-    for why in conform::explain_all(product, &blocked).iter().take(20) {
-        console.say(format_args!("    {why}"));
+    console.out(format_args!("Nothing is possible in state {state}:"));
+    for reason in conform::explain_all(product, &blocked).iter().take(20) {
+        console.out(format_args!("    {reason}"));
     }
-    for why in conform::not_accepting(product, &places) {
-        console.say(format_args!("  and {why}"));
+    for reason in conform::explain_not_accepting(product, &states) {
+        console.out(format_args!("  and {reason}"));
     }
 }

@@ -1,172 +1,205 @@
-//! What an exploration came to, in sentences that claim no more than was seen.
+//! The result of an exploration, in sentences that claim no more than was checked.
 
-use testwright_core::explore::temporal::Answer;
-use testwright_core::explore::{Reach, Reason};
+use testwright_core::explore::temporal::FormulaVerdict;
+use testwright_core::explore::{ExploredExtent, StopReason};
 
-use super::findings::Kept;
-use super::questions::Questions;
-use super::{Explore, Outcome, Stop};
-use crate::console::{Console, Look};
+use super::findings::SavedFindings;
+use super::queries::Queries;
+use super::{EarlyStop, ExplorationOutcome, ExploreCommand};
+use crate::console::{Console, TextStyle};
 use crate::{duration, quantity, size};
 
-/// `1 step`, `4 steps`.
-pub(super) fn steps(number: usize) -> String {
+/// Formats a number of steps: `1 step`, `4 steps`.
+pub(super) fn steps_text(number: usize) -> String {
     quantity::of(number as u64, "step")
 }
 
-/// Says what was explored, and what is known now.
-pub(super) fn say(
+/// Prints the result: size, deadlocks, goal, formula and failures.
+pub(super) fn print(
     console: &mut Console<'_>,
-    explore: &Explore,
-    questions: &Questions<'_>,
-    outcome: &Outcome,
-    kept: &Kept,
+    explore: &ExploreCommand,
+    queries: &Queries<'_>,
+    outcome: &ExplorationOutcome,
+    saved: &SavedFindings,
 ) {
-    console.say("");
+    console.out("");
     let alike = if explore.symmetry {
         " (whatever the names of slots)"
     } else {
         ""
     };
-    console.say(format_args!(
+    console.out(format_args!(
         "Explored {}{alike}, {}, {} deep, in {}",
         quantity::of(outcome.states, "state"),
         quantity::of(outcome.transitions, "transition"),
-        steps(outcome.depth),
+        steps_text(outcome.depth),
         duration::show(outcome.time),
     ));
-    say_deadlocks(console, explore, outcome);
-    if let Some(goal) = &questions.goal {
-        let (look, words) = goal_words(explore, questions, outcome);
-        let words = console.paint(look, words);
-        console.say(format_args!("Goal `{}`: {words}", goal.text()));
+    print_deadlocks(console, explore, outcome);
+    if let Some(goal) = &queries.goal {
+        let (style, text) = goal_text(explore, queries, outcome);
+        let text = console.paint(style, text);
+        console.out(format_args!("Goal `{}`: {text}", goal.text()));
     }
     if let Some(answer) = &outcome.answer {
-        let (look, words) = formula_words(explore, outcome, answer);
-        let words = console.paint(look, words);
-        console.say(format_args!("Formula: {words}"));
+        let (style, text) = formula_text(explore, outcome, answer);
+        let text = console.paint(style, text);
+        console.out(format_args!("Formula: {text}"));
     }
-    say_failures(console, explore, outcome, kept);
+    print_failures(console, explore, outcome, saved);
     console.flush();
 }
 
-fn say_failures(console: &mut Console<'_>, explore: &Explore, outcome: &Outcome, kept: &Kept) {
-    let number = kept.failures.len() as u64;
+/// Prints the number of failures, and the part of the system that was searched for them.
+fn print_failures(
+    console: &mut Console<'_>,
+    explore: &ExploreCommand,
+    outcome: &ExplorationOutcome,
+    saved: &SavedFindings,
+) {
+    let number = saved.failures.len() as u64;
     let found = match number {
-        0 if is_whole(&outcome.reach) => console.paint(Look::Good, "no failure"),
-        0 => console.paint(Look::Good, "no failure so far"),
-        number => console.paint(Look::Bad, quantity::of(number, "failure")),
+        0 if is_complete(&outcome.reach) => console.paint(TextStyle::Success, "no failure"),
+        0 => console.paint(TextStyle::Success, "no failure so far"),
+        number => console.paint(TextStyle::Failure, quantity::of(number, "failure")),
     };
-    let also = match outcome.failing {
+    let transitions = match outcome.failing {
         times if times > number => format!(" (in {})", quantity::of(times, "transition")),
         _ => String::new(),
     };
-    console.say(format_args!("{}: {found}{also}", scope(explore, outcome)));
+    console.out(format_args!(
+        "{}: {found}{transitions}",
+        describe_scope(explore, outcome)
+    ));
 }
 
-/// Whether all was seen that was to be seen.
-fn is_whole(reach: &Reach) -> bool {
-    !matches!(reach, Reach::Partial { .. })
+/// Returns true if the exploration covered everything within its limits.
+fn is_complete(reach: &ExploredExtent) -> bool {
+    !matches!(reach, ExploredExtent::Partial { .. })
 }
 
-/// What was looked at: `All 16 states`, `All tests up to 4 steps (1,234)`, `Stopped at 100,000 states`.
-fn scope(explore: &Explore, outcome: &Outcome) -> String {
+/// Describes what was covered: `All 16 states`, `All tests up to 4 steps (1,234)`, `Stopped at
+/// 100,000 states`.
+fn describe_scope(explore: &ExploreCommand, outcome: &ExplorationOutcome) -> String {
     let is_matched = explore.plan().matching.is_some();
     match &outcome.reach {
-        Reach::Everything if is_matched => match outcome.states {
+        ExploredExtent::Everything if is_matched => match outcome.states {
             1 => "The only state".to_owned(),
             number => format!("All {}", quantity::of(number, "state")),
         },
-        Reach::Everything => format!(
+        ExploredExtent::Everything => format!(
             "All {}; there are no longer ones",
             quantity::of(outcome.transitions, "test")
         ),
-        Reach::Length(length) if is_matched => format!(
+        ExploredExtent::Length(length) if is_matched => format!(
             "All tests up to {} ({})",
-            steps(*length),
+            steps_text(*length),
             quantity::of(outcome.states, "state")
         ),
-        Reach::Length(length) => format!(
+        ExploredExtent::Length(length) => format!(
             "All tests up to {} ({})",
-            steps(*length),
+            steps_text(*length),
             quantity::grouped(outcome.transitions)
         ),
-        Reach::Partial { because, length } => {
-            let end = ending(explore, outcome, *because);
+        ExploredExtent::Partial {
+            reason: because,
+            length,
+        } => {
+            let end = describe_stop(explore, outcome, *because);
             match length {
                 0 => end,
-                length => format!("{end}, with all tests up to {} covered", steps(*length)),
+                length => format!(
+                    "{end}, with all tests up to {} covered",
+                    steps_text(*length)
+                ),
             }
         }
     }
 }
 
-/// Why it ended early, and where.
-fn ending(explore: &Explore, outcome: &Outcome, because: Reason) -> String {
+/// Describes why and where the exploration ended early.
+fn describe_stop(
+    explore: &ExploreCommand,
+    outcome: &ExplorationOutcome,
+    because: StopReason,
+) -> String {
     let states = quantity::of(outcome.states, "state");
     let stopped = match (because, outcome.stop) {
-        (Reason::Interrupted, _) | (Reason::Stopped, Some(Stop::Interrupted)) => "Interrupted at",
-        (Reason::FailureFound, _) => "Stopped at the first failure, after",
-        (Reason::GoalFound, _) => "Stopped at the goal, after",
-        (Reason::MemoryFull, _) => {
-            let most = explore
-                .most_states
-                .is_some_and(|most| outcome.states >= most);
+        (StopReason::Interrupted, _) | (StopReason::Stopped, Some(EarlyStop::Interrupted)) => {
+            "Interrupted at"
+        }
+        (StopReason::FailureFound, _) => "Stopped at the first failure, after",
+        (StopReason::GoalFound, _) => "Stopped at the goal, after",
+        (StopReason::MemoryFull, _) => {
+            let is_state_limit = explore.most_states.is_some_and(|max| outcome.states >= max);
             match explore.memory {
-                Some(bytes) if !most => {
+                Some(bytes) if !is_state_limit => {
                     return format!("Stopped with {} full, at {states}", size::show(bytes));
                 }
                 _ => "Stopped at",
             }
         }
-        (Reason::Stopped, Some(Stop::TimeIsUp)) => {
+        (StopReason::Stopped, Some(EarlyStop::TimeIsUp)) => {
             return format!(
                 "Stopped after {}, at {states}",
                 duration::show(outcome.time)
             );
         }
-        (Reason::Stopped, None) if matches!(outcome.answer, Some(Answer::Violated(_))) => {
+        (StopReason::Stopped, None)
+            if matches!(outcome.answer, Some(FormulaVerdict::Violated(_))) =>
+        {
             "Stopped at the violation, after"
         }
-        (Reason::Stopped, None) => "Stopped at",
+        (StopReason::Stopped, None) => "Stopped at",
     };
     format!("{stopped} {states}")
 }
 
-/// What is known of a goal.
+/// Verdict on the goal.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum GoalAnswer {
+    /// A test leads there.
     Found,
     /// Proven: no test leads there.
     Absent,
-    /// Not within the limits.
+    /// Not found within the limits.
     NotFound,
 }
 
-/// What is known of the goal. Of slots whose names do not count, only one was looked at, which proves nothing about
-/// an expression that names another.
+/// Returns the verdict on the goal.
+///
+/// With `--symmetry`, only one of several equivalent slots was examined, which proves nothing about
+/// an expression that names another one.
 pub(super) fn goal_answer(
-    explore: &Explore,
-    questions: &Questions<'_>,
-    outcome: &Outcome,
+    explore: &ExploreCommand,
+    queries: &Queries<'_>,
+    outcome: &ExplorationOutcome,
 ) -> GoalAnswer {
-    let is_blurred = explore.symmetry
-        && questions
+    let is_ambiguous = explore.symmetry
+        && queries
             .goal
             .as_ref()
-            .is_some_and(|goal| goal.tells_slots_apart());
+            .is_some_and(|goal| goal.distinguishes_slots());
     match (&outcome.goal, &outcome.reach) {
         (Some(_), _) => GoalAnswer::Found,
-        (None, Reach::Everything) if !is_blurred => GoalAnswer::Absent,
+        (None, ExploredExtent::Everything) if !is_ambiguous => GoalAnswer::Absent,
         (None, _) => GoalAnswer::NotFound,
     }
 }
 
-fn goal_words(explore: &Explore, questions: &Questions<'_>, outcome: &Outcome) -> (Look, String) {
-    let (look, mut words) = match goal_answer(explore, questions, outcome) {
+/// Describes the verdict on the goal.
+fn goal_text(
+    explore: &ExploreCommand,
+    queries: &Queries<'_>,
+    outcome: &ExplorationOutcome,
+) -> (TextStyle, String) {
+    let (style, mut text) = match goal_answer(explore, queries, outcome) {
         GoalAnswer::Found => {
             let length = outcome.goal.as_ref().map_or(0, |test| test.len());
-            return (Look::Good, format!("found, {} away", steps(length)));
+            return (
+                TextStyle::Success,
+                format!("found, {} away", steps_text(length)),
+            );
         }
         GoalAnswer::Absent => {
             let without = match &explore.without {
@@ -174,69 +207,80 @@ fn goal_words(explore: &Explore, questions: &Questions<'_>, outcome: &Outcome) -
                 None => String::new(),
             };
             (
-                Look::Strong,
+                TextStyle::Bold,
                 format!("proven absent, no test leads there{without}"),
             )
         }
         GoalAnswer::NotFound => {
-            let words = match &outcome.reach {
-                Reach::Everything => {
+            let text = match &outcome.reach {
+                ExploredExtent::Everything => {
                     "not found, but with `--symmetry` an expression that names slots may be missed"
                         .to_owned()
                 }
-                Reach::Length(length)
-                | Reach::Partial {
+                ExploredExtent::Length(length)
+                | ExploredExtent::Partial {
                     length: length @ 1..,
                     ..
                 } => format!(
                     "not found, and no test up to {} leads there",
-                    steps(*length)
+                    steps_text(*length)
                 ),
-                Reach::Partial { .. } => "not found so far".to_owned(),
+                ExploredExtent::Partial { .. } => "not found so far".to_owned(),
             };
-            (Look::Strong, words)
+            (TextStyle::Bold, text)
         }
     };
     if outcome.failing > 0 {
-        words.push_str("; what would follow a failing step was not looked at");
+        text.push_str("; what would follow a failing step was not explored");
     }
-    (look, words)
+    (style, text)
 }
 
-fn formula_words(explore: &Explore, outcome: &Outcome, answer: &Answer) -> (Look, String) {
+/// Describes the verdict on the formula.
+fn formula_text(
+    explore: &ExploreCommand,
+    outcome: &ExplorationOutcome,
+    answer: &FormulaVerdict,
+) -> (TextStyle, String) {
     match answer {
-        Answer::Holds if outcome.failing > 0 => (
-            Look::Good,
+        FormulaVerdict::Holds if outcome.failing > 0 => (
+            TextStyle::Success,
             "holds on every run on which no step fails".to_owned(),
         ),
-        Answer::Holds => (Look::Good, "holds on every run".to_owned()),
-        Answer::NothingFound(_) => (
-            Look::Strong,
+        FormulaVerdict::Holds => (TextStyle::Success, "holds on every run".to_owned()),
+        FormulaVerdict::NothingFound(_) => (
+            TextStyle::Bold,
             format!(
                 "nothing found against it, but not all was looked at ({})",
-                lower(&scope(explore, outcome))
+                lowercase_first(&describe_scope(explore, outcome))
             ),
         ),
-        Answer::Violated(run) => {
+        FormulaVerdict::Violated(run) => {
             let again = if run.confirmed {
                 ""
             } else {
                 ", as far as is known: there was no time to run it again"
             };
-            (Look::Bad, format!("violated{again}"))
+            (TextStyle::Failure, format!("violated{again}"))
         }
     }
 }
 
-fn lower(words: &str) -> String {
-    let mut letters = words.chars();
+/// Returns the text with its first letter in lower case.
+fn lowercase_first(text: &str) -> String {
+    let mut letters = text.chars();
     let first = letters.next().map(|first| first.to_ascii_lowercase());
     first.into_iter().chain(letters).collect()
 }
 
-/// States in which nothing can be done are mostly a mistake in the harness, or the end of a game.
-fn say_deadlocks(console: &mut Console<'_>, explore: &Explore, outcome: &Outcome) {
-    if outcome.transitions == 0 && is_whole(&outcome.reach) {
+/// Prints the states in which no action is enabled. They are mostly a mistake in the harness, or
+/// the end of a game.
+fn print_deadlocks(
+    console: &mut Console<'_>,
+    explore: &ExploreCommand,
+    outcome: &ExplorationOutcome,
+) {
+    if outcome.transitions == 0 && is_complete(&outcome.reach) {
         let help = match explore.without {
             Some(_) => "`--without` leaves out all that could be done there",
             None => "at least one action must need no pool value and have no guard that is false",
@@ -247,14 +291,17 @@ fn say_deadlocks(console: &mut Console<'_>, explore: &Explore, outcome: &Outcome
         );
     } else if outcome.deadlocked > 0 {
         let after = outcome.deadlock.as_ref().map_or(0, |test| test.len());
-        let words = match outcome.deadlocked {
-            1 => format!("In one state no action is enabled, after {}", steps(after)),
+        let text = match outcome.deadlocked {
+            1 => format!(
+                "In one state no action is enabled, after {}",
+                steps_text(after)
+            ),
             number => format!(
                 "In {} no action is enabled, in one of them after {}",
                 quantity::of(number, "state"),
-                steps(after)
+                steps_text(after)
             ),
         };
-        console.say(words);
+        console.out(text);
     }
 }

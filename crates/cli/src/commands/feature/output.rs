@@ -1,87 +1,97 @@
-//! What is said and written in the end.
+//! Printing results and writing feature files.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 
 use testwright_core::Error;
-use testwright_readable::counterexample::{Machine, Trace};
+use testwright_readable::counterexample::{MachineTrace, StateMachine};
 use testwright_readable::explain::Actor;
-use testwright_readable::gherkin::{self, Page};
-use testwright_readable::mermaid::Diagram;
-use testwright_readable::phrase::Speaker;
-use testwright_readable::property::{Property, Sampled, Subject, Told};
-use testwright_readable::steps::{self, Company, File, Home, Runner};
+use testwright_readable::gherkin::{self, FeaturePage};
+use testwright_readable::mermaid::SequenceDiagram;
+use testwright_readable::phrase::Phraser;
+use testwright_readable::property::{
+    PropertyFunction, PropertyModule, RenderedFeature, SampledProperty,
+};
+use testwright_readable::steps::{self, FeatureRunner, GeneratedFile, ModelRunSetup, StepModule};
 
-use super::company::company;
-use super::examples::Examined;
-use super::module::ModulePlace;
-use super::{DocumentName, Feature};
+use super::example_finder::PropertyResult;
+use super::module_location::ModuleLocation;
+use super::run_setup::model_run_setup;
+use super::{DocumentName, FeatureCommand};
 use crate::console::Console;
-use crate::files::Place;
-use crate::{ExitStatus, Trouble, quantity};
+use crate::files::UserPath;
+use crate::{CommandError, ExitStatus, quantity};
 
-/// The folder that files are written to, and which are wanted.
-pub(super) struct Sheets<'a> {
-    pub(super) feature: &'a Feature,
-    pub(super) folder: &'a Place,
-    /// The files that were named. Several features may share one.
-    pub(super) named: RefCell<BTreeSet<String>>,
+/// Output folder for features.
+pub(super) struct FeatureFolder<'a> {
+    pub(super) feature: &'a FeatureCommand,
+    pub(super) folder: &'a UserPath,
+    /// Files that were printed already. Several features may share a step file.
+    pub(super) listed: RefCell<BTreeSet<String>>,
 }
 
-/// What there is to write besides a feature.
+/// Content that accompanies a feature in documents.
 #[derive(Default)]
-pub(super) struct Beside<'a> {
+pub(super) struct Attachments<'a> {
+    /// Remarks on the examples, one for each property.
     pub(super) remarks: &'a [String],
-    pub(super) diagram: Option<&'a Diagram>,
-    /// The text that the feature was made from.
+    /// Diagram of a counterexample.
+    pub(super) diagram: Option<&'a SequenceDiagram>,
+    /// Text that the feature was made from.
     pub(super) source: &'a str,
 }
 
-/// What is needed to write the files of one module.
-pub(super) struct Output<'a> {
-    pub(super) feature: &'a Feature,
-    pub(super) subject: &'a Subject,
-    pub(super) sheets: Sheets<'a>,
-    pub(super) place: &'a ModulePlace,
-    pub(super) speaker: &'a Speaker<'a>,
+/// Writer of the features of one module.
+pub(super) struct FeatureOutput<'a> {
+    /// Arguments of the command.
+    pub(super) feature: &'a FeatureCommand,
+    pub(super) module: &'a PropertyModule,
+    pub(super) folder: FeatureFolder<'a>,
+    /// Import path of the module.
+    pub(super) location: &'a ModuleLocation,
+    /// Wording of names and idioms.
+    pub(super) phraser: &'a Phraser<'a>,
 }
 
-/// What does the steps of a suite.
-enum Doing {
-    /// Its own functions: this imports them.
+/// Code that performs the steps of a suite.
+enum SuiteActor {
+    /// Functions of the suite itself; this statement imports them.
     Suite(String),
     /// Models, or an implementation.
-    Company(Company),
+    Models(ModelRunSetup),
 }
 
-impl Output<'_> {
-    /// Says what became of a property.
-    pub(super) fn say(
+impl FeatureOutput<'_> {
+    /// Prints the result of a property, and returns its exit status.
+    pub(super) fn print_result(
         &self,
         console: &mut Console<'_>,
-        property: &Property,
-        examined: &Examined,
+        property: &PropertyFunction,
+        result: &PropertyResult,
     ) -> ExitStatus {
         let name = property.path();
-        let examples = quantity::of(examined.cases.len() as u64, "example");
-        match (&examined.failing, examined.cases.is_empty()) {
-            (Some(_), true) => console.say(format_args!("{name}: fails")),
+        let examples = quantity::of(result.cases.len() as u64, "example");
+        match (&result.failing, result.cases.is_empty()) {
+            (Some(_), true) => console.out(format_args!("{name}: fails")),
             (Some(_), false) => {
-                console.say(format_args!("{name}: fails; {examples} of what works"))
+                console.out(format_args!("{name}: fails; {examples} of what works"))
             }
-            (None, true) => console.say(format_args!("{name}: no example, {}", examined.why_none)),
-            (None, false) => match examined.branches {
-                Some((reached, all)) => console.say(format_args!(
+            (None, true) => console.out(format_args!(
+                "{name}: no example, {}",
+                result.no_case_reason
+            )),
+            (None, false) => match result.branches {
+                Some((reached, all)) => console.out(format_args!(
                     "{name}: {examples}, exercising {reached} of {}",
                     quantity::of(all as u64, "branch")
                 )),
-                None => console.say(format_args!("{name}: {examples}")),
+                None => console.out(format_args!("{name}: {examples}")),
             },
         }
-        if !examined.hoists {
-            console.say("  its calls stay inside of its checks: as steps of their own they would do something else");
+        if !result.hoists {
+            console.out("  its calls stay inside of its checks: as steps of their own they would do something else");
         }
-        let is_unverified = examined.verified.contains(&false);
+        let is_unverified = result.verified.contains(&false);
         if is_unverified {
             console.warning(
                 &format!("the steps of {name} do not agree with the property itself"),
@@ -89,33 +99,34 @@ impl Output<'_> {
             );
         }
         match (
-            &examined.failing,
-            is_unverified || (examined.cases.is_empty() && examined.failing.is_none()),
+            &result.failing,
+            is_unverified || (result.cases.is_empty() && result.failing.is_none()),
         ) {
-            (_, true) => ExitStatus::CouldNot,
+            (_, true) => ExitStatus::Error,
             (Some(_), false) => ExitStatus::FailureFound,
             (None, false) => ExitStatus::NothingFound,
         }
     }
 
+    /// Writes the features of all properties, and a counterexample for each one that fails.
     pub(super) fn write(
         &self,
         console: &mut Console<'_>,
-        properties: &[Property],
-        examined: &[Examined],
+        properties: &[PropertyFunction],
+        results: &[PropertyResult],
         written: &mut Vec<gherkin::Feature>,
-    ) -> Result<(), Trouble> {
-        let sampled: Vec<Sampled<'_>> = (properties.iter().zip(examined))
-            .filter(|(_, examined)| !examined.cases.is_empty())
-            .map(|(property, examined)| Sampled {
+    ) -> Result<(), CommandError> {
+        let sampled: Vec<SampledProperty<'_>> = (properties.iter().zip(results))
+            .filter(|(_, result)| !result.cases.is_empty())
+            .map(|(property, result)| SampledProperty {
                 property,
-                cases: examined.cases.clone(),
-                hoists: examined.hoists,
-                verified: examined.verified.clone(),
+                cases: result.cases.clone(),
+                hoists: result.hoists,
+                verified: result.verified.clone(),
             })
             .collect();
         let (values, layout) = (self.feature.values.into(), self.feature.layout.into());
-        let groups: Vec<(String, &[Sampled<'_>])> = if self.feature.per_property {
+        let groups: Vec<(String, &[SampledProperty<'_>])> = if self.feature.per_property {
             let each = sampled
                 .iter()
                 .map(|one| (file_name(one.property), std::slice::from_ref(one)));
@@ -123,175 +134,188 @@ impl Output<'_> {
         } else if sampled.is_empty() {
             Vec::new()
         } else {
-            vec![(self.subject.short_name().to_owned(), sampled.as_slice())]
+            vec![(self.module.short_name().to_owned(), sampled.as_slice())]
         };
-        let remarks = self.remarks(properties, examined);
+        let remarks = self.remarks(properties, results);
         for (name, group) in groups {
-            let told = self.subject.tell(group, values, layout, self.speaker);
-            let of_group = |sampled: &Sampled<'_>| {
+            let rendered = self
+                .module
+                .render_feature(group, values, layout, self.phraser);
+            let of_group = |sampled: &SampledProperty<'_>| {
                 let remark = remarks
                     .iter()
                     .find(|(path, _)| *path == sampled.property.path());
                 remark.map(|(_, remark)| remark.clone()).unwrap_or_default()
             };
             let remarks: Vec<String> = group.iter().map(of_group).collect();
-            self.put(console, &name, told, &remarks, None, written)?;
+            self.write_feature(console, &name, rendered, &remarks, None, written)?;
         }
-        for (property, examined) in properties.iter().zip(examined) {
-            let Some((case, observation)) = &examined.failing else {
+        for (property, result) in properties.iter().zip(results) {
+            let Some((case, observation)) = &result.failing else {
                 continue;
             };
             let style = self.feature.style.into();
-            let found = self.subject.counterexample(
+            let found = self.module.counterexample(
                 property,
                 case,
                 observation,
                 style,
                 values,
-                self.speaker,
+                self.phraser,
             );
             let name = format!("{}.counterexample", file_name(property));
             let diagram = Some(&found.diagram).filter(|_| !self.feature.no_diagram);
-            self.put(console, &name, found.told, &[], diagram, written)?;
+            self.write_feature(console, &name, found.rendered, &[], diagram, written)?;
         }
         Ok(())
     }
 
     /// Writes a failed run of a state machine.
-    pub(super) fn machine(
+    pub(super) fn write_machine(
         &self,
         console: &mut Console<'_>,
-        machine: &Machine,
-        trace: &Trace,
+        machine: &StateMachine,
+        trace: &MachineTrace,
         written: &mut Vec<gherkin::Feature>,
-    ) -> Result<(), Trouble> {
-        let home = self.home("");
-        let found = machine.tell(trace, home.alias(), self.speaker);
+    ) -> Result<(), CommandError> {
+        let step_module = self.step_module("");
+        let found = machine.render(trace, step_module.alias(), self.phraser);
         let name = format!("{}.counterexample", machine.name);
         let diagram = Some(&found.diagram).filter(|_| !self.feature.no_diagram);
-        self.put(console, &name, found.told, &[], diagram, written)
+        self.write_feature(console, &name, found.rendered, &[], diagram, written)
     }
 
     /// Writes the runs of a test suite.
-    pub(super) fn suite(
+    pub(super) fn write_suite(
         &self,
         console: &mut Console<'_>,
-        told: Told,
+        rendered: RenderedFeature,
         actor: &Actor,
         written: &mut Vec<gherkin::Feature>,
-    ) -> Result<(), Trouble> {
-        let doing = match self.feature.steps {
-            Some(runner) => Some(self.doing(actor, runner.into())?),
+    ) -> Result<(), CommandError> {
+        let suite_actor = match self.feature.steps {
+            Some(runner) => Some(self.suite_actor(actor, runner.into())?),
             None => None,
         };
-        let beside = Beside {
-            source: &self.subject.text,
-            ..Beside::default()
+        let attachments = Attachments {
+            source: &self.module.text,
+            ..Attachments::default()
         };
-        let steps = |runner: Runner, feature: &str, told: &Told| match &doing {
-            Some(Doing::Suite(imports)) => {
-                steps::write_suite_plays(runner, feature, imports, &told.plays)
-            }
-            Some(Doing::Company(company)) => {
-                steps::write_model_plays(runner, feature, company, &told.plays)
-            }
-            None => Vec::new(),
-        };
-        let name = self.subject.short_name();
-        self.sheets
-            .put(console, name, told, &beside, steps, written)
+        let steps =
+            |runner: FeatureRunner, feature: &str, rendered: &RenderedFeature| match &suite_actor {
+                Some(SuiteActor::Suite(imports)) => {
+                    steps::write_suite_scenarios(runner, feature, imports, &rendered.scenarios)
+                }
+                Some(SuiteActor::Models(setup)) => {
+                    steps::write_model_scenarios(runner, feature, setup, &rendered.scenarios)
+                }
+                None => Vec::new(),
+            };
+        let name = self.module.short_name();
+        self.folder
+            .write_feature(console, name, rendered, &attachments, steps, written)
     }
 
-    /// Who does the steps of a suite, as its step file has to know it.
-    fn doing(&self, actor: &Actor, runner: Runner) -> Result<Doing, Error> {
+    /// Returns the code that performs the steps of a suite.
+    fn suite_actor(&self, actor: &Actor, runner: FeatureRunner) -> Result<SuiteActor, Error> {
         let models = match actor {
-            Actor::Suite(_) if self.subject.has_only_names() => {
+            Actor::Suite(_) if self.module.has_only_names() => {
                 let message = format!(
                     "the actions of `{}` are nothing but names",
-                    self.subject.file
+                    self.module.file
                 );
                 let help = "say what does them: a model with `--harness MODEL`, an implementation with `--stepper MODULE`";
                 return Err(Error::new(message).with_help(help));
             }
-            Actor::Suite(_) => return Ok(Doing::Suite(self.home("").import(levels(runner)))),
-            Actor::Models | Actor::Compared => self.feature.harness.of(&[])?.files(),
+            Actor::Suite(_) => {
+                return Ok(SuiteActor::Suite(
+                    self.step_module("").import_lines(parent_path(runner)),
+                ));
+            }
+            Actor::Models | Actor::Compared => self.feature.harness.source_of(&[])?.files(),
             Actor::Stepper => Vec::new(),
         };
         let stepper = self.feature.stepper.name();
         let patience = self.feature.system.step_timeout / 2;
-        let folder = self.sheets.folder;
-        company(&models, stepper.as_deref(), patience, folder, runner).map(Doing::Company)
+        let folder = self.folder.folder;
+        model_run_setup(&models, stepper.as_deref(), patience, folder, runner)
+            .map(SuiteActor::Models)
     }
 
-    /// Where the code is that steps of a feature use.
-    fn home(&self, feature: &str) -> Home {
-        let folder = self.sheets.folder.absolute();
-        Home {
+    /// Returns the import settings for the steps of a feature.
+    fn step_module(&self, feature: &str) -> StepModule {
+        let folder = self.folder.folder.absolute();
+        StepModule {
             feature: feature.to_owned(),
-            ..self.place.home(folder, self.subject.store())
+            ..self.location.step_module(folder, self.module.store_name())
         }
     }
 
-    /// How much the examples of each property show.
-    fn remarks(&self, properties: &[Property], examined: &[Examined]) -> Vec<(String, String)> {
-        let remark = |(property, examined): (&Property, &Examined)| {
-            let (reached, all) = examined.branches?;
-            let examples = match examined.cases.len() {
+    /// Returns for each property a remark on the branches that its examples reach.
+    fn remarks(
+        &self,
+        properties: &[PropertyFunction],
+        results: &[PropertyResult],
+    ) -> Vec<(String, String)> {
+        let remark = |(property, result): (&PropertyFunction, &PropertyResult)| {
+            let (reached, all) = result.branches?;
+            let examples = match result.cases.len() {
                 1 => "This example exercises".to_owned(),
                 count => format!("These {count} examples exercise"),
             };
-            let module = self.subject.module_name();
+            let module = self.module.module_name();
             let all = quantity::of(all as u64, "branch");
             Some((
                 property.path(),
                 format!("{examples} {reached} of {all} of {module}."),
             ))
         };
-        properties.iter().zip(examined).filter_map(remark).collect()
+        properties.iter().zip(results).filter_map(remark).collect()
     }
 
-    fn put(
+    /// Writes a feature of this module with its steps.
+    fn write_feature(
         &self,
         console: &mut Console<'_>,
         name: &str,
-        told: Told,
+        rendered: RenderedFeature,
         remarks: &[String],
-        diagram: Option<&Diagram>,
+        diagram: Option<&SequenceDiagram>,
         written: &mut Vec<gherkin::Feature>,
-    ) -> Result<(), Trouble> {
-        let beside = Beside {
+    ) -> Result<(), CommandError> {
+        let attachments = Attachments {
             remarks,
             diagram,
-            source: &self.subject.text,
+            source: &self.module.text,
         };
-        let steps = |runner: Runner, feature: &str, told: &Told| {
-            let home = self.home(feature);
-            if told.plays.is_empty() {
-                steps::write(runner, told, &home)
+        let steps = |runner: FeatureRunner, feature: &str, rendered: &RenderedFeature| {
+            let step_module = self.step_module(feature);
+            if rendered.scenarios.is_empty() {
+                steps::write_step_files(runner, rendered, &step_module)
             } else {
-                let setup = home.import(levels(runner));
-                steps::write_plays(runner, feature, &setup, &told.plays)
+                let setup = step_module.import_lines(parent_path(runner));
+                steps::write_scenarios(runner, feature, &setup, &rendered.scenarios)
             }
         };
-        self.sheets
-            .put(console, name, told, &beside, steps, written)
+        self.folder
+            .write_feature(console, name, rendered, &attachments, steps, written)
     }
 }
 
-impl Sheets<'_> {
-    /// Writes a feature, its steps, its diagram and its documents. `steps` makes the step files of the feature with this
-    /// file name.
-    pub(super) fn put(
+impl FeatureFolder<'_> {
+    /// Writes a feature, its steps, its diagram and its documents. `steps` returns the step files
+    /// for the feature file of the given name.
+    pub(super) fn write_feature(
         &self,
         console: &mut Console<'_>,
         name: &str,
-        told: Told,
-        beside: &Beside<'_>,
-        steps: impl Fn(Runner, &str, &Told) -> Vec<File>,
+        rendered: RenderedFeature,
+        attachments: &Attachments<'_>,
+        steps: impl Fn(FeatureRunner, &str, &RenderedFeature) -> Vec<GeneratedFile>,
         written: &mut Vec<gherkin::Feature>,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), CommandError> {
         let file = format!("{name}.feature");
-        let text = gherkin::write(&told.feature).map_err(|problem| {
+        let text = gherkin::write(&rendered.feature).map_err(|problem| {
             Error::new(format!(
                 "`{file}` is not written: not every parser would read it alike ({problem})"
             ))
@@ -299,54 +323,60 @@ impl Sheets<'_> {
                 "a docstring or a name says something that Gherkin takes for its own; change it",
             )
         })?;
-        self.file(console, &file, &text)?;
-        if let Some(diagram) = beside.diagram {
-            self.file(console, &format!("{name}.mmd"), &diagram.write())?;
+        self.write_file(console, &file, &text)?;
+        if let Some(diagram) = attachments.diagram {
+            self.write_file(console, &format!("{name}.mmd"), &diagram.write())?;
         }
-        let page = Page {
-            feature: &told.feature,
-            remarks: beside.remarks,
-            diagram: beside.diagram,
-            source: beside.source,
+        let page = FeaturePage {
+            feature: &rendered.feature,
+            remarks: attachments.remarks,
+            diagram: attachments.diagram,
+            source: attachments.source,
         };
         for format in &self.feature.document {
             let (ending, text) = match format {
                 DocumentName::Markdown => ("md", page.markdown()),
                 DocumentName::Html => ("html", page.html()),
             };
-            self.file(console, &format!("{name}.{ending}"), &text)?;
+            self.write_file(console, &format!("{name}.{ending}"), &text)?;
         }
         if let Some(runner) = self.feature.steps {
-            for file in steps(runner.into(), &file, &told) {
-                self.file(console, &file.path, &file.text)?;
+            for file in steps(runner.into(), &file, &rendered) {
+                self.write_file(console, &file.path, &file.text)?;
             }
         }
-        written.push(told.feature);
+        written.push(rendered.feature);
         Ok(())
     }
 
-    fn file(&self, console: &mut Console<'_>, name: &str, text: &str) -> Result<(), Trouble> {
-        let place = self.folder.inside(name);
-        place.write(text)?;
-        if self.named.borrow_mut().insert(name.to_owned()) {
-            let shown = place.shown();
+    /// Writes a file, and prints its name the first time.
+    fn write_file(
+        &self,
+        console: &mut Console<'_>,
+        name: &str,
+        text: &str,
+    ) -> Result<(), CommandError> {
+        let path = self.folder.join(name);
+        path.write(text)?;
+        if self.listed.borrow_mut().insert(name.to_owned()) {
+            let shown = path.shown();
             let shown = shown.strip_prefix(".").unwrap_or(shown);
-            console.say(format_args!("  {}", shown.display()));
+            console.out(format_args!("  {}", shown.display()));
         }
         Ok(())
     }
 }
 
-/// The way up from a step file to the folder of its feature.
-pub(super) fn levels(runner: Runner) -> &'static str {
+/// Returns the relative path from a step file to the folder of its feature.
+pub(super) fn parent_path(runner: FeatureRunner) -> &'static str {
     match runner {
-        Runner::Behave => "..",
-        Runner::PytestBdd => "",
+        FeatureRunner::Behave => "..",
+        FeatureRunner::PytestBdd => "",
     }
 }
 
-/// `delete` for `test_delete`; the class goes before it.
-fn file_name(property: &Property) -> String {
+/// Returns the name of the feature file: `delete` for `test_delete`, with the class before it.
+fn file_name(property: &PropertyFunction) -> String {
     match &property.class {
         Some(class) => format!("{class}.{}", property.short_name()),
         None => property.short_name().to_owned(),

@@ -1,59 +1,61 @@
-//! Saved tests that fail, as features that run.
+//! Saved tests that fail, written as features that run.
 
 use std::cell::RefCell;
 use std::path::Path;
 
-use testwright_core::replay::{ReplayOptions, Watcher, replay};
-use testwright_core::{ActionId, Error, Event, Failure, Test};
-use testwright_python::{Output, Pieces, PythonSystem};
-use testwright_readable::counterexample::{Acts, Counterexample, Taken};
+use testwright_core::replay::{ReplayOptions, ReplayWatcher, replay};
+use testwright_core::{ActionId, Error, Failure, Test, TraceEvent};
+use testwright_python::{OutputMode, PythonSystem, TestPieces};
+use testwright_readable::counterexample::{RenderedCounterexample, RunStep, TestCode};
 use testwright_readable::explain::Actor;
 use testwright_readable::gherkin;
 use testwright_readable::idiom::Vocabulary;
-use testwright_readable::phrase::Speaker;
-use testwright_readable::property::Told;
-use testwright_readable::steps::{self, File, Runner};
+use testwright_readable::phrase::Phraser;
+use testwright_readable::property::RenderedFeature;
+use testwright_readable::steps::{self, FeatureRunner, GeneratedFile};
 
-use super::Feature;
-use super::company::company;
-use super::module::folder_of;
-use super::output::{Beside, Sheets};
+use super::FeatureCommand;
+use super::module_location::folder_of;
+use super::output::{Attachments, FeatureFolder};
+use super::run_setup::model_run_setup;
 use crate::console::Console;
-use crate::explaining::HarnessExplaining;
-use crate::files::{Place, TextFile};
-use crate::guard::{guarded, tell_crash};
-use crate::models::RunExplaining;
-use crate::source::Source;
-use crate::subject::Subject;
-use crate::{ExitStatus, Trouble, load};
+use crate::explanation::HarnessExplainer;
+use crate::files::{TextFile, UserPath};
+use crate::guard::{report_crash, run_guarded};
+use crate::models::RunExplainer;
+use crate::source::SystemSource;
+use crate::target::Target;
+use crate::{CommandError, ExitStatus, load};
 
-impl Feature {
-    /// Writes a saved test that fails.
+impl FeatureCommand {
+    /// Writes the feature of a saved test that fails.
     pub(super) fn saved_test(
         &self,
         console: &mut Console<'_>,
         path: &Path,
         vocabulary: &Vocabulary,
         written: &mut Vec<gherkin::Feature>,
-    ) -> Result<ExitStatus, Trouble> {
+    ) -> Result<ExitStatus, CommandError> {
         let file = TextFile::read(path)?;
-        let source = self.harness.of(&[path.to_owned()])?;
-        let folder = Place::new(self.out.as_deref().unwrap_or_else(|| folder_of(path)))?;
+        let source = self.harness.source_of(&[path.to_owned()])?;
+        let folder = UserPath::new(self.out.as_deref().unwrap_or_else(|| folder_of(path)))?;
         let name = path.file_stem().unwrap_or_default().to_string_lossy();
-        let saved = Saved {
+        let saved = SavedTestFeature {
             feature: self,
             file,
             name: name.into_owned(),
             folder: &folder,
-            speaker: Speaker::new(vocabulary),
-            runner: self.steps.map_or(Runner::PytestBdd, Runner::from),
+            phraser: Phraser::new(vocabulary),
+            runner: self
+                .steps
+                .map_or(FeatureRunner::PytestBdd, FeatureRunner::from),
         };
         let status = match source {
-            Source::Harness(harness) => saved.of_harness(console, &harness)?,
-            Source::Models(_) => saved.of_models(console, source)?,
+            SystemSource::Harness(harness) => saved.write_for_harness(console, &harness)?,
+            SystemSource::Models(_) => saved.write_for_models(console, source)?,
         };
         if status.code() == ExitStatus::FailureFound.code() {
-            // It was written by another process. All that has to be known of it here are its tags.
+            // A child process has written it. Only the tags are needed here, for `pytest.ini`.
             written.push(gherkin::Feature {
                 tags: vec!["counterexample".to_owned()],
                 ..gherkin::Feature::default()
@@ -63,73 +65,84 @@ impl Feature {
     }
 }
 
-/// The steps of a test as they are taken, with what the implementation does by itself in between.
+/// Records the steps of a test, including those that the implementation takes by itself.
 #[derive(Default)]
-struct AsTaken(Vec<Taken>);
+struct StepRecorder(Vec<RunStep>);
 
-impl Watcher<dyn Subject + '_> for AsTaken {
-    fn before(&mut self, system: &mut (dyn Subject + '_), action: ActionId) {
+impl ReplayWatcher<dyn Target + '_> for StepRecorder {
+    fn before(&mut self, system: &mut (dyn Target + '_), action: ActionId) {
         let text = system.actions().text(action);
-        self.0.push(Taken::chosen(text));
+        self.0.push(RunStep::chosen(text));
     }
 
-    fn after(&mut self, system: &mut (dyn Subject + '_), event: &Event) {
-        if *event == Event::Restarted {
+    fn after(&mut self, system: &mut (dyn Target + '_), event: &TraceEvent) {
+        if *event == TraceEvent::Restarted {
             self.0.clear();
         }
         let observed = system.take_observed().into_iter();
-        self.0.extend(observed.map(Taken::observed));
+        self.0.extend(observed.map(RunStep::observed));
     }
 }
 
-/// A saved test, and where its feature goes.
-struct Saved<'a> {
-    feature: &'a Feature,
+/// A saved test, and the settings of its feature.
+struct SavedTestFeature<'a> {
+    feature: &'a FeatureCommand,
     file: TextFile,
+    /// Name of the feature file, without its ending.
     name: String,
-    folder: &'a Place,
-    speaker: Speaker<'a>,
-    runner: Runner,
+    folder: &'a UserPath,
+    phraser: Phraser<'a>,
+    runner: FeatureRunner,
 }
 
-impl Saved<'_> {
-    fn of_harness(&self, console: &mut Console<'_>, harness: &Path) -> Result<ExitStatus, Trouble> {
+impl SavedTestFeature<'_> {
+    /// Writes the feature of a test of a harness.
+    fn write_for_harness(
+        &self,
+        console: &mut Console<'_>,
+        harness: &Path,
+    ) -> Result<ExitStatus, CommandError> {
         let feature = format!("{}.feature", self.name);
         let step_file = steps::step_file(self.runner, &feature);
         let step_file = self.folder.absolute().join(step_file);
-        let options = self.feature.system.options(Output::Drop);
+        let options = self.feature.system.options(OutputMode::Drop);
         let (file, harness) = load::harness(console, harness)?;
-        let explaining = HarnessExplaining::new(&file, &harness);
+        let explaining = HarnessExplainer::new(&file, &harness);
         // The test is run to see what its steps do, and may end the process.
-        guarded(console, None, tell_crash, |console, note| {
+        run_guarded(console, None, report_crash, |console, note| {
             let work = |console: &mut Console<'_>, system: &mut PythonSystem<'_>| {
                 let (_, test) = load::test(console, system, self.file.clone())?;
                 note.write("while the test ran");
-                let pieces = system.pieces(&test, &step_file)?;
+                let pieces = system.test_pieces(&test, &step_file)?;
                 let Some(failure) = &pieces.failure else {
-                    return Ok(self.passes(console));
+                    return Ok(self.report_passing(console));
                 };
                 if self.feature.steps.is_some() {
-                    refuse_names(&pieces.preamble)?;
+                    check_name_clashes(&pieces.preamble)?;
                 }
-                let found = told(&explaining, &pieces, failure, &self.speaker);
-                self.write(console, &found, |runner, feature, told| {
-                    steps::write_plays(runner, feature, &pieces.preamble, &told.plays)
+                let found = render(&explaining, &pieces, failure, &self.phraser);
+                self.write(console, &found, |runner, feature, rendered| {
+                    steps::write_scenarios(runner, feature, &pieces.preamble, &rendered.scenarios)
                 })
             };
             load::with_system(console, &file, harness, &options, work)
         })
     }
 
-    fn of_models(&self, console: &mut Console<'_>, source: Source) -> Result<ExitStatus, Trouble> {
+    /// Writes the feature of a test of models.
+    fn write_for_models(
+        &self,
+        console: &mut Console<'_>,
+        source: SystemSource,
+    ) -> Result<ExitStatus, CommandError> {
         let arguments = &self.feature.system;
-        let options = arguments.options_for(&source, Output::Drop)?;
+        let options = arguments.options_for(&source, OutputMode::Drop)?;
         let stepper = &self.feature.stepper;
-        let options = stepper.put_into(options, &source, arguments.step_timeout)?;
+        let options = stepper.apply_to(options, &source, arguments.step_timeout)?;
         let stepper = stepper.name();
         let files = source.files();
         let patience = arguments.step_timeout / 2;
-        let company = company(
+        let setup = model_run_setup(
             &files,
             stepper.as_deref(),
             patience,
@@ -140,101 +153,112 @@ impl Saved<'_> {
             .iter()
             .map(|file| file.display().to_string())
             .collect();
-        let explaining = RunExplaining::new(&names);
+        let explaining = RunExplainer::new(&names);
         let actor = match stepper {
             Some(_) => Actor::Compared,
             None => Actor::Models,
         };
-        let tell = |console: &mut Console<'_>, steps: &[Taken], failure: &Failure| {
-            let found = explaining.tell(steps, failure, Some(&actor), &self.speaker);
-            if self.feature.steps.is_some() && found.told.plays.is_empty() {
-                let message = "there are no step definitions for this: \
+        let write_counterexample =
+            |console: &mut Console<'_>, steps: &[RunStep], failure: &Failure| {
+                let found = explaining.counterexample(steps, failure, Some(&actor), &self.phraser);
+                if self.feature.steps.is_some() && found.rendered.scenarios.is_empty() {
+                    let message = "there are no step definitions for this: \
                                a step is done with something that has no notation";
-                let help = "leave out `--steps`; `testwright replay` runs the test";
-                return Err(Error::new(message).with_help(help).into());
-            }
-            self.write(console, &found, |runner, feature, told| {
-                steps::write_model_plays(runner, feature, &company, &told.plays)
-            })
-        };
-        let work = |console: &mut Console<'_>, system: &mut dyn Subject, test: Test| {
-            let mut steps = AsTaken::default();
+                    let help = "leave out `--steps`; `testwright replay` runs the test";
+                    return Err(Error::new(message).with_help(help).into());
+                }
+                self.write(console, &found, |runner, feature, rendered| {
+                    steps::write_model_scenarios(runner, feature, &setup, &rendered.scenarios)
+                })
+            };
+        let work = |console: &mut Console<'_>, system: &mut dyn Target, test: Test| {
+            let mut steps = StepRecorder::default();
             let trace = replay(system, &test, &ReplayOptions { check: true }, &mut steps)?;
             match trace.failure() {
-                Some(failure) => tell(console, &steps.0, failure),
-                None => Ok(self.passes(console)),
+                Some(failure) => write_counterexample(console, &steps.0, failure),
+                None => Ok(self.report_passing(console)),
             }
         };
-        // What was done until the process ended, or did not come back, stands in the note.
+        // After a crash or a hang, the note has the steps up to it.
         let ended = |console: &mut Console<'_>, note: &str, failure: &Failure| {
             let lines = note.lines().filter(|line| !line.is_empty());
-            let steps: Vec<Taken> = lines.map(|line| Taken::chosen(line.to_owned())).collect();
+            let steps: Vec<RunStep> = lines.map(|line| RunStep::chosen(line.to_owned())).collect();
             if steps.is_empty() {
-                tell_crash(console, "where runs begin", failure)
+                report_crash(console, "where runs begin", failure)
             } else {
-                tell(console, &steps, failure)
+                write_counterexample(console, &steps, failure)
             }
         };
         let ready = source.read(console)?;
         let file = self.file.clone();
-        ready.with_test_to_its_end(console, file, &options, arguments, ended, work)
+        ready.with_test_guarded(console, file, &options, arguments, ended, work)
     }
 
-    fn passes(&self, console: &mut Console<'_>) -> ExitStatus {
+    /// Prints that the test passes, so that there is no feature to write.
+    fn report_passing(&self, console: &mut Console<'_>) -> ExitStatus {
         let name = &self.file.name;
-        console.say(format_args!("{name}: passes, so there is nothing to tell"));
+        console.out(format_args!("{name}: passes, so no feature is written"));
         ExitStatus::NothingFound
     }
 
+    /// Writes the feature files.
     fn write(
         &self,
         console: &mut Console<'_>,
-        found: &Counterexample,
-        steps: impl Fn(Runner, &str, &Told) -> Vec<File>,
-    ) -> Result<ExitStatus, Trouble> {
-        console.say(format_args!("{}: fails", self.file.name));
-        let sheets = Sheets {
+        found: &RenderedCounterexample,
+        steps: impl Fn(FeatureRunner, &str, &RenderedFeature) -> Vec<GeneratedFile>,
+    ) -> Result<ExitStatus, CommandError> {
+        console.out(format_args!("{}: fails", self.file.name));
+        let folder = FeatureFolder {
             feature: self.feature,
             folder: self.folder,
-            named: RefCell::default(),
+            listed: RefCell::default(),
         };
-        let beside = Beside {
+        let attachments = Attachments {
             diagram: Some(&found.diagram).filter(|_| !self.feature.no_diagram),
             source: &self.file.text,
-            ..Beside::default()
+            ..Attachments::default()
         };
-        let told = found.told.clone();
-        sheets.put(console, &self.name, told, &beside, steps, &mut Vec::new())?;
+        let rendered = found.rendered.clone();
+        folder.write_feature(
+            console,
+            &self.name,
+            rendered,
+            &attachments,
+            steps,
+            &mut Vec::new(),
+        )?;
         Ok(ExitStatus::FailureFound)
     }
 }
 
-fn told(
-    explaining: &HarnessExplaining,
-    pieces: &Pieces,
+/// Renders a failing test of a harness in English, with the code of its steps.
+fn render(
+    explaining: &HarnessExplainer,
+    pieces: &TestPieces,
     failure: &Failure,
-    speaker: &Speaker<'_>,
-) -> Counterexample {
+    phraser: &Phraser<'_>,
+) -> RenderedCounterexample {
     let (texts, steps): (Vec<String>, Vec<Vec<String>>) = pieces.steps.iter().cloned().unzip();
-    let acts = Acts {
+    let acts = TestCode {
         before: pieces.before.clone(),
         steps,
         check: pieces.check.clone(),
         last: pieces.last.clone(),
     };
-    explaining.tell(&texts, failure, Some(&acts), speaker)
+    explaining.counterexample(&texts, failure, Some(&acts), phraser)
 }
 
-/// A step file has names of its own, and the harness must not have them, too.
-fn refuse_names(code: &str) -> Result<(), Error> {
-    let own = steps::own_names();
+/// Fails if the harness defines a name that step files define, too.
+fn check_name_clashes(code: &str) -> Result<(), Error> {
+    let own = steps::reserved_names();
     let defined = testwright_source::definitions(code).unwrap_or_default();
-    let mut both = defined
+    let mut clashing = defined
         .into_iter()
         .filter(|definition| !definition.import)
         .flat_map(|definition| definition.defines)
         .filter(|name| own.contains(name));
-    match both.next() {
+    match clashing.next() {
         None => Ok(()),
         Some(name) => Err(Error::new(format!(
             "the harness and the steps would both have something called `{name}`"

@@ -1,77 +1,82 @@
-//! Tests into files: which, what changes in them, and all or nothing.
+//! Generated tests in files: merged into existing ones, and written all or nothing.
 
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use testwright_capture::generate::Generated;
-use testwright_capture::inspect::Project;
+use testwright_capture::generate::GeneratedTests;
+use testwright_capture::inspect::PythonProject;
 use testwright_capture::merge::{
-    Change, Force, Ledger, LeftAlone, Refusal, Transaction, WriteError, merge, place, unified,
+    FileChange, Ledger, MergeError, RewritePolicy, SkipReason, Transaction, WriteError,
+    find_test_file, merge, unified_diff,
 };
-use testwright_capture::suite::Suite;
+use testwright_capture::suite::UnitTestSuite;
 use testwright_capture::write::{HELPERS_MODULE, HELPERS_TEXT};
 use testwright_core::Error;
 
-/// Where it is noted which tests were written, seen from the folder of a project.
+/// Path of the ledger of written tests, relative to the project.
 const LEDGER: &str = ".testwright/generated";
 
-/// What is to be written.
+/// Changes to files that are planned, but not written yet.
 #[derive(Default)]
-pub(super) struct Written {
-    /// Test files and their helpers.
-    pub(super) changes: Vec<Change>,
-    /// For each test file: its path from the project's folder and the ids of new tests.
+pub(super) struct PlannedFiles {
+    /// Changes of test files and their helpers.
+    pub(super) changes: Vec<FileChange>,
+    /// For each test file: its path relative to the project, and the ids of new tests.
     pub(super) added: Vec<(PathBuf, Vec<String>)>,
     /// Tests that are not written, by id.
-    pub(super) left_alone: Vec<(String, LeftAlone)>,
-    /// Files that cannot be changed, and why.
+    pub(super) left_alone: Vec<(String, SkipReason)>,
+    /// Files that cannot be changed, with the reason.
     pub(super) refused: Vec<(String, String)>,
-    /// The note of what was written.
-    ledger: Option<Change>,
+    /// Change of the ledger.
+    ledger: Option<FileChange>,
 }
 
-impl Written {
-    /// The folder of the tests, if they are all in one.
+impl PlannedFiles {
+    /// Returns the folder of the first test file.
     pub(super) fn folder(&self) -> Option<&Path> {
         self.added.first().and_then(|(path, _)| path.parent())
     }
 }
 
-/// Puts all tests into texts; nothing is written yet.
-pub(super) fn merged(
-    project: &Project,
-    generated: &Generated,
+/// Merges all tests into the texts of the test files, without writing anything.
+pub(super) fn plan(
+    project: &PythonProject,
+    generated: &GeneratedTests,
     folder: Option<&Path>,
     force: bool,
-) -> Result<Written, Error> {
-    let mut written = Written::default();
+) -> Result<PlannedFiles, Error> {
+    let mut planned = PlannedFiles::default();
     let ledger_path = project.root.join(LEDGER);
-    let noted = read(&ledger_path)?;
-    let mut ledger = ledger(project)?;
-    let force = if force { Force::Rewrite } else { Force::Keep };
+    let ledger_bytes = read(&ledger_path)?;
+    let mut ledger = read_ledger(project)?;
+    let force = if force {
+        RewritePolicy::Rewrite
+    } else {
+        RewritePolicy::Keep
+    };
     let inside = folder.map(|folder| {
         let absolute = project.root.join(folder);
         absolute
             .strip_prefix(&project.root)
             .map_or_else(|_| absolute.clone(), Path::to_path_buf)
     });
-    let mut helped: Vec<PathBuf> = Vec::new();
+    let mut helper_folders: Vec<PathBuf> = Vec::new();
     for (module, suite) in &generated.suites {
-        let place = place(project, module, inside.as_deref());
-        let path = project.root.join(&place.path);
-        let shown = place.path.to_string_lossy().into_owned();
+        let location = find_test_file(project, module, inside.as_deref());
+        let path = project.root.join(&location.path);
+        let shown = location.path.to_string_lossy().into_owned();
         let before = read(&path)?;
         let parent = path.parent().unwrap_or(&project.root).to_owned();
-        let suite = beside_helpers(suite, parent.join("__init__.py").exists());
+        let suite = with_relative_helpers(suite, parent.join("__init__.py").exists());
         let merged = match merge(before.as_deref(), &suite, &ledger.written(&shown), force) {
             Ok(merged) => merged,
             Err(refusal) => {
-                written.refused.push((shown, reason(&refusal)));
+                planned.refused.push((shown, refusal_text(&refusal)));
                 continue;
             }
         };
-        written.left_alone.extend(merged.left_alone);
+        planned.left_alone.extend(merged.skipped);
         for id in &merged.added {
             ledger.add(&shown, id);
         }
@@ -79,41 +84,44 @@ pub(super) fn merged(
             continue;
         }
         let needs_helpers = needs_helpers(&suite);
-        if needs_helpers && !helped.contains(&parent) {
-            helped.push(parent);
+        if needs_helpers && !helper_folders.contains(&parent) {
+            helper_folders.push(parent);
         }
-        written.added.push((place.path, merged.added));
-        written.changes.push(Change {
+        planned.added.push((location.path, merged.added));
+        planned.changes.push(FileChange {
             path,
             before,
             after: merged.bytes,
         });
     }
-    for folder in helped {
+    for folder in helper_folders {
         if project.settings.imports_by_path {
-            written.changes.extend(path_for_helpers(&folder)?);
+            planned.changes.extend(import_helpers(&folder)?);
         }
         let path = folder.join(format!("{HELPERS_MODULE}.py"));
         let before = read(&path)?;
         let after = HELPERS_TEXT.as_bytes().to_vec();
         if before.as_ref() != Some(&after) {
-            written.changes.push(Change {
+            planned.changes.push(FileChange {
                 path,
                 before,
                 after,
             });
         }
     }
-    written.ledger = Some(Change {
+    planned.ledger = Some(FileChange {
         path: ledger_path,
-        before: noted,
+        before: ledger_bytes,
         after: ledger.text().into_bytes(),
     });
-    Ok(written)
+    Ok(planned)
 }
 
-/// What lets tests import their helpers where pytest imports tests by their paths: it does not look into their folder then.
-fn path_for_helpers(folder: &Path) -> Result<Option<Change>, Error> {
+/// Returns the change of `conftest.py` that lets tests import their helpers.
+///
+/// It is needed where pytest imports tests by their paths, and so does not add their folder to the
+/// import path.
+fn import_helpers(folder: &Path) -> Result<Option<FileChange>, Error> {
     let path = folder.join("conftest.py");
     let before = read(&path)?;
     let text = String::from_utf8_lossy(before.as_deref().unwrap_or_default()).into_owned();
@@ -123,7 +131,7 @@ fn path_for_helpers(folder: &Path) -> Result<Option<Change>, Error> {
     let end = if text.contains("\r\n") { "\r\n" } else { "\n" };
     let reason = format!("# Tests of this folder import `{HELPERS_MODULE}`, which is beside them.");
     let insert = "sys.path.insert(0, str(pathlib.Path(__file__).parent))";
-    // At the end of what somebody wrote, so that nothing in it moves.
+    // Added at the end, so that existing code does not move.
     let lines: Vec<&str> = if text.is_empty() {
         vec!["import pathlib", "import sys", "", &reason, insert]
     } else {
@@ -144,21 +152,21 @@ fn path_for_helpers(folder: &Path) -> Result<Option<Change>, Error> {
         after.extend(line.as_bytes());
         after.extend(end.as_bytes());
     }
-    Ok(Some(Change {
+    Ok(Some(FileChange {
         path,
         before,
         after,
     }))
 }
 
-/// All tests that were ever written.
-pub(super) fn ledger(project: &Project) -> Result<Ledger, Error> {
-    let noted = read(&project.root.join(LEDGER))?.unwrap_or_default();
-    Ok(Ledger::parse(&String::from_utf8_lossy(&noted)))
+/// Reads the ledger of all tests that were ever written.
+pub(super) fn read_ledger(project: &PythonProject) -> Result<Ledger, Error> {
+    let ledger_bytes = read(&project.root.join(LEDGER))?.unwrap_or_default();
+    Ok(Ledger::parse(&String::from_utf8_lossy(&ledger_bytes)))
 }
 
-/// In a package the helpers are imported from beside the tests.
-fn beside_helpers(suite: &Suite, is_package: bool) -> Suite {
+/// Returns the suite with helpers imported relatively, if the tests are in a package.
+fn with_relative_helpers(suite: &UnitTestSuite, is_package: bool) -> UnitTestSuite {
     let mut suite = suite.clone();
     if is_package {
         let classes = suite.classes.iter_mut();
@@ -173,17 +181,19 @@ fn beside_helpers(suite: &Suite, is_package: bool) -> Suite {
     suite
 }
 
-fn needs_helpers(suite: &Suite) -> bool {
+/// Returns true if a test of the suite uses the helpers.
+fn needs_helpers(suite: &UnitTestSuite) -> bool {
     let tests = suite.classes.iter().flat_map(|class| &class.tests);
     tests
         .flat_map(|test| &test.imports)
         .any(|import| import.module.trim_start_matches('.') == HELPERS_MODULE)
 }
 
+/// Reads a file; `None` if it does not exist.
 fn read(path: &Path) -> Result<Option<Vec<u8>>, Error> {
     match fs::read(path) {
         Ok(bytes) => Ok(Some(bytes)),
-        // What is in the way of a folder is told when something is to be written there.
+        // A file in place of a folder is reported when something is written there.
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
             Ok(None)
         }
@@ -194,29 +204,30 @@ fn read(path: &Path) -> Result<Option<Vec<u8>>, Error> {
     }
 }
 
-fn reason(refusal: &Refusal) -> String {
+/// Describes why a file cannot be changed.
+fn refusal_text(refusal: &MergeError) -> String {
     match refusal {
-        Refusal::NotPython { line, message } => format!("line {line}: {message}"),
-        Refusal::NameClash { name, meaning } => {
+        MergeError::NotPython { line, message } => format!("line {line}: {message}"),
+        MergeError::NameClash { name, meaning } => {
             format!("the tests need the name `{name}`, which means {meaning} there")
         }
     }
 }
 
-/// Writes all of it, or nothing.
-pub(super) fn write(written: &Written) -> Result<(), Error> {
-    if written.added.is_empty() {
+/// Writes all changes, or none of them if one fails.
+pub(super) fn write(planned: &PlannedFiles) -> Result<(), Error> {
+    if planned.added.is_empty() {
         return Ok(());
     }
-    let changes = written.changes.iter().chain(&written.ledger);
+    let changes = planned.changes.iter().chain(&planned.ledger);
     let transaction = Transaction {
         changes: changes.cloned().collect(),
     };
-    transaction.commit().map_err(unwritten)
+    transaction.commit().map_err(write_error)
 }
 
-/// Why files could not be written.
-pub(in crate::commands) fn unwritten(error: WriteError) -> Error {
+/// Converts the error of a transaction.
+pub(in crate::commands) fn write_error(error: WriteError) -> Error {
     match error {
         WriteError::ChangedMeanwhile(path) => Error::new(format!(
             "`{}` was changed in the meantime; nothing was written",
@@ -231,13 +242,13 @@ pub(in crate::commands) fn unwritten(error: WriteError) -> Error {
     }
 }
 
-/// A change as people read it.
-pub(super) fn diff(project: &Project, change: &Change) -> String {
+/// Formats a change as a unified diff.
+pub(super) fn diff(project: &PythonProject, change: &FileChange) -> String {
     let name = change
         .path
         .strip_prefix(&project.root)
         .unwrap_or(&change.path);
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let before = change.before.as_deref().map(text).unwrap_or_default();
-    unified(&name.to_string_lossy(), &before, &text(&change.after))
+    unified_diff(&name.to_string_lossy(), &before, &text(&change.after))
 }

@@ -1,30 +1,34 @@
-//! What came of it, counted honestly.
+//! The report of `testwright generate`.
 
 use serde_json::json;
-use testwright_capture::generate::{Generated, Outcome};
-use testwright_capture::merge::LeftAlone;
+use testwright_capture::generate::{GeneratedTests, TestOutcome};
+use testwright_capture::merge::SkipReason;
 use testwright_capture::write::Completeness;
 
-use super::files::Written;
+use super::files::PlannedFiles;
 use crate::quantity;
 
-/// More units than this are not named one by one.
-const MOST_NAMED: usize = 8;
+/// Maximum number of units that are named.
+const MAX_NAMED: usize = 8;
 
-/// The report for people.
-pub(super) fn lines(generated: &Generated, written: &Written, is_dry: bool) -> Vec<String> {
+/// Returns the report for people.
+pub(super) fn lines(
+    generated: &GeneratedTests,
+    planned: &PlannedFiles,
+    is_dry_run: bool,
+) -> Vec<String> {
     let mut lines = Vec::new();
-    for (path, ids) in &written.added {
+    for (path, ids) in &planned.added {
         let tests = quantity::of(ids.len() as u64, "test");
         lines.push(format!("{}: {tests}", path.display()));
     }
     let counts = generated.counts();
-    let verb = if is_dry {
+    let verb = if is_dry_run {
         "would be written"
     } else {
         "written"
     };
-    let added: usize = written.added.iter().map(|(_, ids)| ids.len()).sum();
+    let added: usize = planned.added.iter().map(|(_, ids)| ids.len()).sum();
     lines.push(format!("{} {verb}", quantity::of(added as u64, "new test")));
     lines.push(format!(
         "of all: {} full, {} partial, {} smoke, {}, {} dropped",
@@ -36,57 +40,61 @@ pub(super) fn lines(generated: &Generated, written: &Written, is_dry: bool) -> V
     ));
     for tested in &generated.tests {
         let (kind, reason) = match &tested.outcome {
-            Outcome::Written(Completeness::Partial(reason)) => ("partial", reason.as_str()),
-            Outcome::Written(Completeness::Smoke) => ("smoke", "it checks only that the call ends"),
-            Outcome::Written(Completeness::Stub(reason)) => ("stub", reason.as_str()),
-            Outcome::Dropped(reason) => ("dropped", reason.as_str()),
-            Outcome::Written(Completeness::Full) => continue,
+            TestOutcome::Written(Completeness::Partial(reason)) => ("partial", reason.as_str()),
+            TestOutcome::Written(Completeness::Smoke) => {
+                ("smoke", "it checks only that the call ends")
+            }
+            TestOutcome::Written(Completeness::Stub(reason)) => ("stub", reason.as_str()),
+            TestOutcome::Dropped(reason) => ("dropped", reason.as_str()),
+            TestOutcome::Written(Completeness::Full) => continue,
         };
         lines.push(format!("  {kind}: {}: {reason}", tested.unit));
     }
     for (unit, reason) in &generated.left_out {
         lines.push(format!("  not tested: {unit}: {reason}"));
     }
-    lines.extend(left_alone(written));
-    lines.extend(uncalled(&generated.uncalled));
+    lines.extend(left_alone_lines(planned));
+    lines.extend(uncalled_line(&generated.uncalled));
     lines
 }
 
-fn left_alone(written: &Written) -> Vec<String> {
-    let count = |wanted: LeftAlone| {
-        let found = written.left_alone.iter().filter(|(_, why)| *why == wanted);
+/// Returns a line for each reason why tests were not written.
+fn left_alone_lines(planned: &PlannedFiles) -> Vec<String> {
+    let count = |reason_kind: SkipReason| {
+        let found = planned
+            .left_alone
+            .iter()
+            .filter(|(_, why)| *why == reason_kind);
         found.count() as u64
     };
     let reasons = [
-        (LeftAlone::Present, "there already"),
-        (LeftAlone::Edited, "changed by somebody, so left alone"),
+        (SkipReason::Present, "there already"),
+        (SkipReason::Edited, "edited by hand, so left alone"),
+        (SkipReason::Deleted, "deleted by hand, so not written again"),
         (
-            LeftAlone::Deleted,
-            "deleted by somebody, so not written again",
-        ),
-        (
-            LeftAlone::NameTaken,
+            SkipReason::NameTaken,
             "not written, because another test has the name",
         ),
         (
-            LeftAlone::NoRoom,
+            SkipReason::NoRoom,
             "not written, because the class is on one line",
         ),
     ];
     reasons
         .into_iter()
-        .map(|(wanted, words)| (count(wanted), words))
+        .map(|(reason_kind, text)| (count(reason_kind), text))
         .filter(|(number, _)| *number > 0)
-        .map(|(number, words)| format!("{} {words}", quantity::of(number, "test")))
+        .map(|(number, text)| format!("{} {text}", quantity::of(number, "test")))
         .collect()
 }
 
-fn uncalled(units: &[String]) -> Option<String> {
+/// Returns the line about units that were never called.
+fn uncalled_line(units: &[String]) -> Option<String> {
     if units.is_empty() {
         return None;
     }
-    let named: Vec<&str> = units.iter().take(MOST_NAMED).map(String::as_str).collect();
-    let more = match units.len().checked_sub(MOST_NAMED) {
+    let named: Vec<&str> = units.iter().take(MAX_NAMED).map(String::as_str).collect();
+    let more = match units.len().checked_sub(MAX_NAMED) {
         Some(more) if more > 0 => format!(" and {more} more"),
         _ => String::new(),
     };
@@ -94,19 +102,19 @@ fn uncalled(units: &[String]) -> Option<String> {
     Some(format!("{number} never called: {}{more}", named.join(", ")))
 }
 
-/// The report for tools.
-pub(super) fn json(generated: &Generated, written: &Written) -> String {
+/// Returns the report for tools. Its keys must not change.
+pub(super) fn json(generated: &GeneratedTests, planned: &PlannedFiles) -> String {
     let counts = generated.counts();
     let tests: Vec<serde_json::Value> = generated
         .tests
         .iter()
         .map(|tested| {
             let (outcome, reason) = match &tested.outcome {
-                Outcome::Written(Completeness::Full) => ("full", None),
-                Outcome::Written(Completeness::Partial(reason)) => ("partial", Some(reason)),
-                Outcome::Written(Completeness::Smoke) => ("smoke", None),
-                Outcome::Written(Completeness::Stub(reason)) => ("stub", Some(reason)),
-                Outcome::Dropped(reason) => ("dropped", Some(reason)),
+                TestOutcome::Written(Completeness::Full) => ("full", None),
+                TestOutcome::Written(Completeness::Partial(reason)) => ("partial", Some(reason)),
+                TestOutcome::Written(Completeness::Smoke) => ("smoke", None),
+                TestOutcome::Written(Completeness::Stub(reason)) => ("stub", Some(reason)),
+                TestOutcome::Dropped(reason) => ("dropped", Some(reason)),
             };
             json!({
                 "unit": tested.unit,
@@ -117,7 +125,7 @@ pub(super) fn json(generated: &Generated, written: &Written) -> String {
             })
         })
         .collect();
-    let files: Vec<serde_json::Value> = written
+    let files: Vec<serde_json::Value> = planned
         .added
         .iter()
         .map(|(path, ids)| json!({"path": path, "tests": ids}))
@@ -128,7 +136,7 @@ pub(super) fn json(generated: &Generated, written: &Written) -> String {
         "smoke": counts.smoke,
         "stubs": counts.stubs,
         "dropped": counts.dropped,
-        "not_written": generated.outdone,
+        "not_written": generated.superseded,
         "tests": tests,
         "files": files,
         "uncalled": generated.uncalled,

@@ -1,34 +1,34 @@
-//! The path of a saved test: what it does, and some of what else could have been done.
+//! The path of a saved test: its steps, and some of the actions that were possible beside them.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use testwright_core::replay::{ReplayOptions, Watcher, replay};
+use testwright_core::replay::{ReplayOptions, ReplayWatcher, replay};
 use testwright_core::{ActionId, Random, System};
-use testwright_python::Output;
-use testwright_report::graph::path::{self, Path, summarise};
+use testwright_python::OutputMode;
+use testwright_report::graph::path::{self, TestPath, summarise};
 
-use super::Graph;
+use super::GraphCommand;
 use crate::console::Console;
 use crate::files::TextFile;
-use crate::{ExitStatus, Trouble};
+use crate::{CommandError, ExitStatus};
 
-/// In how many kinds of other actions a step branches at most.
-const MOST_BRANCHES: usize = 4;
+/// Maximum number of kinds of other actions beside a step.
+const MAX_BRANCHES: usize = 4;
 
-/// Up to so many actions, all that are enabled are listed.
-const FEW_ACTIONS: u64 = 5_000;
+/// Number of actions up to which all enabled ones are listed.
+const MAX_LISTED: u64 = 5_000;
 
-/// Otherwise, so many are drawn.
+/// Number of actions to draw at random if there are more.
 const DRAWS: usize = 60;
 
-impl Graph {
+impl GraphCommand {
     /// Draws the path of a test.
-    pub(super) fn draw_path(&self, console: &mut Console<'_>) -> Result<ExitStatus, Trouble> {
+    pub(super) fn draw_path(&self, console: &mut Console<'_>) -> Result<ExitStatus, CommandError> {
         let test = PathBuf::from(&self.models[0]);
         let picture = self.pictures.only_svg()?;
-        let source = self.harness.of(std::slice::from_ref(&test))?;
-        let options = self.system.options_for(&source, Output::Drop)?;
+        let source = self.harness.source_of(std::slice::from_ref(&test))?;
+        let options = self.system.options_for(&source, OutputMode::Drop)?;
         let title = source.shown();
         let saved = TextFile::read(&test)?;
         source.read(console)?.with_test(
@@ -37,12 +37,12 @@ impl Graph {
             &options,
             &self.system,
             |console, system, test| {
-                let mut branches = Branches {
+                let mut branches = BranchRecorder {
                     random: Random::new(self.seed),
                     steps: Vec::new(),
                 };
                 let trace = replay(system, &test, &ReplayOptions::default(), &mut branches)?;
-                let drawn = Path {
+                let drawn = TestPath {
                     title,
                     before: 0,
                     steps: branches.steps,
@@ -51,33 +51,35 @@ impl Graph {
                         .map_or_else(String::new, |failure| failure.message.clone()),
                 };
                 picture.write(&path::write(&drawn))?;
-                console.say(format_args!("Written: {}", picture.shown().display()));
+                console.out(format_args!("Written: {}", picture.shown().display()));
                 Ok(ExitStatus::NothingFound)
             },
         )
     }
 }
 
-/// Looks at what else could be done before each step.
-struct Branches {
+/// Watcher that records the other actions that are possible before each step.
+struct BranchRecorder {
+    /// Source of the random choice of branches.
     random: Random,
-    steps: Vec<path::Step>,
+    /// Steps with their branches, to be drawn.
+    steps: Vec<path::PathStep>,
 }
 
-impl<S: System + ?Sized> Watcher<S> for Branches {
+impl<S: System + ?Sized> ReplayWatcher<S> for BranchRecorder {
     fn before(&mut self, system: &mut S, taken: ActionId) {
         let enabled = self.enabled(system);
         let text = |action: ActionId| system.actions().text(action);
-        let others = enabled.into_iter().filter(|one| *one != taken);
+        let others = enabled.into_iter().filter(|action| *action != taken);
         let others: Vec<String> = others.map(text).collect();
         let mut kinds = summarise(&others);
         // A random few of the kinds, in their order.
-        while kinds.len() > MOST_BRANCHES {
+        while kinds.len() > MAX_BRANCHES {
             let left_out = self.random.below(kinds.len() as u64);
             kinds.remove(left_out as usize);
         }
         let shown: usize = kinds.iter().map(|kind| kind.more + 1).sum();
-        self.steps.push(path::Step {
+        self.steps.push(path::PathStep {
             taken: system.actions().text(taken),
             hidden: others.len().saturating_sub(shown),
             others: kinds,
@@ -85,10 +87,10 @@ impl<S: System + ?Sized> Watcher<S> for Branches {
     }
 }
 
-impl Branches {
-    /// The actions that are enabled; of a harness with very many, some of them.
+impl BranchRecorder {
+    /// Returns the enabled actions; a random sample if the harness has very many actions.
     fn enabled(&mut self, system: &mut (impl System + ?Sized)) -> Vec<ActionId> {
-        if system.actions().len() <= FEW_ACTIONS {
+        if system.actions().len() <= MAX_LISTED {
             return system.enabled();
         }
         let draws = (0..DRAWS).filter_map(|_| system.pick(&mut self.random));

@@ -1,17 +1,17 @@
-//! `testwright model check`: does a model allow what it should, and nothing that it should not?
+//! `testwright model check`: scenarios that a model should allow, or should not.
 
 use std::time::Duration;
 
 use testwright_core::Error;
-use testwright_core::product::{Place, Product, Trouble as ModelTrouble};
-use testwright_model::{Graph, Limits, conform, explore_from, step_text};
+use testwright_core::product::{ModelError, ModelState, Product};
+use testwright_model::{GraphLimits, ProductGraph, conform, explore_from, step_text};
 use testwright_python::Models;
 
 use super::ModelArguments;
 use crate::commands::STEP_TIMEOUT;
-use crate::console::{Console, Look};
-use crate::guard::{Note, guarded};
-use crate::{ExitStatus, Trouble, duration, models, quantity};
+use crate::console::{Console, TextStyle};
+use crate::guard::{ProgressNote, run_guarded};
+use crate::{CommandError, ExitStatus, duration, models, quantity};
 
 /// Check a model by scenarios that it should allow, or should not
 ///
@@ -28,7 +28,7 @@ Examples:
 
 Exit status: 0 the model is as it should be, 1 it is not, 2 could not do what was asked."
 )]
-pub(super) struct Check {
+pub(super) struct ModelCheckCommand {
     #[command(flatten)]
     model: ModelArguments,
 
@@ -49,41 +49,47 @@ pub(super) struct Check {
     step_timeout: Duration,
 }
 
-/// What became of a run of a scenario together with the model.
-struct Seen {
-    /// Everything was looked at.
-    whole: bool,
-    /// Why no end was reached that both accept, if none was.
+/// Result of running a scenario together with the model.
+struct ScenarioResult {
+    /// True if everything was explored.
+    is_complete: bool,
+    /// Obstacle that keeps the run from an end that both accept; `None` if such an end is reached.
     obstacle: Option<Obstacle>,
 }
 
-/// What keeps a run from its end.
+/// A state from which a scenario does not come to its end.
 struct Obstacle {
-    /// Nothing is possible any more.
+    /// True if nothing is possible in that state.
     is_stuck: bool,
-    /// The way there.
+    /// Steps that lead there.
     steps: Vec<String>,
-    /// Who does not accept that state, and does not let what happen there.
-    why: Vec<String>,
+    /// Reasons why the state is not accepted, and why actions are not possible in it.
+    reasons: Vec<String>,
 }
 
-impl Check {
-    pub(super) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, Trouble> {
+impl ModelCheckCommand {
+    /// Runs the command.
+    pub(super) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, CommandError> {
         if self.scenarios.is_empty() && self.forbidden.is_empty() {
             let error = Error::new("there are no scenarios to check the model by")
                 .with_help("name some with `--scenarios` or `--forbidden`");
             return Err(error.into());
         }
-        // The code of a model may end its process, or not come back.
-        guarded(
+        // The code of a model may end its process, or hang.
+        run_guarded(
             console,
             Some(self.step_timeout),
-            models::tell_end,
+            models::report_crash,
             |console, note| self.check_all(console, note),
         )
     }
 
-    fn check_all(&self, console: &mut Console<'_>, note: &Note) -> Result<ExitStatus, Trouble> {
+    /// Checks all scenarios, and prints a summary.
+    fn check_all(
+        &self,
+        console: &mut Console<'_>,
+        note: &ProgressNote,
+    ) -> Result<ExitStatus, CommandError> {
         let scenarios = self.scenarios.iter().map(|name| (name, true));
         let forbidden = self.forbidden.iter().map(|name| (name, false));
         let [mut checked, mut wrong] = [0, 0];
@@ -93,8 +99,9 @@ impl Check {
             let filter = self.model.filter();
             models::with_models(console, &names, &filter, |console, models| {
                 for run in 0.. {
-                    let seen = self.see(models, run, scenario, note);
-                    let Some(seen) = seen.map_err(|trouble| models::tell(console, &trouble))?
+                    let result = self.explore_run(models, run, scenario, note);
+                    let Some(result) =
+                        result.map_err(|error| models::model_error(console, &error))?
                     else {
                         break;
                     };
@@ -104,7 +111,7 @@ impl Check {
                     } else {
                         scenario.clone()
                     };
-                    wrong += u64::from(!say(console, &title, expected, &seen));
+                    wrong += u64::from(!print_result(console, &title, expected, &result));
                     // The next run may end this process.
                     console.flush();
                     if !models.product.has_suite() {
@@ -114,12 +121,12 @@ impl Check {
                 Ok(())
             })?;
         }
-        let words = match wrong {
-            0 => console.paint(Look::Good, "all as they should be"),
-            wrong => console.paint(Look::Bad, format!("{wrong} not as they should be")),
+        let summary = match wrong {
+            0 => console.paint(TextStyle::Success, "all as they should be"),
+            wrong => console.paint(TextStyle::Failure, format!("{wrong} not as they should be")),
         };
-        console.say(format_args!(
-            "{}, {words}",
+        console.out(format_args!(
+            "{}, {summary}",
             quantity::of(checked, "scenario")
         ));
         Ok(match wrong {
@@ -128,103 +135,110 @@ impl Check {
         })
     }
 
-    /// What becomes of a run; nothing if there is no such run.
-    fn see(
+    /// Explores a run of a scenario together with the model; `None` if there is no such run.
+    fn explore_run(
         &self,
         models: &mut Models<'_>,
         run: usize,
         scenario: &str,
-        note: &Note,
-    ) -> Result<Option<Seen>, ModelTrouble> {
+        note: &ProgressNote,
+    ) -> Result<Option<ScenarioResult>, ModelError> {
         let product = &mut models.product;
-        let Some(start) = product.begin(run)? else {
+        let Some(start) = product.initial_state(run)? else {
             return Ok(None);
         };
-        let limits = Limits {
+        let limits = GraphLimits {
             transitions: Some(self.max),
-            ..Limits::default()
+            ..GraphLimits::default()
         };
         let explored = explore_from(product, &start, &limits, &mut |progress| {
             let expanded = progress.states - progress.waiting;
             note.write(&format!(
                 "state {expanded} of the model with {scenario}, run {run}\n"
             ));
-            !testwright_python::asked_to_stop()
+            !testwright_python::is_stop_requested()
         });
-        note.rest();
-        if let Some(trouble) = explored.trouble {
-            return Err(trouble);
+        note.mark_own_work();
+        if let Some(error) = explored.error {
+            return Err(error);
         }
         if explored.stopped {
-            return Err(ModelTrouble::Interrupted);
+            return Err(ModelError::Interrupted);
         }
         let graph = explored.graph;
         let obstacle = if graph.accepting.is_empty() {
-            Some(obstacle(product, &graph)?)
+            Some(find_obstacle(product, &graph)?)
         } else {
             None
         };
-        Ok(Some(Seen {
-            whole: graph.is_complete(),
+        Ok(Some(ScenarioResult {
+            is_complete: graph.is_complete(),
             obstacle,
         }))
     }
 }
 
-/// What keeps a scenario from its end: the longest way to a state in which nothing is possible, or, if something is
-/// possible everywhere, to the state that is farthest away.
-fn obstacle(product: &mut Product<'_>, graph: &Graph) -> Result<Obstacle, ModelTrouble> {
+/// Finds the obstacle of a scenario: the state in which nothing is possible with the longest path
+/// to it.
+///
+/// If something is possible in every state, takes the state that is farthest away.
+fn find_obstacle(product: &mut Product<'_>, graph: &ProductGraph) -> Result<Obstacle, ModelError> {
     let ends = graph.dead_ends.iter().chain(&graph.finished);
-    let ways = graph.ways();
-    let longest = ends.map(|state| (ways.to(*state), *state));
-    let longest = longest.max_by_key(|(way, _)| way.len());
+    let paths = graph.shortest_paths();
+    let longest = ends.map(|state| (paths.path_to(*state), *state));
+    let longest = longest.max_by_key(|(path, _)| path.len());
     let is_stuck = longest.is_some();
     // States are numbered as they are met.
     let last = graph.states().saturating_sub(1) as u32;
-    let (way, state) = longest.unwrap_or_else(|| (ways.to(last), last));
-    let steps = way.iter().map(|transition| {
+    let (path, state) = longest.unwrap_or_else(|| (paths.path_to(last), last));
+    let steps = path.iter().map(|transition| {
         let label = graph.labels[graph.transitions[*transition as usize].label as usize];
-        step_text(product.words(), label)
+        step_text(product.interner(), label)
     });
     let steps = steps.collect();
-    let places: Vec<Place> = graph.state(state).to_vec();
-    let blocked = product.explain(&places)?;
-    let mut why = conform::not_accepting(product, &places);
-    why.extend(conform::explain_all(product, &blocked));
+    let states: Vec<ModelState> = graph.state(state).to_vec();
+    let blocked = product.explain(&states)?;
+    let mut reasons = conform::explain_not_accepting(product, &states);
+    reasons.extend(conform::explain_all(product, &blocked));
     Ok(Obstacle {
         is_stuck,
         steps,
-        why,
+        reasons,
     })
 }
 
-/// Says what became of a scenario; whether it is as it should be.
-fn say(console: &mut Console<'_>, title: &str, expected: bool, seen: &Seen) -> bool {
-    let is_allowed = seen.obstacle.is_none();
+/// Prints the result of a scenario. Returns true if it is as expected.
+fn print_result(
+    console: &mut Console<'_>,
+    title: &str,
+    expected: bool,
+    result: &ScenarioResult,
+) -> bool {
+    let is_allowed = result.obstacle.is_none();
     let is_right = is_allowed == expected;
     let mark = if is_right {
-        console.paint(Look::Good, "ok    ")
+        console.paint(TextStyle::Success, "ok    ")
     } else {
-        console.paint(Look::Bad, "WRONG ")
+        console.paint(TextStyle::Failure, "WRONG ")
     };
-    let what = match (is_allowed, seen.whole) {
+    let verdict = match (is_allowed, result.is_complete) {
         (true, _) => "allowed",
         (false, true) => "not allowed",
-        (false, false) => "not allowed, as far as was looked",
+        (false, false) => "not allowed, as far as it was explored",
     };
-    console.say(format_args!("{mark} {title}: {what}"));
-    if let Some(obstacle) = seen.obstacle.as_ref().filter(|_| !is_right) {
-        console.say(match (obstacle.is_stuck, obstacle.steps.is_empty()) {
+    console.out(format_args!("{mark} {title}: {verdict}"));
+    if let Some(obstacle) = result.obstacle.as_ref().filter(|_| !is_right) {
+        console.out(match (obstacle.is_stuck, obstacle.steps.is_empty()) {
             (true, true) => "       stuck at once",
             (true, false) => "       stuck after",
-            (false, true) => "       goes round, and never comes to its end",
-            (false, false) => "       goes round, and never comes to its end, not even after",
+            (false, true) => "       loops, and never reaches its end",
+            (false, false) => "       loops, and never reaches its end, not even after",
         });
         for step in &obstacle.steps {
-            console.say(format_args!("         {step}"));
+            console.out(format_args!("         {step}"));
         }
-        for why in &obstacle.why {
-            console.say(format_args!("       {why}"));
+        for reason in &obstacle.reasons {
+            console.out(format_args!("       {reason}"));
         }
     }
     is_right

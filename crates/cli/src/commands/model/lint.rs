@@ -1,10 +1,10 @@
-//! `testwright model lint`: what goes wrong with the state of a model unnoticed.
+//! `testwright model lint`: problems with the state of a model that go unnoticed otherwise.
 
-use testwright_model::{Limits, explore};
+use testwright_model::{GraphLimits, explore};
 
 use super::ModelArguments;
-use crate::console::{Console, Look};
-use crate::{ExitStatus, Trouble, models, quantity};
+use crate::console::{Console, TextStyle};
+use crate::{CommandError, ExitStatus, models, quantity};
 
 /// Look for variables that are not put back, and for objects that are torn apart
 ///
@@ -21,7 +21,7 @@ Examples:
 
 Exit status: 0 nothing is odd, 1 something is, 2 could not do what was asked."
 )]
-pub(super) struct Lint {
+pub(super) struct ModelLintCommand {
     #[command(flatten)]
     model: ModelArguments,
 
@@ -30,40 +30,43 @@ pub(super) struct Lint {
     max: usize,
 }
 
-impl Lint {
-    pub(super) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, Trouble> {
+impl ModelLintCommand {
+    /// Runs the command.
+    pub(super) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, CommandError> {
         let names = &self.model.models;
         models::with_models(console, names, &self.model.filter(), |console, models| {
-            let tell = |console: &mut Console<'_>, trouble| models::tell(console, &trouble);
+            let report = |console: &mut Console<'_>, error| models::model_error(console, &error);
             let lint = models.lint();
-            let lint = lint.map_err(|trouble| tell(console, trouble))?;
-            let limits = Limits {
+            let lint = lint.map_err(|error| report(console, error))?;
+            let limits = GraphLimits {
                 transitions: Some(self.max),
-                ..Limits::default()
+                ..GraphLimits::default()
             };
             let explored = explore(&mut models.product, &limits, &mut |_| {
-                !testwright_python::asked_to_stop()
+                !testwright_python::is_stop_requested()
             });
             testwright_python::flush();
-            if let Some(trouble) = explored.trouble {
-                return Err(tell(console, trouble));
+            if let Some(error) = explored.error {
+                return Err(report(console, error));
             }
             let findings = lint.findings();
             for finding in &findings {
-                console.say(finding);
+                console.out(finding);
             }
-            let odd = findings.len() + models.remarks.len();
+            let oddities = findings.len() + models.warnings.len();
             let transitions = explored.graph.transitions.len() as u64;
             let transitions = quantity::of(transitions, "transition");
-            let verdict = match odd {
-                0 => console.paint(Look::Good, "nothing is odd"),
-                odd => console.paint(Look::Bad, quantity::of(odd as u64, "oddity")),
+            let verdict = match oddities {
+                0 => console.paint(TextStyle::Success, "nothing is odd"),
+                oddities => {
+                    console.paint(TextStyle::Failure, quantity::of(oddities as u64, "oddity"))
+                }
             };
-            console.say(format_args!(
+            console.out(format_args!(
                 "{}: {transitions}, {verdict}",
                 names.join(" ")
             ));
-            Ok(match odd {
+            Ok(match oddities {
                 0 => ExitStatus::NothingFound,
                 _ => ExitStatus::FailureFound,
             })

@@ -1,28 +1,29 @@
-//! `testwright model test`: runs through a model, with or without an implementation.
+//! `testwright model test`: runs of a model, with or without an implementation.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use testwright_core::product::{Label, Trouble as ModelTrouble, Words};
+use testwright_core::product::{Interner, ModelError, StepLabel};
 use testwright_core::{Error, Failure};
 use testwright_model::{
-    Chooser, Implementation, Plan, RunEnd, RunWatcher, Runs, Tally, step_text, suite_file,
+    Chooser, Implementation, ModelRunner, RunCounts, RunEnd, RunPlan, RunWatcher, step_text,
+    suite_file,
 };
 use testwright_python::Models;
-use testwright_readable::steps::Runner;
+use testwright_readable::steps::FeatureRunner;
 
-use super::failing::{Failing, FailingRun, PATIENCE};
-use super::last_run::{self, Again, LastRun};
-use super::telling::{Playing, Telling};
-use super::{ModelArguments, covering};
+use super::crash_note::{self, CrashNote, RunSource};
+use super::explained_runs::{ExplanationWriter, StepFileSettings};
+use super::failing_runs::{DEFAULT_TIMEOUT, FailingRun, FailureReporter};
+use super::{ModelArguments, planned_runs};
 use crate::commands::draw_seed;
-use crate::commands::feature::{RunnerName, company};
-use crate::console::{Console, Look};
-use crate::files::Place;
-use crate::guard::{Note, guarded};
-use crate::models::RunExplaining;
-use crate::source::Source;
-use crate::{ExitStatus, Trouble, duration, models, quantity};
+use crate::commands::feature::{RunnerName, model_run_setup};
+use crate::console::{Console, TextStyle};
+use crate::files::UserPath;
+use crate::guard::{ProgressNote, run_guarded};
+use crate::models::RunExplainer;
+use crate::source::SystemSource;
+use crate::{CommandError, ExitStatus, duration, models, quantity};
 
 /// Test an implementation against a model, step by step, or make tests of a model
 ///
@@ -44,7 +45,7 @@ Examples:
 
 Exit status: 0 no run failed, 1 a run failed, 2 could not do what was asked."
 )]
-pub(super) struct Test {
+pub(super) struct ModelTestCommand {
     #[command(flatten)]
     model: ModelArguments,
 
@@ -71,7 +72,7 @@ pub(super) struct Test {
 
     /// How much more likely an action is to be chosen than others, which weigh 1: its name is drawn by weight, then one
     /// of its steps; can be given several times
-    #[arg(long, value_name = "NAME=WEIGHT", value_parser = weight)]
+    #[arg(long, value_name = "NAME=WEIGHT", value_parser = parse_weight)]
     weight: Vec<(String, f64)>,
 
     /// For runs that are made beforehand: how many transitions of the model to look at
@@ -115,54 +116,59 @@ pub(super) struct Test {
     verbose: bool,
 }
 
-impl Test {
-    pub(super) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, Trouble> {
+impl ModelTestCommand {
+    /// Runs the command.
+    pub(super) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, CommandError> {
         if !self.weight.is_empty() && self.strategy != "random" {
             let message = format!("`--weight` and `--strategy {}` both choose", self.strategy);
             return Err(Error::new(message)
                 .with_help("leave one of the two out")
                 .into());
         }
-        let suite = self.suite.as_deref().map(Place::new).transpose()?;
-        let folder = Place::new(&self.folder())?;
-        let telling = self.telling(&folder)?;
-        // Models may change it.
+        let suite = self.suite.as_deref().map(UserPath::new).transpose()?;
+        let folder = UserPath::new(&self.folder())?;
+        let explanations = self.explanation_writer(&folder)?;
+        // Models may change the current folder.
         let here = std::env::current_dir().unwrap_or_default();
         let seed = self.seed.unwrap_or_else(draw_seed);
-        let again = Again {
+        let source = RunSource {
             models: &self.model.models,
             stepper: self.stepper.as_deref(),
-            telling: telling.as_ref(),
+            explanations: explanations.as_ref(),
         };
         let ended = |console: &mut Console<'_>, note: &str, failure: &Failure| {
-            last_run::tell(console, &folder, &again, note, failure)
+            crash_note::report(console, &folder, &source, note, failure)
         };
-        // The stepper is told itself when it takes too long, and may have to wait for something to observe as well.
-        let patience = self.patience() * 2 + Duration::from_secs(1);
-        // The code of a model or of the implementation may end its process, or not come back.
-        guarded(console, Some(patience), ended, |console, note| {
-            let places = Places {
+        // The stepper has a time limit of its own for a step, and the same for an observation. The
+        // watchdog must wait longer than both.
+        let watchdog_timeout = self.timeout() * 2 + Duration::from_secs(1);
+        // The code of a model or of the implementation may end its process, or hang.
+        run_guarded(console, Some(watchdog_timeout), ended, |console, note| {
+            let paths = OutputPaths {
                 folder: &folder,
                 suite: suite.as_ref(),
                 here: &here,
             };
-            self.play_and_tell(console, &places, telling.as_ref(), seed, note)
+            self.play_and_report(console, &paths, explanations.as_ref(), seed, note)
         })
     }
 
-    /// How runs that fail are told, if that is wanted.
-    fn telling<'t>(&self, folder: &'t Place) -> Result<Option<Telling<'t>>, Error> {
-        let playing = self.playing(folder)?;
-        Ok(self.explain.then(|| Telling {
-            explaining: RunExplaining::new(&self.model.models),
-            playing,
+    /// Returns the writer of explanations, if they are requested.
+    fn explanation_writer<'t>(
+        &self,
+        folder: &'t UserPath,
+    ) -> Result<Option<ExplanationWriter<'t>>, Error> {
+        let step_files = self.step_files(folder)?;
+        Ok(self.explain.then(|| ExplanationWriter {
+            explaining: RunExplainer::new(&self.model.models),
+            step_files,
             folder,
         }))
     }
 
-    /// What step files need, if there are to be some.
-    fn playing(&self, folder: &Place) -> Result<Option<Playing>, Error> {
-        let Some(runner) = self.steps_for.map(Runner::from) else {
+    /// Returns the settings for step files, if they are requested.
+    fn step_files(&self, folder: &UserPath) -> Result<Option<StepFileSettings>, Error> {
+        let Some(runner) = self.steps_for.map(FeatureRunner::from) else {
             return Ok(None);
         };
         if let Some(name) = self.model.action.first().or(self.model.exclude.first()) {
@@ -170,52 +176,53 @@ impl Test {
             let help = "leave out `--action` and `--exclude`: a scenario without edges for an action forbids it, too";
             return Err(Error::new(message).with_help(help));
         }
-        let models = Source::Models(self.model.models.clone()).files();
+        let models = SystemSource::Models(self.model.models.clone()).files();
         let stepper = self.stepper.as_deref();
-        let company = company(&models, stepper, self.patience(), folder, runner)?;
-        Ok(Some(Playing { runner, company }))
+        let setup = model_run_setup(&models, stepper, self.timeout(), folder, runner)?;
+        Ok(Some(StepFileSettings { runner, setup }))
     }
 
-    fn play_and_tell(
+    /// Plays the runs, writes the suite and reports failures.
+    fn play_and_report(
         &self,
         console: &mut Console<'_>,
-        places: &Places<'_>,
-        telling: Option<&Telling<'_>>,
+        paths: &OutputPaths<'_>,
+        explanations: Option<&ExplanationWriter<'_>>,
         seed: u64,
-        note: &Note,
-    ) -> Result<ExitStatus, Trouble> {
+        note: &ProgressNote,
+    ) -> Result<ExitStatus, CommandError> {
         models::with_models(
             console,
             &self.model.models,
             &self.model.filter(),
             |console, models| {
                 let played = self.play(console, models, seed, note)?;
-                // What comes now may take its time.
+                // The following has no time limit.
                 note.write("");
-                if let Some(place) = places.suite {
+                if let Some(path) = paths.suite {
                     let product = &models.product;
-                    let line = self.line(seed);
+                    let line = self.command_line(seed);
                     let text = suite_file::write(
-                        product.words(),
+                        product.interner(),
                         product.vocabulary(),
                         &played.runs,
                         &line,
                     );
-                    place.write(&text)?;
-                    console.say(format_args!("Written: {}", place.shown().display()));
+                    path.write(&text)?;
+                    console.out(format_args!("Written: {}", path.shown().display()));
                 }
-                let found = Failing {
+                let reporter = FailureReporter {
                     models: &self.model.models,
                     stepper: self.stepper.as_deref(),
-                    patience: self.patience(),
+                    timeout: self.timeout(),
                     reduce: !self.no_reduce,
-                    telling,
+                    explanations,
                     check: !self.no_check,
-                    folder: places.folder,
-                    here: places.here,
-                    line: self.line(seed),
+                    folder: paths.folder,
+                    here: paths.here,
+                    command_line: self.command_line(seed),
                 };
-                found.tell(console, models, &played.failing)?;
+                reporter.report(console, models, &played.failing)?;
                 Ok(match played.tally.failed {
                     0 => ExitStatus::NothingFound,
                     _ => ExitStatus::FailureFound,
@@ -224,10 +231,12 @@ impl Test {
         )
     }
 
-    fn patience(&self) -> Duration {
-        self.timeout.unwrap_or(PATIENCE)
+    /// Returns the time limit of the stepper.
+    fn timeout(&self) -> Duration {
+        self.timeout.unwrap_or(DEFAULT_TIMEOUT)
     }
 
+    /// Returns the folder for failed runs.
     fn folder(&self) -> PathBuf {
         let first = self.model.models.first().map_or("", String::as_str);
         let name = Path::new(first).file_stem().unwrap_or_default();
@@ -236,8 +245,8 @@ impl Test {
             .unwrap_or_else(|| PathBuf::from("testwright-out").join(name))
     }
 
-    /// The command again, as it can be typed to get the same.
-    fn line(&self, seed: u64) -> String {
+    /// Returns a command that plays the same runs.
+    fn command_line(&self, seed: u64) -> String {
         let stepper = self
             .stepper
             .as_ref()
@@ -256,22 +265,23 @@ impl Test {
         )
     }
 
+    /// Plays the runs and prints a summary.
     fn play(
         &self,
         console: &mut Console<'_>,
         models: &mut Models<'_>,
         seed: u64,
-        note: &Note,
-    ) -> Result<Played, Trouble> {
+        note: &ProgressNote,
+    ) -> Result<PlayedRuns, CommandError> {
         let stepper = self.stepper.as_ref();
-        let stepper = stepper.map(|name| models.stepper(name, Some(self.patience())));
+        let stepper = stepper.map(|name| models.stepper(name, Some(self.timeout())));
         let mut stepper = stepper
             .transpose()
-            .map_err(|trouble| models::tell(console, &trouble))?;
+            .map_err(|error| models::model_error(console, &error))?;
         let (mut chooser, planned): (Box<dyn Chooser + '_>, Option<usize>) =
-            match covering::goal(&self.strategy) {
+            match planned_runs::goal(&self.strategy) {
                 Some(goal) => {
-                    let playlist = covering::playlist(console, models, goal, self.max)?;
+                    let playlist = planned_runs::playlist(console, models, goal, self.max)?;
                     let planned = playlist.len();
                     (Box::new(playlist), Some(planned))
                 }
@@ -279,81 +289,82 @@ impl Test {
                     let name = Some(self.strategy.as_str()).filter(|name| *name != "random");
                     let chooser = match self.weight.as_slice() {
                         [] => models.chooser(name),
-                        weights => models.weighted(weights),
+                        weights => models.weighted_chooser(weights),
                     };
                     let chooser = chooser.and_then(|chooser| models.seed(seed).map(|()| chooser));
-                    let chooser = chooser.map_err(|trouble| models::tell(console, &trouble))?;
+                    let chooser = chooser.map_err(|error| models::model_error(console, &error))?;
                     if !models.product.has_suite() {
-                        console.say(format_args!("Seed {seed}"));
-                        // What models print comes after it.
+                        console.out(format_args!("Seed {seed}"));
+                        // Flushed, so that the output of models comes after it.
                         console.flush();
                     }
                     (Box::new(chooser), None)
                 }
             };
-        let is_tested = stepper.is_some();
+        let has_stepper = stepper.is_some();
         let vocabulary = models.product.vocabulary().to_vec();
-        let mut watcher = Watcher {
+        let mut watcher = RunRecorder {
             console,
-            last_run: LastRun::new(note, vocabulary, self.line(seed)),
-            shows_steps: self.verbose || (!is_tested && self.suite.is_none()),
-            is_tested,
-            played: Played::default(),
+            crash_note: CrashNote::new(note, vocabulary, self.command_line(seed)),
+            shows_steps: self.verbose || (!has_stepper && self.suite.is_none()),
+            has_stepper,
+            played: PlayedRuns::default(),
             steps: Vec::new(),
         };
-        let mut runs = Runs {
+        let mut runs = ModelRunner {
             product: &mut models.product,
             chooser: &mut *chooser,
             implementation: stepper
                 .as_mut()
                 .map(|stepper| stepper as &mut dyn Implementation),
-            plan: Plan {
+            plan: RunPlan {
                 runs: Some(planned.unwrap_or(self.runs)),
                 steps: Some(self.steps).filter(|_| planned.is_none()),
                 cleanup: self.cleanup,
-                check: !self.no_check,
-                put_back: true,
+                check_invariants: !self.no_check,
+                restore_initial: true,
             },
         };
-        let (tally, result) = runs.all(&mut watcher);
+        let (tally, result) = runs.run_all(&mut watcher);
         let mut played = watcher.played;
         played.tally = tally;
-        let words = format!(
+        let text = format!(
             "{}, {}",
             quantity::of(tally.runs as u64, "run"),
             match tally.failed {
-                0 if is_tested => console.paint(Look::Good, "none failed"),
+                0 if has_stepper => console.paint(TextStyle::Success, "none failed"),
                 0 => quantity::of(
                     played.runs.iter().map(Vec::len).sum::<usize>() as u64,
                     "step"
                 ),
-                failed => console.paint(Look::Bad, format!("{failed} failed")),
+                failed => console.paint(TextStyle::Failure, format!("{failed} failed")),
             }
         );
-        let is_stopped = matches!(result, Err(ModelTrouble::Interrupted));
-        let is_stopped = is_stopped || testwright_python::asked_to_stop();
+        let is_stopped = matches!(result, Err(ModelError::Interrupted));
+        let is_stopped = is_stopped || testwright_python::is_stop_requested();
         let end = if is_stopped { "; stopped" } else { "" };
-        console.say(format_args!("{words}{end}"));
+        console.out(format_args!("{text}{end}"));
         match result {
             Ok(()) => Ok(played),
-            // What failed until then is worth telling.
-            Err(ModelTrouble::Interrupted) => Ok(played),
-            Err(trouble) => Err(models::tell(console, &trouble)),
+            // Failures up to the interrupt are still reported.
+            Err(ModelError::Interrupted) => Ok(played),
+            Err(error) => Err(models::model_error(console, &error)),
         }
     }
 }
 
-/// Where things are.
-struct Places<'p> {
-    /// For runs that fail.
-    folder: &'p Place,
-    /// For all runs, if they are to be written.
-    suite: Option<&'p Place>,
-    /// The folder that names of models refer to.
+/// Paths of input and output.
+struct OutputPaths<'p> {
+    /// Folder for runs that fail.
+    folder: &'p UserPath,
+    /// File for all runs, if they are to be written.
+    suite: Option<&'p UserPath>,
+    /// Folder that the names of models are relative to.
     here: &'p Path,
 }
 
-fn weight(text: &str) -> Result<(String, f64), String> {
+/// Parses `NAME=WEIGHT`.
+fn parse_weight(text: &str) -> Result<(String, f64), String> {
     let read = text.rsplit_once('=').and_then(|(name, weight)| {
         let weight: f64 = weight.trim().parse().ok()?;
         let is_weight = weight.is_finite() && weight >= 0.0;
@@ -362,55 +373,63 @@ fn weight(text: &str) -> Result<(String, f64), String> {
     read.ok_or_else(|| "must be a name and a number from 0 upwards, such as `Push=3`".to_owned())
 }
 
-/// What was done.
+/// Runs that were played.
 #[derive(Default)]
-struct Played {
-    tally: Tally,
-    runs: Vec<Vec<Label>>,
+struct PlayedRuns {
+    /// Numbers of runs.
+    tally: RunCounts,
+    /// Steps of all runs.
+    runs: Vec<Vec<StepLabel>>,
+    /// Runs that failed.
     failing: Vec<FailingRun>,
 }
 
-/// Says how each run ended, and keeps what was done.
-struct Watcher<'c, 'o> {
+/// Watcher that prints the end of each run and records its steps.
+struct RunRecorder<'c, 'o> {
     console: &'c mut Console<'o>,
-    /// What is left of a run if this process does not survive it.
-    last_run: LastRun<'c>,
+    /// Note for the parent process, in case this process does not survive the run.
+    crash_note: CrashNote<'c>,
+    /// True if every step is printed.
     shows_steps: bool,
-    is_tested: bool,
-    played: Played,
-    /// The steps of the run, and whether they were observed.
-    steps: Vec<(Label, bool)>,
+    /// True if an implementation is tested.
+    has_stepper: bool,
+    played: PlayedRuns,
+    /// Steps of the current run; true for those that were observed.
+    steps: Vec<(StepLabel, bool)>,
 }
 
-impl RunWatcher for Watcher<'_, '_> {
-    fn begins(&mut self, run: usize) {
-        self.last_run.begins(run);
+impl RunWatcher for RunRecorder<'_, '_> {
+    /// Begins a run.
+    fn run_started(&mut self, run: usize) {
+        self.crash_note.start_run(run);
         self.played.runs.push(Vec::new());
         self.steps.clear();
         if self.shows_steps {
             testwright_python::flush();
-            self.console.say(format_args!("Run {run}"));
+            self.console.out(format_args!("Run {run}"));
             self.console.flush();
         }
     }
 
-    fn step(&mut self, words: &Words, label: Label, is_observed: bool) {
+    /// Records a step, and notes it for the parent process.
+    fn step(&mut self, interner: &Interner, label: StepLabel, is_observed: bool) {
         if let Some(run) = self.played.runs.last_mut() {
             run.push(label);
         }
         self.steps.push((label, is_observed));
-        self.last_run.step(words, label, is_observed);
+        self.crash_note.add_step(interner, label, is_observed);
         if self.shows_steps {
             testwright_python::flush();
-            let seen = if is_observed { "  (observed)" } else { "" };
+            let observed = if is_observed { "  (observed)" } else { "" };
             self.console
-                .say(format_args!("  {}{seen}", step_text(words, label)));
+                .out(format_args!("  {}{observed}", step_text(interner, label)));
             self.console.flush();
         }
     }
 
-    fn ended(&mut self, end: &RunEnd) -> bool {
-        self.last_run.ended();
+    /// Prints the end of a run. Returns false if the user interrupts.
+    fn run_ended(&mut self, end: &RunEnd) -> bool {
+        self.crash_note.end_run();
         testwright_python::flush();
         if let Some(failure) = &end.failure {
             let is_known = |one: &FailingRun| one.failure.is_same_as(failure);
@@ -420,24 +439,27 @@ impl RunWatcher for Watcher<'_, '_> {
                 failure: failure.clone(),
                 steps: self.steps.clone(),
             });
-            // A thousand runs that fail in the same way are not worth a thousand lines.
+            // Each failure is printed once, even if many runs fail in the same way.
             if is_new || self.shows_steps {
-                let words = format!("failed: {}", failure.message);
-                let words = self.console.paint(Look::Bad, words);
+                let text = format!("failed: {}", failure.message);
+                let text = self.console.paint(TextStyle::Failure, text);
                 let steps = quantity::of(end.steps as u64, "step");
                 self.console
-                    .say(format_args!("Run {}, {steps}, {words}", end.run));
+                    .out(format_args!("Run {}, {steps}, {text}", end.run));
             }
-        } else if self.shows_steps || !self.is_tested {
+        } else if self.shows_steps || !self.has_stepper {
             let steps = quantity::of(end.steps as u64, "step");
             self.console
-                .say(format_args!("Run {}, {steps}, {}", end.run, end.info()));
+                .out(format_args!("Run {}, {steps}, {}", end.run, end.info()));
         }
-        if end.leftovers > 0 {
-            let what = quantity::of(end.leftovers as u64, "observation");
-            let words = format!("run {} ended before {what} could be looked at", end.run);
-            self.console.warning(&words, None);
+        if end.unhandled > 0 {
+            let observations = quantity::of(end.unhandled as u64, "observation");
+            let text = format!(
+                "run {} ended before {observations} could be looked at",
+                end.run
+            );
+            self.console.warning(&text, None);
         }
-        !testwright_python::asked_to_stop()
+        !testwright_python::is_stop_requested()
     }
 }

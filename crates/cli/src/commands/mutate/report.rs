@@ -1,47 +1,56 @@
-//! What came of the mutants.
+//! The report of `testwright mutate`.
 
 use serde_json::json;
-use testwright_capture::inspect::Module;
+use testwright_capture::inspect::ProjectModule;
 use testwright_capture::mutate::Mutant;
-use testwright_capture::mutate::run::{File, Measured, MutantId, Verdict};
+use testwright_capture::mutate::run::{MutantId, MutantVerdict, MutatedFile, TestMeasurements};
 
-use crate::console::{Console, Look};
+use crate::console::{Console, TextStyle};
 use crate::quantity;
 
-/// More tests or modules than this are not named one by one.
-const MOST_NAMED: usize = 3;
+/// Maximum number of tests or modules that are named.
+const MAX_NAMED: usize = 3;
 
-/// All that is known. Modules and files have the same numbers.
-pub(super) struct Report<'a> {
-    pub(super) modules: &'a [&'a Module],
-    pub(super) files: &'a [File],
-    pub(super) measured: &'a Measured,
-    pub(super) verdicts: &'a [(MutantId, Verdict)],
-    /// Mutants that no test reaches have survived.
+/// Everything that is reported. Modules and files have the same indices.
+pub(super) struct MutationReport<'a> {
+    pub(super) modules: &'a [&'a ProjectModule],
+    pub(super) files: &'a [MutatedFile],
+    /// Tests, and the lines that they reach without any mutant.
+    pub(super) measured: &'a TestMeasurements,
+    /// Mutants that were tried, with their verdicts.
+    pub(super) verdicts: &'a [(MutantId, MutantVerdict)],
+    /// True if mutants that no test reaches count as survivors.
     pub(super) counts_all_lines: bool,
-    /// Also modules that no test reaches.
+    /// True if modules that no test reaches are in the table, too.
     pub(super) shows_all_modules: bool,
+    /// Seed of the random choice of mutants.
     pub(super) seed: u64,
 }
 
-/// The numbers of a module, or of all.
+/// Numbers of mutants in a module, or in all of them.
 #[derive(Clone, Copy, Default)]
-struct Counts {
+struct MutantCounts {
+    /// All mutants.
     mutants: usize,
+    /// Mutants that no test reaches.
     not_covered: usize,
+    /// Mutants that were run.
     tried: usize,
+    /// Mutants that made a test fail, hang or crash.
     noticed: usize,
+    /// Mutants that no test noticed.
     survived: usize,
 }
 
-impl Counts {
-    /// How many of a hundred were noticed, rounded down: only all are all.
+impl MutantCounts {
+    /// Returns the percentage of mutants that were noticed, rounded down so that 100 means all.
     fn share(self) -> Option<usize> {
         (self.noticed * 100).checked_div(self.noticed + self.survived)
     }
 
-    fn plus(self, other: Counts) -> Counts {
-        Counts {
+    /// Adds two sets of numbers.
+    fn plus(self, other: MutantCounts) -> MutantCounts {
+        MutantCounts {
             mutants: self.mutants + other.mutants,
             not_covered: self.not_covered + other.not_covered,
             tried: self.tried + other.tried,
@@ -50,6 +59,7 @@ impl Counts {
         }
     }
 
+    /// Returns the cells of a row of the table.
     fn cells(self, name: &str) -> [String; 7] {
         let share = self.share().map(|share| format!("{share}%"));
         [
@@ -64,6 +74,7 @@ impl Counts {
     }
 }
 
+/// Titles of the columns.
 const TITLES: [&str; 7] = [
     "module",
     "mutants",
@@ -74,19 +85,19 @@ const TITLES: [&str; 7] = [
     "share",
 ];
 
-impl<'a> Report<'a> {
-    /// The report for people.
-    pub(super) fn tell(&self, console: &mut Console<'_>, is_sample: bool) {
+impl<'a> MutationReport<'a> {
+    /// Prints the report.
+    pub(super) fn print(&self, console: &mut Console<'_>, is_sample: bool) {
         let tests = quantity::of(self.measured.tests.len() as u64, "test");
-        console.say(match self.measured.tests.len() {
+        console.out(match self.measured.tests.len() {
             1 => format!("{tests} passes without any mutant"),
             _ => format!("{tests} pass without any mutant"),
         });
-        let counts: Vec<Counts> = (0..self.files.len())
+        let counts: Vec<MutantCounts> = (0..self.files.len())
             .map(|file| self.counts(file))
             .collect();
         let (mut rows, mut unreached) = (Vec::new(), Vec::new());
-        let mut total = Counts::default();
+        let mut total = MutantCounts::default();
         for (module, counts) in self.modules.iter().zip(&counts) {
             let is_reached = counts.not_covered < counts.mutants;
             if is_reached || self.shows_all_modules {
@@ -100,17 +111,17 @@ impl<'a> Report<'a> {
             rows.push(total.cells("all"));
         }
         if !rows.is_empty() {
-            say_table(console, &rows);
+            print_table(console, &rows);
         }
         for (id, verdict) in self.survivors() {
-            self.tell_survivor(console, *id, verdict);
+            self.print_survivor(console, *id, verdict);
         }
         if !unreached.is_empty() {
             let number = quantity::of(unreached.len() as u64, "module");
-            console.say("");
-            console.say(format!(
+            console.out("");
+            console.out(format!(
                 "{number} that no test reaches: {}",
-                some(&unreached)
+                first_names(&unreached)
             ));
         }
         let coverable = if self.counts_all_lines {
@@ -119,7 +130,7 @@ impl<'a> Report<'a> {
             total.mutants - total.not_covered
         };
         if total.tried < coverable && !is_sample {
-            console.tell(format!(
+            console.err(format!(
                 "{} of {} mutants were tried, chosen by seed {}; `--sample` sets how many",
                 quantity::grouped(total.tried as u64),
                 quantity::grouped(coverable as u64),
@@ -127,9 +138,9 @@ impl<'a> Report<'a> {
             ));
         }
         if total.survived > 0 && unreached.is_empty() {
-            console.say("");
+            console.out("");
         }
-        console.say(match (total.tried, total.survived) {
+        console.out(match (total.tried, total.survived) {
             (tried, 0) => format!("all of {} noticed", quantity::of(tried as u64, "mutant")),
             (tried, survived) => {
                 let tried = quantity::of(tried as u64, "mutant");
@@ -138,37 +149,38 @@ impl<'a> Report<'a> {
         });
     }
 
-    fn tell_survivor(&self, console: &mut Console<'_>, id: MutantId, verdict: &Verdict) {
+    /// Prints a surviving mutant: its lines before and after, and the tests that reach it.
+    fn print_survivor(&self, console: &mut Console<'_>, id: MutantId, verdict: &MutantVerdict) {
         let Some((file, mutant)) = self.mutant(id) else {
             return;
         };
         let path = self.path(id.0);
-        let (before, after) = mutant.shown(&file.text);
-        let place = format!("{path}:{}:{}", mutant.line, mutant.column);
-        let heading = format!("{}: {}", console.paint(Look::Strong, place), mutant.kind);
-        console.say("");
-        console.say(heading);
-        let before = console.paint(Look::Bad, format!("  - {}", before.trim_start()));
-        console.say(before);
-        let after = console.paint(Look::Good, format!("  + {}", after.trim_start()));
-        console.say(after);
-        if *verdict == Verdict::NotReached {
-            console.say("  no test reaches it");
+        let (before, after) = mutant.preview(&file.text);
+        let position = format!("{path}:{}:{}", mutant.line, mutant.column);
+        let heading = format!(
+            "{}: {}",
+            console.paint(TextStyle::Bold, position),
+            mutant.kind
+        );
+        console.out("");
+        console.out(heading);
+        let before = console.paint(TextStyle::Failure, format!("  - {}", before.trim_start()));
+        console.out(before);
+        let after = console.paint(TextStyle::Success, format!("  + {}", after.trim_start()));
+        console.out(after);
+        if *verdict == MutantVerdict::NotReached {
+            console.out("  no test reaches it");
             return;
         }
         let names = self.measured.names_reaching(id.0, mutant);
         let number = quantity::of(names.len() as u64, "test");
-        let named: Vec<&str> = names.iter().copied().take(MOST_NAMED).collect();
-        let more = if names.len() > MOST_NAMED {
-            ", …"
-        } else {
-            ""
-        };
+        let named: Vec<&str> = names.iter().copied().take(MAX_NAMED).collect();
+        let more = if names.len() > MAX_NAMED { ", …" } else { "" };
         let line = format!("  reached by {number}: {}{more}", named.join(", "));
-        console.say(console.paint(Look::Quiet, line));
+        console.out(console.paint(TextStyle::Dim, line));
     }
 
-    /// The report for tools.
+    /// Returns the report for tools. Its keys must not change.
     pub(super) fn json(&self) -> String {
         let files = 0..self.files.len();
         let modules: Vec<serde_json::Value> = files
@@ -191,17 +203,17 @@ impl<'a> Report<'a> {
             .iter()
             .filter_map(|(id, verdict)| {
                 let (file, mutant) = self.mutant(*id)?;
-                let (before, after) = mutant.shown(&file.text);
+                let (before, after) = mutant.preview(&file.text);
                 let (name, by, message) = match verdict {
-                    Verdict::Noticed { by, message } => {
+                    MutantVerdict::Noticed { by, message } => {
                         ("noticed", by.as_deref(), message.as_str())
                     }
-                    Verdict::Hung => ("hang", None, ""),
-                    Verdict::Crashed(how) => ("crash", None, how.as_str()),
-                    Verdict::Survived => ("survived", None, ""),
-                    Verdict::NotReached => ("not covered", None, ""),
+                    MutantVerdict::Hung => ("hang", None, ""),
+                    MutantVerdict::Crashed(how) => ("crash", None, how.as_str()),
+                    MutantVerdict::Survived => ("survived", None, ""),
+                    MutantVerdict::NotReached => ("not covered", None, ""),
                 };
-                let survived = *verdict == Verdict::Survived;
+                let survived = *verdict == MutantVerdict::Survived;
                 let tests = survived.then(|| self.measured.names_reaching(id.0, mutant));
                 Some(json!({
                     "path": self.path(id.0),
@@ -227,19 +239,20 @@ impl<'a> Report<'a> {
         .to_string()
     }
 
-    /// Mutants that the tests do not notice.
-    pub(super) fn survivors(&self) -> impl Iterator<Item = &'a (MutantId, Verdict)> {
+    /// Returns the mutants that the tests do not notice.
+    pub(super) fn survivors(&self) -> impl Iterator<Item = &'a (MutantId, MutantVerdict)> {
         let counts_all_lines = self.counts_all_lines;
         self.verdicts
             .iter()
             .filter(move |(_, verdict)| match verdict {
-                Verdict::Survived => true,
-                Verdict::NotReached => counts_all_lines,
+                MutantVerdict::Survived => true,
+                MutantVerdict::NotReached => counts_all_lines,
                 _ => false,
             })
     }
 
-    fn counts(&self, file: usize) -> Counts {
+    /// Counts the mutants of a file.
+    fn counts(&self, file: usize) -> MutantCounts {
         let mutants = self.files.get(file).map_or(&[][..], |found| &found.mutants);
         let is_not_covered = |mutant: &&Mutant| !self.measured.is_reached(file, mutant);
         let of_file = || {
@@ -247,19 +260,20 @@ impl<'a> Report<'a> {
             all.filter(move |((number, _), _)| *number == file)
         };
         let survivors = self.survivors();
-        let lost = of_file().filter(|(id, verdict)| {
-            let is_reached = |(_, mutant): (&File, &Mutant)| self.measured.is_reached(file, mutant);
-            *verdict == Verdict::NotReached && self.mutant(*id).is_some_and(is_reached)
+        let found_unreachable = of_file().filter(|(id, verdict)| {
+            let is_reached =
+                |(_, mutant): (&MutatedFile, &Mutant)| self.measured.is_reached(file, mutant);
+            *verdict == MutantVerdict::NotReached && self.mutant(*id).is_some_and(is_reached)
         });
-        let lost = lost.count();
-        Counts {
+        let found_unreachable = found_unreachable.count();
+        MutantCounts {
             mutants: mutants.len(),
-            // Some are only seen to be out of reach when they are tried.
-            not_covered: mutants.iter().filter(is_not_covered).count() + lost,
+            // Some turn out to be unreachable only when they are tried.
+            not_covered: mutants.iter().filter(is_not_covered).count() + found_unreachable,
             tried: if self.counts_all_lines {
                 of_file().count()
             } else {
-                of_file().count() - lost
+                of_file().count() - found_unreachable
             },
             noticed: of_file()
                 .filter(|(_, verdict)| verdict.is_noticed())
@@ -268,30 +282,28 @@ impl<'a> Report<'a> {
         }
     }
 
-    fn mutant(&self, (file, number): MutantId) -> Option<(&'a File, &'a Mutant)> {
+    /// Returns a mutant and its file.
+    fn mutant(&self, (file, number): MutantId) -> Option<(&'a MutatedFile, &'a Mutant)> {
         let file = self.files.get(file)?;
         Some((file, file.mutants.get(number)?))
     }
 
+    /// Returns the path of a file.
     fn path(&self, file: usize) -> String {
         let module = self.modules.get(file);
         module.map_or_else(String::new, |module| module.path.display().to_string())
     }
 }
 
-/// The first of some names.
-fn some(names: &[&str]) -> String {
-    let named: Vec<&str> = names.iter().copied().take(MOST_NAMED).collect();
-    let more = if names.len() > MOST_NAMED {
-        ", …"
-    } else {
-        ""
-    };
+/// Joins the first of some names.
+fn first_names(names: &[&str]) -> String {
+    let named: Vec<&str> = names.iter().copied().take(MAX_NAMED).collect();
+    let more = if names.len() > MAX_NAMED { ", …" } else { "" };
     named.join(", ") + more
 }
 
-/// Names begin below each other, numbers end there.
-fn say_table(console: &mut Console<'_>, rows: &[[String; 7]]) {
+/// Prints the table: names aligned to the left, numbers to the right.
+fn print_table(console: &mut Console<'_>, rows: &[[String; 7]]) {
     let length = |text: &str| text.chars().count();
     let widths: [usize; 7] = std::array::from_fn(|column| {
         let cells = rows.iter().map(|row| length(&row[column]));
@@ -307,9 +319,9 @@ fn say_table(console: &mut Console<'_>, rows: &[[String; 7]]) {
         });
         padded.collect::<Vec<_>>().join("  ")
     };
-    let titles = console.paint(Look::Strong, line(TITLES));
-    console.say(titles);
+    let titles = console.paint(TextStyle::Bold, line(TITLES));
+    console.out(titles);
     for row in rows {
-        console.say(line(row.each_ref().map(String::as_str)));
+        console.out(line(row.each_ref().map(String::as_str)));
     }
 }

@@ -1,7 +1,12 @@
-//! A search by worker processes: who finds what, what becomes of it, and when it is over.
+//! A search by worker processes.
+//!
+//! Each worker process is supervised by a thread ([`super::worker_thread`]), which sends events.
+//! [`Campaign`] handles them: it collects coverage, saves tests, queues failing tests for
+//! reduction, shares tests between workers, updates the display and the store, and decides when the
+//! search ends.
 
 mod corpus;
-mod known;
+mod known_failures;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -13,343 +18,381 @@ use std::time::{Duration, Instant};
 
 use testwright_campaign::SentTest;
 use testwright_campaign::store::CampaignEnding;
-use testwright_core::generate::Progress;
+use testwright_core::generate::SearchProgress;
 use testwright_core::saved;
 use testwright_core::{Error, Failure, Test};
 use testwright_lang::Harness;
-use testwright_python::{Measured, Problem};
+use testwright_python::{HarnessProblem, MeasuredCode};
 
-use super::finding::{Desk, Discovery, Finding, Origin, Verdict};
-use super::head::Head;
+use super::display::{CampaignView, ProgressDisplay};
+use super::failures::{
+    FailureWriter, ReductionResult, ReportedFailure, TestOrigin, UnreducedFailure,
+};
 use super::interrupt::Interrupt;
-use super::judging::{Job, MOST_REDUCERS, reduce};
-use super::keeper::{Event, Gauge, Orders, keep};
-use super::memory::{Beginning, Earlier, Memory, Whereabouts, standing};
-use super::shares::Shares;
-use super::watching::{Scene, Watching};
-use super::{Outcome, Run};
+use super::reductions::{MAX_REDUCERS, ReductionJob, run_reducer};
+use super::resume_point::ResumePoint;
+use super::store_writer::{CampaignStart, Location, StoppedCampaign, StoreWriter, progress_record};
+use super::work_shares::WorkShares;
+use super::worker_thread::{self, SharedContext, WorkerEvent, WorkerStats};
+use super::{RunCommand, RunOutcome};
 use crate::console::Console;
-use crate::coverage::{Merged, Reports};
+use crate::coverage::{CoverageOutputs, MergedCoverage};
 use crate::events::{self, WorkerFate};
 use crate::files::{OutputFolder, TextFile};
-use crate::source::Source;
+use crate::source::SystemSource;
 use crate::workers::NextStep;
-use crate::workers::reduce::Reducer;
-use crate::workers::start::{NoNursery, Starter};
-use crate::{ExitStatus, Trouble, load, quantity, report};
+use crate::workers::reduce::WorkerReducer;
+use crate::workers::start::{ForkServerError, Starter};
+use crate::{CommandError, ExitStatus, load, quantity, report};
 
-/// What a campaign works with.
-pub(super) struct Means<'a> {
-    pub(super) source: &'a Source,
-    /// The harness, unless there are models.
+/// Input of a campaign: what is tested, and how its workers are started.
+pub(super) struct CampaignInputs<'a> {
+    /// The harness or the models.
+    pub(super) source: &'a SystemSource,
+    /// The harness file and the parsed harness; `None` for models.
     pub(super) harness: Option<(&'a TextFile, &'a Harness)>,
-    /// What the harness, or the models, say.
+    /// Text of the harness or of the models, to notice later that it has changed.
     pub(super) text: &'a str,
+    /// Starter of worker processes.
     pub(super) starter: &'a Starter,
-    /// What was typed after `testwright run`.
-    pub(super) words: &'a [OsString],
+    /// Arguments after `testwright run`.
+    pub(super) args: &'a [OsString],
+    /// Number of worker processes.
     pub(super) jobs: usize,
 }
 
-/// Searches with workers; goes on where an earlier campaign was stopped, if there is one.
+/// Searches with worker processes until a limit is reached, a failure is found or the user
+/// interrupts, and reports the outcome.
+///
+/// Continues a stopped campaign if there is one. One thread supervises each worker, up to
+/// [`MAX_REDUCERS`] threads reduce failing tests, and this thread handles their events.
 pub(super) fn run(
     console: &mut Console<'_>,
-    desk: Desk<'_>,
-    kept: Option<OutputFolder>,
-    reports: &Reports,
-    means: &Means<'_>,
-    earlier: Option<Earlier>,
-) -> Result<ExitStatus, Trouble> {
-    let run = desk.run;
-    let actions = &*desk.actions.clone();
-    console.keep_quiet(run.json || run.json_lines);
-    let mut memory = remember(console, run, means, desk.plan.seed, earlier.as_ref())?;
-    let earlier = earlier.map_or_else(Head::default, Head::new);
-    let corpus = corpus::of_earlier_campaigns(run, &mut memory, console, actions);
+    writer: FailureWriter<'_>,
+    test_folder: Option<OutputFolder>,
+    reports: &CoverageOutputs,
+    inputs: &CampaignInputs<'_>,
+    stopped: Option<StoppedCampaign>,
+) -> Result<ExitStatus, CommandError> {
+    let run = writer.run;
+    let actions = &*writer.actions.clone();
+    console.set_quiet(run.json || run.json_lines);
+    let mut store = open_store(console, run, inputs, writer.plan.seed, stopped.as_ref())?;
+    let resumed = stopped.map_or_else(ResumePoint::default, ResumePoint::new);
+    let corpus = corpus::load(run, &mut store, console, actions);
     let interrupt = Interrupt::listen();
-    let shares = Shares::new(run, &earlier.progress, means.jobs);
-    let (stop, streams) = (AtomicBool::new(false), AtomicU64::new(earlier.streams));
-    let gauges: Vec<Gauge> = (0..shares.jobs).map(|_| Gauge::default()).collect();
-    let known = Mutex::new(Vec::new());
-    let orders = Orders {
-        starter: means.starter,
+    let shares = WorkShares::new(run, &resumed.progress, inputs.jobs);
+    let (stop, streams) = (AtomicBool::new(false), AtomicU64::new(resumed.streams));
+    let stats: Vec<WorkerStats> = (0..shares.jobs).map(|_| WorkerStats::default()).collect();
+    let found_failures = Mutex::new(Vec::new());
+    let context = SharedContext {
+        starter: inputs.starter,
         actions,
-        seed: desk.plan.seed,
+        seed: writer.plan.seed,
         patience: run.workers.patience(run.system.step_timeout),
-        keep_tests: kept.is_some(),
+        keep_tests: test_folder.is_some(),
         jobs: shares.jobs,
         stop: &stop,
-        hurry: &interrupt.is_wanted,
+        is_interrupted: &interrupt.is_requested,
         streams: &streams,
         corpus: &corpus,
-        known: &known,
+        found_failures: &found_failures,
     };
-    let mut reducer = Reducer::new(
-        means.starter,
+    let mut reducer = WorkerReducer::new(
+        inputs.starter,
         actions,
         run.reduce_options(),
         run.workers.patience(run.system.step_timeout),
-        &interrupt.is_wanted,
+        &interrupt.is_requested,
     );
-    let reducers = shares.jobs.clamp(1, MOST_REDUCERS);
-    let (events, heard) = channel();
-    let (jobs_to_do, jobs_waiting) = channel();
-    let (sender, verdicts) = channel();
+    let reducers = shares.jobs.clamp(1, MAX_REDUCERS);
+    let (events, received) = channel();
+    let (job_sender, job_receiver) = channel();
+    let (result_sender, results) = channel();
     let mut campaign = Campaign {
         run,
         console,
-        means,
-        desk,
-        kept,
-        memory,
-        gauges: &gauges,
+        inputs,
+        writer,
+        test_folder,
+        store,
+        stats: &stats,
         streams: &streams,
         stop: &stop,
         interrupt: &interrupt,
         interrupted: None,
-        known: &known,
+        found_failures: &found_failures,
         started: Instant::now(),
         is_running: false,
-        watching: Watching::new(shares.jobs, reducers),
+        display: ProgressDisplay::new(shares.jobs, reducers),
         workers_left: shares.jobs,
-        jobs: Some(jobs_to_do),
-        verdicts,
+        jobs: Some(job_sender),
+        results,
         findings: Vec::new(),
-        tests_kept: 0,
+        saved_tests: 0,
         deadlocks: 0,
         problems: BTreeMap::new(),
-        merged: earlier.merged,
-        before: (earlier.progress, earlier.time),
-        is_measured: means.source.is_models() || run.options().measured != Measured::Nothing,
-        is_ahead: vec![false; shares.jobs],
-        shared: vec![Vec::new(); shares.jobs],
-        trouble: None,
+        merged: resumed.merged,
+        resumed: (resumed.progress, resumed.time),
+        is_measured: inputs.source.is_models() || run.options().measured != MeasuredCode::Nothing,
+        reached_new: vec![false; shares.jobs],
+        pending_tests: vec![Vec::new(); shares.jobs],
+        error: None,
     };
     if !run.no_replay && run.seed.is_none() {
-        campaign.try_known(&mut reducer);
+        campaign.replay_known(&mut reducer);
     }
-    let jobs_waiting = &Mutex::new(jobs_waiting);
+    let job_receiver = &Mutex::new(job_receiver);
     thread::scope(|scope| {
-        for (worker, gauge) in gauges.iter().enumerate() {
-            let (orders, events, share) = (&orders, events.clone(), shares.of(worker));
-            scope.spawn(move || keep(orders, worker, gauge, share, &events));
+        for (worker, stats_of_worker) in stats.iter().enumerate() {
+            let (context, events, share) = (&context, events.clone(), shares.of(worker));
+            scope.spawn(move || {
+                worker_thread::run(context, worker, stats_of_worker, share, &events)
+            });
         }
         drop(events);
         for _ in 1..reducers {
-            let (reducer, sender) = (reducer.another(), sender.clone());
-            scope.spawn(move || reduce(run, reducer, jobs_waiting, &sender));
+            let (reducer, result_sender) = (reducer.duplicate(), result_sender.clone());
+            scope.spawn(move || run_reducer(run, reducer, job_receiver, &result_sender));
         }
-        scope.spawn(move || reduce(run, reducer, jobs_waiting, &sender));
-        campaign.go_on(&heard);
+        scope.spawn(move || run_reducer(run, reducer, job_receiver, &result_sender));
+        campaign.process_events(&received);
     });
     if !campaign.is_running {
-        // Nothing has been said about it yet, and there is nothing to say.
-        campaign.finish();
-        campaign.console.keep_quiet(false);
-        return Err(campaign.trouble.unwrap_or(Trouble::Interrupted));
+        // No worker was ever ready, so there is no outcome to report.
+        campaign.record_end();
+        campaign.console.set_quiet(false);
+        return Err(campaign.error.unwrap_or(CommandError::Interrupted));
     }
     let (console, result, merged, problems) = campaign.into_result();
     let coverage = run
         .coverage
-        .is_wanted()
+        .is_requested()
         .then(|| merged.into_report(reports));
     let catalog = actions.catalog().clone();
-    let concluded = run.conclude(console, &catalog, result, coverage, reports);
-    match means.harness {
-        Some((file, _)) => load::tell_afterwards(console, file, &problems),
-        None => load::tell_without_place(console, &problems),
+    let status = run.report_outcome(console, &catalog, result, coverage, reports);
+    match inputs.harness {
+        Some((file, _)) => load::print_runtime_problems(console, file, &problems),
+        None => load::print_unlocated_problems(console, &problems),
     }
-    concluded
+    status
 }
 
-/// Opens the store, and begins a campaign in it.
-fn remember(
+/// Opens the store and begins a campaign in it, or continues the stopped one.
+fn open_store(
     console: &mut Console<'_>,
-    run: &Run,
-    means: &Means<'_>,
+    run: &RunCommand,
+    inputs: &CampaignInputs<'_>,
     seed: u64,
-    earlier: Option<&Earlier>,
-) -> Result<Memory, Trouble> {
+    stopped: Option<&StoppedCampaign>,
+) -> Result<StoreWriter, CommandError> {
     if run.no_store {
-        return Ok(Memory::default());
+        return Ok(StoreWriter::default());
     }
-    let whereabouts = Whereabouts::new(run.store.as_deref(), run)?;
-    let words = means.words.iter();
-    let words = words.map(|word| word.to_string_lossy().into_owned());
-    let beginning = Beginning {
-        text: means.text,
+    let location = Location::new(run.store.as_deref(), run)?;
+    let args = inputs.args.iter();
+    let args = args.map(|arg| arg.to_string_lossy().into_owned());
+    let campaign_start = CampaignStart {
+        text: inputs.text,
         seed,
-        words: std::iter::once("run".to_owned()).chain(words).collect(),
+        args: std::iter::once("run".to_owned()).chain(args).collect(),
         python: testwright_python::attach(testwright_python::version),
-        jobs: means.jobs,
+        jobs: inputs.jobs,
     };
-    Ok(Memory::begin(console, &whereabouts, beginning, earlier))
+    Ok(StoreWriter::open(
+        console,
+        &location,
+        campaign_start,
+        stopped,
+    ))
 }
 
-/// A campaign under way.
+/// State of a running campaign, owned by the thread that handles events.
 struct Campaign<'a, 'c> {
-    run: &'a Run,
+    run: &'a RunCommand,
     console: &'a mut Console<'c>,
-    means: &'a Means<'a>,
-    desk: Desk<'a>,
-    /// Where every test is kept, if that is wanted.
-    kept: Option<OutputFolder>,
-    memory: Memory,
-    gauges: &'a [Gauge],
+    inputs: &'a CampaignInputs<'a>,
+    /// Writer of failing tests.
+    writer: FailureWriter<'a>,
+    /// Folder for every test, with `--keep-tests`.
+    test_folder: Option<OutputFolder>,
+    /// Writer to the store.
+    store: StoreWriter,
+    /// Statistics of the workers, written by their threads.
+    stats: &'a [WorkerStats],
+    /// Number of random streams handed out so far.
     streams: &'a AtomicU64,
+    /// Set once no further test is needed.
     stop: &'a AtomicBool,
     interrupt: &'a Interrupt,
-    /// When it was noticed that somebody wants to stop.
+    /// Time at which the interrupt was noticed.
     interrupted: Option<Instant>,
-    known: &'a Mutex<Vec<Failure>>,
-    /// When the first worker was ready.
+    /// Failures found so far, shared with the worker threads.
+    found_failures: &'a Mutex<Vec<Failure>>,
+    /// Time at which the first worker was ready.
     started: Instant,
+    /// True once the first worker was ready.
     is_running: bool,
-    watching: Watching,
+    display: ProgressDisplay,
+    /// Number of worker threads that have not ended yet.
     workers_left: usize,
-    /// What is to be reduced; closed when nothing more will come.
-    jobs: Option<Sender<Job>>,
-    verdicts: Receiver<(usize, Result<Verdict, Error>)>,
-    findings: Vec<Finding>,
-    tests_kept: u64,
+    /// Channel to the reducers; closed when no more failures can come.
+    jobs: Option<Sender<ReductionJob>>,
+    /// Results of the reducers, each with the number of its failure.
+    results: Receiver<(usize, Result<ReductionResult, Error>)>,
+    /// Failures found so far; failure `n` has index `n - 1`.
+    findings: Vec<ReportedFailure>,
+    /// Number of tests written to `test_folder`.
+    saved_tests: u64,
+    /// Number of tests of this run that ended because no action was enabled.
     deadlocks: u64,
+    /// Problems of the harness by line and message, with the number of times they came up.
     problems: BTreeMap<(usize, String), u64>,
-    merged: Merged,
-    /// How far the campaign had come when it was stopped, and how long that had taken.
-    before: (Progress, Duration),
-    /// Somebody wants to know what is reached.
+    /// Coverage of all workers together.
+    merged: MergedCoverage,
+    /// Progress and search time of the campaign when it was stopped; zero for a new one.
+    resumed: (SearchProgress, Duration),
+    /// True if coverage is measured.
     is_measured: bool,
-    /// For each worker, whether the test that it told of last reached what nobody had.
-    is_ahead: Vec<bool>,
-    /// For each worker, tests of others that it was not told of yet.
-    shared: Vec<Vec<SentTest>>,
-    trouble: Option<Trouble>,
+    /// For each worker: true if its last reported test reached something new to the campaign.
+    reached_new: Vec<bool>,
+    /// For each worker: tests of other workers that it has not been sent yet.
+    pending_tests: Vec<Vec<SentTest>>,
+    /// Reason to end with an error.
+    error: Option<CommandError>,
 }
 
 impl<'a, 'c> Campaign<'a, 'c> {
-    /// Between two looks at the clock.
-    const GLANCE: Duration = Duration::from_millis(20);
+    /// Time between two checks of limits, interrupts and results.
+    const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
-    /// Until all workers have come to their end, and all that they found is reduced.
-    fn go_on(&mut self, heard: &Receiver<Event>) {
-        while self.workers_left > 0 || !self.watching.reducing.is_empty() {
-            match heard.recv_timeout(Campaign::GLANCE) {
-                Ok(event) => self.take(event),
+    /// Handles events until all workers have ended and all failures are reduced.
+    fn process_events(&mut self, received: &Receiver<WorkerEvent>) {
+        while self.workers_left > 0 || !self.display.reducing.is_empty() {
+            match received.recv_timeout(Campaign::POLL_INTERVAL) {
+                Ok(event) => self.handle(event),
                 Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => thread::sleep(Campaign::GLANCE),
+                Err(RecvTimeoutError::Disconnected) => thread::sleep(Campaign::POLL_INTERVAL),
             }
-            while let Ok((number, verdict)) = self.verdicts.try_recv() {
-                self.settled(number, verdict);
+            while let Ok((number, result)) = self.results.try_recv() {
+                self.finish_reduction(number, result);
             }
-            let is_late =
-                self.is_running && self.run.time().is_some_and(|time| self.time() >= time);
-            if is_late || self.is_interrupted() {
+            let is_time_up = self.is_running
+                && self
+                    .run
+                    .time_limit()
+                    .is_some_and(|time| self.elapsed() >= time);
+            if is_time_up || self.is_interrupted() {
                 self.stop();
             }
             if self.is_interrupted() {
                 let since = self.interrupted.get_or_insert_with(Instant::now).elapsed();
-                self.interrupt.expect_another(since);
+                self.interrupt.arm_second_signal(since);
             }
-            if self.memory.is_due() {
-                self.note();
+            if self.store.is_due() {
+                self.save_progress();
             }
-            self.show();
+            self.update_display();
         }
         self.jobs = None;
     }
 
-    /// For how long the campaign has been searching, pauses not counted.
-    fn time(&self) -> Duration {
-        self.before.1 + self.started.elapsed()
+    /// Returns how long the campaign has searched, without the pauses between resumed runs.
+    fn elapsed(&self) -> Duration {
+        self.resumed.1 + self.started.elapsed()
     }
 
-    /// Writes down how far it has come.
-    fn note(&mut self) {
+    /// Saves the progress in the store.
+    fn save_progress(&mut self) {
         let progress = self.progress();
         let streams = self.streams.load(Ordering::Relaxed);
-        let standing = standing(&progress, self.time(), self.merged.size(), streams);
+        let record = progress_record(&progress, self.elapsed(), self.merged.size(), streams);
         let findings = &self.findings;
-        self.memory.note(self.console, standing, |number| {
+        self.store.save(self.console, record, |number| {
             let finding = findings.iter().find(|finding| finding.number == number);
             finding.map_or(0, |finding| finding.times)
         });
     }
 
-    fn push(&mut self, finding: Finding) {
-        self.known
+    /// Adds a failure, and makes it known to the worker threads.
+    fn add_failure(&mut self, finding: ReportedFailure) {
+        self.found_failures
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .push(finding.failure.clone());
         self.findings.push(finding);
     }
 
-    /// The harness cannot be loaded.
-    fn not_loaded(&mut self, why: NoNursery) {
+    /// Ends the campaign because the harness cannot be loaded.
+    fn handle_load_error(&mut self, why: ForkServerError) {
         match why {
-            NoNursery::Told(words) => {
-                if self.trouble.is_none() {
-                    self.console.tell(words.trim_end());
+            ForkServerError::Reported(text) => {
+                if self.error.is_none() {
+                    self.console.err(text.trim_end());
                 }
-                self.give_up(Trouble::Told);
+                self.abort(CommandError::Reported);
             }
-            NoNursery::Error(error) => self.give_up(error.into()),
-            NoNursery::Abandoned => {}
+            ForkServerError::Error(error) => self.abort(error.into()),
+            ForkServerError::Abandoned => {}
         }
     }
 
-    /// The first worker is ready.
-    fn begin(&mut self) {
+    /// Starts the clock and prints the plan, when the first worker is ready.
+    fn start(&mut self) {
         self.is_running = true;
         self.started = Instant::now();
-        let jobs = self.gauges.len();
-        let plan = &self.desk.plan;
-        if let Some(greeting) = self.means.starter.greeting() {
-            self.desk.actions.learn_classes(&greeting.classes);
-            if !greeting.told.is_empty() {
-                self.console.tell(greeting.told.trim_end());
+        let jobs = self.stats.len();
+        let plan = &self.writer.plan;
+        if let Some(load_report) = self.inputs.starter.load_report() {
+            self.writer.actions.register_classes(&load_report.classes);
+            if !load_report.messages.is_empty() {
+                self.console.err(load_report.messages.trim_end());
             }
         }
         let (actions, templates) = {
-            let catalog = self.desk.actions.catalog();
+            let catalog = self.writer.actions.catalog();
             (catalog.len(), catalog.templates().len())
         };
-        let what = match self.means.harness {
+        let action_summary = match self.inputs.harness {
             Some((_, harness)) => report::actions_from_lines(harness),
             None => quantity::of(templates as u64, "action name"),
         };
-        self.run.say_plan(self.console, &what, plan, jobs);
-        let start = events::Start {
-            harness: &self.run.names(),
+        self.run
+            .print_plan(self.console, &action_summary, plan, jobs);
+        let start = events::StartEvent {
+            harness: &self.run.joined_names(),
             seed: plan.seed,
             jobs,
             actions,
             templates,
             version: crate::VERSION,
         };
-        self.tell(&start);
+        self.emit(&start);
     }
 
+    /// Tells the worker threads to stop.
     fn stop(&self) {
         self.stop.store(true, Ordering::Relaxed);
     }
 
-    fn take(&mut self, event: Event) {
+    /// Handles an event of a worker thread.
+    fn handle(&mut self, event: WorkerEvent) {
         match event {
-            Event::Ready(worker) => {
+            WorkerEvent::Ready(worker) => {
                 if !self.is_running {
-                    self.begin();
+                    self.start();
                 }
-                self.tell(&events::Worker {
+                self.emit(&events::WorkerChangeEvent {
                     number: worker + 1,
                     what: WorkerFate::Started,
                     reason: None,
                 });
             }
-            Event::Lost {
+            WorkerEvent::Lost {
                 worker,
                 hangs,
                 reason,
-            } => self.tell(&events::Worker {
+            } => self.emit(&events::WorkerChangeEvent {
                 number: worker + 1,
                 what: if hangs {
                     WorkerFate::Hung
@@ -358,122 +401,129 @@ impl<'a, 'c> Campaign<'a, 'c> {
                 },
                 reason: Some(&reason),
             }),
-            Event::Reached {
+            WorkerEvent::CoverageReached {
                 worker,
                 test,
                 files,
-                places,
+                arcs,
             } => {
-                let new = self.merged.add(test.clone(), files, places);
-                self.is_ahead[worker] = !new.is_empty();
+                let new = self.merged.add(test.clone(), files, arcs);
+                self.reached_new[worker] = !new.is_empty();
                 if !new.is_empty() {
-                    self.memory.reached(&test, &new);
-                    self.tell(&events::Coverage {
+                    self.store.add_coverage(&test, &new);
+                    self.emit(&events::CoverageEvent {
                         covered: self.merged.size(),
                         new: new.len() as u64,
                     });
                 }
             }
-            Event::Made {
+            WorkerEvent::TestFinished {
                 worker,
                 origin,
                 test,
                 failure,
                 is_new,
             } => {
-                // What is new to a worker need not be new to others: after a crash, everything is new to it.
-                let is_ahead = std::mem::take(&mut self.is_ahead[worker]);
-                if is_new && is_ahead && failure.is_none() {
+                // Coverage that is new to a worker need not be new to the campaign: a worker that was
+                // restarted after a crash knows of none.
+                let reached_new = std::mem::take(&mut self.reached_new[worker]);
+                if is_new && reached_new && failure.is_none() {
                     self.share(worker, &test);
-                    let notes = self.desk.notes(origin, None);
-                    self.memory
-                        .keep(saved::write(&self.desk.actions.catalog(), &test, &notes));
+                    let notes = self.writer.notes(origin, None);
+                    self.store.add_test(saved::write(
+                        &self.writer.actions.catalog(),
+                        &test,
+                        &notes,
+                    ));
                 }
-                self.keep(origin, &test, failure.as_ref());
+                self.save_test(origin, &test, failure.as_ref());
             }
-            Event::WhatIsNew { worker, reply } => {
-                let news = std::mem::take(&mut self.shared[worker]);
+            WorkerEvent::TestsRequested { worker, reply } => {
+                let news = std::mem::take(&mut self.pending_tests[worker]);
                 let _worker_is_gone = reply.send(news);
             }
-            Event::Found {
-                discovery,
+            WorkerEvent::FailureFound {
+                unreduced,
                 history,
                 reply,
                 ..
             } => {
-                let wish = self.found(discovery, history);
-                let _worker_is_gone = reply.send(wish);
+                let next_step = self.handle_failure(unreduced, history);
+                let _worker_is_gone = reply.send(next_step);
             }
-            Event::Searched {
+            WorkerEvent::SearchEnded {
                 deadlocks,
                 is_idle,
                 problems,
-                trouble,
+                error,
             } => {
                 self.deadlocks += deadlocks;
                 for problem in problems {
                     let key = (problem.line, problem.message);
                     *self.problems.entry(key).or_default() += problem.times;
                 }
-                if let Some(error) = trouble {
-                    self.give_up(error.into());
+                if let Some(error) = error {
+                    self.abort(error.into());
                 }
                 if is_idle {
                     self.stop();
                 }
             }
-            Event::NotLoaded(why) => self.not_loaded(why),
-            Event::Gone => self.workers_left -= 1,
+            WorkerEvent::LoadFailed(why) => self.handle_load_error(why),
+            WorkerEvent::ThreadEnded => self.workers_left -= 1,
         }
     }
 
-    /// Why the search cannot go on. The first reason counts.
-    fn give_up(&mut self, trouble: Trouble) {
-        self.trouble.get_or_insert(trouble);
+    /// Ends the campaign with an error. The first error counts.
+    fn abort(&mut self, error: CommandError) {
+        self.error.get_or_insert(error);
         self.stop();
     }
 
-    /// Saves a test, if all are to be saved.
-    fn keep(&mut self, origin: Origin, test: &Test, failure: Option<&Failure>) {
-        let Some(kept) = &mut self.kept else {
+    /// Saves a test, if `--keep-tests` is given.
+    fn save_test(&mut self, origin: TestOrigin, test: &Test, failure: Option<&Failure>) {
+        let Some(test_folder) = &mut self.test_folder else {
             return;
         };
-        self.tests_kept += 1;
-        let notes = self.desk.notes(origin, failure);
-        let text = saved::write(&self.desk.actions.catalog(), test, &notes);
-        if let Err(error) = kept.write(&format!("test-{}.test", self.tests_kept), &text) {
-            self.give_up(error.into());
+        self.saved_tests += 1;
+        let notes = self.writer.notes(origin, failure);
+        let text = saved::write(&self.writer.actions.catalog(), test, &notes);
+        if let Err(error) = test_folder.write(&format!("test-{}.test", self.saved_tests), &text) {
+            self.abort(error.into());
         }
     }
 
-    fn found(&mut self, discovery: Discovery, history: Option<Test>) -> NextStep {
+    /// Handles a failing test: counts a known failure, or queues a new one for reduction. Returns
+    /// whether the worker goes on.
+    fn handle_failure(&mut self, unreduced: UnreducedFailure, history: Option<Test>) -> NextStep {
         let known = self
             .findings
             .iter_mut()
-            .find(|known| known.is(&discovery.failure));
+            .find(|known| known.is_same_as(&unreduced.failure));
         if let Some(known) = known {
             known.times += 1;
         } else if !self.findings.is_empty() && !self.run.keep_going {
-            // Another worker was faster.
+            // Another worker has found a failure already, and one is enough.
             return NextStep::Stop;
         } else {
-            self.take_in(discovery, history);
+            self.reduce_later(unreduced, history);
         }
         if self.run.keep_going && !self.stop.load(Ordering::Relaxed) {
-            NextStep::GoOn
+            NextStep::Continue
         } else {
             self.stop();
             NextStep::Stop
         }
     }
 
-    fn take_in(&mut self, discovery: Discovery, history: Option<Test>) {
+    /// Stores, prints and saves a new failure, and hands it to the reducers.
+    fn reduce_later(&mut self, unreduced: UnreducedFailure, history: Option<Test>) {
         let number = self.findings.len() + 1;
-        let full = self.desk.full_text(&discovery);
-        self.memory
-            .found(self.console, number, &discovery.failure, &full);
-        let finding = self.desk.open(self.console, &discovery, number);
-        self.tell(&events::Failure {
+        let full = self.writer.full_text(&unreduced);
+        self.store
+            .add_failure(self.console, number, &unreduced.failure, &full);
+        let finding = self.writer.record(self.console, &unreduced, number);
+        self.emit(&events::FailureEvent {
             number,
             kind: finding.failure.kind.name(),
             message: &finding.failure.message,
@@ -483,135 +533,153 @@ impl<'a, 'c> Campaign<'a, 'c> {
             times: 1,
             state: events::FailureState::Found,
         });
-        self.push(finding);
-        let job = Job {
+        self.add_failure(finding);
+        let job = ReductionJob {
             number,
-            test: discovery.test,
-            failure: discovery.failure,
+            test: unreduced.test,
+            failure: unreduced.failure,
             history,
-            pytest: self.desk.pytest_names(number),
+            pytest: self.writer.pytest_target(number),
         };
         if let Some(jobs) = &self.jobs
             && jobs.send(job).is_ok()
         {
-            self.watching.reducing.push(number);
+            self.display.reducing.push(number);
         }
     }
 
-    fn settled(&mut self, number: usize, verdict: Result<Verdict, Error>) {
-        self.watching.reducing.retain(|other| *other != number);
+    /// Stores and prints the result of a reduction. If the reduction itself failed, the test is
+    /// kept as it was found.
+    fn finish_reduction(&mut self, number: usize, result: Result<ReductionResult, Error>) {
+        self.display.reducing.retain(|other| *other != number);
         let Some(finding) = self.findings.get_mut(number - 1) else {
             return;
         };
-        let verdict = verdict.unwrap_or_else(|error| {
-            let reason = if self.interrupt.is_wanted.load(Ordering::Relaxed) {
+        let result = result.unwrap_or_else(|error| {
+            let reason = if self.interrupt.is_requested.load(Ordering::Relaxed) {
                 "since you interrupted it".to_owned()
             } else {
                 format!("since {}", error.message)
             };
-            Verdict::Fails {
+            ReductionResult::Reproduced {
                 test: finding.test.clone(),
                 failure: finding.failure.clone(),
-                story: format!("Not reduced, {reason}:"),
+                summary: format!("Not reduced, {reason}:"),
                 pytest: None,
             }
         });
-        if let Verdict::Fails { test, failure, .. } = &verdict {
-            let text = self.desk.text_of(finding, test, failure);
-            self.memory.reduced(self.console, number, &text, failure);
+        if let ReductionResult::Reproduced { test, failure, .. } = &result {
+            let text = self.writer.reduced_text(finding, test, failure);
+            self.store.set_reduced(self.console, number, &text, failure);
         }
-        self.desk.close(self.console, finding, verdict);
-        let event = events::Reduced {
+        self.writer.finish(self.console, finding, result);
+        let event = events::ReducedEvent {
             number,
             steps: finding.test.len(),
-            test: &report::step_labels(&self.desk.actions.catalog(), &finding.test),
+            test: &report::step_labels(&self.writer.actions.catalog(), &finding.test),
             file: &finding.file.display().to_string(),
-            reproduced: finding.reproduced,
+            reproduced: finding.is_reproduced,
         };
         if self.run.json_lines {
-            events::tell(self.console, self.started.elapsed(), &event);
+            events::emit(self.console, self.started.elapsed(), &event);
         }
     }
 
-    /// Tells tools what happens.
-    fn tell<E: events::Event>(&mut self, event: &E) {
+    /// Prints an event, with `--json-lines`.
+    fn emit<E: events::JsonEvent>(&mut self, event: &E) {
         if self.run.json_lines {
-            events::tell(self.console, self.started.elapsed(), event);
+            events::emit(self.console, self.started.elapsed(), event);
         }
     }
 
-    fn progress(&self) -> Progress {
-        let sum = |of: fn(&Gauge) -> u64| self.gauges.iter().map(of).sum::<u64>();
-        let before = &self.before.0;
-        Progress {
-            tests: before.tests + sum(Gauge::tests),
-            steps: before.steps + sum(Gauge::steps),
+    /// Returns the totals since the campaign was begun.
+    fn progress(&self) -> SearchProgress {
+        let sum = |of: fn(&WorkerStats) -> u64| self.stats.iter().map(of).sum::<u64>();
+        let before = &self.resumed.0;
+        SearchProgress {
+            tests: before.tests + sum(WorkerStats::tests),
+            steps: before.steps + sum(WorkerStats::steps),
             deadlocks: before.deadlocks + self.deadlocks,
             failures: self.findings.len() as u64,
         }
     }
 
-    fn show(&mut self) {
-        let scene = Scene {
+    /// Updates the progress display.
+    fn update_display(&mut self) {
+        let view = CampaignView {
             run: self.run,
-            actions: &self.desk.actions,
-            seed: self.desk.plan.seed,
-            elapsed: self.time(),
-            before: self.before.0,
-            gauges: self.gauges,
+            actions: &self.writer.actions,
+            seed: self.writer.plan.seed,
+            elapsed: self.elapsed(),
+            before: self.resumed.0,
+            stats: self.stats,
             findings: &self.findings,
             covered: self.is_measured.then(|| self.merged.size()),
-            unit: if self.means.source.is_models() {
+            unit: if self.inputs.source.is_models() {
                 "transition"
             } else {
                 "branch"
             },
         };
-        self.watching.show(self.console, &scene);
+        self.display.show(self.console, &view);
     }
 
-    /// Writes down that it is over.
-    fn finish(&mut self) {
-        self.note();
-        let ending = match &self.trouble {
-            Some(Trouble::Error(error)) => CampaignEnding::Failed(error.message.clone()),
-            Some(Trouble::Told) => {
-                let what = if self.means.source.is_models() {
+    /// Records in the store how the campaign ended.
+    fn record_end(&mut self) {
+        self.save_progress();
+        let ending = match &self.error {
+            Some(CommandError::Error(error)) => CampaignEnding::Failed(error.message.clone()),
+            Some(CommandError::Reported) => {
+                let reason = if self.inputs.source.is_models() {
                     "the models have errors"
                 } else {
                     "the harness has errors"
                 };
-                CampaignEnding::Failed(what.to_owned())
+                CampaignEnding::Failed(reason.to_owned())
             }
             _ if self.is_interrupted() => CampaignEnding::Interrupted,
             _ => CampaignEnding::Complete,
         };
-        self.memory.finish(self.console, &ending);
+        self.store.finish(self.console, &ending);
     }
 
+    /// Returns true if the user asked to stop.
     fn is_interrupted(&self) -> bool {
-        self.interrupt.is_wanted.load(Ordering::Relaxed)
+        self.interrupt.is_requested.load(Ordering::Relaxed)
     }
 
-    fn into_result(mut self) -> (&'a mut Console<'c>, Outcome, Merged, Vec<Problem>) {
+    /// Ends the campaign: writes missing files, closes the store record, and returns the outcome
+    /// with the merged coverage and the problems of the harness.
+    fn into_result(
+        mut self,
+    ) -> (
+        &'a mut Console<'c>,
+        RunOutcome,
+        MergedCoverage,
+        Vec<HarnessProblem>,
+    ) {
         self.console.clear_status();
-        for finding in self.findings.iter_mut().filter(|known| known.is_kept()) {
-            self.desk.restore(self.console, finding);
+        for finding in self
+            .findings
+            .iter_mut()
+            .filter(|known| known.is_written_out())
+        {
+            self.writer.write_missing(self.console, finding);
         }
-        self.finish();
-        let problem = |((line, message), times)| Problem {
+        self.record_end();
+        let problem = |((line, message), times)| HarnessProblem {
             line,
             message,
             times,
         };
-        let outcome = Outcome {
-            seed: self.desk.plan.seed,
+        let outcome = RunOutcome {
+            seed: self.writer.plan.seed,
             progress: self.progress(),
             interrupted: self.is_interrupted(),
-            time: self.time(),
-            unwritten: !self.findings.iter().all(Finding::is_kept),
+            time: self.elapsed(),
+            has_unwritten: !self.findings.iter().all(ReportedFailure::is_written_out),
             findings: self.findings,
-            trouble: self.trouble,
+            error: self.error,
             reached: None,
         };
         let problems = self.problems.into_iter().map(problem).collect();

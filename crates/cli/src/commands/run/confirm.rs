@@ -1,45 +1,49 @@
-//! Does a test fail on its own?
+//! Confirmation that a test fails on its own.
 //!
-//! A reset cannot undo everything: a class attribute of an installed package, a global of the harness, a file. Such
-//! a remnant of earlier tests can make a test fail that passes by itself, and reduction only makes that worse. So a
-//! reduced test is run once more in a process that has seen no other test.
+//! A reset cannot undo everything: a class attribute of an installed package, a global of the
+//! harness, a file. Such a remnant of earlier tests can make a test fail that passes by itself, and
+//! reduction only makes that worse. So a reduced test is run once more in a process that has run no
+//! other test.
 
 use std::ffi::OsStr;
 use std::io::Write;
 use std::time::Duration;
 
-use super::Run;
+use super::RunCommand;
 use crate::ExitStatus;
-use crate::alone::{self, Ended};
-use crate::source::Source;
-use crate::subject::Subject;
+use crate::source::SystemSource;
+use crate::subprocess::{self, ProcessEnd};
+use crate::target::Target;
 
-/// Whoever waits longer than that for one short test wants a result, not certainty.
-const PATIENCE: Duration = Duration::from_secs(20);
+/// Time limit. One short test should not take longer; without an answer the result is reported as
+/// it is.
+const TIME_LIMIT: Duration = Duration::from_secs(20);
 
-/// Whether a test fails in a process of its own; `None` if that could not be found out.
+/// Returns whether a test fails in a process of its own; `None` if that could not be found out.
 pub(super) fn fails_alone(
-    run: &Run,
-    source: &Source,
-    system: &impl Subject,
+    run: &RunCommand,
+    source: &SystemSource,
+    system: &impl Target,
     test: &str,
 ) -> Option<bool> {
     let mut file = tempfile::NamedTempFile::new().ok()?;
     file.write_all(test.as_bytes()).ok()?;
-    let mut words = vec![OsStr::new("replay"), file.path().as_os_str()];
-    let named: Vec<&OsStr> = match (system.file(), source) {
+    let mut args = vec![OsStr::new("replay"), file.path().as_os_str()];
+    let sources: Vec<&OsStr> = match (system.file(), source) {
         // The system may have changed the folder that its name refers to.
         (Some(file), _) => vec![file.as_os_str()],
-        (None, Source::Harness(path)) => vec![path.as_os_str()],
-        (None, Source::Models(names)) => names.iter().map(OsStr::new).collect(),
+        (None, SystemSource::Harness(path)) => vec![path.as_os_str()],
+        (None, SystemSource::Models(names)) => names.iter().map(OsStr::new).collect(),
     };
-    for name in named {
-        words.extend([OsStr::new("--harness"), name]);
+    for name in sources {
+        args.extend([OsStr::new("--harness"), name]);
     }
-    words.extend(run.system.as_words().into_iter().map(OsStr::new));
-    match alone::run(system, &words, Some(PATIENCE))? {
-        Ended::Status(0) => Some(false),
-        Ended::Status(status) if status == i32::from(ExitStatus::FailureFound.code()) => Some(true),
+    args.extend(run.system.to_args().into_iter().map(OsStr::new));
+    match subprocess::run(system, &args, Some(TIME_LIMIT))? {
+        ProcessEnd::Status(0) => Some(false),
+        ProcessEnd::Status(status) if status == i32::from(ExitStatus::FailureFound.code()) => {
+            Some(true)
+        }
         _ => None,
     }
 }

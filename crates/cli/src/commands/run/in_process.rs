@@ -1,207 +1,235 @@
-//! A search in the process of the command itself (`--jobs 0`): for debuggers, and where processes cannot be copied.
+//! A search in the process of the command itself (`--jobs 0`).
+//!
+//! It is meant for debuggers, and for systems that cannot be forked.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use testwright_core::generate::{Found, Made, Progress, SearchWatcher, Summary};
+use testwright_core::generate::{
+    FailingTest, GeneratedTest, SearchProgress, SearchSummary, SearchWatcher,
+};
 use testwright_core::shrink::ReduceError;
 use testwright_core::{Error, TargetId, Test, saved};
-use testwright_python::Output;
+use testwright_python::OutputMode;
 use testwright_report::Attribution;
 
-use super::finding::{Desk, Discovery, Finding, Origin, Verdict, instead};
+use super::failures::{
+    FailureWriter, ReductionResult, ReportedFailure, TestOrigin, UnreducedFailure,
+    describe_difference,
+};
+use super::final_report::FinalReport;
 use super::json::FailureReport;
-use super::last_words::LastWords;
-use super::pace::Pace;
 use super::progress::progress_text;
-use super::{Outcome, Run, confirm};
+use super::slowdown::SlowdownGuard;
+use super::{RunCommand, RunOutcome, confirm};
 use crate::console::Console;
-use crate::coverage::Reached;
+use crate::coverage::TestCoverage;
 use crate::files::OutputFolder;
-use crate::pulse::Pulse;
-use crate::reducing::{self, Aim, Reduced};
-use crate::subject::Subject;
-use crate::workers::actions::Actions;
+use crate::reduction::{self, ReducedTest, ReductionGoal};
+use crate::target::Target;
+use crate::throttle::Throttle;
+use crate::workers::actions::ActionRegistry;
 
-/// Looks after a search until it ends.
-pub(super) struct InProcess<'s, 'c> {
-    run: &'s Run,
+/// Watcher of a search in this process: reduces failures, measures coverage and enforces limits.
+pub(super) struct InProcessSearch<'s, 'c> {
+    run: &'s RunCommand,
     console: &'s mut Console<'c>,
-    desk: Desk<'s>,
-    /// Where every test is kept, if that is wanted.
-    kept: Option<OutputFolder>,
-    /// How far the search has come.
-    progress: Progress,
-    findings: Vec<Finding>,
-    /// Why the search cannot go on.
-    trouble: Option<Error>,
+    writer: FailureWriter<'s>,
+    /// Folder for every test, with `--keep-tests`.
+    test_folder: Option<OutputFolder>,
+    /// Progress at the last step.
+    progress: SearchProgress,
+    /// Failures found so far.
+    findings: Vec<ReportedFailure>,
+    /// Reason why the search cannot go on.
+    error: Option<Error>,
     started: Instant,
-    pulse: Pulse,
-    /// When the last plain line of progress was written.
+    throttle: Throttle,
+    /// Time of the last plain line of progress.
     last_line: Instant,
-    pace: Pace,
-    last_words: LastWords,
-    reached: Reached,
+    /// Guard against tests that get slower and slower.
+    slowdown: SlowdownGuard,
+    /// Report for the case that the system gets stuck.
+    final_report: FinalReport,
+    /// Coverage by test.
+    reached: TestCoverage,
 }
 
-impl<'s, 'c> InProcess<'s, 'c> {
-    /// Between two plain lines of progress.
-    const PAUSE: Duration = Duration::from_secs(5);
+impl<'s, 'c> InProcessSearch<'s, 'c> {
+    /// Time between two plain lines of progress.
+    const LINE_INTERVAL: Duration = Duration::from_secs(5);
 
     pub(super) fn new(
-        run: &'s Run,
+        run: &'s RunCommand,
         console: &'s mut Console<'c>,
-        desk: Desk<'s>,
-        kept: Option<OutputFolder>,
+        writer: FailureWriter<'s>,
+        test_folder: Option<OutputFolder>,
         started: Instant,
-        last_words: LastWords,
-    ) -> InProcess<'s, 'c> {
-        InProcess {
+        final_report: FinalReport,
+    ) -> InProcessSearch<'s, 'c> {
+        InProcessSearch {
             run,
             console,
-            desk,
-            kept,
-            progress: Progress::default(),
+            writer,
+            test_folder,
+            progress: SearchProgress::default(),
             findings: Vec::new(),
-            trouble: None,
+            error: None,
             started,
-            pulse: Pulse::new(),
+            throttle: Throttle::new(),
             last_line: started,
-            pace: Pace::begin(&Progress::default()),
-            last_words,
-            reached: Reached::new(Attribution::First),
+            slowdown: SlowdownGuard::start(&SearchProgress::default()),
+            final_report,
+            reached: TestCoverage::new(Attribution::First),
         }
     }
 
-    /// What the search came to. What was found counts, however it ended.
-    pub(super) fn into_outcome(mut self, searched: Result<Summary, Error>) -> Outcome {
+    /// Returns the outcome. Failures count even if the search ended with an error.
+    pub(super) fn into_outcome(mut self, searched: Result<SearchSummary, Error>) -> RunOutcome {
         self.console.clear_status();
-        for finding in self.findings.iter_mut().filter(|known| known.is_kept()) {
-            self.desk.restore(self.console, finding);
+        for finding in self
+            .findings
+            .iter_mut()
+            .filter(|known| known.is_written_out())
+        {
+            self.writer.write_missing(self.console, finding);
         }
-        let asked_to_stop = testwright_python::interrupted();
+        let asked_to_stop = testwright_python::is_interrupted();
         let (progress, stopped, error) = match searched {
             Ok(summary) => (summary.progress, summary.stopped, None),
             Err(error) => (self.progress, true, Some(error)),
         };
-        Outcome {
-            seed: self.desk.plan.seed,
+        RunOutcome {
+            seed: self.writer.plan.seed,
             progress,
             interrupted: stopped && asked_to_stop,
             time: self.started.elapsed(),
-            unwritten: !self.findings.iter().all(Finding::is_kept),
+            has_unwritten: !self.findings.iter().all(ReportedFailure::is_written_out),
             findings: self.findings,
-            // Ctrl-C may have struck where the system was being set up; that is no trouble of its own.
-            trouble: self
-                .trouble
+            // Ctrl-C during a reset of the system looks like an error, but is an interrupt.
+            error: self
+                .error
                 .or(error.filter(|_| !asked_to_stop))
                 .map(Into::into),
             reached: Some(self.reached),
         }
     }
 
-    /// Notes what was reached for the first time since this was last done.
-    pub(super) fn note_coverage(&mut self, system: &impl Subject, name: impl FnOnce() -> String) {
-        self.note(system, &[], name);
+    /// Attributes everything reached since the last call to the test called `name`.
+    pub(super) fn add_new_coverage(&mut self, system: &impl Target, name: impl FnOnce() -> String) {
+        self.add_coverage(system, &[], name);
     }
 
-    /// The same, together with what the strategy was told of.
-    fn note(&mut self, system: &impl Subject, told: &[TargetId], name: impl FnOnce() -> String) {
+    /// Attributes new coverage, and the targets that the strategy has seen already, to the test
+    /// called `name`.
+    fn add_coverage(
+        &mut self,
+        system: &impl Target,
+        seen_targets: &[TargetId],
+        name: impl FnOnce() -> String,
+    ) {
         if let Some(collector) = system.collector() {
-            let mut targets = told.to_vec();
+            let mut targets = seen_targets.to_vec();
             targets.extend(collector.take_new());
             self.reached.note(name, targets);
         }
     }
 
-    fn show(&mut self, progress: &Progress, now: Instant) {
+    /// Shows the progress.
+    fn show(&mut self, progress: &SearchProgress, now: Instant) {
         let elapsed = now - self.started;
         let failures = self.findings.len() as u64;
-        let words = || progress_text(self.run, progress, failures, elapsed);
+        let text = || progress_text(self.run, progress, failures, elapsed);
         if self.console.is_live() && !self.run.show_output {
-            self.console.status(words);
-        } else if !self.run.json && now - self.last_line >= InProcess::PAUSE {
+            self.console.status(text);
+        } else if !self.run.json && now - self.last_line >= InProcessSearch::LINE_INTERVAL {
             self.last_line = now;
-            let words = words();
-            self.console.tell(words);
+            let text = text();
+            self.console.err(text);
         }
     }
 }
 
-impl<S: Subject> SearchWatcher<S> for InProcess<'_, '_> {
-    fn proceed(&mut self, progress: &Progress) -> bool {
+impl<S: Target> SearchWatcher<S> for InProcessSearch<'_, '_> {
+    fn proceed(&mut self, progress: &SearchProgress) -> bool {
         if progress.tests != self.progress.tests {
-            self.pace = Pace::begin(progress);
+            self.slowdown = SlowdownGuard::start(progress);
         }
         self.progress = *progress;
-        // Not only at a beat, so that the same number of steps makes the same tests.
+        // Checked at every step, so that the same number of steps makes the same tests.
         if self.run.steps.is_some_and(|steps| progress.steps >= steps) {
             return false;
         }
-        let Some(now) = self.pulse.beat() else {
+        let Some(now) = self.throttle.poll() else {
             return true;
         };
-        if testwright_python::interrupted() {
+        if testwright_python::is_interrupted() {
             return false;
         }
-        self.last_words.progress(progress);
+        self.final_report.progress(progress);
         self.show(progress, now);
-        self.run.time().is_none_or(|time| now - self.started < time)
+        self.run
+            .time_limit()
+            .is_none_or(|time| now - self.started < time)
     }
 
+    /// Attributes the coverage of a test that was cut off.
     fn unfinished(&mut self, system: &S, new: &[TargetId]) {
         let number = self.progress.tests + 1;
-        self.note(system, new, || format!("test {number}"));
+        self.add_coverage(system, new, || format!("test {number}"));
     }
 
-    fn is_enough(&mut self, progress: &Progress) -> bool {
-        self.pace
-            .is_too_slow(progress, self.desk.plan.length as u64)
+    /// Returns true if the test is longer than usual and has become too slow.
+    fn is_long_enough(&mut self, progress: &SearchProgress) -> bool {
+        self.slowdown
+            .is_too_slow(progress, self.writer.plan.length as u64)
     }
 
-    fn made(&mut self, system: &S, made: Made<'_>) -> ControlFlow<()> {
-        self.note(system, made.new, || format!("test {}", made.number + 1));
-        let Some(kept) = &mut self.kept else {
+    /// Records the coverage of a test, and saves it if `--keep-tests` is given.
+    fn test_generated(&mut self, system: &S, made: GeneratedTest<'_>) -> ControlFlow<()> {
+        self.add_coverage(system, made.new, || format!("test {}", made.number + 1));
+        let Some(test_folder) = &mut self.test_folder else {
             return ControlFlow::Continue(());
         };
         let test = Test {
             steps: made.steps.to_vec(),
             remarks: made.remarks.to_vec(),
         };
-        let origin = Origin {
+        let origin = TestOrigin {
             stream: 0,
             number: made.number,
         };
-        let notes = self.desk.notes(origin, made.failure);
+        let notes = self.writer.notes(origin, made.failure);
         let text = saved::write(system.actions(), &test, &notes);
-        match kept.write(&format!("test-{}.test", made.number + 1), &text) {
+        match test_folder.write(&format!("test-{}.test", made.number + 1), &text) {
             Ok(()) => ControlFlow::Continue(()),
             Err(error) => {
-                self.trouble = Some(error);
+                self.error = Some(error);
                 ControlFlow::Break(())
             }
         }
     }
 
-    fn found(&mut self, system: &mut S, found: Found) -> ControlFlow<()> {
+    /// Counts a known failure, or saves and reduces a new one.
+    fn failure_found(&mut self, system: &mut S, found: FailingTest) -> ControlFlow<()> {
         let known = self
             .findings
             .iter_mut()
-            .find(|known| known.is(&found.failure));
+            .find(|known| known.is_same_as(&found.failure));
         if let Some(known) = known {
             known.times += 1;
             return ControlFlow::Continue(());
         }
-        let finding = self.take_in(system, found);
-        self.last_words
+        let finding = self.add_failure(system, found);
+        self.final_report
             .reduced(FailureReport::new(&finding, system.actions()));
         self.findings.push(finding);
         if let Some(collector) = system.collector() {
-            // While it was reduced.
+            // Coverage of the reduction belongs to this test, too.
             self.reached.add_to_last(collector.take_new());
         }
-        let may_go_on = self.trouble.is_none() && !testwright_python::interrupted();
+        let may_go_on = self.error.is_none() && !testwright_python::is_interrupted();
         if self.run.keep_going && may_go_on {
             ControlFlow::Continue(())
         } else {
@@ -210,100 +238,108 @@ impl<S: Subject> SearchWatcher<S> for InProcess<'_, '_> {
     }
 }
 
-impl InProcess<'_, '_> {
-    fn take_in(&mut self, system: &mut impl Subject, found: Found) -> Finding {
+impl InProcessSearch<'_, '_> {
+    /// Saves and reduces a new failure.
+    fn add_failure(&mut self, system: &mut impl Target, found: FailingTest) -> ReportedFailure {
         system.flush();
-        let origin = Origin {
+        let origin = TestOrigin {
             stream: 0,
             number: found.number,
         };
-        let discovery = Discovery {
+        let unreduced = UnreducedFailure {
             test: found.test,
             failure: found.failure,
             origin,
         };
         let number = self.findings.len() + 1;
         // Models may have more actions by now.
-        self.desk.actions = Arc::new(Actions::all(system.actions().clone()));
-        let mut finding = self.desk.open(self.console, &discovery, number);
-        // Known already if the system gets stuck while the test is reduced.
-        self.last_words
+        self.writer.actions = Arc::new(ActionRegistry::closed(system.actions().clone()));
+        let mut finding = self.writer.record(self.console, &unreduced, number);
+        // So that the failure is reported even if the system gets stuck during the reduction.
+        self.final_report
             .found(FailureReport::new(&finding, system.actions()));
-        let verdict = self.judge(system, &discovery, number);
-        self.desk.actions = Arc::new(Actions::all(system.actions().clone()));
-        self.desk.close(self.console, &mut finding, verdict);
+        let result = self.reduce_and_confirm(system, &unreduced, number);
+        self.writer.actions = Arc::new(ActionRegistry::closed(system.actions().clone()));
+        self.writer.finish(self.console, &mut finding, result);
         finding
     }
 
     /// Reduces a failing test, and makes sure that the result fails in a process of its own.
-    fn judge(
+    fn reduce_and_confirm(
         &mut self,
-        system: &mut impl Subject,
-        discovery: &Discovery,
+        system: &mut impl Target,
+        unreduced: &UnreducedFailure,
         number: usize,
-    ) -> Verdict {
-        let reduced = match self.reduce(system, discovery) {
+    ) -> ReductionResult {
+        let reduced = match self.reduce(system, unreduced) {
             Ok(reduced) => reduced,
             Err(ReduceError::NotReproduced(other)) => {
-                return Verdict::Flaky {
-                    instead: instead(&discovery.failure, other.as_ref()),
+                return ReductionResult::Flaky {
+                    observed: describe_difference(&unreduced.failure, other.as_ref()),
                 };
             }
             Err(ReduceError::Error(error)) => {
-                self.trouble = Some(error);
+                self.error = Some(error);
                 let reason = "since the system cannot be run any more";
-                let reduced = Reduced::unchanged(&discovery.test, &discovery.failure, reason);
-                return Verdict::Fails {
+                let reduced = ReducedTest::unchanged(&unreduced.test, &unreduced.failure, reason);
+                return ReductionResult::Reproduced {
                     test: reduced.test,
                     failure: reduced.failure,
-                    story: reduced.story,
+                    summary: reduced.summary,
                     pytest: None,
                 };
             }
         };
-        let (mut test, mut failure, mut story) = (reduced.test, reduced.failure, reduced.story);
+        let (mut test, mut failure, mut summary) = (reduced.test, reduced.failure, reduced.summary);
         if self.fails_alone(system, &test) == Some(false) {
-            if self.fails_alone(system, &discovery.test) != Some(true) {
-                return Verdict::Flaky {
-                    instead: "in a process of its own it passes".to_owned(),
+            if self.fails_alone(system, &unreduced.test) != Some(true) {
+                return ReductionResult::Flaky {
+                    observed: "in a process of its own it passes".to_owned(),
                 };
             }
-            story = String::from(
+            summary = String::from(
                 "Not reduced, since the system carries something over from one test to the next: in a process of its\n\
                  own the shorter test passes, and only this one fails:",
             );
-            test = discovery.test.clone();
-            failure = discovery.failure.clone();
+            test = unreduced.test.clone();
+            failure = unreduced.failure.clone();
         }
-        let (file, title) = self.desk.pytest_names(number);
+        let (file, title) = self.writer.pytest_target(number);
         let pytest = system.unit_test(&test, &title, file.absolute());
-        Verdict::Fails {
+        ReductionResult::Reproduced {
             test,
             failure,
-            story,
+            summary,
             pytest,
         }
     }
 
-    /// Whether a test fails in a process of its own, if that can be found out.
-    fn fails_alone(&self, system: &impl Subject, test: &Test) -> Option<bool> {
+    /// Returns whether a test fails in a process of its own; `None` if that could not be found out.
+    fn fails_alone(&self, system: &impl Target, test: &Test) -> Option<bool> {
         let text = saved::write(system.actions(), test, &[]);
-        confirm::fails_alone(self.run, self.desk.source(), system, &text)
+        confirm::fails_alone(self.run, self.writer.source(), system, &text)
     }
 
-    /// Reduces a test, if that is wanted. What the system prints meanwhile helps nobody.
+    /// Reduces a test unless `--no-reduce` is given. The output of the system is dropped meanwhile.
     fn reduce(
         &mut self,
-        system: &mut impl Subject,
-        discovery: &Discovery,
-    ) -> Result<Reduced, ReduceError> {
-        let (test, failure) = (&discovery.test, &discovery.failure);
+        system: &mut impl Target,
+        unreduced: &UnreducedFailure,
+    ) -> Result<ReducedTest, ReduceError> {
+        let (test, failure) = (&unreduced.test, &unreduced.failure);
         if self.run.no_reduce {
-            return Ok(Reduced::unchanged(test, failure, "as you wished"));
+            return Ok(ReducedTest::unchanged(test, failure, "as requested"));
         }
         let options = self.run.reduce_options();
-        system.set_output(Output::Drop)?;
-        let reduced = reducing::reduce(self.console, system, test, failure, &options, Aim::Simple);
+        system.set_output(OutputMode::Drop)?;
+        let reduced = reduction::reduce(
+            self.console,
+            system,
+            test,
+            failure,
+            &options,
+            ReductionGoal::Simple,
+        );
         system.set_output(self.run.output())?;
         reduced
     }

@@ -1,145 +1,153 @@
 //! Searching models for failures.
 //!
-//! With workers that is a campaign like any other. Without, models have their states in one process, a copy of this one:
-//! if the code of a model ends it, somebody is left to tell, and to keep the test that did it.
+//! With workers, the search is a campaign like any other. Without workers, the models run in a fork
+//! of this process: if the code of a model ends it, this process can still report the crash and
+//! save the test.
 
 use std::ffi::OsString;
 
 use testwright_core::{Catalog, Error, Failure, System};
 
-use super::Run;
-use super::campaign::{self, Means};
-use super::finding::Desk;
-use super::json::Report;
-use super::memory::Earlier;
+use super::RunCommand;
+use super::campaign::{self, CampaignInputs};
+use super::failures::FailureWriter;
+use super::json::RunReport;
+use super::store_writer::StoppedCampaign;
 use crate::console::Console;
-use crate::explaining::Explaining;
-use crate::files::{OutputFolder, Place};
-use crate::guard::guarded;
-use crate::models::{self, At, ModelSystem, RunExplaining};
-use crate::source::{Source, with_model_system};
-use crate::workers::actions::Actions;
+use crate::explanation::TestExplainer;
+use crate::files::{OutputFolder, UserPath};
+use crate::guard::run_guarded;
+use crate::models::{self, ModelSystem, RunExplainer, StepNotes};
+use crate::source::{SystemSource, with_model_system};
+use crate::workers::actions::ActionRegistry;
 use crate::workers::start::Starter;
-use crate::{ExitStatus, Trouble, quantity, report};
+use crate::{CommandError, ExitStatus, quantity, report};
 
-/// `words` are what was typed after `testwright run`.
+/// Searches models. `args` are the arguments after `testwright run`.
 pub(super) fn run(
-    run: &Run,
+    run: &RunCommand,
     console: &mut Console<'_>,
     names: &[String],
-    source: &Source,
-    words: &[OsString],
-    earlier: Option<Earlier>,
-) -> Result<ExitStatus, Trouble> {
-    refuse(run, source)?;
+    source: &SystemSource,
+    args: &[OsString],
+    stopped: Option<StoppedCampaign>,
+) -> Result<ExitStatus, CommandError> {
+    validate_options(run, source)?;
     match run.jobs() {
-        0 => in_a_copy(run, console, names, source),
-        jobs => with_workers(run, console, names, source, words, earlier, jobs),
+        0 => search_in_fork(run, console, names, source),
+        jobs => with_workers(run, console, names, source, args, stopped, jobs),
     }
 }
 
-/// Searches with workers.
+/// Searches in worker processes.
 fn with_workers(
-    run: &Run,
+    run: &RunCommand,
     console: &mut Console<'_>,
     names: &[String],
-    source: &Source,
-    words: &[OsString],
-    earlier: Option<Earlier>,
+    source: &SystemSource,
+    args: &[OsString],
+    stopped: Option<StoppedCampaign>,
     jobs: usize,
-) -> Result<ExitStatus, Trouble> {
-    let folder = OutputFolder::of_findings(&run.folder())?;
-    let kept = run.keep_tests.as_deref().map(OutputFolder::of_tests);
-    let kept = kept.transpose()?;
+) -> Result<ExitStatus, CommandError> {
+    let folder = OutputFolder::for_failures(&run.folder())?;
+    let test_folder = run.keep_tests.as_deref().map(OutputFolder::for_tests);
+    let test_folder = test_folder.transpose()?;
     let reports = run.coverage.prepare()?;
     let mut plan = run.plan();
-    if let Some(earlier) = &earlier {
-        plan.seed = earlier.record.begun.seed;
+    if let Some(stopped) = &stopped {
+        plan.seed = stopped.record.settings.seed;
     }
-    let explaining = (run.explain).then(|| Explaining::Models(RunExplaining::new(names)));
-    let actions = Actions::to_come();
-    let desk = Desk::new(run, source.clone(), folder, plan, actions, explaining);
+    let explaining = (run.explain).then(|| TestExplainer::Models(RunExplainer::new(names)));
+    let actions = ActionRegistry::open();
+    let writer = FailureWriter::new(run, source.clone(), folder, plan, actions, explaining);
     let isolation = run.workers.isolation(jobs, run.show_output);
-    let starter = Starter::new(console, None, words, isolation)?;
-    let means = Means {
+    let starter = Starter::new(console, None, args, isolation)?;
+    let inputs = CampaignInputs {
         source,
         harness: None,
-        text: &text(source),
+        text: &source_text(source),
         starter: &starter,
-        words,
+        args,
         jobs,
     };
-    let ran = campaign::run(console, desk, kept, &reports, &means, earlier);
-    if run.json && matches!(ran, Err(Trouble::Interrupted)) {
-        let nothing_yet = Report::new(plan.seed, &Catalog::default());
-        console.say(nothing_yet.interrupted().to_json());
+    let result = campaign::run(console, writer, test_folder, &reports, &inputs, stopped);
+    if run.json && matches!(result, Err(CommandError::Interrupted)) {
+        let empty_report = RunReport::new(plan.seed, &Catalog::default());
+        console.out(empty_report.interrupted().to_json());
     }
-    ran
+    result
 }
 
-/// What the files of models say, to notice that they have changed.
-fn text(source: &Source) -> String {
+/// Returns the text of all files of the models, to notice later that they have changed.
+fn source_text(source: &SystemSource) -> String {
     let read = |file| std::fs::read_to_string(file).unwrap_or_default();
     source.files().iter().map(read).collect()
 }
 
-/// Searches in one process.
-fn in_a_copy(
-    run: &Run,
+/// Searches in one forked process, without workers.
+fn search_in_fork(
+    run: &RunCommand,
     console: &mut Console<'_>,
     names: &[String],
-    source: &Source,
-) -> Result<ExitStatus, Trouble> {
-    let folder = Place::new(&run.folder())?;
+    source: &SystemSource,
+) -> Result<ExitStatus, CommandError> {
+    let folder = UserPath::new(&run.folder())?;
     let plan = run.plan();
     let crashed = |console: &mut Console<'_>, test: &str, failure: &Failure| {
-        tell_crash(console, &folder, source, test, failure)
+        report_crash(console, &folder, source, test, failure)
     };
-    guarded(
+    run_guarded(
         console,
         Some(run.system.step_timeout),
         crashed,
         |console, note| {
-            let findings = OutputFolder::of_findings(&run.folder())?;
-            let kept = run.keep_tests.as_deref().map(OutputFolder::of_tests);
-            let kept = kept.transpose()?;
+            let findings = OutputFolder::for_failures(&run.folder())?;
+            let test_folder = run.keep_tests.as_deref().map(OutputFolder::for_tests);
+            let test_folder = test_folder.transpose()?;
             let reports = run.coverage.prepare()?;
-            let explaining = (run.explain).then(|| Explaining::Models(RunExplaining::new(names)));
-            let desk = Desk::new(
+            let explaining = (run.explain).then(|| TestExplainer::Models(RunExplainer::new(names)));
+            let writer = FailureWriter::new(
                 run,
                 source.clone(),
                 findings,
                 plan,
-                Actions::to_come(),
+                ActionRegistry::open(),
                 explaining,
             );
             let work = |console: &mut Console<'_>, system: &mut ModelSystem<'_, '_, '_>| {
                 system.reset()?;
-                let kinds = system.actions().templates().len();
-                let what = quantity::of(kinds as u64, "action name");
-                run.search_here(console, system, &what, desk, kept, &reports)
+                let templates = system.actions().templates().len();
+                let action_summary = quantity::of(templates as u64, "action name");
+                run.search_in_process(
+                    console,
+                    system,
+                    &action_summary,
+                    writer,
+                    test_folder,
+                    &reports,
+                )
             };
-            with_model_system(console, names, &run.options(), At::Test(note), work)
+            with_model_system(console, names, &run.options(), StepNotes::Test(note), work)
         },
     )
 }
 
-/// What has a meaning for harnesses only.
-fn refuse(run: &Run, source: &Source) -> Result<(), Error> {
+/// Fails if an option is given that only harnesses have.
+fn validate_options(run: &RunCommand, source: &SystemSource) -> Result<(), Error> {
     run.system.options_for(source, run.output())?;
     run.coverage.measured_for(source)?;
     Ok(())
 }
 
-/// Tells that the code of a model has ended its process, and keeps the test that led there.
-fn tell_crash(
+/// Reports that a model ended its process, and saves the test that led there.
+fn report_crash(
     console: &mut Console<'_>,
-    folder: &Place,
-    source: &Source,
+    folder: &UserPath,
+    source: &SystemSource,
     test: &str,
     failure: &Failure,
-) -> Result<ExitStatus, Trouble> {
-    let steps = models::say_end(console, test, failure);
+) -> Result<ExitStatus, CommandError> {
+    let steps = models::report_end(console, test, failure);
     if !steps.is_empty() {
         let test: String = steps.iter().map(|step| format!("{step}\n")).collect();
         let mut text = String::from("# testwright test 1\n");
@@ -150,12 +158,12 @@ fn tell_crash(
             "# failure: {}: {}\n{test}",
             failure.kind, failure.message
         ));
-        let place = folder.inside("crash.test");
-        place.write(&text)?;
-        console.say(format_args!("Written: {}", place.shown().display()));
-        console.say(format_args!(
+        let file = folder.join("crash.test");
+        file.write(&text)?;
+        console.out(format_args!("Written: {}", file.shown().display()));
+        console.out(format_args!(
             "To see it again: testwright replay {} {}",
-            report::shell_word(place.shown()),
+            report::shell_word(file.shown()),
             source.as_option(),
         ));
     }

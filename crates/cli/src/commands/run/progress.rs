@@ -1,16 +1,16 @@
-//! How far a search has come, in a line.
+//! The progress line of a search without workers.
 
 use std::time::Duration;
 
-use testwright_core::generate::Progress;
+use testwright_core::generate::SearchProgress;
 
-use super::Run;
+use super::RunCommand;
 use crate::{duration, quantity};
 
-/// `1,204 tests, 120,400 steps, 61,200 steps/s, no failures, 12s left`.
+/// Formats the progress: `1,204 tests, 120,400 steps, 61,200 steps/s, no failures, 12s left`.
 pub(super) fn progress_text(
-    run: &Run,
-    progress: &Progress,
+    run: &RunCommand,
+    progress: &SearchProgress,
     failures: u64,
     elapsed: Duration,
 ) -> String {
@@ -23,7 +23,7 @@ pub(super) fn progress_text(
         None => quantity::of(progress.tests, "test"),
     };
     let rate = progress.steps as f64 / elapsed.as_secs_f64().max(0.001);
-    let mut words = vec![
+    let mut parts = vec![
         tests,
         quantity::of(progress.steps, "step"),
         format!("{} steps/s", quantity::grouped(rate as u64)),
@@ -33,10 +33,10 @@ pub(super) fn progress_text(
             quantity::of(failures, "failure")
         },
     ];
-    if let Some(time) = run.time() {
+    if let Some(time) = run.time_limit() {
         let left = time.saturating_sub(elapsed).as_secs_f64().ceil().max(1.0);
         let left = duration::show(Duration::from_secs(left as u64));
-        words.push(format!("{left} left"));
+        parts.push(format!("{left} left"));
     }
-    words.join(", ")
+    parts.join(", ")
 }

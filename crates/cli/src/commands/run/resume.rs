@@ -1,4 +1,4 @@
-//! `--resume`: a campaign that was stopped goes on.
+//! `--resume`: continue a campaign that was stopped.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -7,33 +7,33 @@ use clap::{CommandFactory, FromArgMatches};
 use testwright_campaign::store::{CampaignEnding, CampaignRecord, CampaignState, Store};
 use testwright_core::Error;
 
-use super::Run;
-use super::memory::{Earlier, Memory, Whereabouts};
-use crate::commands::{Arguments, Command};
+use super::RunCommand;
+use super::store_writer::{Location, StoppedCampaign, StoreWriter};
+use crate::commands::{Cli, Command};
 use crate::console::Console;
-use crate::project::Project;
+use crate::project::ProjectFolder;
 
-/// The last campaign that did not come to its end: how it was started, with what was typed now on top, and how far it had
-/// come.
+/// Finds the last unfinished campaign, and merges its arguments with those typed now.
 ///
-/// A store may come from a stranger. So options that name files to write, or variables that may load code, count only if
-/// they are typed again.
-pub(super) fn earlier(
+/// Returns the merged command, its arguments, and the state of the campaign. The store may come
+/// from a stranger: options that name files to write, and variables that may load code, count only
+/// if they are typed again.
+pub(super) fn load(
     console: &mut Console<'_>,
-    run: &Run,
-    words: &[OsString],
-) -> Result<(Run, Vec<OsString>, Earlier), Error> {
+    run: &RunCommand,
+    args: &[OsString],
+) -> Result<(RunCommand, Vec<OsString>, StoppedCampaign), Error> {
     let record = find(run)?;
-    let begun = &record.begun;
-    // What was typed now comes last, and the last one counts.
-    let before = begun.words.iter().skip(1);
+    let begun = &record.settings;
+    // Arguments typed now come last, because the last one counts.
+    let before = begun.command_line.iter().skip(1);
     let mut all: Vec<OsString> = before.map(OsString::from).collect();
-    all.extend(words.iter().filter(|word| is_new(run, word)).cloned());
+    all.extend(args.iter().filter(|arg| is_addition(run, arg)).cloned());
     let mut resumed = parse(&all)?;
-    for option in take_only_what_is_typed(&mut resumed, run) {
+    for option in drop_untyped_options(&mut resumed, run) {
         console.warning(
             &format!("`{option}` of the campaign is left out"),
-            Some("type it again if you want it: it is not taken from the store, which may be somebody else's"),
+            Some("type it again if you want it: it is not taken from the store, which may come from another user"),
         );
     }
     let is_elsewhere = |name: &str| Path::new(name).is_absolute();
@@ -44,20 +44,21 @@ pub(super) fn earlier(
         );
         return Err(Error::new(message).with_help("name it to resume the campaign"));
     }
-    let whereabouts = Whereabouts::new(run.store.as_deref(), &resumed)?;
-    if whereabouts.harness != begun.harness {
+    let location = Location::new(run.store.as_deref(), &resumed)?;
+    if location.harness != begun.harness {
         let message = format!(
             "the campaign was begun in another folder, with `{}`",
             begun.harness
         );
         return Err(Error::new(message).with_help("go to that folder to resume it"));
     }
-    let earlier = Memory::earlier(&whereabouts)?.ok_or_else(|| none(run))?;
-    Ok((resumed, all, earlier))
+    let stopped = StoreWriter::find_stopped(&location)?.ok_or_else(|| nothing_to_resume(run))?;
+    Ok((resumed, all, stopped))
 }
 
-/// Leaves out of a campaign's options those that must be typed, and tells which.
-fn take_only_what_is_typed(resumed: &mut Run, typed: &Run) -> Vec<&'static str> {
+/// Replaces security-relevant options of the campaign by those typed now, and returns the names of
+/// the options that differ.
+fn drop_untyped_options(resumed: &mut RunCommand, typed: &RunCommand) -> Vec<&'static str> {
     let mut left_out = Vec::new();
     let mut check = |option, differs: bool| left_out.extend(differs.then_some(option));
     check("--out", resumed.out != typed.out);
@@ -71,47 +72,48 @@ fn take_only_what_is_typed(resumed: &mut Run, typed: &Run) -> Vec<&'static str> 
     resumed.out.clone_from(&typed.out);
     resumed.keep_tests.clone_from(&typed.keep_tests);
     resumed.workers.env.clone_from(&typed.workers.env);
-    resumed.coverage.take_reports(&typed.coverage);
+    resumed.coverage.use_reports_of(&typed.coverage);
     resumed.store.clone_from(&typed.store);
     left_out
 }
 
-/// Whether a word says something that the campaign did not know.
-fn is_new(run: &Run, word: &OsStr) -> bool {
+/// Returns true if an argument adds something to those of the campaign.
+fn is_addition(run: &RunCommand, arg: &OsStr) -> bool {
     let mut names = run.harness.iter().chain(&run.more);
-    word != "--resume" && !names.any(|name| name == Path::new(word))
+    arg != "--resume" && !names.any(|name| name == Path::new(arg))
 }
 
-/// The campaign to go on with.
-fn find(run: &Run) -> Result<CampaignRecord, Error> {
+/// Finds the campaign to resume.
+fn find(run: &RunCommand) -> Result<CampaignRecord, Error> {
     let store: PathBuf = match &run.store {
         Some(path) => path.clone(),
-        None => Project::here()?.store().to_owned(),
+        None => ProjectFolder::here()?.store().to_owned(),
     };
     let Some(store) = Store::open_existing(&store)? else {
-        return Err(none(run));
+        return Err(nothing_to_resume(run));
     };
     let found = match run.harness.as_deref() {
-        Some(_) => store.unfinished(&Whereabouts::new(run.store.as_deref(), run)?.harness)?,
+        Some(_) => store.unfinished(&Location::new(run.store.as_deref(), run)?.harness)?,
         None => {
             let records = store.campaigns()?;
-            let is_left = |record: &CampaignRecord| match &record.state {
+            let is_resumable = |record: &CampaignRecord| match &record.state {
                 CampaignState::Running => false,
                 CampaignState::BrokenOff => true,
                 CampaignState::Ended(ending, _) => *ending != CampaignEnding::Complete,
             };
             records
                 .into_iter()
-                .filter(is_left)
+                .filter(is_resumable)
                 .max_by_key(|record| record.id)
         }
     };
-    found.ok_or_else(|| none(run))
+    found.ok_or_else(|| nothing_to_resume(run))
 }
 
-fn none(run: &Run) -> Error {
+/// Returns the error for a missing campaign.
+fn nothing_to_resume(run: &RunCommand) -> Error {
     let message = match run.harness.as_deref() {
-        Some(_) => format!("there is no campaign of `{}` to resume", run.names()),
+        Some(_) => format!("there is no campaign of `{}` to resume", run.joined_names()),
         None => "there is no campaign to resume".to_owned(),
     };
     Error::new(message).with_help(
@@ -119,15 +121,15 @@ fn none(run: &Run) -> Error {
     )
 }
 
-/// The arguments again, where later ones take the place of earlier ones.
-fn parse(words: &[OsString]) -> Result<Run, Error> {
-    let command = Arguments::command().mut_subcommand("run", |run| run.args_override_self(true));
+/// Parses arguments. Later options override earlier ones.
+fn parse(args: &[OsString]) -> Result<RunCommand, Error> {
+    let command = Cli::command().mut_subcommand("run", |run| run.args_override_self(true));
     let all = ["testwright", "run"].into_iter().map(OsString::from);
     let parsed = command
-        .try_get_matches_from(all.chain(words.iter().cloned()))
-        .and_then(|matches| Arguments::from_arg_matches(&matches));
+        .try_get_matches_from(all.chain(args.iter().cloned()))
+        .and_then(|matches| Cli::from_arg_matches(&matches));
     match parsed {
-        Ok(Arguments {
+        Ok(Cli {
             command: Command::Run(run),
         }) => Ok(run),
         Ok(_) => Err(Error::new("the campaign was not begun by `testwright run`")),

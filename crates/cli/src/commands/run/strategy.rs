@@ -1,4 +1,4 @@
-//! `--strategy`: how tests are made.
+//! `--strategy`: the way in which tests are made.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -6,32 +6,32 @@ use std::sync::Arc;
 use clap::{Args, ValueEnum};
 use testwright_core::generate::swarm::{Inclusion, Switching};
 use testwright_core::generate::{
-    Auto, ByClass, ClassTable, Exploit, Extend, ExtendOptions, Markov, MarkovModel, NewCoverage,
-    NothingNew, Profile, Search, SearchWatcher, SequenceOptions, Sequences, Shared, Strategy,
-    Summary, Swarm, SwarmOptions, search, search_with,
+    Auto, BorrowingStrategy, ByClass, ClassTable, Exploit, Extend, ExtendOptions, Markov,
+    MarkovModel, NewCoverage, NothingNew, Profile, SearchOptions, SearchSummary, SearchWatcher,
+    SequenceOptions, Sequences, Strategy, Swarm, SwarmOptions, search, search_with,
 };
-use testwright_core::{Classes, Covered, Error, System, Test};
-use testwright_python::Measured;
+use testwright_core::{ActionClasses, Covered, Error, System, Test};
+use testwright_python::MeasuredCode;
 
 use crate::console::Console;
 use crate::files::TextFile;
-use crate::subject::Subject;
-use crate::{Trouble, load};
+use crate::target::Target;
+use crate::{CommandError, load};
 
-/// How tests are made.
+/// Options that choose and configure the strategy.
 #[derive(Args)]
 #[command(next_help_heading = "How tests are made")]
 pub(super) struct StrategyArguments {
     /// How to choose what a test does next
     #[arg(long, value_name = "NAME", value_enum, default_value = "auto")]
-    strategy: Name,
+    strategy: StrategyName,
 
     /// What `markov`, `probabilities` and `sequences` work with: a file, or a folder of tests
     #[arg(long, value_name = "PATH")]
     from: Option<PathBuf>,
 
     /// How likely each line of the harness is to be in a test made by `swarm`
-    #[arg(long, value_name = "P", default_value = "0.5", value_parser = probability)]
+    #[arg(long, value_name = "P", default_value = "0.5", value_parser = parse_probability)]
     swarm_inclusion: f64,
 
     /// Let `swarm` change its mind so many times within each test
@@ -39,8 +39,9 @@ pub(super) struct StrategyArguments {
     swarm_switch: usize,
 }
 
+/// Values of `--strategy`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Name {
+enum StrategyName {
     /// mix all of them, and shift to what reaches new code in this system
     Auto,
     /// any enabled action, all equally likely
@@ -63,7 +64,8 @@ enum Name {
     Sequences,
 }
 
-pub(crate) fn probability(text: &str) -> Result<f64, String> {
+/// Parses a number from 0 to 1.
+pub(crate) fn parse_probability(text: &str) -> Result<f64, String> {
     let number = text.parse().ok();
     number
         .filter(|number| (0.0..=1.0).contains(number))
@@ -71,67 +73,75 @@ pub(crate) fn probability(text: &str) -> Result<f64, String> {
 }
 
 impl StrategyArguments {
-    /// What has to be measured for the strategy, whether anybody wants a report or not.
-    pub(super) fn measured(&self, wanted: Measured) -> Measured {
-        match (wanted, self.strategy) {
-            (Measured::Nothing, Name::Auto) => Measured::ModulesIfPossible,
-            (Measured::Nothing, Name::Exploit | Name::Extend) => Measured::Modules,
-            (wanted, _) => wanted,
+    /// Returns what must be measured. Some strategies need coverage even if no report is requested.
+    pub(super) fn measured(&self, requested: MeasuredCode) -> MeasuredCode {
+        match (requested, self.strategy) {
+            (MeasuredCode::Nothing, StrategyName::Auto) => MeasuredCode::ModulesIfPossible,
+            (MeasuredCode::Nothing, StrategyName::Exploit | StrategyName::Extend) => {
+                MeasuredCode::Modules
+            }
+            (requested, _) => requested,
         }
     }
 
-    /// Whether tests may have more steps than were asked for.
+    /// Returns true if tests may have more steps than `--length`.
     pub(super) fn may_be_longer(&self, is_length_fixed: bool) -> bool {
         match self.strategy {
-            Name::Auto => !is_length_fixed,
-            Name::Exploit | Name::Extend => true,
+            StrategyName::Auto => !is_length_fixed,
+            StrategyName::Exploit | StrategyName::Extend => true,
             _ => false,
         }
     }
 
-    /// The strategy, made for a system. A length that somebody asked for is kept to.
-    pub(super) fn chosen<S: System + Covered>(
+    /// Builds the strategy for a system. With a fixed length, tests are never longer than that.
+    pub(super) fn build<S: System + Covered>(
         &self,
         console: &mut Console<'_>,
-        system: &mut impl Subject,
+        system: &mut impl Target,
         is_length_fixed: bool,
-    ) -> Result<Chosen<S>, Trouble> {
-        let classes = Arc::new(Classes::new(system.actions()));
+    ) -> Result<SelectedStrategy<S>, CommandError> {
+        let classes = Arc::new(ActionClasses::new(system.actions()));
         let boxed: Box<dyn Strategy<S>> = match self.strategy {
-            Name::Auto => {
+            StrategyName::Auto => {
                 return Ok(match (system.is_measured(), is_length_fixed) {
-                    (true, false) => Chosen::Auto(Box::new(Auto::new(&classes, NewCoverage))),
+                    (true, false) => {
+                        SelectedStrategy::Auto(Box::new(Auto::new(&classes, NewCoverage)))
+                    }
                     (true, true) => {
                         let auto = Auto::new(&classes, NewCoverage);
-                        Chosen::Auto(Box::new(auto.with_fixed_length()))
+                        SelectedStrategy::Auto(Box::new(auto.with_fixed_length()))
                     }
-                    (false, false) => Chosen::Other(Box::new(Auto::new(&classes, NothingNew))),
+                    (false, false) => {
+                        SelectedStrategy::Other(Box::new(Auto::new(&classes, NothingNew)))
+                    }
                     (false, true) => {
                         let auto = Auto::new(&classes, NothingNew);
-                        Chosen::Other(Box::new(auto.with_fixed_length()))
+                        SelectedStrategy::Other(Box::new(auto.with_fixed_length()))
                     }
                 });
             }
-            Name::Random => return Ok(Chosen::Uniform),
-            Name::Swarm => Box::new(Swarm::new(&classes, self.swarm())),
-            Name::Equal => Box::new(ByClass::equal(&classes)),
-            Name::Rare => Box::new(Profile::new(&classes)),
-            Name::Exploit => Box::new(Exploit::with(NewCoverage)),
-            Name::Extend => Box::new(Extend::new(NewCoverage, ExtendOptions::default())),
-            Name::Markov => {
-                let file = self.file("markov", "a model that `testwright markov` wrote")?;
+            StrategyName::Random => return Ok(SelectedStrategy::Uniform),
+            StrategyName::Swarm => Box::new(Swarm::new(&classes, self.swarm_options())),
+            StrategyName::Equal => Box::new(ByClass::equal(&classes)),
+            StrategyName::Rare => Box::new(Profile::new(&classes)),
+            StrategyName::Exploit => Box::new(Exploit::with(NewCoverage)),
+            StrategyName::Extend => Box::new(Extend::new(NewCoverage, ExtendOptions::default())),
+            StrategyName::Markov => {
+                let file =
+                    self.required_file("markov", "a model that `testwright markov` wrote")?;
                 let (model, problems) = MarkovModel::read(&classes, &file.text);
-                load::refuse_problems(console, &file, &problems)?;
+                load::reject_problems(console, &file, &problems)?;
                 Box::new(Markov::new(&classes, model, 1.0))
             }
-            Name::Probabilities => {
-                let file = self.file("probabilities", "a file of lines `CLASS %%%% 0.5`")?;
+            StrategyName::Probabilities => {
+                let file =
+                    self.required_file("probabilities", "a file of lines `CLASS %%%% 0.5`")?;
                 let (table, problems) = ClassTable::read(&classes, &file.text);
-                load::refuse_problems(console, &file, &problems)?;
+                load::reject_problems(console, &file, &problems)?;
                 Box::new(ByClass::new(&classes, &table))
             }
-            Name::Sequences => {
-                let path = self.path("sequences", "saved tests, as a folder or a file")?;
+            StrategyName::Sequences => {
+                let path = self.required_path("sequences", "saved tests, as a folder or a file")?;
                 let mut tests = Vec::new();
                 for file in load::test_files(std::slice::from_ref(path))? {
                     let (file, test) = load::test(console, system, file)?;
@@ -141,10 +151,11 @@ impl StrategyArguments {
                 Box::new(Sequences::new(tests, SequenceOptions::default()))
             }
         };
-        Ok(Chosen::Other(boxed))
+        Ok(SelectedStrategy::Other(boxed))
     }
 
-    fn swarm(&self) -> SwarmOptions {
+    /// Returns the options of `swarm`.
+    fn swarm_options(&self) -> SwarmOptions {
         SwarmOptions {
             inclusion: Inclusion::Same(self.swarm_inclusion),
             switching: match self.swarm_switch {
@@ -155,47 +166,61 @@ impl StrategyArguments {
         }
     }
 
-    fn path(&self, strategy: &str, what: &str) -> Result<&PathBuf, Error> {
+    /// Returns the value of `--from`, which this strategy needs.
+    fn required_path(&self, strategy: &str, description: &str) -> Result<&PathBuf, Error> {
         self.from.as_ref().ok_or_else(|| {
-            Error::new(format!("the strategy `{strategy}` needs {what}"))
+            Error::new(format!("the strategy `{strategy}` needs {description}"))
                 .with_help("name it with `--from PATH`")
         })
     }
 
-    fn file(&self, strategy: &str, what: &str) -> Result<TextFile, Error> {
-        TextFile::read(self.path(strategy, what)?)
+    /// Reads the file named by `--from`.
+    fn required_file(&self, strategy: &str, description: &str) -> Result<TextFile, Error> {
+        TextFile::read(self.required_path(strategy, description)?)
     }
 }
 
-/// A strategy, ready to be used.
-pub(crate) enum Chosen<S> {
+/// A strategy that is ready to search.
+pub(crate) enum SelectedStrategy<S> {
+    /// Every enabled action is equally likely.
     Uniform,
+    /// The default mix of strategies.
     Auto(Box<Auto<NewCoverage>>),
+    /// Any other strategy.
     Other(Box<dyn Strategy<S>>),
 }
 
-impl<S: System + Covered> Chosen<S> {
-    /// Searches with it, and lets it profit from tests of others, if there are any.
+impl<S: System + Covered> SelectedStrategy<S> {
+    /// Searches with the strategy. `shared_tests` returns tests of other workers, which the
+    /// strategy may build on.
     pub(crate) fn search<F: FnMut(&mut S) -> Option<Test>>(
         self,
         system: &mut S,
-        plan: &Search,
+        plan: &SearchOptions,
         watcher: &mut dyn SearchWatcher<S>,
-        others: Option<F>,
-    ) -> Result<Summary, Error> {
-        // The usual ones are called directly, because a call through a pointer for each step would be felt.
-        match (self, others) {
-            (Chosen::Uniform, _) => search(system, plan, watcher),
-            (Chosen::Auto(mut auto), None) => search_with(system, &mut *auto, plan, watcher),
-            (Chosen::Auto(auto), Some(others)) => {
-                search_with(system, &mut Shared::new(*auto, others), plan, watcher)
+        shared_tests: Option<F>,
+    ) -> Result<SearchSummary, Error> {
+        // The common strategies are called directly: a virtual call for each step would be noticeable.
+        match (self, shared_tests) {
+            (SelectedStrategy::Uniform, _) => search(system, plan, watcher),
+            (SelectedStrategy::Auto(mut auto), None) => {
+                search_with(system, &mut *auto, plan, watcher)
             }
-            (Chosen::Other(mut strategy), None) => {
+            (SelectedStrategy::Auto(auto), Some(shared_tests)) => search_with(
+                system,
+                &mut BorrowingStrategy::new(*auto, shared_tests),
+                plan,
+                watcher,
+            ),
+            (SelectedStrategy::Other(mut strategy), None) => {
                 search_with(system, &mut strategy, plan, watcher)
             }
-            (Chosen::Other(strategy), Some(others)) => {
-                search_with(system, &mut Shared::new(strategy, others), plan, watcher)
-            }
+            (SelectedStrategy::Other(strategy), Some(shared_tests)) => search_with(
+                system,
+                &mut BorrowingStrategy::new(strategy, shared_tests),
+                plan,
+                watcher,
+            ),
         }
     }
 }

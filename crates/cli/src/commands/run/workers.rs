@@ -1,21 +1,21 @@
-//! `--jobs` and its like: how many processes, and what they may do.
+//! `--jobs` and related options: number of worker processes, and their limits.
 
 use std::ffi::OsString;
 use std::num::NonZero;
 use std::time::Duration;
 
 use clap::Args;
-use testwright_campaign::{Limits, Patience, spare_memory};
+use testwright_campaign::{ResourceLimits, Timeouts, available_memory};
 
 use crate::workers::start::Isolation;
 use crate::{duration, size};
 
-/// The processes that run the tests.
+/// Options for worker processes.
 #[derive(Args)]
 #[command(next_help_heading = "Worker processes")]
 pub(super) struct WorkerArguments {
     /// How many processes test; 0 is this one [default: one for each core; 1 with --seed, --show-output]
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = jobs)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = parse_jobs)]
     pub(super) jobs: Option<usize>,
 
     /// How long a test may take before it counts as a hang [default: no limit]
@@ -31,7 +31,7 @@ pub(super) struct WorkerArguments {
     file_size: usize,
 
     /// A variable for the processes, beside those of this one; repeatable
-    #[arg(long, value_name = "NAME=VALUE", value_parser = variable)]
+    #[arg(long, value_name = "NAME=VALUE", value_parser = parse_variable)]
     pub(super) env: Vec<(String, String)>,
 
     /// Run the tests in the current folder, not in copies of it that are removed afterwards
@@ -39,14 +39,21 @@ pub(super) struct WorkerArguments {
     in_place: bool,
 }
 
-fn jobs(text: &str) -> Result<usize, String> {
+/// Parses the value of `--jobs`.
+fn parse_jobs(text: &str) -> Result<usize, String> {
     text.parse()
         .ok()
-        .filter(|jobs| *jobs <= WorkerArguments::MOST)
-        .ok_or_else(|| format!("must be a whole number from 0 to {}", WorkerArguments::MOST))
+        .filter(|jobs| *jobs <= WorkerArguments::MAX_JOBS)
+        .ok_or_else(|| {
+            format!(
+                "must be a whole number from 0 to {}",
+                WorkerArguments::MAX_JOBS
+            )
+        })
 }
 
-fn variable(text: &str) -> Result<(String, String), String> {
+/// Parses `NAME=VALUE`.
+fn parse_variable(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
         _ => Err("must be a name, an equals sign and a value".to_owned()),
@@ -54,32 +61,34 @@ fn variable(text: &str) -> Result<(String, String), String> {
 }
 
 impl WorkerArguments {
-    /// Nobody has more cores, and a slip of the finger should not start a million processes.
-    const MOST: usize = 1024;
+    /// Limit of `--jobs`, so that a typing error does not start a million processes.
+    const MAX_JOBS: usize = 1024;
 
-    /// How many workers to start if nobody says.
-    pub(super) fn one_for_each_core() -> usize {
+    /// Returns the default number of workers: one for each core.
+    pub(super) fn default_jobs() -> usize {
         std::thread::available_parallelism().map_or(1, NonZero::get)
     }
 
-    pub(super) fn patience(&self, step: Duration) -> Patience {
-        let usual = Patience::default();
-        Patience {
+    /// Returns the time limits of a worker. A reset may take at least as long as a step.
+    pub(super) fn patience(&self, step: Duration) -> Timeouts {
+        let defaults = Timeouts::default();
+        Timeouts {
             step,
-            reset: usual.reset.max(step),
+            reset: defaults.reset.max(step),
             test: self.test_timeout,
         }
     }
 
+    /// Returns the limits and the environment of the worker processes.
     pub(super) fn isolation(&self, jobs: usize, shows_output: bool) -> Isolation {
-        // Reduction takes a worker beside those that search.
-        let share = |spare: u64| (spare / (jobs as u64 + 1)).max(512 << 20);
+        // One more process is needed for reduction.
+        let share = |free: u64| (free / (jobs as u64 + 1)).max(512 << 20);
         Isolation {
             in_place: self.in_place,
-            limits: Limits {
+            limits: ResourceLimits {
                 memory: match self.memory {
                     Some(memory) => Some(memory as u64),
-                    None => spare_memory().map(share),
+                    None => available_memory().map(share),
                 },
                 file_size: Some(self.file_size as u64),
             },

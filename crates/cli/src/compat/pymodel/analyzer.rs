@@ -1,8 +1,8 @@
-//! `pma`: all states of a model, as a machine.
+//! `pma`: explores the states of a model, and writes them as a state machine.
 
-use super::super::{Calling, Ended, Tool};
-use super::{Exploring, help};
-use crate::Trouble;
+use super::super::{Invocation, Tool, ToolOutcome};
+use super::{ExplorationArguments, print_help};
+use crate::CommandError;
 use crate::console::Console;
 
 /// Explore models, and write what was found as an FSM module
@@ -10,14 +10,18 @@ use crate::console::Console;
 #[command(name = "pma")]
 pub(in crate::compat) struct Analyzer {
     #[command(flatten)]
-    exploring: Exploring,
+    exploration: ExplorationArguments,
 }
 
 impl Tool for Analyzer {
-    fn run(self, console: &mut Console<'_>, calling: &Calling) -> Result<Ended, Trouble> {
-        if self.exploring.models.is_empty() {
-            return Ok(help::<Analyzer>(console));
+    fn run(
+        self,
+        console: &mut Console<'_>,
+        invocation: &Invocation,
+    ) -> Result<ToolOutcome, CommandError> {
+        if self.exploration.models.is_empty() {
+            return Ok(print_help::<Analyzer>(console));
         }
-        self.exploring.run(console, calling, |_, _, _| Ok(()))
+        self.exploration.run(console, invocation, |_, _, _| Ok(()))
     }
 }

@@ -1,4 +1,5 @@
-//! `trun`: commands from a list. `tdiff`: what a command prints, compared with what it once printed.
+//! `trun`: runs the commands of a list. `tdiff`: compares the output of a command with an earlier
+//! output.
 
 use std::ffi::OsString;
 use std::fs::{self, File, Permissions};
@@ -10,15 +11,15 @@ use std::process::{Command, Stdio};
 use tempfile::TempDir;
 use testwright_core::Error;
 
-use super::super::{Calling, Ended, Tool};
-use super::{ended, help};
-use crate::Trouble;
+use super::super::{Invocation, Tool, ToolOutcome};
+use super::{outcome_of_error, print_help};
+use crate::CommandError;
 use crate::console::Console;
 
-/// The tools that commands may name, beside those that the machine has.
+/// The tools that commands may name, beside the programs of the machine.
 const TOOLS: [&str; 6] = ["pma", "pmt", "pmg", "pmv", "trun", "tdiff"];
 
-/// Kinds of pictures that commands may have drawn by Graphviz.
+/// The kinds of pictures that Graphviz draws for commands.
 const PICTURES: [&str; 3] = ["svg", "ps", "pdf"];
 
 /// Run all commands of a list
@@ -31,35 +32,40 @@ pub(in crate::compat) struct CaseRunner {
 }
 
 impl Tool for CaseRunner {
-    fn run(self, console: &mut Console<'_>, _calling: &Calling) -> Result<Ended, Trouble> {
+    fn run(
+        self,
+        console: &mut Console<'_>,
+        _calling: &Invocation,
+    ) -> Result<ToolOutcome, CommandError> {
         let Some(module) = &self.module else {
-            return Ok(help::<CaseRunner>(console));
+            return Ok(print_help::<CaseRunner>(console));
         };
         let cases =
-            match testwright_python::attach(|python| testwright_python::cases(python, module)) {
+            match testwright_python::attach(|python| testwright_python::load_cases(python, module))
+            {
                 Ok(cases) => cases,
-                Err(trouble) => return ended(console, &trouble),
+                Err(error) => return outcome_of_error(console, &error),
             };
-        let tools = Tools::new()?;
-        // Where nobody watches, what it says itself comes last: so it is in all outputs that were ever kept.
-        let is_watched = io::stdout().is_terminal();
+        let tools = ToolFolder::new()?;
+        // Without a terminal, the titles come last, as in all outputs that users have kept.
+        let is_terminal = io::stdout().is_terminal();
         let mut own = Vec::new();
         for (title, command) in &cases {
             own.push(title.as_str());
-            if is_watched {
-                console.say(title);
+            if is_terminal {
+                console.out(title);
             }
             console.flush();
             tools.shell(command).status().map_err(cannot_start)?;
             own.push("");
-            if is_watched {
-                console.say("");
+            if is_terminal {
+                console.out("");
             }
         }
-        if !is_watched {
-            own.iter().for_each(|line| console.say(line));
+        if !is_terminal {
+            own.iter().for_each(|line| console.out(line));
         }
-        Ok(Ended::Well)
+        Ok(ToolOutcome::Passed)
     }
 }
 
@@ -73,9 +79,13 @@ pub(in crate::compat) struct Comparer {
 }
 
 impl Tool for Comparer {
-    fn run(self, console: &mut Console<'_>, _calling: &Calling) -> Result<Ended, Trouble> {
+    fn run(
+        self,
+        console: &mut Console<'_>,
+        _calling: &Invocation,
+    ) -> Result<ToolOutcome, CommandError> {
         let [command, argument] = self.words.as_slice() else {
-            return Ok(help::<Comparer>(console));
+            return Ok(print_help::<Comparer>(console));
         };
         let [log, expected] =
             ["log", "ref"].map(|ending| PathBuf::from(format!("{argument}.{ending}")));
@@ -92,50 +102,52 @@ impl Tool for Comparer {
         let printed = File::create(&log).map_err(unwritten)?;
         let also = printed.try_clone().map_err(unwritten)?;
         console.flush();
-        let tools = Tools::new()?;
+        let tools = ToolFolder::new()?;
         let mut ran = tools.shell(&format!("{command} {argument}"));
         ran.stdout(printed).stderr(also);
         ran.status().map_err(cannot_start)?;
         let mut compared = Command::new("diff");
         compared.arg("-b").arg(&log).arg(&expected);
         if compared.status().map_err(cannot_start)?.success() {
-            Ok(Ended::Well)
+            Ok(ToolOutcome::Passed)
         } else {
-            Err(Trouble::Told)
+            Err(CommandError::Reported)
         }
     }
 }
 
+/// Returns the error for a command that cannot be started.
 fn cannot_start(error: io::Error) -> Error {
     Error::new(format!("cannot start a command: {error}"))
 }
 
-/// A folder in which our tools have their old names.
-struct Tools {
+/// A folder with programs that have the names of PyModel's tools.
+struct ToolFolder {
     folder: TempDir,
 }
 
-impl Tools {
-    fn new() -> Result<Tools, Error> {
+impl ToolFolder {
+    /// Writes the programs to a temporary folder.
+    fn new() -> Result<ToolFolder, Error> {
         let python = testwright_python::attach(testwright_python::executable)
             .ok_or_else(|| Error::new("there is no Python program to run commands with"))?;
-        let written = || -> io::Result<Tools> {
+        let written = || -> io::Result<ToolFolder> {
             let folder = tempfile::tempdir()?;
-            let python = quoted(&python);
+            let python = shell_quoted(&python);
             for tool in TOOLS {
                 let line = format!("exec {python} -m testwright compat {tool} \"$@\"");
-                program(&folder.path().join(tool), &line)?;
+                write_program(&folder.path().join(tool), &line)?;
             }
             for kind in PICTURES {
                 let line = format!("exec dot -v -T{kind} -o \"$1.{kind}\" \"$1.dot\"");
-                program(&folder.path().join(format!("dot{kind}")), &line)?;
+                write_program(&folder.path().join(format!("dot{kind}")), &line)?;
             }
-            Ok(Tools { folder })
+            Ok(ToolFolder { folder })
         };
         written().map_err(|error| Error::new(format!("cannot write a folder of programs: {error}")))
     }
 
-    /// A command as it would be typed where these tools are.
+    /// Returns a shell command whose `PATH` begins with this folder.
     fn shell(&self, line: &str) -> Command {
         let path = std::env::var_os("PATH").unwrap_or_default();
         let mut path: Vec<PathBuf> = std::env::split_paths(&path).collect();
@@ -148,12 +160,13 @@ impl Tools {
     }
 }
 
-fn program(file: &Path, line: &str) -> io::Result<()> {
+/// Writes an executable shell script of one line.
+fn write_program(file: &Path, line: &str) -> io::Result<()> {
     fs::write(file, format!("#!/bin/sh\n{line}\n"))?;
     fs::set_permissions(file, Permissions::from_mode(0o755))
 }
 
-/// A path as a word of the shell.
-fn quoted(path: &Path) -> String {
+/// Quotes a path for a shell.
+fn shell_quoted(path: &Path) -> String {
     format!("'{}'", path.display().to_string().replace('\'', "'\\''"))
 }

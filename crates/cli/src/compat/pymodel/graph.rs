@@ -1,25 +1,25 @@
-//! `pmg`: a machine as a DOT file. `pmv`: exploring, and drawing what was found.
+//! `pmg`: a state machine as a DOT file. `pmv`: explores models and draws the result.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use testwright_core::Error;
-use testwright_python::Machine;
+use testwright_python::FsmDrawing;
 use testwright_report::graph::{Labels, dot, svg};
 
-use super::super::{Calling, Ended, Tool};
-use super::{Exploring, ended, first_name, help};
+use super::super::{Invocation, Tool, ToolOutcome};
+use super::{ExplorationArguments, first_name, outcome_of_error, print_help};
 use crate::console::Console;
-use crate::files::Place;
-use crate::{Trouble, pictures};
+use crate::files::UserPath;
+use crate::{CommandError, pictures};
 
 /// The kind of picture that needs no other program.
 const SVG: &str = "svg";
 
-/// How to draw.
+/// The options of drawing.
 #[derive(clap::Args)]
-struct Drawing {
+struct DrawingArguments {
     /// What to write at transitions: action, name or none
     #[arg(
         short = 'l',
@@ -38,8 +38,8 @@ struct Drawing {
     no_transition_tooltip: bool,
 }
 
-impl Drawing {
-    /// The command that draws like that.
+impl DrawingArguments {
+    /// Returns the `pmg` command line for this drawing.
     fn as_command(&self, base: &str) -> String {
         let mut words = vec!["pmg", "--transitionLabels", &self.labels];
         if self.no_state_tooltip {
@@ -52,12 +52,13 @@ impl Drawing {
         words.join(" ")
     }
 
-    fn options(&self) -> dot::Options {
-        dot::Options {
+    /// Converts the options.
+    fn options(&self) -> dot::DotOptions {
+        dot::DotOptions {
             labels: match self.labels.as_str() {
                 "name" => Labels::Name,
                 "none" => Labels::None,
-                // Any other word, too: so it was always.
+                // PyModel accepts any other word, too.
                 _ => Labels::Action,
             },
             state_tooltips: !self.no_state_tooltip,
@@ -79,30 +80,34 @@ pub(in crate::compat) struct Grapher {
     output: Option<String>,
 
     #[command(flatten)]
-    drawing: Drawing,
+    drawing: DrawingArguments,
 }
 
 impl Tool for Grapher {
-    fn run(self, console: &mut Console<'_>, _calling: &Calling) -> Result<Ended, Trouble> {
+    fn run(
+        self,
+        console: &mut Console<'_>,
+        _calling: &Invocation,
+    ) -> Result<ToolOutcome, CommandError> {
         let Some(module) = self.fsm.first() else {
-            return Ok(help::<Grapher>(console));
+            return Ok(print_help::<Grapher>(console));
         };
         let base = self.output.clone();
         let base = base.unwrap_or_else(|| first_name(&self.fsm));
-        let place = Place::new(&PathBuf::from(format!("{base}.dot")))?;
+        let path = UserPath::new(&PathBuf::from(format!("{base}.dot")))?;
         testwright_python::attach(|interpreter| {
-            let machine = match Machine::load(interpreter, module) {
+            let machine = match FsmDrawing::load(interpreter, module) {
                 Ok(machine) => machine,
-                Err(trouble) => return ended(console, &trouble),
+                Err(problem) => return outcome_of_error(console, &problem),
             };
-            let graph = pictures::of_machine(&machine, title(&base));
-            place.write(&dot::write(&graph, &self.drawing.options()))?;
-            Ok(Ended::Well)
+            let graph = pictures::machine_graph(&machine, title(&base));
+            path.write(&dot::write(&graph, &self.drawing.options()))?;
+            Ok(ToolOutcome::Passed)
         })
     }
 }
 
-/// The name of a graph: that of its file, up to the first dot.
+/// Returns the name of a graph: the name of its file, up to the first dot.
 fn title(base: &str) -> &str {
     let file = Path::new(base).file_name().and_then(|name| name.to_str());
     file.unwrap_or(base).split('.').next().unwrap_or_default()
@@ -113,10 +118,10 @@ fn title(base: &str) -> &str {
 #[command(name = "pmv")]
 pub(in crate::compat) struct Viewer {
     #[command(flatten)]
-    exploring: Exploring,
+    exploration: ExplorationArguments,
 
     #[command(flatten)]
-    drawing: Drawing,
+    drawing: DrawingArguments,
 
     /// The kind of picture; any but svg is drawn by Graphviz
     #[arg(
@@ -129,37 +134,41 @@ pub(in crate::compat) struct Viewer {
 }
 
 impl Tool for Viewer {
-    fn run(self, console: &mut Console<'_>, calling: &Calling) -> Result<Ended, Trouble> {
-        if self.exploring.models.is_empty() {
-            return Ok(help::<Viewer>(console));
+    fn run(
+        self,
+        console: &mut Console<'_>,
+        invocation: &Invocation,
+    ) -> Result<ToolOutcome, CommandError> {
+        if self.exploration.models.is_empty() {
+            return Ok(print_help::<Viewer>(console));
         }
-        let base = self.exploring.base();
-        let place = |ending: &str| Place::new(&PathBuf::from(format!("{base}.{ending}")));
-        let [graph, picture] = [place("dot")?, place(&self.file_type)?];
-        // It says which commands it gives, and those who compare what it says with what it said once expect that.
-        console.say(self.exploring.as_command());
-        self.exploring
-            .run(console, calling, |console, models, explored| {
-                let drawn = pictures::of_exploration(&models.product, explored, title(&base));
+        let base = self.exploration.base();
+        let path = |ending: &str| UserPath::new(&PathBuf::from(format!("{base}.{ending}")));
+        let [graph, picture] = [path("dot")?, path(&self.file_type)?];
+        // PyModel prints the commands that it runs, and users compare the output with earlier ones.
+        console.out(self.exploration.as_command());
+        self.exploration
+            .run(console, invocation, |console, models, explored| {
+                let drawn = pictures::exploration_graph(&models.product, explored, title(&base));
                 let options = self.drawing.options();
-                console.say(self.drawing.as_command(&base));
+                console.out(self.drawing.as_command(&base));
                 graph.write(&dot::write(&drawn, &options))?;
                 let kind = &self.file_type;
-                console.say(format_args!("dot -T{kind} -o {base}.{kind} {base}.dot"));
+                console.out(format_args!("dot -T{kind} -o {base}.{kind} {base}.dot"));
                 console.flush();
                 if self.file_type != SVG {
-                    return Ok(draw_elsewhere(&self.file_type, &graph, &picture)?);
+                    return Ok(draw_with_graphviz(&self.file_type, &graph, &picture)?);
                 }
                 let labels = options.labels;
                 let trace = None;
-                picture.write(&svg::write(&drawn, &svg::Options { labels, trace }))?;
+                picture.write(&svg::write(&drawn, &svg::SvgOptions { labels, trace }))?;
                 Ok(())
             })
     }
 }
 
-/// Has a picture drawn by Graphviz, which knows many kinds.
-fn draw_elsewhere(kind: &str, graph: &Place, picture: &Place) -> Result<(), Error> {
+/// Draws a picture with Graphviz, which supports many formats.
+fn draw_with_graphviz(kind: &str, graph: &UserPath, picture: &UserPath) -> Result<(), Error> {
     let mut dot = Command::new("dot");
     dot.arg(format!("-T{kind}"));
     dot.arg("-o").arg(picture.absolute()).arg(graph.absolute());
@@ -167,13 +176,13 @@ fn draw_elsewhere(kind: &str, graph: &Place, picture: &Place) -> Result<(), Erro
         "leave `-T` out for svg, which needs no other program; `{}` is written in any case",
         graph.shown().display()
     );
-    let trouble = match dot.status() {
+    let problem = match dot.status() {
         Ok(status) if status.success() => return Ok(()),
         Ok(_) => "could not draw it",
         Err(error) if error.kind() == ErrorKind::NotFound => "is not there",
         Err(_) => "cannot be started",
     };
     let message =
-        format!("a picture of the kind `{kind}` needs Graphviz, and its program `dot` {trouble}");
+        format!("a picture of the kind `{kind}` needs Graphviz, and its program `dot` {problem}");
     Err(Error::new(message).with_help(help))
 }

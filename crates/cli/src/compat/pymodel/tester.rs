@@ -1,15 +1,17 @@
-//! `pmt`: runs through a model, with or without an implementation.
+//! `pmt`: random runs of a model, with or without an implementation.
 
 use std::time::Duration;
 
-use testwright_core::product::{Label, Words};
-use testwright_model::{Implementation, Plan, RunEnd, RunWatcher, Runs, step_text, suite_file};
+use testwright_core::product::{Interner, StepLabel};
+use testwright_model::{
+    Implementation, ModelRunner, RunEnd, RunPlan, RunWatcher, step_text, suite_file,
+};
 use testwright_python::Models;
 
-use super::super::{Calling, Ended, Tool, seconds};
-use super::{Actions, ended, help, keep_imported, output};
+use super::super::{Invocation, Tool, ToolOutcome, seconds};
+use super::{ActionFilterArguments, outcome_of_error, output_path, print_help, refuse_imported};
 use crate::console::Console;
-use crate::{Trouble, models, quantity};
+use crate::{CommandError, models, quantity};
 
 /// Run tests: traces of a model, or an implementation compared with it
 #[derive(clap::Parser)]
@@ -20,7 +22,7 @@ pub(in crate::compat) struct Tester {
     models: Vec<String>,
 
     #[command(flatten)]
-    actions: Actions,
+    actions: ActionFilterArguments,
 
     /// How many steps to take at most to come to an end
     #[arg(
@@ -91,15 +93,19 @@ impl Tool for Tester {
     const WITHOUT_EFFECT: &'static [(&'static str, &'static str)] =
         &[("debug", "use `breakpoint()` in the model or the stepper")];
 
-    fn run(self, console: &mut Console<'_>, calling: &Calling) -> Result<Ended, Trouble> {
+    fn run(
+        self,
+        console: &mut Console<'_>,
+        invocation: &Invocation,
+    ) -> Result<ToolOutcome, CommandError> {
         if self.models.is_empty() {
-            return Ok(help::<Tester>(console));
+            return Ok(print_help::<Tester>(console));
         }
         let mut read: Vec<&str> = self.models.iter().map(String::as_str).collect();
         read.extend(self.iut.as_deref());
         read.extend(self.strategy.as_deref());
         let written = self.output.as_ref();
-        let written = written.map(|name| output(name, &read).map(|place| (name, place)));
+        let written = written.map(|name| output_path(name, &read).map(|place| (name, place)));
         let written = written.transpose()?;
         models::with_models(
             console,
@@ -107,17 +113,17 @@ impl Tool for Tester {
             &self.actions.filter(),
             |console, models| {
                 if let Some((name, place)) = &written {
-                    keep_imported(place, name, models)?;
+                    refuse_imported(place, name, models)?;
                 }
-                let (recorded, result) = self.test(console, models);
+                let (recorded, result) = self.run_all(console, models);
                 if let Some((_, place)) = &written {
                     let product = &models.product;
-                    let (words, vocabulary) = (product.words(), product.vocabulary());
+                    let (words, vocabulary) = (product.interner(), product.vocabulary());
                     place.write(&suite_file::write(
                         words,
                         vocabulary,
                         &recorded,
-                        calling.line(),
+                        invocation.line(),
                     ))?;
                 }
                 result
@@ -127,108 +133,114 @@ impl Tool for Tester {
 }
 
 impl Tester {
-    /// All runs, and what was done in them.
-    fn test(
+    /// Performs all runs. Returns their steps, and the outcome.
+    fn run_all(
         &self,
         console: &mut Console<'_>,
         models: &mut Models<'_>,
-    ) -> (Vec<Vec<Label>>, Result<Ended, Trouble>) {
-        let patience = Some(self.timeout).filter(|patience| !patience.is_zero());
+    ) -> (Vec<Vec<StepLabel>>, Result<ToolOutcome, CommandError>) {
+        let timeout = Some(self.timeout).filter(|timeout| !timeout.is_zero());
         let stepper = self.iut.as_ref();
-        let stepper = stepper.map(|name| Ok(models.stepper(name, patience)?.showing_tracebacks()));
+        let stepper = stepper.map(|name| Ok(models.stepper(name, timeout)?.with_tracebacks()));
         let prepared = stepper.transpose().and_then(|stepper| {
             let chooser = models.chooser(self.strategy.as_deref())?;
             if self.seed != 0 {
-                // Python does not look at the sign either.
+                // Python ignores the sign of a seed, too.
                 models.seed(self.seed.unsigned_abs())?;
             }
             Ok((stepper, chooser))
         });
         let (mut stepper, mut chooser) = match prepared {
             Ok(prepared) => prepared,
-            Err(trouble) => return (Vec::new(), ended(console, &trouble)),
+            Err(error) => return (Vec::new(), outcome_of_error(console, &error)),
         };
         testwright_python::flush();
         let has_stepper = stepper.is_some();
-        let mut runs = Runs {
+        let mut runs = ModelRunner {
             product: &mut models.product,
             chooser: &mut chooser,
             implementation: stepper
                 .as_mut()
                 .map(|stepper| stepper as &mut dyn Implementation),
-            plan: Plan {
+            plan: RunPlan {
                 runs: Some(self.nruns).filter(|runs| *runs > 0),
                 steps: Some(self.nsteps).filter(|steps| *steps > 0),
                 cleanup: self.cleanup_steps,
-                check: false,
-                put_back: false,
+                check_invariants: false,
+                restore_initial: false,
             },
         };
-        // The first run is as good as ever, and its lines are what they always were; but nobody should have to wait for
-        // its end to learn that there is no other.
-        if let Some(model) = runs.without_reset() {
+        // The warning comes before the first run, so that users need not wait to learn that there
+        // is no other. The lines of the run itself are the same as ever.
+        if let Some(model) = runs.unresettable_model() {
             let message = format!("`{model}` has no `Reset`, so there is only one run");
             console.warning(&message, None);
             console.flush();
         }
-        let mut watcher = Shown {
+        let mut watcher = RunPrinter {
             console,
             quiet: self.quiet,
             has_stepper,
             recorded: Vec::new(),
         };
-        let (tally, result) = runs.all(&mut watcher);
+        let (totals, result) = runs.run_all(&mut watcher);
         let recorded = std::mem::take(&mut watcher.recorded);
-        if let Err(trouble) = result {
-            return (recorded, ended(console, &trouble));
+        if let Err(error) = result {
+            return (recorded, outcome_of_error(console, &error));
         }
-        if tally.runs > 1 {
-            console.say(format_args!("Test finished, completed {} runs", tally.runs));
+        if totals.runs > 1 {
+            console.out(format_args!(
+                "Test finished, completed {} runs",
+                totals.runs
+            ));
         }
-        (recorded, Ok(Ended::Well))
+        (recorded, Ok(ToolOutcome::Passed))
     }
 }
 
-/// Says each step, and how each run ended.
-struct Shown<'c, 'o> {
+/// Prints each step, and the end of each run.
+struct RunPrinter<'c, 'o> {
     console: &'c mut Console<'o>,
+    /// Print only the names of actions.
     quiet: bool,
+    /// True if there is an implementation to compare with.
     has_stepper: bool,
-    recorded: Vec<Vec<Label>>,
+    /// The steps of all runs.
+    recorded: Vec<Vec<StepLabel>>,
 }
 
-impl RunWatcher for Shown<'_, '_> {
-    fn begins(&mut self, _run: usize) {
+impl RunWatcher for RunPrinter<'_, '_> {
+    fn run_started(&mut self, _run: usize) {
         self.recorded.push(Vec::new());
     }
 
-    fn step(&mut self, words: &Words, label: Label, _is_observed: bool) {
+    fn step(&mut self, words: &Interner, label: StepLabel, _is_observed: bool) {
         testwright_python::flush();
         if self.quiet {
-            self.console.say(words.name_text(label.name))
+            self.console.out(words.name_text(label.name))
         } else {
-            self.console.say(step_text(words, label))
+            self.console.out(step_text(words, label))
         }
-        // What the stepper prints comes after that.
+        // The output of the stepper must come after that.
         self.console.flush();
         if let Some(run) = self.recorded.last_mut() {
             run.push(label);
         }
     }
 
-    fn ended(&mut self, end: &RunEnd) -> bool {
+    fn run_ended(&mut self, end: &RunEnd) -> bool {
         testwright_python::flush();
         let RunEnd { run, steps, .. } = end;
         let info = end.info();
-        self.console.say(match (&end.failure, self.has_stepper) {
+        self.console.out(match (&end.failure, self.has_stepper) {
             (Some(failure), _) => {
                 format!("{run:3}. Failure at step {steps}, {}", failure.message)
             }
             (None, true) => format!("{run:3}. Success at step {steps}, {info}"),
             (None, false) => format!("{run:3}. Finished at step {steps}, {info}"),
         });
-        if end.leftovers > 0 {
-            let left = quantity::of(end.leftovers as u64, "observation");
+        if end.unhandled > 0 {
+            let left = quantity::of(end.unhandled as u64, "observation");
             let message = format!("run {run} ended before {left} that had come could be looked at");
             self.console.warning(&message, None);
         }

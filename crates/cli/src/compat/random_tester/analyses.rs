@@ -1,10 +1,10 @@
-//! What can be told from what each test covers.
+//! Analyses of the coverage of tests: localisation, saturation, counts, and the best test.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use testwright_core::analyse::localize::{Formula, Spectrum};
+use testwright_core::analyse::localize::{Spectrum, SuspicionFormula};
 use testwright_core::analyse::saturation::Sessions;
 use testwright_core::generate::Swarm;
 use testwright_core::generate::swarm::SwarmRecord;
@@ -12,36 +12,41 @@ use testwright_core::{Coverage, Error, System, TargetId, Test};
 use testwright_python::Collector;
 
 use super::RandomTester;
-use super::failures::Hit;
-use super::observed::Observed;
-use super::session::Places;
+use super::failures::StopTarget;
+use super::observed_system::ObservedSystem;
+use super::session::SessionFiles;
 use super::strategy::configuration;
-use crate::compat::tally::{Line, Names, statements_of};
-use crate::compat::{test_file, words};
+use crate::compat::covered_code::{CodeNames, SourceLine, statements_of};
+use crate::compat::{test_file, tstl_text};
 
-/// What was learned so far.
-pub(super) struct Analyses<'t> {
+/// The data for all analyses.
+pub(super) struct CoverageAnalyses<'t> {
     tool: &'t RandomTester,
-    places: &'t Places,
+    files: &'t SessionFiles,
+    /// The coverage of parallel sessions, which shows saturation.
     sessions: Sessions,
-    /// How many tests covered what.
+    /// The number of tests that covered each branch.
     branches: BTreeMap<TargetId, u64>,
-    statements: BTreeMap<Line, u64>,
-    /// Who covered what, for branches and for statements.
+    /// The number of tests that covered each statement.
+    statements: BTreeMap<SourceLine, u64>,
+    /// The tests that covered branches and statements, for localisation.
     spectra: [Spectrum; 2],
-    /// The statements that the second of them knows, by number.
-    lines: Vec<Line>,
+    /// The statements of the second spectrum, by number.
+    lines: Vec<SourceLine>,
+    /// The test that covers the most branches and statements so far.
     best: Option<((usize, usize), Test)>,
+    /// The included classes and the coverage of each test.
     swarm: Vec<SwarmRecord>,
-    /// What somebody waits for, if the last test covered it.
-    pub(super) hit: Option<Hit>,
+    /// The target that stops the search, if the last test covered it.
+    pub(super) hit: Option<StopTarget>,
 }
 
-impl<'t> Analyses<'t> {
-    pub(super) fn new(tool: &'t RandomTester, places: &'t Places) -> Analyses<'t> {
-        Analyses {
+impl<'t> CoverageAnalyses<'t> {
+    /// Creates the analyses without any data.
+    pub(super) fn new(tool: &'t RandomTester, files: &'t SessionFiles) -> CoverageAnalyses<'t> {
+        CoverageAnalyses {
             tool,
-            places,
+            files,
             sessions: Sessions::new(tool.sessions),
             branches: BTreeMap::new(),
             statements: BTreeMap::new(),
@@ -53,10 +58,10 @@ impl<'t> Analyses<'t> {
         }
     }
 
-    /// Takes note of a test and what it covered.
-    pub(super) fn note(
+    /// Records a test and its coverage.
+    pub(super) fn add_test(
         &mut self,
-        observed: &mut Observed<'_, '_, '_>,
+        observed: &mut ObservedSystem<'_, '_, '_>,
         test: &Test,
         covered: &Coverage,
         failed: bool,
@@ -64,7 +69,7 @@ impl<'t> Analyses<'t> {
         let Some(collector) = observed.system.coverage() else {
             return;
         };
-        if self.places.counts.is_some() {
+        if self.files.counts.is_some() {
             for target in covered.iter() {
                 *self.branches.entry(target).or_default() += 1;
             }
@@ -75,8 +80,8 @@ impl<'t> Analyses<'t> {
         if self.tool.localize && !failed {
             self.add_to_spectra(collector, covered, false);
         }
-        self.hit = self.find_hit(collector, covered);
-        if self.places.best.is_some() && self.is_allowed_best(collector, covered) {
+        self.hit = self.find_stop_target(collector, covered);
+        if self.files.best.is_some() && self.may_be_best(collector, covered) {
             let size = (
                 covered.len(),
                 statements_of(collector, covered.iter()).len(),
@@ -84,30 +89,34 @@ impl<'t> Analyses<'t> {
             if self.best.as_ref().is_none_or(|(best, _)| size > *best) {
                 observed
                     .console
-                    .say(format_args!("NEW BEST COVERAGE TEST: {size:?}"));
+                    .out(format_args!("NEW BEST COVERAGE TEST: {size:?}"));
                 self.best = Some((size, test.clone()));
             }
         }
     }
 
-    /// Takes note of what the final form of a failing test covered.
-    pub(super) fn note_failure(&mut self, observed: &Observed<'_, '_, '_>, covered: &Coverage) {
+    /// Records the coverage of the final form of a failing test.
+    pub(super) fn add_failure(
+        &mut self,
+        observed: &ObservedSystem<'_, '_, '_>,
+        covered: &Coverage,
+    ) {
         if let Some(collector) = observed.system.coverage().filter(|_| self.tool.localize) {
             self.add_to_spectra(collector, covered, true);
         }
     }
 
-    /// Takes note of what a swarm had in.
-    pub(super) fn note_swarm(
+    /// Records the classes that a swarm included.
+    pub(super) fn add_swarm(
         &mut self,
-        observed: &Observed<'_, '_, '_>,
+        observed: &ObservedSystem<'_, '_, '_>,
         swarm: Option<&Rc<RefCell<Swarm>>>,
         covered: &Coverage,
     ) {
-        let (Some(collector), Some(_)) = (observed.system.coverage(), &self.places.swarm) else {
+        let (Some(collector), Some(_)) = (observed.system.coverage(), &self.files.swarm) else {
             return;
         };
-        let names = Names::new(collector);
+        let names = CodeNames::new(collector);
         let statements = statements_of(collector, covered.iter());
         self.swarm.push(SwarmRecord {
             classes: match swarm {
@@ -125,6 +134,7 @@ impl<'t> Analyses<'t> {
         });
     }
 
+    /// Adds the coverage of a test to both spectra.
     fn add_to_spectra(&mut self, collector: &Collector<'_>, covered: &Coverage, failed: bool) {
         let lines = statements_of(collector, covered.iter());
         let lines: Coverage = lines.into_iter().map(|line| self.number_of(line)).collect();
@@ -133,7 +143,8 @@ impl<'t> Analyses<'t> {
         statements.add(&lines, failed);
     }
 
-    fn number_of(&mut self, line: Line) -> TargetId {
+    /// Returns the number of a statement in its spectrum.
+    fn number_of(&mut self, line: SourceLine) -> TargetId {
         let known = self.lines.iter().position(|known| *known == line);
         let number = known.unwrap_or_else(|| {
             self.lines.push(line);
@@ -142,14 +153,19 @@ impl<'t> Analyses<'t> {
         TargetId(u32::try_from(number).unwrap_or(u32::MAX))
     }
 
-    fn find_hit(&self, collector: &Collector<'_>, covered: &Coverage) -> Option<Hit> {
+    /// Finds the branch or statement that stops the search in the coverage of a test.
+    fn find_stop_target(
+        &self,
+        collector: &Collector<'_>,
+        covered: &Coverage,
+    ) -> Option<StopTarget> {
         let hit =
             |kind,
              name: &Option<String>,
-             find: fn(&Names, &Collector<'_>, &Coverage, &str) -> Option<TargetId>| {
+             find: fn(&CodeNames, &Collector<'_>, &Coverage, &str) -> Option<TargetId>| {
                 let name = name.as_ref()?;
-                let target = find(&Names::new(collector), collector, covered, name)?;
-                Some(Hit {
+                let target = find(&CodeNames::new(collector), collector, covered, name)?;
+                Some(StopTarget {
                     kind,
                     name: name.clone(),
                     target,
@@ -164,9 +180,9 @@ impl<'t> Analyses<'t> {
         })
     }
 
-    /// Whether a test covers what the best one must cover.
-    fn is_allowed_best(&self, collector: &Collector<'_>, covered: &Coverage) -> bool {
-        let names = Names::new(collector);
+    /// Returns true if a test covers the code that the best test must cover.
+    fn may_be_best(&self, collector: &Collector<'_>, covered: &Coverage) -> bool {
+        let names = CodeNames::new(collector);
         let branch = self.tool.max_must_hit_branch.as_ref();
         let statement = self.tool.max_must_hit_statement.as_ref();
         branch.is_none_or(|name| branch_named(&names, collector, covered, name).is_some())
@@ -174,7 +190,7 @@ impl<'t> Analyses<'t> {
                 .is_none_or(|name| statement_named(&names, collector, covered, name).is_some())
     }
 
-    /// Whether all sessions have covered the same.
+    /// Adds the coverage of a test, and returns true if all sessions have covered the same.
     pub(super) fn is_saturated(&mut self, covered: Option<&Coverage>) -> bool {
         if let Some(covered) = covered {
             self.sessions.add(covered);
@@ -182,16 +198,16 @@ impl<'t> Analyses<'t> {
         self.sessions.agree()
     }
 
-    /// Writes all files that somebody wants.
-    pub(super) fn write(&self, observed: &mut Observed<'_, '_, '_>) -> Result<(), Error> {
+    /// Writes all requested files.
+    pub(super) fn write(&self, observed: &mut ObservedSystem<'_, '_, '_>) -> Result<(), Error> {
         let Some(collector) = observed.system.coverage() else {
             return Ok(());
         };
-        if let Some(place) = &self.places.swarm {
-            place.write(&SwarmRecord::write(observed.classes(), &self.swarm))?;
+        if let Some(path) = &self.files.swarm {
+            path.write(&SwarmRecord::write(observed.classes(), &self.swarm))?;
         }
-        if let Some(place) = &self.places.counts {
-            let names = Names::new(collector);
+        if let Some(path) = &self.files.counts {
+            let names = CodeNames::new(collector);
             let branches = self.branches.iter();
             let mut branches: Vec<(u64, String)> = branches
                 .map(|(target, count)| (*count, names.branch(collector, *target)))
@@ -206,73 +222,77 @@ impl<'t> Analyses<'t> {
             let text: String = lines
                 .map(|(count, name)| format!("{count} {name}\n"))
                 .collect();
-            place.write(&text)?;
+            path.write(&text)?;
         }
         Ok(())
     }
 
-    /// Says which test covers the most, and saves it.
-    pub(super) fn say_best(&self, observed: &mut Observed<'_, '_, '_>) -> Result<(), Error> {
-        let (Some(place), Some((size, test))) = (&self.places.best, &self.best) else {
+    /// Prints and saves the test that covers the most.
+    pub(super) fn print_best(
+        &self,
+        observed: &mut ObservedSystem<'_, '_, '_>,
+    ) -> Result<(), Error> {
+        let (Some(path), Some((size, test))) = (&self.files.best, &self.best) else {
             return Ok(());
         };
-        observed.console.say("BEST COVERAGE TEST:");
-        words::say_test(observed.console, observed.system.actions(), test);
-        let shown = place.shown().display();
-        observed.console.say(format_args!(
+        observed.console.out("BEST COVERAGE TEST:");
+        tstl_text::print_test(observed.console, observed.system.actions(), test);
+        let shown = path.shown().display();
+        observed.console.out(format_args!(
             "Writing best coverage test with coverage {size:?} to {shown}"
         ));
-        test_file::save(observed.system, test, place)
+        test_file::save(observed.system, test, path)
     }
 
-    /// Says which code failing tests cover and passing ones do not.
-    pub(super) fn say_suspects(&self, observed: &mut Observed<'_, '_, '_>) {
+    /// Prints the code that failing tests cover and passing ones do not.
+    pub(super) fn print_suspects(&self, observed: &mut ObservedSystem<'_, '_, '_>) {
         let Some(collector) = observed.system.coverage() else {
             return;
         };
-        let names = Names::new(collector);
+        let names = CodeNames::new(collector);
         let top = self.tool.localize_top;
         let console = &mut observed.console;
-        console.say(format_args!(
+        console.out(format_args!(
             "FAULT LOCALIZATION RESULTS (TOP {top}  RESULTS)"
         ));
         let [branches, statements] = &self.spectra;
-        console.say("STATEMENTS:");
-        for suspect in statements.rank(Formula::Ochiai).iter().take(top) {
+        console.out("STATEMENTS:");
+        for suspect in statements.rank(SuspicionFormula::Ochiai).iter().take(top) {
             if let Some(line) = self.lines.get(suspect.target.0 as usize) {
                 let name = names.statement(*line);
-                console.say(format_args!("   {name} {:?}", suspect.score));
+                console.out(format_args!("   {name} {:?}", suspect.score));
             }
         }
-        console.say("BRANCHES:");
-        for suspect in branches.rank(Formula::Ochiai).iter().take(top) {
+        console.out("BRANCHES:");
+        for suspect in branches.rank(SuspicionFormula::Ochiai).iter().take(top) {
             let name = names.branch(collector, suspect.target);
-            console.say(format_args!("   {name} {:?}", suspect.score));
+            console.out(format_args!("   {name} {:?}", suspect.score));
         }
     }
 }
 
-/// Whether a place is the one that was typed, which may leave out folders.
-fn is_meant(name: &str, typed: &str) -> bool {
+/// Returns true if the name of a location is the one that was typed, which may leave out folders.
+fn matches_name(name: &str, typed: &str) -> bool {
     name == typed
         || name
             .strip_suffix(typed)
             .is_some_and(|rest| rest.ends_with('/'))
 }
 
+/// Finds a covered branch by its typed name.
 fn branch_named(
-    names: &Names,
+    names: &CodeNames,
     collector: &Collector<'_>,
     covered: &Coverage,
     typed: &str,
 ) -> Option<TargetId> {
     let mut targets = covered.iter();
-    targets.find(|target| is_meant(&names.typed_branch(collector, *target), typed))
+    targets.find(|target| matches_name(&names.typed_branch(collector, *target), typed))
 }
 
-/// A branch that leads to or from the statement.
+/// Finds a covered branch that leads to or from a statement with this typed name.
 fn statement_named(
-    names: &Names,
+    names: &CodeNames,
     collector: &Collector<'_>,
     covered: &Coverage,
     typed: &str,
@@ -281,6 +301,6 @@ fn statement_named(
         let lines = statements_of(collector, [*target]);
         lines
             .into_iter()
-            .any(|line| is_meant(&names.typed_statement(line), typed))
+            .any(|line| matches_name(&names.typed_statement(line), typed))
     })
 }

@@ -1,4 +1,4 @@
-//! How tests are made: TSTL's options as strategies.
+//! Strategies: TSTL's options translated to the strategies of the core.
 
 use std::cell::RefCell;
 use std::path::Path;
@@ -8,117 +8,121 @@ use std::time::Instant;
 
 use testwright_core::generate::swarm::{Configuration, Inclusion, Switching};
 use testwright_core::generate::{
-    ByClass, ClassTable, Corpus, CorpusOptions, Exploit, ExploitOptions, Made, Markov, MarkovModel,
-    NewCoverage, NewStates, NothingNew, Novelty, Profile, SequenceOptions, Sequences, Start,
-    Strategy, Swarm, SwarmOptions, Uniform, WithHint,
+    ByClass, ClassTable, Corpus, CorpusOptions, Exploit, ExploitOptions, GeneratedTest, Markov,
+    MarkovModel, NewCoverage, NewStates, NothingNew, Novelty, Profile, SequenceOptions, Sequences,
+    Strategy, Swarm, SwarmOptions, TestStart, Uniform, WithHint,
 };
 use testwright_core::{
-    ActionId, Classes, Error, Fingerprint, Likeness, Random, Step, System, TargetId, Test,
+    ActionClasses, ActionId, Equivalence, Error, Fingerprint, Random, Step, System, TargetId, Test,
 };
 
 use super::RandomTester;
-use super::observed::Observed;
+use super::observed_system::ObservedSystem;
 use crate::compat::test_file::{self, TestFile};
 use crate::console::Console;
 use crate::files::TextFile;
-use crate::{Trouble, load};
+use crate::{CommandError, load};
 
-type Any<'s, 'py, 'c> = Box<dyn Strategy<Observed<'s, 'py, 'c>> + 's>;
+/// A strategy for the observed system.
+type BoxedStrategy<'s, 'py, 'c> = Box<dyn Strategy<ObservedSystem<'s, 'py, 'c>> + 's>;
 
-/// A strategy, and the swarm in it if somebody wants to know what it has in.
-pub(super) struct Chosen<'s, 'py, 'c> {
-    pub(super) choosing: Any<'s, 'py, 'c>,
+/// A strategy, and the swarm in it, whose classes can be recorded.
+pub(super) struct TesterStrategy<'s, 'py, 'c> {
+    /// The strategy that makes tests.
+    pub(super) strategy: BoxedStrategy<'s, 'py, 'c>,
+    /// The swarm that the strategy contains, if any.
     pub(super) swarm: Option<Rc<RefCell<Swarm>>>,
 }
 
-/// The strategy that the options describe. `given` are tests to go on from.
-pub(super) fn chosen<'s, 'py, 'c>(
+/// Builds the strategy that the options describe. `given` are tests to go on from.
+pub(super) fn build<'s, 'py, 'c>(
     tool: &RandomTester,
-    observed: &mut Observed<'s, 'py, 'c>,
+    observed: &mut ObservedSystem<'s, 'py, 'c>,
     given: &[Test],
-) -> Result<Chosen<'s, 'py, 'c>, Trouble> {
+) -> Result<TesterStrategy<'s, 'py, 'c>, CommandError> {
     let classes = Arc::clone(observed.classes());
     let mut swarm = None;
-    let mut ways: Vec<(&str, Any<'s, 'py, 'c>)> = Vec::new();
+    let mut strategies: Vec<(&str, BoxedStrategy<'s, 'py, 'c>)> = Vec::new();
     if let Some(pattern) = &tool.sequences_from_tests {
-        ways.push(("--sequencesFromTests", sequences(tool, observed, pattern)?));
+        strategies.push(("--sequencesFromTests", sequences(tool, observed, pattern)?));
     }
     if let Some(path) = &tool.markov {
         let file = TextFile::read(path)?;
         let (model, problems) = MarkovModel::read(&classes, &file.text);
-        load::refuse_problems(observed.console, &file, &problems)?;
-        ways.push((
+        load::reject_problems(observed.console, &file, &problems)?;
+        strategies.push((
             "--markov",
             Box::new(Markov::new(&classes, model, tool.markov_p)),
         ));
     }
     if let Some(path) = &tool.probs {
         let table = table(observed.console, &classes, path)?;
-        ways.push(("--probs", Box::new(ByClass::new(&classes, &table))));
+        strategies.push(("--probs", Box::new(ByClass::new(&classes, &table))));
     }
     if let Some(path) = &tool.bias_loc {
         let lines = table(observed.console, &classes, path)?;
         let table = ClassTable::by_lines_of_code(&classes, &lines, tool.loc_baseline);
-        ways.push(("--biasLOC", Box::new(ByClass::new(&classes, &table))));
+        strategies.push(("--biasLOC", Box::new(ByClass::new(&classes, &table))));
     }
     if tool.equal_probs {
-        ways.push(("--equalProbs", Box::new(ByClass::equal(&classes))));
+        strategies.push(("--equalProbs", Box::new(ByClass::equal(&classes))));
     }
     if tool.profile_probs {
-        ways.push(("--profileProbs", Box::new(Profile::new(&classes))));
+        strategies.push(("--profileProbs", Box::new(Profile::new(&classes))));
     }
     if tool.swarm || tool.high_low_swarm.is_some() {
         let options = swarm_options(tool, observed, &classes)?;
         let made = Rc::new(RefCell::new(Swarm::new(&classes, options)));
         swarm = Some(Rc::clone(&made));
-        ways.push(("--swarm", Box::new(Shared(made))));
+        strategies.push(("--swarm", Box::new(SharedSwarm(made))));
     }
-    let mut ways = ways.into_iter();
-    let mut choosing: Any<'s, 'py, 'c> = match ways.next() {
+    let mut strategies = strategies.into_iter();
+    let mut strategy: BoxedStrategy<'s, 'py, 'c> = match strategies.next() {
         None => Box::new(Uniform),
-        Some((first, way)) => {
-            for (other, _) in ways {
+        Some((first, strategy)) => {
+            for (other, _) in strategies {
                 let message = format!(
                     "{other} has no effect together with {first}: a step is chosen in one way"
                 );
-                observed.console.tell(message);
+                observed.console.err(message);
             }
-            way
+            strategy
         }
     };
     if let Some(probability) = tool.exploit {
         let beginning = exploit(tool, observed, probability, given);
-        choosing = Box::new(Beginning {
+        strategy = Box::new(StartingStrategy {
             beginning,
-            choosing,
+            strategy,
         });
     }
     if tool.stutter.is_some() || tool.greedy_stutter {
-        choosing = Box::new(Stutter {
-            choosing,
+        strategy = Box::new(Stutter {
+            strategy,
             probability: tool.stutter.unwrap_or(0.0),
             greedy: tool.greedy_stutter,
             last: None,
         });
     }
-    Ok(Chosen { choosing, swarm })
+    Ok(TesterStrategy { strategy, swarm })
 }
 
+/// Builds the strategy that puts pieces of tests together.
 fn sequences<'s, 'py, 'c>(
     tool: &RandomTester,
-    observed: &mut Observed<'s, 'py, 'c>,
+    observed: &mut ObservedSystem<'s, 'py, 'c>,
     pattern: &str,
-) -> Result<Any<'s, 'py, 'c>, Trouble> {
-    observed.console.say("READING TESTS...");
+) -> Result<BoxedStrategy<'s, 'py, 'c>, CommandError> {
+    observed.console.out("READING TESTS...");
     let mut tests = Vec::new();
-    for path in test_file::matching(pattern) {
+    for path in test_file::glob(pattern) {
         let file = TestFile::read(&path, false)?;
         let test = file.test(observed.console, observed.system)?;
         tests.push((file.name().to_owned(), test));
     }
     observed
         .console
-        .say(format_args!("READ {} TESTS", tests.len()));
+        .out(format_args!("READ {} TESTS", tests.len()));
     if tests.iter().all(|(_, test)| test.is_empty()) {
         let message = format!("no test with steps matches `{pattern}`");
         return Err(Error::new(message).into());
@@ -131,11 +135,12 @@ fn sequences<'s, 'py, 'c>(
     Ok(Box::new(Sequences::new(tests, options)))
 }
 
+/// Returns the options of a swarm.
 fn swarm_options(
     tool: &RandomTester,
-    observed: &mut Observed<'_, '_, '_>,
-    classes: &Classes,
-) -> Result<SwarmOptions, Trouble> {
+    observed: &mut ObservedSystem<'_, '_, '_>,
+    classes: &ActionClasses,
+) -> Result<SwarmOptions, CommandError> {
     let inclusion = if let Some(path) = &tool.swarm_probs {
         Inclusion::Table(table(observed.console, classes, path)?, tool.swarm_p)
     } else if let Some(path) = &tool.swarm_from_test {
@@ -165,13 +170,13 @@ fn swarm_options(
     })
 }
 
-/// Going on from tests that found something.
+/// Builds the strategy that goes on from tests that found something.
 fn exploit<'s, 'py, 'c>(
     tool: &RandomTester,
-    observed: &Observed<'s, 'py, 'c>,
+    observed: &ObservedSystem<'s, 'py, 'c>,
     probability: f64,
     given: &[Test],
-) -> Any<'s, 'py, 'c> {
+) -> BoxedStrategy<'s, 'py, 'c> {
     let options = ExploitOptions {
         probability,
         mutate: tool.p_mutate,
@@ -186,15 +191,15 @@ fn exploit<'s, 'py, 'c>(
     };
     let start = observed.started.checked_add(tool.start_exploit);
     let covers = !tool.no_coverage_exploit && observed.system.coverage().is_some();
-    let make = Maker {
+    let make = ExploitBuilder {
         options,
         corpus,
         start,
         given,
     };
     match (covers, tool.track_states, tool.use_hints) {
-        (_, true, false) => make.exploit(NewStates::new(Likeness::Equal)),
-        (_, true, true) => make.exploit(WithHint(NewStates::new(Likeness::Equal), hint)),
+        (_, true, false) => make.exploit(NewStates::new(Equivalence::Equal)),
+        (_, true, true) => make.exploit(WithHint(NewStates::new(Equivalence::Equal), hint)),
         (true, false, false) => make.exploit(NewCoverage),
         (true, false, true) => make.exploit(WithHint(NewCoverage, hint)),
         (false, false, false) => make.exploit(NothingNew),
@@ -202,22 +207,24 @@ fn exploit<'s, 'py, 'c>(
     }
 }
 
-fn hint(observed: &mut Observed<'_, '_, '_>) -> f64 {
+/// Returns the best hint of the current test.
+fn hint(observed: &mut ObservedSystem<'_, '_, '_>) -> f64 {
     observed.system.best_hint().unwrap_or(f64::NAN)
 }
 
-/// All that is the same whatever counts as new.
-struct Maker<'m> {
+/// The settings of exploitation that do not depend on the kind of novelty.
+struct ExploitBuilder<'m> {
     options: ExploitOptions,
     corpus: CorpusOptions,
     start: Option<Instant>,
     given: &'m [Test],
 }
 
-impl Maker<'_> {
-    fn exploit<'s, 'py, 'c, N>(self, novelty: N) -> Any<'s, 'py, 'c>
+impl ExploitBuilder<'_> {
+    /// Builds the strategy for one kind of novelty.
+    fn exploit<'s, 'py, 'c, N>(self, novelty: N) -> BoxedStrategy<'s, 'py, 'c>
     where
-        N: Novelty<Observed<'s, 'py, 'c>> + 's,
+        N: Novelty<ObservedSystem<'s, 'py, 'c>> + 's,
     {
         let mut corpus = Corpus::new(novelty, self.corpus);
         self.given.iter().for_each(|test| corpus.add(test));
@@ -227,27 +234,32 @@ impl Maker<'_> {
     }
 }
 
-fn table(console: &mut Console<'_>, classes: &Classes, path: &Path) -> Result<ClassTable, Trouble> {
+/// Reads a table with a number for each line of the harness.
+fn table(
+    console: &mut Console<'_>,
+    classes: &ActionClasses,
+    path: &Path,
+) -> Result<ClassTable, CommandError> {
     let file = TextFile::read(path)?;
     let (table, problems) = ClassTable::read(classes, &file.text);
-    load::refuse_problems(console, &file, &problems)?;
+    load::reject_problems(console, &file, &problems)?;
     Ok(table)
 }
 
-impl Fingerprint for Observed<'_, '_, '_> {
-    fn fingerprint(&mut self, likeness: Likeness) -> Result<u128, Error> {
+impl Fingerprint for ObservedSystem<'_, '_, '_> {
+    fn fingerprint(&mut self, likeness: Equivalence) -> Result<u128, Error> {
         self.system.fingerprint(likeness)
     }
 }
 
-/// A swarm that somebody else can look at.
-struct Shared(Rc<RefCell<Swarm>>);
+/// A swarm whose current classes can be read while it is in use.
+struct SharedSwarm(Rc<RefCell<Swarm>>);
 
-impl<S: System + ?Sized> Strategy<S> for Shared {
+impl<S: System + ?Sized> Strategy<S> for SharedSwarm {
     fn begin(
         &mut self,
         system: &mut S,
-        start: &mut Start,
+        start: &mut TestStart,
         random: &mut Random,
     ) -> Result<(), Error> {
         self.0.borrow_mut().begin(system, start, random)
@@ -258,48 +270,56 @@ impl<S: System + ?Sized> Strategy<S> for Shared {
     }
 }
 
-/// The classes that a swarm has in at the moment.
+/// Returns the classes that a swarm includes at the moment.
 pub(super) fn configuration(swarm: &Rc<RefCell<Swarm>>) -> Configuration {
     swarm.borrow().configuration().clone()
 }
 
-/// Begins as one strategy says, and chooses steps as another does.
-struct Beginning<'s, 'py, 'c> {
-    beginning: Any<'s, 'py, 'c>,
-    choosing: Any<'s, 'py, 'c>,
+/// Begins tests with one strategy, and chooses steps with another.
+struct StartingStrategy<'s, 'py, 'c> {
+    beginning: BoxedStrategy<'s, 'py, 'c>,
+    strategy: BoxedStrategy<'s, 'py, 'c>,
 }
 
-impl<'s, 'py, 'c> Strategy<Observed<'s, 'py, 'c>> for Beginning<'s, 'py, 'c> {
+impl<'s, 'py, 'c> Strategy<ObservedSystem<'s, 'py, 'c>> for StartingStrategy<'s, 'py, 'c> {
     fn begin(
         &mut self,
-        system: &mut Observed<'s, 'py, 'c>,
-        start: &mut Start,
+        system: &mut ObservedSystem<'s, 'py, 'c>,
+        start: &mut TestStart,
         random: &mut Random,
     ) -> Result<(), Error> {
         self.beginning.begin(system, start, random)?;
-        self.choosing.begin(system, start, random)
+        self.strategy.begin(system, start, random)
     }
 
     fn next(
         &mut self,
-        system: &mut Observed<'s, 'py, 'c>,
+        system: &mut ObservedSystem<'s, 'py, 'c>,
         random: &mut Random,
     ) -> Option<ActionId> {
-        self.choosing.next(system, random)
+        self.strategy.next(system, random)
     }
 
     fn remark(&mut self) -> Option<String> {
-        self.choosing.remark()
+        self.strategy.remark()
     }
 
-    fn after(&mut self, system: &mut Observed<'s, 'py, 'c>, steps: &[Step]) -> Result<(), Error> {
+    fn after(
+        &mut self,
+        system: &mut ObservedSystem<'s, 'py, 'c>,
+        steps: &[Step],
+    ) -> Result<(), Error> {
         self.beginning.after(system, steps)?;
-        self.choosing.after(system, steps)
+        self.strategy.after(system, steps)
     }
 
-    fn end(&mut self, system: &mut Observed<'s, 'py, 'c>, made: &Made<'_>) -> Result<(), Error> {
+    fn end(
+        &mut self,
+        system: &mut ObservedSystem<'s, 'py, 'c>,
+        made: &GeneratedTest<'_>,
+    ) -> Result<(), Error> {
         self.beginning.end(system, made)?;
-        self.choosing.end(system, made)
+        self.strategy.end(system, made)
     }
 
     fn new_targets(&self) -> &[TargetId] {
@@ -311,51 +331,63 @@ impl<'s, 'py, 'c> Strategy<Observed<'s, 'py, 'c>> for Beginning<'s, 'py, 'c> {
     }
 }
 
-/// Takes an action again now and then.
+/// Repeats the last action now and then.
 struct Stutter<'s, 'py, 'c> {
-    choosing: Any<'s, 'py, 'c>,
+    strategy: BoxedStrategy<'s, 'py, 'c>,
+    /// The probability of a repetition.
     probability: f64,
-    /// Also if it was the first to cover something.
+    /// Also repeat an action that was the first to cover something.
     greedy: bool,
+    /// The last action.
     last: Option<ActionId>,
 }
 
-impl<'s, 'py, 'c> Strategy<Observed<'s, 'py, 'c>> for Stutter<'s, 'py, 'c> {
+impl<'s, 'py, 'c> Strategy<ObservedSystem<'s, 'py, 'c>> for Stutter<'s, 'py, 'c> {
     fn begin(
         &mut self,
-        system: &mut Observed<'s, 'py, 'c>,
-        start: &mut Start,
+        system: &mut ObservedSystem<'s, 'py, 'c>,
+        start: &mut TestStart,
         random: &mut Random,
     ) -> Result<(), Error> {
         self.last = None;
-        self.choosing.begin(system, start, random)
+        self.strategy.begin(system, start, random)
     }
 
     fn next(
         &mut self,
-        system: &mut Observed<'s, 'py, 'c>,
+        system: &mut ObservedSystem<'s, 'py, 'c>,
         random: &mut Random,
     ) -> Option<ActionId> {
-        let wants = (self.greedy && system.was_new) || random.chance(self.probability);
-        let again = self.last.filter(|last| wants && system.is_enabled(*last));
-        self.last = again.or_else(|| self.choosing.next(system, random));
+        let should_repeat = (self.greedy && system.was_new) || random.chance(self.probability);
+        let repeated = self
+            .last
+            .filter(|last| should_repeat && system.is_enabled(*last));
+        self.last = repeated.or_else(|| self.strategy.next(system, random));
         self.last
     }
 
     fn remark(&mut self) -> Option<String> {
-        self.choosing.remark()
+        self.strategy.remark()
     }
 
-    fn after(&mut self, system: &mut Observed<'s, 'py, 'c>, steps: &[Step]) -> Result<(), Error> {
-        self.choosing.after(system, steps)
+    fn after(
+        &mut self,
+        system: &mut ObservedSystem<'s, 'py, 'c>,
+        steps: &[Step],
+    ) -> Result<(), Error> {
+        self.strategy.after(system, steps)
     }
 
-    fn end(&mut self, system: &mut Observed<'s, 'py, 'c>, made: &Made<'_>) -> Result<(), Error> {
-        self.choosing.end(system, made)
+    fn end(
+        &mut self,
+        system: &mut ObservedSystem<'s, 'py, 'c>,
+        made: &GeneratedTest<'_>,
+    ) -> Result<(), Error> {
+        self.strategy.end(system, made)
     }
 
     fn new_targets(&self) -> &[TargetId] {
-        self.choosing.new_targets()
+        self.strategy.new_targets()
     }
 
     fn learns(&self) -> bool {

@@ -1,26 +1,26 @@
-//! What a test must go on doing while it is reduced.
+//! The goal that a test must reach throughout its reduction.
 
 use testwright_core::replay::{ReplayOptions, replay};
-use testwright_core::shrink::{Goal, Touches, TouchesMore};
+use testwright_core::shrink::{ShrinkGoal, Touches, TouchesMore};
 use testwright_core::{Coverage, Covered, Error, Failure, Test};
 use testwright_python::PythonSystem;
 
-use super::Reducer;
-use crate::Trouble;
-use crate::compat::goals::{self, Differs, FailsOften, Sandbox, What};
-use crate::compat::tally::statements_of;
-use crate::compat::words;
+use super::ReducerTool;
+use crate::CommandError;
+use crate::compat::covered_code::statements_of;
+use crate::compat::goals::{self, FailureRateGoal, NondeterminismGoal, Sandbox, SandboxGoal};
+use crate::compat::tstl_text;
 use crate::console::Console;
-use crate::coverage::FromFirstStep;
+use crate::coverage::FirstStepWatcher;
 
-impl Reducer {
-    /// What the test must go on doing.
+impl ReducerTool {
+    /// Returns the goal that the options describe.
     pub(super) fn goal<'py>(
         &self,
         console: &mut Console<'_>,
         system: &mut PythonSystem<'py>,
         test: &Test,
-    ) -> Result<Box<dyn Goal<PythonSystem<'py>>>, Trouble> {
+    ) -> Result<Box<dyn ShrinkGoal<PythonSystem<'py>>>, CommandError> {
         let check = !self.no_check;
         if self.coverage || self.cover_more || self.decompose {
             let covered = self.covered(console, system, test)?;
@@ -31,11 +31,15 @@ impl Reducer {
             });
         }
         if self.check_process_determinism {
-            return Ok(Box::new(Sandbox::new(What::Differ, check, self.timeout)?));
+            return Ok(Box::new(Sandbox::new(
+                SandboxGoal::Differ,
+                check,
+                self.timeout,
+            )?));
         }
         if self.check_determinism || self.check_step_determinism {
             let first = self.determinism_delay0.unwrap_or_default();
-            return Ok(Box::new(Differs {
+            return Ok(Box::new(NondeterminismGoal {
                 each_step: self.check_step_determinism,
                 tries: self.determinism_tries,
                 delays: [first, self.determinism_delay],
@@ -43,7 +47,11 @@ impl Reducer {
             }));
         }
         if self.sandbox {
-            return Ok(Box::new(Sandbox::new(What::Fail, check, self.timeout)?));
+            return Ok(Box::new(Sandbox::new(
+                SandboxGoal::Fail,
+                check,
+                self.timeout,
+            )?));
         }
         let like = if self.match_exception {
             Some(self.failure(console, system, test)?)
@@ -52,7 +60,7 @@ impl Reducer {
         };
         Ok(match self.probability {
             None => goals::fail(like.as_ref()),
-            Some(probability) => Box::new(FailsOften {
+            Some(probability) => Box::new(FailureRateGoal {
                 like,
                 probability,
                 samples: self.samples,
@@ -62,14 +70,14 @@ impl Reducer {
         })
     }
 
-    /// How the test fails now.
+    /// Runs the test and returns its failure.
     fn failure(
         &self,
         console: &mut Console<'_>,
         system: &mut PythonSystem<'_>,
         test: &Test,
-    ) -> Result<Failure, Trouble> {
-        console.say("EXECUTING TEST TO OBTAIN FAILURE FOR EXCEPTION MATCHING...");
+    ) -> Result<Failure, CommandError> {
+        console.out("EXECUTING TEST TO OBTAIN FAILURE FOR EXCEPTION MATCHING...");
         let options = ReplayOptions {
             check: !self.no_check,
         };
@@ -79,35 +87,35 @@ impl Reducer {
                 .with_help("`tstl_replay TEST --verbose` shows what it does");
             return Err(error.into());
         };
-        words::say_error(console, &system.exception_tuple(&failure.message), failure);
+        tstl_text::print_error(console, &system.exception_tuple(&failure.message), failure);
         Ok(failure.clone())
     }
 
-    /// What the test covers.
+    /// Runs the test and returns its coverage.
     fn covered(
         &self,
         console: &mut Console<'_>,
         system: &mut PythonSystem<'_>,
         test: &Test,
-    ) -> Result<Coverage, Trouble> {
+    ) -> Result<Coverage, CommandError> {
         if system.coverage().is_none() {
             let error = Error::new("the harness was compiled without coverage")
                 .with_help("compile it again, without --noCover");
             return Err(error.into());
         }
-        console.say("EXECUTING TEST TO OBTAIN COVERAGE FOR CAUSE REDUCTION...");
+        console.out("EXECUTING TEST TO OBTAIN COVERAGE FOR CAUSE REDUCTION...");
         let options = ReplayOptions {
             check: !self.no_check,
         };
-        let mut watcher = FromFirstStep::default();
+        let mut watcher = FirstStepWatcher::default();
         replay(system, test, &options, &mut watcher)?;
-        if let Some(error) = watcher.trouble {
+        if let Some(error) = watcher.error {
             return Err(error.into());
         }
         let covered = system.touched();
         if let Some(collector) = system.coverage() {
             let statements = statements_of(collector, covered.iter());
-            console.say(format_args!(
+            console.out(format_args!(
                 "PRESERVING {} BRANCHES AND {} STATEMENTS",
                 covered.len(),
                 statements.len()

@@ -1,9 +1,10 @@
-//! From a formula to a Büchi automaton that accepts exactly the runs on which it holds.
+//! Translation of a formula to a Büchi automaton that accepts exactly the runs on which it holds.
 //!
-//! This is the tableau of Gerth, Peled, Vardi and Wolper, "Simple on-the-fly automatic verification of linear temporal
-//! logic" (1995), with their names: a node has obligations that are still *new*, those that were *old*, met in this
-//! state, and those for the *next*. Each `until` asks that its promise is kept again and again, which makes one set of
-//! good nodes each; a counter turns the sets into one (degeneralisation).
+//! This is the tableau of Gerth, Peled, Vardi and Wolper, "Simple on-the-fly automatic verification
+//! of linear temporal logic" (1995), with their names: a node has obligations that are *new*, those
+//! that are *old*, met in this state, and those for the *next* state. Each `until` requires that
+//! its promise is kept infinitely often, which gives one set of good nodes each; a counter combines
+//! the sets into one (degeneralisation).
 
 use std::collections::BTreeSet;
 
@@ -11,27 +12,29 @@ use rustc_hash::FxHashMap;
 
 use super::formula::{Atom, Formula};
 
-/// Which atoms hold: one bit each, in the order of [`Formula::atoms`].
+/// The atoms that hold: one bit each, in the order of [`Formula::atoms`].
 pub(super) type Letter = u64;
 
-/// How many atoms a formula may have.
-pub(super) const MOST_ATOMS: usize = Letter::BITS as usize;
+/// The maximum number of atoms in a formula.
+pub(super) const MAX_ATOMS: usize = Letter::BITS as usize;
 
-/// A state of the automaton. A run is in it while it reads a letter that agrees.
+/// A state of the automaton. A run is in it while it reads a letter that agrees with it.
 #[derive(Clone, Debug)]
-pub(super) struct Node {
+pub(super) struct AutomatonNode {
     /// Atoms that must hold.
     positive: Letter,
-    /// Atoms that must not.
+    /// Atoms that must not hold.
     negative: Letter,
+    /// The nodes that may follow.
     pub(super) next: Vec<u32>,
-    /// A run that is here again and again is accepted.
+    /// True if a run that visits this node infinitely often is accepted.
     pub(super) accepting: bool,
-    /// Nothing is asked any more: whatever comes is accepted.
+    /// True if there are no obligations left: every continuation is accepted.
     pub(super) done: bool,
 }
 
-impl Node {
+impl AutomatonNode {
+    /// Returns true if a letter satisfies the literals of this node.
     pub(super) fn agrees(&self, letter: Letter) -> bool {
         self.positive & !letter == 0 && self.negative & letter == 0
     }
@@ -40,14 +43,15 @@ impl Node {
 /// A Büchi automaton.
 #[derive(Clone, Debug)]
 pub(super) struct Automaton {
-    pub(super) nodes: Vec<Node>,
-    /// Where runs begin.
+    pub(super) nodes: Vec<AutomatonNode>,
+    /// The nodes in which runs begin.
     pub(super) initial: Vec<u32>,
 }
 
-/// A formula without `not`, except at atoms, whose parts are numbers.
+/// A formula in negation normal form: `not` only before atoms. Its operands are numbers of
+/// subformulas.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Part {
+enum Subformula {
     True,
     False,
     Literal { atom: usize, positive: bool },
@@ -58,25 +62,26 @@ enum Part {
     Release(usize, usize),
 }
 
-/// All parts of a formula, each once.
+/// All subformulas of a formula, each once.
 #[derive(Default)]
-struct Parts {
-    list: Vec<Part>,
-    numbers: FxHashMap<Part, usize>,
+struct Subformulas {
+    list: Vec<Subformula>,
+    numbers: FxHashMap<Subformula, usize>,
 }
 
-impl Parts {
-    fn number(&mut self, part: Part) -> usize {
-        // A little arithmetic keeps the tableau small.
-        let simpler = match part {
-            Part::And(left, right) if left == right => Some(left),
-            Part::Or(left, right) if left == right => Some(left),
-            Part::And(one, other) | Part::Or(one, other) => {
-                let (neutral, absorbing) = match part {
-                    Part::And(..) => (Part::True, Part::False),
-                    _ => (Part::False, Part::True),
+impl Subformulas {
+    /// Returns the number of a subformula, which may be new. Trivial cases are simplified.
+    fn number(&mut self, subformula: Subformula) -> usize {
+        // Simplification keeps the tableau small.
+        let simpler = match subformula {
+            Subformula::And(left, right) if left == right => Some(left),
+            Subformula::Or(left, right) if left == right => Some(left),
+            Subformula::And(one, other) | Subformula::Or(one, other) => {
+                let (neutral, absorbing) = match subformula {
+                    Subformula::And(..) => (Subformula::True, Subformula::False),
+                    _ => (Subformula::False, Subformula::True),
                 };
-                let is = |number: usize, part: Part| self.list[number] == part;
+                let is = |number: usize, subformula: Subformula| self.list[number] == subformula;
                 if is(one, absorbing) || is(other, neutral) {
                     Some(one)
                 } else if is(other, absorbing) || is(one, neutral) {
@@ -85,8 +90,8 @@ impl Parts {
                     None
                 }
             }
-            Part::Until(_, right) | Part::Release(_, right)
-                if matches!(self.list[right], Part::True | Part::False) =>
+            Subformula::Until(_, right) | Subformula::Release(_, right)
+                if matches!(self.list[right], Subformula::True | Subformula::False) =>
             {
                 Some(right)
             }
@@ -95,89 +100,95 @@ impl Parts {
         if let Some(number) = simpler {
             return number;
         }
-        *self.numbers.entry(part).or_insert_with(|| {
-            self.list.push(part);
+        *self.numbers.entry(subformula).or_insert_with(|| {
+            self.list.push(subformula);
             self.list.len() - 1
         })
     }
 
-    /// The part for a formula, or for its negation.
+    /// Returns the number of a formula, or of its negation.
     fn of(&mut self, formula: &Formula, positive: bool, atoms: &[Atom]) -> usize {
         let mut of = |formula: &Formula, positive| self.of(formula, positive, atoms);
-        let part = match (formula, positive) {
-            (Formula::True, true) | (Formula::False, false) => Part::True,
-            (Formula::True, false) | (Formula::False, true) => Part::False,
+        let subformula = match (formula, positive) {
+            (Formula::True, true) | (Formula::False, false) => Subformula::True,
+            (Formula::True, false) | (Formula::False, true) => Subformula::False,
             (Formula::Atom(atom), positive) => {
                 let atom = atoms.iter().position(|other| other == atom).unwrap_or(0);
-                Part::Literal { atom, positive }
+                Subformula::Literal { atom, positive }
             }
             (Formula::Not(one), positive) => return of(one, !positive),
-            (Formula::Next(one), positive) => Part::Next(of(one, positive)),
+            (Formula::Next(one), positive) => Subformula::Next(of(one, positive)),
             (Formula::Always(one), true) | (Formula::Eventually(one), false) => {
                 let one = of(one, positive);
-                Part::Release(self.number(Part::False), one)
+                Subformula::Release(self.number(Subformula::False), one)
             }
             (Formula::Always(one), false) | (Formula::Eventually(one), true) => {
                 let one = of(one, positive);
-                Part::Until(self.number(Part::True), one)
+                Subformula::Until(self.number(Subformula::True), one)
             }
             (Formula::And(left, right), true) | (Formula::Or(left, right), false) => {
-                Part::And(of(left, positive), of(right, positive))
+                Subformula::And(of(left, positive), of(right, positive))
             }
             (Formula::And(left, right), false) | (Formula::Or(left, right), true) => {
-                Part::Or(of(left, positive), of(right, positive))
+                Subformula::Or(of(left, positive), of(right, positive))
             }
-            (Formula::Implies(left, right), true) => Part::Or(of(left, false), of(right, true)),
-            (Formula::Implies(left, right), false) => Part::And(of(left, true), of(right, false)),
+            (Formula::Implies(left, right), true) => {
+                Subformula::Or(of(left, false), of(right, true))
+            }
+            (Formula::Implies(left, right), false) => {
+                Subformula::And(of(left, true), of(right, false))
+            }
             (Formula::Until(left, right), true) | (Formula::Release(left, right), false) => {
-                Part::Until(of(left, positive), of(right, positive))
+                Subformula::Until(of(left, positive), of(right, positive))
             }
             (Formula::Until(left, right), false) | (Formula::Release(left, right), true) => {
-                Part::Release(of(left, positive), of(right, positive))
+                Subformula::Release(of(left, positive), of(right, positive))
             }
             // `p weak until q` is `q release (p or q)`.
             (Formula::WeakUntil(left, right), true) => {
                 let (left, right) = (of(left, true), of(right, true));
-                Part::Release(right, self.number(Part::Or(left, right)))
+                Subformula::Release(right, self.number(Subformula::Or(left, right)))
             }
             (Formula::WeakUntil(left, right), false) => {
                 let (left, right) = (of(left, false), of(right, false));
-                Part::Until(right, self.number(Part::And(left, right)))
+                Subformula::Until(right, self.number(Subformula::And(left, right)))
             }
         };
-        self.number(part)
+        self.number(subformula)
     }
 }
 
 type Set = BTreeSet<usize>;
 
-/// A node of the tableau that is done but for those before it.
-struct Closed {
+/// A finished node of the tableau. Only its predecessors may still be added.
+struct ClosedNode {
     old: Set,
     next: Set,
     incoming: BTreeSet<usize>,
 }
 
-/// A node of the tableau in the making.
+/// A node of the tableau under construction.
 #[derive(Clone)]
-struct Growing {
+struct OpenNode {
     incoming: BTreeSet<usize>,
     new: Vec<usize>,
     old: Set,
     next: Set,
 }
 
-/// Stands in `incoming` for the beginning of a run.
+/// The pseudo-node in `incoming` that marks the beginning of a run.
 const BEGINNING: usize = usize::MAX;
 
+/// The tableau of a formula.
 struct Tableau {
-    parts: Parts,
-    closed: Vec<Closed>,
+    subformulas: Subformulas,
+    closed: Vec<ClosedNode>,
     numbers: FxHashMap<(Set, Set), usize>,
 }
 
 impl Tableau {
-    fn grow(&mut self, start: Growing) {
+    /// Expands a node and everything that follows from it.
+    fn grow(&mut self, start: OpenNode) {
         let mut waiting = vec![start];
         while let Some(mut node) = waiting.pop() {
             let Some(number) = node.new.pop() else {
@@ -188,12 +199,15 @@ impl Tableau {
                 waiting.push(node);
                 continue;
             }
-            let part = self.parts.list[number];
-            match part {
-                Part::False => continue,
-                Part::Literal { atom, positive } => {
+            let subformula = self.subformulas.list[number];
+            match subformula {
+                Subformula::False => continue,
+                Subformula::Literal { atom, positive } => {
                     let positive = !positive;
-                    let opposite = self.parts.numbers.get(&Part::Literal { atom, positive });
+                    let opposite = self
+                        .subformulas
+                        .numbers
+                        .get(&Subformula::Literal { atom, positive });
                     if opposite.is_some_and(|opposite| node.old.contains(opposite)) {
                         continue;
                     }
@@ -201,26 +215,26 @@ impl Tableau {
                 _ => {}
             }
             node.old.insert(number);
-            match part {
-                Part::True | Part::False | Part::Literal { .. } => {}
-                Part::And(left, right) => node.new.extend([left, right]),
-                Part::Next(one) => {
+            match subformula {
+                Subformula::True | Subformula::False | Subformula::Literal { .. } => {}
+                Subformula::And(left, right) => node.new.extend([left, right]),
+                Subformula::Next(one) => {
                     node.next.insert(one);
                 }
-                Part::Or(left, right) => {
+                Subformula::Or(left, right) => {
                     let mut other = node.clone();
                     other.new.push(right);
                     node.new.push(left);
                     waiting.push(other);
                 }
-                Part::Until(left, right) => {
+                Subformula::Until(left, right) => {
                     let mut later = node.clone();
                     later.new.push(left);
                     later.next.insert(number);
                     node.new.push(right);
                     waiting.push(later);
                 }
-                Part::Release(left, right) => {
+                Subformula::Release(left, right) => {
                     let mut later = node.clone();
                     later.new.push(right);
                     later.next.insert(number);
@@ -232,15 +246,16 @@ impl Tableau {
         }
     }
 
-    /// All obligations of a node are met or put off: it is a node of the automaton, maybe one that is there.
-    fn close(&mut self, node: Growing, waiting: &mut Vec<Growing>) {
+    /// Turns a node whose obligations are all met or postponed into a node of the automaton, or
+    /// merges it into an equal one.
+    fn close(&mut self, node: OpenNode, waiting: &mut Vec<OpenNode>) {
         let key = (node.old, node.next);
         if let Some(number) = self.numbers.get(&key) {
             self.closed[*number].incoming.extend(node.incoming);
             return;
         }
         let number = self.closed.len();
-        waiting.push(Growing {
+        waiting.push(OpenNode {
             incoming: BTreeSet::from([number]),
             new: key.1.iter().copied().collect(),
             old: Set::new(),
@@ -248,7 +263,7 @@ impl Tableau {
         });
         self.numbers.insert(key.clone(), number);
         let (old, next) = key;
-        self.closed.push(Closed {
+        self.closed.push(ClosedNode {
             old,
             next,
             incoming: node.incoming,
@@ -257,16 +272,16 @@ impl Tableau {
 }
 
 impl Automaton {
-    /// The automaton of a formula with these atoms.
+    /// Builds the automaton of a formula with these atoms.
     pub(super) fn of(formula: &Formula, atoms: &[Atom]) -> Automaton {
-        let mut parts = Parts::default();
-        let root = parts.of(formula, true, atoms);
+        let mut subformulas = Subformulas::default();
+        let root = subformulas.of(formula, true, atoms);
         let mut tableau = Tableau {
-            parts,
+            subformulas,
             closed: Vec::new(),
             numbers: FxHashMap::default(),
         };
-        tableau.grow(Growing {
+        tableau.grow(OpenNode {
             incoming: BTreeSet::from([BEGINNING]),
             new: vec![root],
             old: Set::new(),
@@ -277,20 +292,20 @@ impl Automaton {
 }
 
 impl Tableau {
-    /// One copy of the nodes for each `until`. A run leaves copy i when it keeps the promise i, and one that leaves
-    /// all copies again and again keeps all of them.
+    /// Builds one copy of the nodes for each `until`. A run leaves copy i when it keeps promise i.
+    /// A run that leaves all copies infinitely often keeps all promises.
     fn degeneralise(&self) -> Automaton {
-        let promises: Vec<(usize, usize)> = (0..self.parts.list.len())
-            .filter_map(|number| match self.parts.list[number] {
-                Part::Until(_, right) => Some((number, right)),
+        let promises: Vec<(usize, usize)> = (0..self.subformulas.list.len())
+            .filter_map(|number| match self.subformulas.list[number] {
+                Subformula::Until(_, right) => Some((number, right)),
                 _ => None,
             })
-            // A part that simplification left behind is in no node, and promises nothing.
+            // A subformula that simplification left behind is in no node, and promises nothing.
             .filter(|(until, _)| self.closed.iter().any(|node| node.old.contains(until)))
             .collect();
         let copies = promises.len().max(1);
         let count = self.closed.len();
-        let keeps = |node: &Closed, copy: usize| {
+        let keeps = |node: &ClosedNode, copy: usize| {
             promises
                 .get(copy)
                 .is_none_or(|(until, right)| !node.old.contains(until) || node.old.contains(right))
@@ -312,7 +327,7 @@ impl Tableau {
                 let following = if kept { (copy + 1) % copies } else { copy };
                 let next = after[number].iter();
                 let (positive, negative) = self.literals(node);
-                nodes.push(Node {
+                nodes.push(AutomatonNode {
                     positive,
                     negative,
                     next: next.map(|to| (following * count + to) as u32).collect(),
@@ -324,12 +339,13 @@ impl Tableau {
         Automaton { nodes, initial }
     }
 
-    fn literals(&self, node: &Closed) -> (Letter, Letter) {
+    /// Returns the atoms that must hold in a node, and those that must not.
+    fn literals(&self, node: &ClosedNode) -> (Letter, Letter) {
         let mut literals = (0, 0);
         for number in &node.old {
-            match self.parts.list[*number] {
-                Part::Literal { atom, positive } if positive => literals.0 |= 1 << atom,
-                Part::Literal { atom, .. } => literals.1 |= 1 << atom,
+            match self.subformulas.list[*number] {
+                Subformula::Literal { atom, positive } if positive => literals.0 |= 1 << atom,
+                Subformula::Literal { atom, .. } => literals.1 |= 1 << atom,
                 _ => {}
             }
         }

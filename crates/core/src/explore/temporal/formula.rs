@@ -1,17 +1,18 @@
-//! Formulas as trees, and as text.
+//! Formulas as trees, and their text form.
 
 use std::fmt;
 
-/// Something that holds in a state or does not.
+/// A predicate that holds in a state or does not.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Atom {
-    /// A predicate, as the caller understands it: a name, or an expression of the host language.
+    /// A predicate that the caller evaluates: a name, or an expression of the host language.
     Predicate(String),
-    /// The step that led to the state was an action with a text like this, in which `*` stands for anything.
+    /// True if the step that led to the state was an action whose text matches this pattern. `*`
+    /// stands for anything.
     Took(String),
 }
 
-/// A temporal property. See the [module](super) for what each kind means.
+/// A temporal property. See the [module](super) for the meaning of each operator.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[expect(missing_docs, reason = "the table in the module says what each means")]
 pub enum Formula {
@@ -30,7 +31,7 @@ pub enum Formula {
     Release(Box<Formula>, Box<Formula>),
 }
 
-/// Words that are no names of atoms.
+/// Words that cannot be names of atoms.
 pub(super) const RESERVED: [&str; 20] = [
     "always",
     "eventually",
@@ -55,31 +56,32 @@ pub(super) const RESERVED: [&str; 20] = [
 ];
 
 impl Formula {
-    /// The negation.
+    /// Returns the negation.
     pub fn negated(self) -> Formula {
         Formula::Not(Box::new(self))
     }
 
-    /// The atoms, each once, in the order in which they are written.
+    /// Returns the atoms, each once, in the order in which they are written.
     pub fn atoms(&self) -> Vec<Atom> {
         let mut atoms = Vec::new();
         self.collect(&mut atoms);
         atoms
     }
 
+    /// Adds the atoms of the formula to a list.
     fn collect(&self, atoms: &mut Vec<Atom>) {
         if let Formula::Atom(atom) = self
             && !atoms.contains(atom)
         {
             atoms.push(atom.clone());
         }
-        for part in self.parts() {
-            part.collect(atoms);
+        for operand in self.operands() {
+            operand.collect(atoms);
         }
     }
 
-    /// The formulas it is made of.
-    fn parts(&self) -> Vec<&Formula> {
+    /// Returns the operands.
+    fn operands(&self) -> Vec<&Formula> {
         match self {
             Formula::True | Formula::False | Formula::Atom(_) => Vec::new(),
             Formula::Not(one)
@@ -95,7 +97,7 @@ impl Formula {
         }
     }
 
-    /// The word between or before the parts, and how tightly it binds.
+    /// Returns the operator's word and how tightly it binds.
     fn word(&self) -> (&'static str, u8) {
         match self {
             Formula::True => ("true", 5),
@@ -114,21 +116,22 @@ impl Formula {
         }
     }
 
-    fn write(&self, out: &mut fmt::Formatter<'_>, least: u8) -> fmt::Result {
+    /// Writes the formula, in parentheses if it binds less tightly than `least`.
+    fn write(&self, out: &mut fmt::Formatter<'_>, min_binding: u8) -> fmt::Result {
         let (word, binding) = self.word();
-        if binding < least {
+        if binding < min_binding {
             out.write_str("(")?;
             self.write(out, 0)?;
             return out.write_str(")");
         }
-        match (self, self.parts().as_slice()) {
+        match (self, self.operands().as_slice()) {
             (Formula::Atom(atom), _) => write!(out, "{atom}"),
             (_, [one]) => {
                 write!(out, "{word} ")?;
                 one.write(out, binding)
             }
             (_, [left, right]) => {
-                // All of these group to the right.
+                // All binary operators group to the right.
                 left.write(out, binding + 1)?;
                 write!(out, " {word} ")?;
                 right.write(out, binding)
@@ -158,6 +161,7 @@ impl fmt::Display for Atom {
     }
 }
 
+/// Returns true if a text can be written as the name of an atom.
 fn is_name(text: &str) -> bool {
     !RESERVED.contains(&text)
         && text.starts_with(|first: char| first.is_alphabetic() || first == '_')
@@ -166,6 +170,7 @@ fn is_name(text: &str) -> bool {
             .all(|next| next.is_alphanumeric() || next == '_')
 }
 
+/// Returns true if the braces in a text are balanced.
 fn braces_match(text: &str) -> bool {
     let mut open = 0i64;
     for character in text.chars() {

@@ -1,51 +1,56 @@
-//! The states and transitions seen so far, with the atoms that hold in them.
+//! The states and transitions explored so far, with the atoms that hold in them.
 
 use super::automaton::Letter;
 use crate::ActionId;
 
 /// A step between two states.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Edge {
-    /// `None` where nothing can be done: the state stays as it is.
+pub(super) struct GraphEdge {
+    /// The action; `None` in a deadlock, where the state stays as it is.
     pub(super) action: Option<ActionId>,
     pub(super) to: u32,
-    /// What holds after it.
+    /// The atoms that hold after the step.
     pub(super) letter: Letter,
 }
 
-/// Stands for a beginning where a state stays as it is.
+/// Marks the range of a deadlocked state, which stays as it is.
 const STAYS: usize = usize::MAX;
 
-/// The transitions of an exploration. Those of a state come one after the other.
+/// The transitions of an exploration. Those of one state are stored consecutively.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Graph {
-    /// What holds in each state, apart from how it was reached.
+pub(super) struct TemporalGraph {
+    /// By state: the atoms that hold in it, apart from those about the last step.
     pub(super) letters: Vec<Letter>,
-    edges: Vec<Edge>,
-    /// By state: where its edges begin and end; nothing is known of what follows a state without.
+    edges: Vec<GraphEdge>,
+    /// By state: the range of its edges. An empty range means that nothing is known of what
+    /// follows.
     ranges: Vec<(usize, usize)>,
-    /// Edges of states in which nothing can be done. They are told of in between the edges of others.
-    stays: Vec<Edge>,
+    /// The edges of deadlocked states. They are reported between the edges of other states, so they
+    /// are stored separately.
+    stays: Vec<GraphEdge>,
 }
 
-impl Graph {
+impl TemporalGraph {
+    /// Returns the number of states.
     pub(super) fn len(&self) -> usize {
         self.letters.len()
     }
 
-    /// What it takes in memory, empty places included.
+    /// Returns the memory used, in bytes, unused capacity included.
     pub(super) fn bytes(&self) -> usize {
         self.letters.capacity() * size_of::<Letter>()
             + self.ranges.capacity() * size_of::<(usize, usize)>()
-            + (self.edges.capacity() + self.stays.capacity()) * size_of::<Edge>()
+            + (self.edges.capacity() + self.stays.capacity()) * size_of::<GraphEdge>()
     }
 
+    /// Adds a state in which these atoms hold.
     pub(super) fn add_state(&mut self, letter: Letter) {
         self.letters.push(letter);
         self.ranges.push((0, 0));
     }
 
-    pub(super) fn add_edge(&mut self, from: u32, edge: Edge) {
+    /// Adds a transition of a state. All transitions of a state must be added in a row.
+    pub(super) fn add_edge(&mut self, from: u32, edge: GraphEdge) {
         let at = self.edges.len();
         let range = &mut self.ranges[from as usize];
         if range.1 == 0 {
@@ -55,19 +60,20 @@ impl Graph {
         range.1 = self.edges.len();
     }
 
-    /// Nothing can be done in this state, so it stays as it is, and no step was taken.
+    /// Records a deadlock: the state stays as it is, and no step is taken.
     pub(super) fn stay(&mut self, state: u32) {
         self.ranges[state as usize] = (STAYS, self.stays.len());
-        self.stays.push(Edge {
+        self.stays.push(GraphEdge {
             action: None,
             to: state,
             letter: self.letters[state as usize],
         });
     }
 
-    pub(super) fn edges(&self, state: u32) -> &[Edge] {
+    /// Returns the transitions of a state.
+    pub(super) fn edges(&self, state: u32) -> &[GraphEdge] {
         match self.ranges[state as usize] {
-            (STAYS, place) => &self.stays[place..=place],
+            (STAYS, index) => &self.stays[index..=index],
             (start, end) => &self.edges[start..end],
         }
     }

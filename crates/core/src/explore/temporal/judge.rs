@@ -1,150 +1,152 @@
-//! Judging a formula on a system.
+//! Judging a temporal formula on a system.
 
 use rustc_hash::FxHashMap;
 
-use super::automaton::{Automaton, Letter, MOST_ATOMS};
+use super::automaton::{Automaton, Letter, MAX_ATOMS};
 use super::formula::{Atom, Formula};
-use super::graph::{Edge, Graph};
-use super::product::{Product, Run};
-use super::shorten::Shortener;
+use super::graph::{GraphEdge, TemporalGraph};
+use super::product::{AcceptedRun, AutomatonProduct};
+use super::shrink::CounterexampleShrinker;
 use crate::explore::{
-    Exploration, ExploreWatcher, Explorer, Order, Plan, Progress, Reach, StateId, Transition,
+    Exploration, ExploreOptions, ExploreProgress, ExploreWatcher, ExploredExtent, Explorer,
+    SearchOrder, StateId, StateTransition,
 };
-use crate::{ActionId, Catalog, Error, Likeness, System, Test};
+use crate::{ActionId, Catalog, Equivalence, Error, System, Test};
 
-/// What a caller knows about states. A closure that answers for predicates will do.
-pub trait Atoms<S: ?Sized> {
-    /// Whether a predicate holds in the system as it is now.
+/// Evaluates the predicates of a formula. A closure can implement it.
+pub trait AtomEvaluator<S: ?Sized> {
+    /// Returns true if a predicate holds in the current state of the system.
     fn holds(&mut self, system: &mut S, predicate: &str) -> Result<bool, Error>;
 
-    /// Asked before each step; `false` ends the work.
-    fn proceed(&mut self, _progress: &Progress) -> bool {
+    /// Called before each step. Returning `false` ends the work.
+    fn proceed(&mut self, _progress: &ExploreProgress) -> bool {
         true
     }
 
-    /// Whether to take an action that is enabled in the system as it is now.
+    /// Returns true if an enabled action may be taken in the current state of the system.
     fn allows(&mut self, _system: &mut S, _action: ActionId) -> bool {
         true
     }
 }
 
-impl<S: ?Sized, F: FnMut(&mut S, &str) -> Result<bool, Error>> Atoms<S> for F {
+impl<S: ?Sized, F: FnMut(&mut S, &str) -> Result<bool, Error>> AtomEvaluator<S> for F {
     fn holds(&mut self, system: &mut S, predicate: &str) -> Result<bool, Error> {
         self(system, predicate)
     }
 }
 
-/// What came of judging a formula.
+/// The result of judging a formula.
 #[derive(Clone, Debug)]
 pub struct Judgement {
-    /// Whether the formula holds.
-    pub answer: Answer,
-    /// The states and failures that were seen on the way. It was stopped if there is a counterexample.
+    /// The verdict.
+    pub verdict: FormulaVerdict,
+    /// The states and failures seen on the way. The exploration was stopped if there is a
+    /// counterexample.
     pub exploration: Exploration,
 }
 
-/// Whether a formula holds.
+/// The verdict on a formula.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Answer {
-    /// On every run of the system on which no step fails.
+pub enum FormulaVerdict {
+    /// The formula holds on every run without a failing step.
     Holds,
-    /// Nothing was found against it, but not everything was looked at. Nothing is known of runs that leave what was
-    /// explored, and these may violate the formula.
-    NothingFound(Reach),
-    /// Not on this run.
+    /// No counterexample was found, but not everything was explored. Runs that leave the explored
+    /// part may violate the formula.
+    NothingFound(ExploredExtent),
+    /// The formula does not hold on this run.
     Violated(Counterexample),
 }
 
 /// A run on which a formula does not hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Counterexample {
-    /// What to do first.
+    /// The steps to take first.
     pub prefix: Test,
-    /// What to do again and again then; empty unless the run goes round.
+    /// The steps to repeat forever after the prefix; empty unless the run ends in a lap.
     pub lap: Test,
-    /// How the run goes on for ever.
-    pub ending: Ending,
-    /// It was run again, and it is as it says. False only if there was no time for that.
+    /// The way in which the run continues forever.
+    pub ending: RunEnding,
+    /// True if the run was confirmed by running it again. False only if there was no time for that.
     pub confirmed: bool,
 }
 
-/// How a run goes on for ever.
+/// The way in which a run continues forever.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Ending {
-    /// The lap leads back to where it began.
+pub enum RunEnding {
+    /// The lap leads back to where it began, and is repeated.
     Lap,
-    /// Nothing can be done after the prefix, and the state stays as it is.
+    /// No action is possible after the prefix, and the state stays as it is.
     Deadlock,
-    /// In any way: after the prefix nothing can make the formula hold.
+    /// Any continuation violates the formula.
     Anything,
 }
 
 impl<S: System + ?Sized, K> Explorer<'_, S, K> {
-    /// Judges a temporal property: on all states within the plan, which are visited breadth first.
+    /// Judges a temporal property on all states within the options. They are visited breadth first.
     ///
     /// ```
-    /// use testwright_core::explore::temporal::{Answer, parse};
-    /// use testwright_core::explore::{Explorer, Plan};
+    /// use testwright_core::explore::temporal::{FormulaVerdict, parse};
+    /// use testwright_core::explore::{Explorer, ExploreOptions};
     /// use testwright_core::toys::Jugs;
     ///
     /// let mut jugs = Jugs::default();
-    /// let mut explorer = Explorer::of(&mut jugs).with_copies().with_fingerprints();
-    /// let plan = Plan { check: false, ..Plan::default() };
+    /// let mut explorer = Explorer::of(&mut jugs).with_snapshots().with_fingerprints();
+    /// let options = ExploreOptions { check: false, ..ExploreOptions::default() };
     /// let mut atoms = |jugs: &mut Jugs, predicate: &str| Ok(match predicate {
     ///     "big == 5" => jugs.litres()[1] == 5,
     ///     _ => jugs.litres() == [0, 0],
     /// });
     ///
-    /// // Whoever fills the big jug has it full.
+    /// // Filling the big jug makes it full.
     /// let formula = parse("always (took 'fill(big)' implies {big == 5})").unwrap().formula;
-    /// let judgement = explorer.judge(&formula, &plan, &mut atoms).unwrap();
-    /// assert_eq!(judgement.answer, Answer::Holds);
+    /// let judgement = explorer.judge(&formula, &options, &mut atoms).unwrap();
+    /// assert_eq!(judgement.verdict, FormulaVerdict::Holds);
     ///
-    /// // But nobody has to fill it.
+    /// // But it need not ever be filled.
     /// let formula = parse("always (empty implies eventually {big == 5})").unwrap().formula;
-    /// let judgement = explorer.judge(&formula, &plan, &mut atoms).unwrap();
-    /// let Answer::Violated(run) = judgement.answer else { panic!() };
+    /// let judgement = explorer.judge(&formula, &options, &mut atoms).unwrap();
+    /// let FormulaVerdict::Violated(run) = judgement.verdict else { panic!() };
     /// assert_eq!((run.prefix.len(), run.lap.len()), (0, 2)); // fill the small jug, and empty it again
     /// ```
     pub fn judge(
         &mut self,
         formula: &Formula,
-        plan: &Plan,
-        atoms: &mut dyn Atoms<S>,
+        options: &ExploreOptions,
+        atoms: &mut dyn AtomEvaluator<S>,
     ) -> Result<Judgement, Error> {
-        if plan.matching == Some(Likeness::UpToRenaming) {
+        if options.matching == Some(Equivalence::UpToRenaming) {
             let message = "temporal properties need states that are matched exactly";
             let help = "a circle up to renaming need not lead back to where it began";
             return Err(Error::new(message).with_help(help));
         }
-        let vocabulary = Vocabulary::of(formula)?;
-        let automaton = Automaton::of(&formula.clone().negated(), &vocabulary.atoms);
-        let mut builder = Builder {
+        let formula_atoms = FormulaAtoms::of(formula)?;
+        let automaton = Automaton::of(&formula.clone().negated(), &formula_atoms.atoms);
+        let mut recorder = GraphRecorder {
             caller: atoms,
-            vocabulary,
+            formula_atoms,
             automaton: &automaton,
-            graph: Graph::default(),
-            look_at: 64,
+            graph: TemporalGraph::default(),
+            next_search_at: 64,
             found: false,
-            trouble: None,
+            error: None,
         };
-        let plan = Plan {
-            order: Order::BreadthFirst,
+        let options = ExploreOptions {
+            order: SearchOrder::BreadthFirst,
             stop_at_goal: false,
-            ..*plan
+            ..*options
         };
-        let exploration = self.explore(&plan, &mut builder)?;
-        if let Some(error) = builder.trouble {
+        let exploration = self.explore(&options, &mut recorder)?;
+        if let Some(error) = recorder.error {
             return Err(error);
         }
-        let Builder {
+        let GraphRecorder {
             caller,
-            vocabulary,
+            formula_atoms,
             graph,
             found,
             ..
-        } = builder;
-        let product = Product {
+        } = recorder;
+        let product = AutomatonProduct {
             graph: &graph,
             automaton: &automaton,
         };
@@ -153,42 +155,42 @@ impl<S: System + ?Sized, K> Explorer<'_, S, K> {
         } else {
             None
         };
-        let answer = match run {
-            None if exploration.is_complete() => Answer::Holds,
-            None => Answer::NothingFound(exploration.reach.clone()),
+        let verdict = match run {
+            None if exploration.is_complete() => FormulaVerdict::Holds,
+            None => FormulaVerdict::NothingFound(exploration.extent.clone()),
             Some(run) => {
-                let shortener = Shortener {
+                let shrinker = CounterexampleShrinker {
                     explorer: self,
                     formula,
                     automaton: &automaton,
-                    vocabulary,
+                    formula_atoms,
                     caller,
-                    plan: &plan,
-                    progress: Progress {
+                    options: &options,
+                    progress: ExploreProgress {
                         steps: exploration.steps,
-                        ..Progress::default()
+                        ..ExploreProgress::default()
                     },
                 };
-                Answer::Violated(shortener.shorten(rough(&run))?)
+                FormulaVerdict::Violated(shrinker.shrink(to_counterexample(&run))?)
             }
         };
         Ok(Judgement {
-            answer,
+            verdict,
             exploration,
         })
     }
 }
 
-/// A run as tests. Where nothing can be done, nothing is.
-fn rough(run: &Run) -> Counterexample {
-    let actions = |edges: &[Edge]| Test::of(edges.iter().filter_map(|edge| edge.action));
-    let stays = |edges: &[Edge]| edges.iter().any(|edge| edge.action.is_none());
+/// Turns a run into tests. A deadlock contributes no step.
+fn to_counterexample(run: &AcceptedRun) -> Counterexample {
+    let actions = |edges: &[GraphEdge]| Test::of(edges.iter().filter_map(|edge| edge.action));
+    let stays = |edges: &[GraphEdge]| edges.iter().any(|edge| edge.action.is_none());
     let ending = if stays(&run.prefix) || stays(&run.lap) {
-        Ending::Deadlock
+        RunEnding::Deadlock
     } else if run.lap.is_empty() {
-        Ending::Anything
+        RunEnding::Anything
     } else {
-        Ending::Lap
+        RunEnding::Lap
     };
     Counterexample {
         prefix: actions(&run.prefix),
@@ -198,30 +200,31 @@ fn rough(run: &Run) -> Counterexample {
     }
 }
 
-/// The atoms of a formula, and which of them actions make true.
-pub(super) struct Vocabulary {
+/// The atoms of a formula, and the atoms that each action makes true.
+pub(super) struct FormulaAtoms {
     pub(super) atoms: Vec<Atom>,
     took: FxHashMap<ActionId, Letter>,
 }
 
-impl Vocabulary {
-    fn of(formula: &Formula) -> Result<Vocabulary, Error> {
+impl FormulaAtoms {
+    /// Collects the atoms of a formula. Returns an error if there are too many.
+    fn of(formula: &Formula) -> Result<FormulaAtoms, Error> {
         let atoms = formula.atoms();
-        if atoms.len() > MOST_ATOMS {
-            let message = format!("the formula has more than {MOST_ATOMS} different atoms");
+        if atoms.len() > MAX_ATOMS {
+            let message = format!("the formula has more than {MAX_ATOMS} different atoms");
             return Err(Error::new(message));
         }
-        Ok(Vocabulary {
+        Ok(FormulaAtoms {
             atoms,
             took: FxHashMap::default(),
         })
     }
 
-    /// What holds in the system as it is now, apart from how it was reached.
+    /// Evaluates all predicates in the current state of the system.
     pub(super) fn state<S: ?Sized>(
         &self,
         system: &mut S,
-        caller: &mut dyn Atoms<S>,
+        caller: &mut dyn AtomEvaluator<S>,
     ) -> Result<Letter, Error> {
         let mut letter = 0;
         for (bit, atom) in self.atoms.iter().enumerate() {
@@ -234,7 +237,7 @@ impl Vocabulary {
         Ok(letter)
     }
 
-    /// What holds because an action was just taken.
+    /// Returns the atoms that are true because an action was just taken.
     pub(super) fn step(&mut self, catalog: &Catalog, action: ActionId) -> Letter {
         let atoms = &self.atoms;
         *self.took.entry(action).or_insert_with(|| {
@@ -243,7 +246,7 @@ impl Vocabulary {
             }
             let text = catalog.text(action);
             let bits = atoms.iter().enumerate().filter(|(_, atom)| match atom {
-                Atom::Took(pattern) => is_like(pattern, &text),
+                Atom::Took(pattern) => matches_pattern(pattern, &text),
                 Atom::Predicate(_) => false,
             });
             bits.fold(0, |letter, (bit, _)| letter | 1 << bit)
@@ -251,8 +254,8 @@ impl Vocabulary {
     }
 }
 
-/// Whether a text is what a pattern says, in which `*` stands for anything.
-fn is_like(pattern: &str, text: &str) -> bool {
+/// Returns true if a text matches a pattern, in which `*` stands for anything.
+fn matches_pattern(pattern: &str, text: &str) -> bool {
     let mut pieces = pattern.split('*');
     let first = pieces.next().unwrap_or("");
     let Some(mut rest) = text.strip_prefix(first) else {
@@ -271,21 +274,21 @@ fn is_like(pattern: &str, text: &str) -> bool {
     rest.ends_with(last)
 }
 
-/// Writes the graph down while it is explored, and looks for a run now and then.
-struct Builder<'a, S: ?Sized> {
-    caller: &'a mut dyn Atoms<S>,
-    vocabulary: Vocabulary,
+/// Records the graph during the exploration, and looks for an accepted run now and then.
+struct GraphRecorder<'a, S: ?Sized> {
+    caller: &'a mut dyn AtomEvaluator<S>,
+    formula_atoms: FormulaAtoms,
     automaton: &'a Automaton,
-    graph: Graph,
-    /// With how many states to look for a run.
-    look_at: usize,
+    graph: TemporalGraph,
+    /// The number of states at which to look for a run next.
+    next_search_at: usize,
     found: bool,
-    trouble: Option<Error>,
+    error: Option<Error>,
 }
 
-impl<S: System + ?Sized> ExploreWatcher<S> for Builder<'_, S> {
-    fn proceed(&mut self, progress: &Progress) -> bool {
-        !self.found && self.trouble.is_none() && self.caller.proceed(progress)
+impl<S: System + ?Sized> ExploreWatcher<S> for GraphRecorder<'_, S> {
+    fn proceed(&mut self, progress: &ExploreProgress) -> bool {
+        !self.found && self.error.is_none() && self.caller.proceed(progress)
     }
 
     fn allows(&mut self, system: &mut S, action: ActionId) -> bool {
@@ -293,17 +296,17 @@ impl<S: System + ?Sized> ExploreWatcher<S> for Builder<'_, S> {
     }
 
     fn entered(&mut self, system: &mut S, _state: StateId, _depth: usize) {
-        let letter = self.vocabulary.state(system, self.caller);
+        let letter = self.formula_atoms.state(system, self.caller);
         self.graph.add_state(letter.unwrap_or_else(|error| {
-            self.trouble.get_or_insert(error);
+            self.error.get_or_insert(error);
             0
         }));
     }
 
-    fn took(&mut self, system: &mut S, transition: &Transition) {
+    fn took(&mut self, system: &mut S, transition: &StateTransition) {
         if let Some(to) = transition.to {
-            let took = self.vocabulary.step(system.actions(), transition.action);
-            let edge = Edge {
+            let took = self.formula_atoms.step(system.actions(), transition.action);
+            let edge = GraphEdge {
                 action: Some(transition.action),
                 to: to.0 as u32,
                 letter: self.graph.letters[to.0 as usize] | took,
@@ -316,9 +319,9 @@ impl<S: System + ?Sized> ExploreWatcher<S> for Builder<'_, S> {
         if actions == 0 {
             self.graph.stay(state.0 as u32);
         }
-        if self.graph.len() >= self.look_at {
-            self.look_at = self.graph.len() * 2;
-            let product = Product {
+        if self.graph.len() >= self.next_search_at {
+            self.next_search_at = self.graph.len() * 2;
+            let product = AutomatonProduct {
                 graph: &self.graph,
                 automaton: self.automaton,
             };
@@ -340,26 +343,37 @@ mod tests {
 
     #[test]
     fn patterns() {
-        assert!(is_like("f(*)", "f(1, 2)") && is_like("*", "") && is_like("a*b*c", "a b b c"));
-        assert!(!is_like("f(*)", "g(1)") && !is_like("ab*b", "ab") && !is_like("f", "f()"));
-        assert!(is_like("x * 2", "x * 2"));
+        assert!(
+            matches_pattern("f(*)", "f(1, 2)")
+                && matches_pattern("*", "")
+                && matches_pattern("a*b*c", "a b b c")
+        );
+        assert!(
+            !matches_pattern("f(*)", "g(1)")
+                && !matches_pattern("ab*b", "ab")
+                && !matches_pattern("f", "f()")
+        );
+        assert!(matches_pattern("x * 2", "x * 2"));
     }
 
-    fn crossing(text: &str) -> Answer {
+    fn crossing(text: &str) -> FormulaVerdict {
         let mut crossing = Crossing::default();
         let mut explorer = Explorer::of(&mut crossing).with_fingerprints();
-        let plan = Plan {
-            failures: crate::explore::Failures::All,
-            ..Plan::default()
+        let options = ExploreOptions {
+            failures: crate::explore::FailurePolicy::All,
+            ..ExploreOptions::default()
         };
         let mut green = |crossing: &mut Crossing, _: &str| Ok(crossing.is_green());
         let formula = parse(text).unwrap().formula;
-        explorer.judge(&formula, &plan, &mut green).unwrap().answer
+        explorer
+            .judge(&formula, &options, &mut green)
+            .unwrap()
+            .verdict
     }
 
-    fn lengths(answer: Answer) -> (usize, usize, Ending) {
-        let Answer::Violated(run) = answer else {
-            panic!("{answer:?}")
+    fn lengths(verdict: FormulaVerdict) -> (usize, usize, RunEnding) {
+        let FormulaVerdict::Violated(run) = verdict else {
+            panic!("{verdict:?}")
         };
         assert!(run.confirmed);
         (run.prefix.len(), run.lap.len(), run.ending)
@@ -378,31 +392,31 @@ mod tests {
             "not green release green or eventually not green",
         ];
         for text in holds {
-            assert_eq!(crossing(text), Answer::Holds, "{text}");
+            assert_eq!(crossing(text), FormulaVerdict::Holds, "{text}");
         }
-        // Waiting for ever, at once.
+        // Waiting forever from the start.
         assert_eq!(
             lengths(crossing("eventually not green")),
-            (0, 1, Ending::Lap)
+            (0, 1, RunEnding::Lap)
         );
         assert_eq!(
             lengths(crossing("always eventually green")),
-            (1, 1, Ending::Lap)
+            (1, 1, RunEnding::Lap)
         );
         // Whatever follows the second switch.
         let twice = "always (took 'switch()' implies not green)";
-        assert_eq!(lengths(crossing(twice)), (2, 0, Ending::Anything));
-        assert_eq!(lengths(crossing("not green")), (0, 0, Ending::Anything));
+        assert_eq!(lengths(crossing(twice)), (2, 0, RunEnding::Anything));
+        assert_eq!(lengths(crossing("not green")), (0, 0, RunEnding::Anything));
         let both = "not ((always eventually green) and always eventually not green)";
-        assert_eq!(lengths(crossing(both)), (0, 2, Ending::Lap));
+        assert_eq!(lengths(crossing(both)), (0, 2, RunEnding::Lap));
         let steady = "eventually always (took 'wait()' or took 'go()')";
-        assert_eq!(lengths(crossing(steady)), (0, 2, Ending::Lap));
+        assert_eq!(lengths(crossing(steady)), (0, 2, RunEnding::Lap));
     }
 
     #[test]
     fn a_deadlock_lasts_for_ever() {
         struct OnlyFilling;
-        impl Atoms<Jugs> for OnlyFilling {
+        impl AtomEvaluator<Jugs> for OnlyFilling {
             fn holds(&mut self, jugs: &mut Jugs, _predicate: &str) -> Result<bool, Error> {
                 Ok(jugs.litres() == [3, 5])
             }
@@ -414,50 +428,56 @@ mod tests {
         let mut explorer = Explorer::of(&mut jugs).with_fingerprints();
         let mut judge = |text: &str| {
             let formula = parse(text).unwrap().formula;
-            let judgement = explorer.judge(&formula, &Plan::default(), &mut OnlyFilling);
-            judgement.unwrap().answer
+            let judgement = explorer.judge(&formula, &ExploreOptions::default(), &mut OnlyFilling);
+            judgement.unwrap().verdict
         };
-        assert_eq!(judge("eventually always full"), Answer::Holds);
-        assert_eq!(judge("eventually always not took 'fill(*)'"), Answer::Holds);
-        let answer = judge("always eventually took 'fill(*)'");
-        assert_eq!(lengths(answer), (2, 0, Ending::Deadlock));
+        assert_eq!(judge("eventually always full"), FormulaVerdict::Holds);
+        assert_eq!(
+            judge("eventually always not took 'fill(*)'"),
+            FormulaVerdict::Holds
+        );
+        let verdict = judge("always eventually took 'fill(*)'");
+        assert_eq!(lengths(verdict), (2, 0, RunEnding::Deadlock));
     }
 
     #[test]
     fn what_is_not_explored_is_not_judged() {
         let mut counters = Counters::new(100);
         let mut explorer = Explorer::of(&mut counters)
-            .with_copies()
+            .with_snapshots()
             .with_fingerprints();
-        let plan = Plan {
-            most_states: Some(50),
-            ..Plan::default()
+        let options = ExploreOptions {
+            max_states: Some(50),
+            ..ExploreOptions::default()
         };
         let formula = parse("always not took 'counter1.add(int2)'")
             .unwrap()
             .formula;
         let mut none = |_: &mut Counters, _: &str| Ok(false);
-        let judgement = explorer.judge(&formula, &plan, &mut none).unwrap();
+        let judgement = explorer.judge(&formula, &options, &mut none).unwrap();
         assert!(matches!(
-            judgement.answer,
-            Answer::NothingFound(Reach::Partial { .. })
+            judgement.verdict,
+            FormulaVerdict::NothingFound(ExploredExtent::Partial { .. })
         ));
         // The states' edges count too where memory is limited.
-        let plan = Plan {
-            most_bytes: Some(20_000),
-            ..Plan::default()
+        let options = ExploreOptions {
+            max_bytes: Some(20_000),
+            ..ExploreOptions::default()
         };
-        let judgement = explorer.judge(&formula, &plan, &mut none).unwrap();
-        let alone = explorer.explore(&plan, &mut ()).unwrap();
+        let judgement = explorer.judge(&formula, &options, &mut none).unwrap();
+        let alone = explorer.explore(&options, &mut ()).unwrap();
         assert!(judgement.exploration.states * 2 < alone.states);
         assert!(judgement.exploration.bytes < 40_000);
         // A prefix that cannot be mended is found in a tree of tests, too.
-        let plan = Plan::small_scope(3);
-        let judgement = explorer.judge(&formula, &plan, &mut none).unwrap();
-        assert_eq!(lengths(judgement.answer), (3, 0, Ending::Anything));
+        let options = ExploreOptions::small_scope(3);
+        let judgement = explorer.judge(&formula, &options, &mut none).unwrap();
+        assert_eq!(lengths(judgement.verdict), (3, 0, RunEnding::Anything));
         let formula = parse("eventually took 'counter1.read()'").unwrap().formula;
-        let judgement = explorer.judge(&formula, &plan, &mut none).unwrap();
-        assert_eq!(judgement.answer, Answer::NothingFound(Reach::Length(3)));
+        let judgement = explorer.judge(&formula, &options, &mut none).unwrap();
+        assert_eq!(
+            judgement.verdict,
+            FormulaVerdict::NothingFound(ExploredExtent::Length(3))
+        );
     }
 
     #[test]
@@ -467,29 +487,29 @@ mod tests {
         let formula = parse("eventually opened").unwrap().formula;
         let mut never = |_: &mut Safe, _: &str| Ok(false);
         let judgement = explorer
-            .judge(&formula, &Plan::default(), &mut never)
+            .judge(&formula, &ExploreOptions::default(), &mut never)
             .unwrap();
-        assert_eq!(lengths(judgement.answer), (0, 1, Ending::Lap));
+        assert_eq!(lengths(judgement.verdict), (0, 1, RunEnding::Lap));
         assert!(judgement.exploration.states < 100);
     }
 
     #[test]
-    fn trouble_is_passed_on() {
+    fn errors_are_passed_on() {
         let mut jugs = Jugs::default();
         let mut explorer = Explorer::of(&mut jugs).with_fingerprints();
         let formula = parse("always {x +}").unwrap().formula;
         let mut broken = |_: &mut Jugs, text: &str| Err(Error::new(format!("no `{text}`")));
-        let error = explorer.judge(&formula, &Plan::default(), &mut broken);
+        let error = explorer.judge(&formula, &ExploreOptions::default(), &mut broken);
         assert_eq!(error.unwrap_err().message, "no `x +`");
-        let plan = Plan {
-            matching: Some(Likeness::UpToRenaming),
-            ..Plan::default()
+        let options = ExploreOptions {
+            matching: Some(Equivalence::UpToRenaming),
+            ..ExploreOptions::default()
         };
-        let error = explorer.judge(&formula, &plan, &mut broken).unwrap_err();
+        let error = explorer.judge(&formula, &options, &mut broken).unwrap_err();
         assert!(error.message.contains("matched exactly"));
         let many: Vec<String> = (0..70).map(|number| format!("p{number}")).collect();
         let formula = parse(&many.join(" and ")).unwrap().formula;
-        let error = explorer.judge(&formula, &Plan::default(), &mut broken);
+        let error = explorer.judge(&formula, &ExploreOptions::default(), &mut broken);
         assert!(error.unwrap_err().message.contains("more than 64"));
     }
 }

@@ -1,20 +1,21 @@
-//! What a formula means on a run that goes round in circles, word for word.
+//! The semantics of formulas on a run that ends in a cycle, by definition.
 
 use super::formula::{Atom, Formula};
 
-/// Whether a formula holds on a run of `length` states in which the state `lap` follows the last one again.
+/// Returns true if a formula holds on a run of `length` states in which state `lap` follows the
+/// last one again.
 ///
-/// `holds` says whether an atom does, in a state given by its place. This is the definition of each operator, without
-/// any automaton, so it can check what automata come to.
+/// `holds` evaluates an atom in the state at a position. This is the definition of each operator,
+/// without any automaton, so it can check the results of automata.
 ///
 /// ```
 /// use testwright_core::explore::temporal::{holds_on, parse};
 ///
-/// // Red, then green and yellow in turns, for ever.
+/// // Red, then green and yellow in turns, forever.
 /// let lights = ["red", "green", "yellow"];
 /// let holds = |text: &str| {
 ///     let formula = parse(text).unwrap().formula;
-///     holds_on(&formula, 3, 1, &mut |place, atom| atom.to_string() == lights[place])
+///     holds_on(&formula, 3, 1, &mut |position, atom| atom.to_string() == lights[position])
 /// };
 /// assert!(holds("red and next always not red"));
 /// assert!(holds("always eventually green"));
@@ -30,7 +31,7 @@ pub fn holds_on(
     truth.first().copied().unwrap_or(true)
 }
 
-/// In which states of the run a formula holds.
+/// Returns, for each state of the run, whether a formula holds there.
 fn truth(
     formula: &Formula,
     length: usize,
@@ -38,14 +39,20 @@ fn truth(
     holds: &mut dyn FnMut(usize, &Atom) -> bool,
 ) -> Vec<bool> {
     let mut of = |formula: &Formula| truth(formula, length, lap, holds);
-    let after = |place: usize| if place + 1 < length { place + 1 } else { lap };
-    // What holds at a place depends on what holds at the next; where the run closes, on an assumption that the second
-    // time round is confirmed or corrected.
+    let after = |position: usize| {
+        if position + 1 < length {
+            position + 1
+        } else {
+            lap
+        }
+    };
+    // The truth at a position depends on the next one. Where the run closes, an assumption is made,
+    // which the second round confirms or corrects.
     let settle = |assumed: bool, step: &dyn Fn(usize, bool) -> bool| {
         let mut truth = vec![assumed; length];
         for _ in 0..2 {
-            for place in (0..length).rev() {
-                truth[place] = step(place, truth[after(place)]);
+            for position in (0..length).rev() {
+                truth[position] = step(position, truth[after(position)]);
             }
         }
         truth
@@ -54,46 +61,52 @@ fn truth(
     match formula {
         Formula::True => vec![true; length],
         Formula::False => vec![false; length],
-        Formula::Atom(atom) => (0..length).map(|place| holds(place, atom)).collect(),
+        Formula::Atom(atom) => (0..length).map(|position| holds(position, atom)).collect(),
         Formula::Not(one) => {
             let one = of(one);
-            each(&|place| !one[place])
+            each(&|position| !one[position])
         }
         Formula::Next(one) => {
             let one = of(one);
-            each(&|place| one[after(place)])
+            each(&|position| one[after(position)])
         }
         Formula::Always(one) => {
             let one = of(one);
-            settle(true, &|place, next| one[place] && next)
+            settle(true, &|position, next| one[position] && next)
         }
         Formula::Eventually(one) => {
             let one = of(one);
-            settle(false, &|place, next| one[place] || next)
+            settle(false, &|position, next| one[position] || next)
         }
         Formula::And(left, right) => {
             let (left, right) = (of(left), of(right));
-            each(&|place| left[place] && right[place])
+            each(&|position| left[position] && right[position])
         }
         Formula::Or(left, right) => {
             let (left, right) = (of(left), of(right));
-            each(&|place| left[place] || right[place])
+            each(&|position| left[position] || right[position])
         }
         Formula::Implies(left, right) => {
             let (left, right) = (of(left), of(right));
-            each(&|place| !left[place] || right[place])
+            each(&|position| !left[position] || right[position])
         }
         Formula::Until(left, right) => {
             let (left, right) = (of(left), of(right));
-            settle(false, &|place, next| right[place] || left[place] && next)
+            settle(false, &|position, next| {
+                right[position] || left[position] && next
+            })
         }
         Formula::WeakUntil(left, right) => {
             let (left, right) = (of(left), of(right));
-            settle(true, &|place, next| right[place] || left[place] && next)
+            settle(true, &|position, next| {
+                right[position] || left[position] && next
+            })
         }
         Formula::Release(left, right) => {
             let (left, right) = (of(left), of(right));
-            settle(true, &|place, next| right[place] && (left[place] || next))
+            settle(true, &|position, next| {
+                right[position] && (left[position] || next)
+            })
         }
     }
 }

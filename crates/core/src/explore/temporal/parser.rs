@@ -1,21 +1,22 @@
-//! From text to formulas.
+//! Parser of formulas.
 
 use std::ops::Range;
 use std::str::FromStr;
 
-use super::Diagnostic;
+use super::FormulaError;
 use super::formula::{Atom, Formula};
 
-/// A formula, and where its atoms stand.
+/// A formula and the ranges of its atoms.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Parsed {
+pub struct ParsedFormula {
     /// The formula.
     pub formula: Formula,
-    /// Each atom with the bytes of its own text, without braces or quotes, so that trouble with it has a place.
-    pub places: Vec<(Atom, Range<usize>)>,
+    /// Each atom with the byte range of its own text, without braces or quotes, so that errors can
+    /// point at it.
+    pub atom_ranges: Vec<(Atom, Range<usize>)>,
 }
 
-/// Reads a formula. See the [module](super) for the language.
+/// Parses a formula. See the [module](super) for the language.
 ///
 /// ```
 /// use testwright_core::explore::temporal::parse;
@@ -26,45 +27,46 @@ pub struct Parsed {
 /// let problem = parse("always (request -> )").unwrap_err();
 /// assert_eq!((problem.range, problem.message.as_str()), (19..20, "expected a formula before `)`"));
 /// ```
-pub fn parse(text: &str) -> Result<Parsed, Diagnostic> {
-    let mut parser = Parser {
+pub fn parse(text: &str) -> Result<ParsedFormula, FormulaError> {
+    let mut parser = FormulaParser {
         tokens: tokens(text)?,
         text,
         next: 0,
-        places: Vec::new(),
+        atom_ranges: Vec::new(),
         depth: 0,
     };
     let formula = parser.implies()?;
     if let Some((token, range)) = parser.peek() {
         let problem = match token {
-            Token::Close => problem(range.clone(), "there is no `(` for this `)`"),
+            FormulaToken::Close => error_at(range.clone(), "there is no `(` for this `)`"),
             _ => {
                 let message = format!("expected an operator before `{}`", &text[range.clone()]);
                 let help = "join formulas by `and`, `or`, `implies` or `until`; texts with spaces stand in braces";
-                with_help(problem(range.clone(), message), help)
+                with_help(error_at(range.clone(), message), help)
             }
         };
         return Err(problem);
     }
-    Ok(Parsed {
+    Ok(ParsedFormula {
         formula,
-        places: parser.places,
+        atom_ranges: parser.atom_ranges,
     })
 }
 
 impl FromStr for Formula {
-    type Err = Diagnostic;
+    type Err = FormulaError;
 
-    fn from_str(text: &str) -> Result<Formula, Diagnostic> {
+    fn from_str(text: &str) -> Result<Formula, FormulaError> {
         parse(text).map(|parsed| parsed.formula)
     }
 }
 
-/// How many formulas may stand in each other, so that no text makes the stack overflow.
-const DEEPEST: usize = 80;
+/// The maximum nesting of formulas, so that no text overflows the stack.
+const MAX_NESTING: usize = 80;
 
+/// A token of a formula.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Token {
+enum FormulaToken {
     Open,
     Close,
     Not,
@@ -79,40 +81,43 @@ enum Token {
     Release,
     True,
     False,
-    /// And where its own text stands.
+    /// An atom and the range of its own text.
     Atom(Atom, Range<usize>),
 }
 
-fn problem(range: Range<usize>, message: impl Into<String>) -> Diagnostic {
-    Diagnostic {
+/// Creates an error without advice.
+fn error_at(range: Range<usize>, message: impl Into<String>) -> FormulaError {
+    FormulaError {
         range,
         message: message.into(),
         help: None,
     }
 }
 
-fn with_help(diagnostic: Diagnostic, help: impl Into<String>) -> Diagnostic {
-    Diagnostic {
+/// Adds advice to an error.
+fn with_help(diagnostic: FormulaError, help: impl Into<String>) -> FormulaError {
+    FormulaError {
         help: Some(help.into()),
         ..diagnostic
     }
 }
 
-/// Signs that are one token, longer ones first.
-const SIGNS: [(&str, Token); 10] = [
-    ("[]", Token::Always),
-    ("<>", Token::Eventually),
-    ("->", Token::Implies),
-    ("=>", Token::Implies),
-    ("&&", Token::And),
-    ("||", Token::Or),
-    ("(", Token::Open),
-    (")", Token::Close),
-    ("!", Token::Not),
-    ("~", Token::Not),
+/// Operators written as signs, longer ones first.
+const SIGNS: [(&str, FormulaToken); 10] = [
+    ("[]", FormulaToken::Always),
+    ("<>", FormulaToken::Eventually),
+    ("->", FormulaToken::Implies),
+    ("=>", FormulaToken::Implies),
+    ("&&", FormulaToken::And),
+    ("||", FormulaToken::Or),
+    ("(", FormulaToken::Open),
+    (")", FormulaToken::Close),
+    ("!", FormulaToken::Not),
+    ("~", FormulaToken::Not),
 ];
 
-fn tokens(text: &str) -> Result<Vec<(Token, Range<usize>)>, Diagnostic> {
+/// Splits a text into tokens with their ranges.
+fn tokens(text: &str) -> Result<Vec<(FormulaToken, Range<usize>)>, FormulaError> {
     let mut tokens = Vec::new();
     let mut at = 0;
     while let Some(first) = text[at..].chars().next() {
@@ -125,36 +130,37 @@ fn tokens(text: &str) -> Result<Vec<(Token, Range<usize>)>, Diagnostic> {
             at += sign.len();
             tokens.push((token.clone(), start..at));
         } else if first == '{' || first == '`' {
-            let inner = enclosed(text, at)?;
+            let inner = enclosed_range(text, at)?;
             at = inner.end + 1;
             let trimmed = text[inner.clone()].trim();
             if trimmed.is_empty() {
-                return Err(problem(start..at, "there is nothing in here"));
+                return Err(error_at(start..at, "there is nothing in here"));
             }
             let begin = inner.start + (text[inner.clone()].len() - text[inner].trim_start().len());
             let atom = Atom::Predicate(trimmed.to_owned());
-            let token = Token::Atom(atom, begin..begin + trimmed.len());
+            let token = FormulaToken::Atom(atom, begin..begin + trimmed.len());
             tokens.push((token, start..at));
         } else if first.is_alphabetic() || first == '_' {
             at += word(&text[at..]).len();
             let token = match &text[start..at] {
                 "took" => {
-                    let (pattern, range) = quoted(text, start..at)?;
+                    let (pattern, range) = parse_quoted(text, start..at)?;
                     at = range.end + 1;
-                    Token::Atom(Atom::Took(pattern), range)
+                    FormulaToken::Atom(Atom::Took(pattern), range)
                 }
                 "weak" => {
                     let rest = text[at..].trim_start();
                     if word(rest) != "until" {
                         let help = "write `weak until`, or put a predicate of that name in braces";
                         let message = "expected `until` after `weak`";
-                        return Err(with_help(problem(start..at, message), help));
+                        return Err(with_help(error_at(start..at, message), help));
                     }
                     at = text.len() - rest.len() + "until".len();
-                    Token::WeakUntil
+                    FormulaToken::WeakUntil
                 }
-                name => keyword(name)
-                    .unwrap_or_else(|| Token::Atom(Atom::Predicate(name.to_owned()), start..at)),
+                name => keyword(name).unwrap_or_else(|| {
+                    FormulaToken::Atom(Atom::Predicate(name.to_owned()), start..at)
+                }),
             };
             tokens.push((token, start..at));
         } else {
@@ -169,38 +175,39 @@ fn tokens(text: &str) -> Result<Vec<(Token, Range<usize>)>, Diagnostic> {
                 '}' => "predicates stand in braces, `{…}`, and braces in them come in pairs",
                 _ => "put predicates of the host language in braces: `{len(x) < 3}`",
             };
-            return Err(with_help(problem(range, message), help));
+            return Err(with_help(error_at(range, message), help));
         }
     }
     Ok(tokens)
 }
 
-/// The word at the beginning of a text.
+/// Returns the word at the beginning of a text.
 fn word(text: &str) -> &str {
     let end = text.find(|next: char| !next.is_alphanumeric() && next != '_');
     &text[..end.unwrap_or(text.len())]
 }
 
-fn keyword(word: &str) -> Option<Token> {
+/// Returns the token of a keyword.
+fn keyword(word: &str) -> Option<FormulaToken> {
     Some(match word {
-        "always" | "G" => Token::Always,
-        "eventually" | "F" => Token::Eventually,
-        "next" | "X" => Token::Next,
-        "until" | "U" => Token::Until,
-        "W" => Token::WeakUntil,
-        "release" | "R" | "V" => Token::Release,
-        "not" => Token::Not,
-        "and" => Token::And,
-        "or" => Token::Or,
-        "implies" => Token::Implies,
-        "true" => Token::True,
-        "false" => Token::False,
+        "always" | "G" => FormulaToken::Always,
+        "eventually" | "F" => FormulaToken::Eventually,
+        "next" | "X" => FormulaToken::Next,
+        "until" | "U" => FormulaToken::Until,
+        "W" => FormulaToken::WeakUntil,
+        "release" | "R" | "V" => FormulaToken::Release,
+        "not" => FormulaToken::Not,
+        "and" => FormulaToken::And,
+        "or" => FormulaToken::Or,
+        "implies" => FormulaToken::Implies,
+        "true" => FormulaToken::True,
+        "false" => FormulaToken::False,
         _ => return None,
     })
 }
 
-/// What stands between the brace or backquote at a place and the one that ends it.
-fn enclosed(text: &str, at: usize) -> Result<Range<usize>, Diagnostic> {
+/// Returns the range between the brace or backquote at `at` and the one that closes it.
+fn enclosed_range(text: &str, at: usize) -> Result<Range<usize>, FormulaError> {
     let braces = text[at..].starts_with('{');
     let mut open = 0usize;
     for (offset, next) in text[at..].char_indices() {
@@ -221,11 +228,11 @@ fn enclosed(text: &str, at: usize) -> Result<Range<usize>, Diagnostic> {
     };
     let message = format!("this {what} is not closed");
     let help = format!("end the predicate with `{end}`");
-    Err(with_help(problem(at..at + 1, message), help))
+    Err(with_help(error_at(at..at + 1, message), help))
 }
 
-/// The text in quotes after `took`, and where it stands.
-fn quoted(text: &str, took: Range<usize>) -> Result<(String, Range<usize>), Diagnostic> {
+/// Parses the text in quotes after `took`, and returns it with its range.
+fn parse_quoted(text: &str, took: Range<usize>) -> Result<(String, Range<usize>), FormulaError> {
     let help = "write `took \"text of the action\"`, with `*` for anything";
     let rest = text[took.end..].trim_start();
     let quote = rest
@@ -234,7 +241,7 @@ fn quoted(text: &str, took: Range<usize>) -> Result<(String, Range<usize>), Diag
         .filter(|first| matches!(first, '"' | '\''));
     let Some(quote) = quote else {
         let message = "expected the text of an action in quotes after `took`";
-        return Err(with_help(problem(took, message), help));
+        return Err(with_help(error_at(took, message), help));
     };
     let start = text.len() - rest.len() + 1;
     let mut pattern = String::new();
@@ -251,45 +258,48 @@ fn quoted(text: &str, took: Range<usize>) -> Result<(String, Range<usize>), Diag
         }
     }
     Err(with_help(
-        problem(start - 1..start, "this quote is not closed"),
+        error_at(start - 1..start, "this quote is not closed"),
         help,
     ))
 }
 
-struct Parser<'t> {
-    tokens: Vec<(Token, Range<usize>)>,
+/// A recursive-descent parser over the tokens of a formula.
+struct FormulaParser<'t> {
+    tokens: Vec<(FormulaToken, Range<usize>)>,
     text: &'t str,
     next: usize,
-    places: Vec<(Atom, Range<usize>)>,
+    atom_ranges: Vec<(Atom, Range<usize>)>,
     depth: usize,
 }
 
-/// Makes a formula of two.
+/// A constructor that combines two formulas.
 type Join = fn(Box<Formula>, Box<Formula>) -> Formula;
 
-impl Parser<'_> {
-    fn peek(&self) -> Option<&(Token, Range<usize>)> {
+impl FormulaParser<'_> {
+    /// Returns the next token.
+    fn peek(&self) -> Option<&(FormulaToken, Range<usize>)> {
         self.tokens.get(self.next)
     }
 
-    fn implies(&mut self) -> Result<Formula, Diagnostic> {
+    /// Parses a complete formula.
+    fn implies(&mut self) -> Result<Formula, FormulaError> {
         self.joined(0)
     }
 
-    /// Formulas joined by operators that bind at least as tightly as this level.
-    fn joined(&mut self, level: usize) -> Result<Formula, Diagnostic> {
+    /// Parses formulas joined by operators that bind at least as tightly as this level.
+    fn joined(&mut self, level: usize) -> Result<Formula, FormulaError> {
         if level > 3 {
             return self.unary();
         }
         self.enter()?;
         let left = self.joined(level + 1)?;
         let join: Option<Join> = self.peek().and_then(|(token, _)| match (level, token) {
-            (0, Token::Implies) => Some(Formula::Implies as Join),
-            (1, Token::Or) => Some(Formula::Or),
-            (2, Token::And) => Some(Formula::And),
-            (3, Token::Until) => Some(Formula::Until),
-            (3, Token::WeakUntil) => Some(Formula::WeakUntil),
-            (3, Token::Release) => Some(Formula::Release),
+            (0, FormulaToken::Implies) => Some(Formula::Implies as Join),
+            (1, FormulaToken::Or) => Some(Formula::Or),
+            (2, FormulaToken::And) => Some(Formula::And),
+            (3, FormulaToken::Until) => Some(Formula::Until),
+            (3, FormulaToken::WeakUntil) => Some(Formula::WeakUntil),
+            (3, FormulaToken::Release) => Some(Formula::Release),
             _ => None,
         });
         let joined = match join {
@@ -304,12 +314,13 @@ impl Parser<'_> {
         Ok(joined)
     }
 
-    fn enter(&mut self) -> Result<(), Diagnostic> {
+    /// Counts one more level of nesting. Returns an error if there are too many.
+    fn enter(&mut self) -> Result<(), FormulaError> {
         self.depth += 1;
-        if self.depth > DEEPEST * 5 {
+        if self.depth > MAX_NESTING * 5 {
             let range = self.peek().map(|(_, range)| range.clone());
             let end = self.text.len();
-            return Err(problem(
+            return Err(error_at(
                 range.unwrap_or(end..end),
                 "the formula is nested too deeply",
             ));
@@ -317,31 +328,32 @@ impl Parser<'_> {
         Ok(())
     }
 
-    fn unary(&mut self) -> Result<Formula, Diagnostic> {
+    /// Parses an atom, a formula in parentheses, or a prefix operator with its operand.
+    fn unary(&mut self) -> Result<Formula, FormulaError> {
         let Some((token, range)) = self.peek().cloned() else {
             let end = self.text.len();
             let message = match end {
                 0 => "there is no formula",
                 _ => "expected a formula at the end",
             };
-            return Err(problem(end..end, message));
+            return Err(error_at(end..end, message));
         };
         self.next += 1;
         let prefix: fn(Box<Formula>) -> Formula = match token {
-            Token::Not => Formula::Not,
-            Token::Next => Formula::Next,
-            Token::Always => Formula::Always,
-            Token::Eventually => Formula::Eventually,
-            Token::True => return Ok(Formula::True),
-            Token::False => return Ok(Formula::False),
-            Token::Atom(atom, place) => {
-                self.places.push((atom.clone(), place));
+            FormulaToken::Not => Formula::Not,
+            FormulaToken::Next => Formula::Next,
+            FormulaToken::Always => Formula::Always,
+            FormulaToken::Eventually => Formula::Eventually,
+            FormulaToken::True => return Ok(Formula::True),
+            FormulaToken::False => return Ok(Formula::False),
+            FormulaToken::Atom(atom, range_of_text) => {
+                self.atom_ranges.push((atom.clone(), range_of_text));
                 return Ok(Formula::Atom(atom));
             }
-            Token::Open => return self.parenthesis(range),
+            FormulaToken::Open => return self.parenthesis(range),
             _ => {
                 let message = format!("expected a formula before `{}`", &self.text[range.clone()]);
-                return Err(problem(range, message));
+                return Err(error_at(range, message));
             }
         };
         self.enter()?;
@@ -350,10 +362,11 @@ impl Parser<'_> {
         Ok(formula)
     }
 
-    fn parenthesis(&mut self, open: Range<usize>) -> Result<Formula, Diagnostic> {
+    /// Parses a formula in parentheses whose opening one was read.
+    fn parenthesis(&mut self, open: Range<usize>) -> Result<Formula, FormulaError> {
         let formula = self.implies()?;
         match self.peek() {
-            Some((Token::Close, _)) => {
+            Some((FormulaToken::Close, _)) => {
                 self.next += 1;
                 Ok(formula)
             }
@@ -362,10 +375,10 @@ impl Parser<'_> {
                     "expected an operator or `)` before `{}`",
                     &self.text[range.clone()]
                 );
-                Err(problem(range.clone(), message))
+                Err(error_at(range.clone(), message))
             }
             None => Err(with_help(
-                problem(open, "this parenthesis is not closed"),
+                error_at(open, "this parenthesis is not closed"),
                 "end it with `)`",
             )),
         }
@@ -410,7 +423,7 @@ mod tests {
             Atom::Predicate("F_1".to_owned()),
         ];
         assert_eq!(parsed.formula.atoms(), atoms);
-        assert_eq!(parsed.places[0].1, 2..15);
+        assert_eq!(parsed.atom_ranges[0].1, 2..15);
         assert_eq!(shown("{until}"), "{until}");
         assert_eq!(shown("{ready}"), "ready");
         assert_eq!(
@@ -420,7 +433,7 @@ mod tests {
     }
 
     #[test]
-    fn trouble_has_a_place() {
+    fn errors_have_ranges() {
         let check = |text: &str, range: Range<usize>, message: &str| {
             let problem = parse(text).unwrap_err();
             assert_eq!(

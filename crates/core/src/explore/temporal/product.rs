@@ -1,88 +1,99 @@
-//! System and automaton together: is there a run of both that is accepted?
+//! The product of the explored graph and the automaton, searched for accepted runs.
 
 use std::collections::VecDeque;
 
 use rustc_hash::FxHashMap;
 
 use super::automaton::{Automaton, Letter};
-use super::graph::{Edge, Graph};
+use super::graph::{GraphEdge, TemporalGraph};
 
-/// A run: there and round.
+/// An accepted run: a prefix and a lap.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Run {
-    pub(super) prefix: Vec<Edge>,
-    /// Empty if the automaton accepts whatever follows.
-    pub(super) lap: Vec<Edge>,
+pub(super) struct AcceptedRun {
+    pub(super) prefix: Vec<GraphEdge>,
+    /// Empty if the automaton accepts every continuation.
+    pub(super) lap: Vec<GraphEdge>,
 }
 
 /// A state of the graph with a node of the automaton: `state * nodes + node`.
-type Place = usize;
+type ProductState = usize;
 
-pub(super) struct Product<'a> {
-    pub(super) graph: &'a Graph,
+/// The product of a graph and an automaton.
+pub(super) struct AutomatonProduct<'a> {
+    pub(super) graph: &'a TemporalGraph,
     pub(super) automaton: &'a Automaton,
 }
 
-/// What the nested search knows of a place.
+/// Mark of the nested search: not visited yet.
 const NEW: u8 = 0;
-/// On the path of the outer search.
+/// Mark: on the path of the outer search.
 const ON_PATH: u8 = 1;
-/// The outer search is done with it.
+/// Mark: the outer search is done with it.
 const LEFT: u8 = 2;
-/// So is the inner search: no accepted run goes through it.
+/// Mark: the inner search is done with it too; no accepted run goes through it.
 const USELESS: u8 = 3;
 
-/// How many places shortening looks at, at most, so that it takes no longer than the search.
-const EFFORT: usize = 2_000_000;
+/// The maximum number of product states visited to shorten laps, so that it takes no longer than
+/// the search.
+const MAX_VISITS: usize = 2_000_000;
 
-impl Product<'_> {
-    fn place(&self, state: u32, node: u32) -> Place {
+impl AutomatonProduct<'_> {
+    /// Combines a state and a node.
+    fn combine(&self, state: u32, node: u32) -> ProductState {
         state as usize * self.automaton.nodes.len() + node as usize
     }
 
-    fn state(&self, place: Place) -> u32 {
-        (place / self.automaton.nodes.len()) as u32
+    /// Returns the graph state of a product state.
+    fn state(&self, product_state: ProductState) -> u32 {
+        (product_state / self.automaton.nodes.len()) as u32
     }
 
-    fn node(&self, place: Place) -> u32 {
-        (place % self.automaton.nodes.len()) as u32
+    /// Returns the automaton node of a product state.
+    fn node(&self, product_state: ProductState) -> u32 {
+        (product_state % self.automaton.nodes.len()) as u32
     }
 
-    fn is_accepting(&self, place: Place) -> bool {
-        self.automaton.nodes[self.node(place) as usize].accepting
+    /// Returns true if the node is accepting.
+    fn is_accepting(&self, product_state: ProductState) -> bool {
+        self.automaton.nodes[self.node(product_state) as usize].accepting
     }
 
-    fn is_done(&self, place: Place) -> bool {
-        self.automaton.nodes[self.node(place) as usize].done
+    /// Returns true if the node has no obligations left.
+    fn is_done(&self, product_state: ProductState) -> bool {
+        self.automaton.nodes[self.node(product_state) as usize].done
     }
 
+    /// Returns the nodes that agree with a letter.
     fn agreeing<'s>(&'s self, nodes: &'s [u32], letter: Letter) -> impl Iterator<Item = u32> + 's {
         let agrees = move |node: &u32| self.automaton.nodes[*node as usize].agrees(letter);
         nodes.iter().copied().filter(agrees)
     }
 
-    fn initial(&self) -> Vec<Place> {
+    /// Returns the initial product states.
+    fn initial(&self) -> Vec<ProductState> {
         let Some(letter) = self.graph.letters.first() else {
             return Vec::new();
         };
         let nodes = self.agreeing(&self.automaton.initial, *letter);
-        nodes.map(|node| self.place(0, node)).collect()
+        nodes.map(|node| self.combine(0, node)).collect()
     }
 
-    fn after(&self, place: Place) -> Vec<(Edge, Place)> {
-        let next = &self.automaton.nodes[self.node(place) as usize].next;
-        let edges = self.graph.edges(self.state(place)).iter();
+    /// Returns the successors of a product state and the edges that lead to them.
+    fn after(&self, product_state: ProductState) -> Vec<(GraphEdge, ProductState)> {
+        let next = &self.automaton.nodes[self.node(product_state) as usize].next;
+        let edges = self.graph.edges(self.state(product_state)).iter();
         edges
             .flat_map(|edge| {
                 let nodes = self.agreeing(next, edge.letter);
-                nodes.map(|node| (*edge, self.place(edge.to, node)))
+                nodes.map(|node| (*edge, self.combine(edge.to, node)))
             })
             .collect()
     }
 
-    /// Whether there is an accepted run. The outer search visits all places; when it leaves one that is accepting, the
-    /// inner search looks whether there is a way back to the path (Schwoon and Esparza's form of nested search: each
-    /// place is visited twice at most).
+    /// Returns true if there is an accepted run. The outer search visits all product states. When
+    /// it leaves an accepting one, the inner search looks for a path back to the path of the outer
+    /// one (Schwoon and Esparza's form of nested search: each product state is visited at most
+    /// twice).
     pub(super) fn has_run(&self) -> bool {
         let mut marks = vec![NEW; self.graph.len() * self.automaton.nodes.len()];
         for initial in self.initial() {
@@ -94,8 +105,8 @@ impl Product<'_> {
             if self.is_done(initial) {
                 return true;
             }
-            while let Some((place, waiting)) = path.last_mut() {
-                let place = *place;
+            while let Some((product_state, waiting)) = path.last_mut() {
+                let product_state = *product_state;
                 if let Some((_, next)) = waiting.pop() {
                     if self.is_done(next) {
                         return true;
@@ -106,23 +117,25 @@ impl Product<'_> {
                     }
                     continue;
                 }
-                if self.is_accepting(place) && self.leads_to_path(place, &mut marks) {
+                if self.is_accepting(product_state) && self.leads_to_path(product_state, &mut marks)
+                {
                     return true;
                 }
                 path.pop();
-                if marks[place] == ON_PATH {
-                    marks[place] = LEFT;
+                if marks[product_state] == ON_PATH {
+                    marks[product_state] = LEFT;
                 }
             }
         }
         false
     }
 
-    /// The inner search. The place itself is on the path still.
-    fn leads_to_path(&self, seed: Place, marks: &mut [u8]) -> bool {
+    /// Runs the inner search: returns true if `seed`, which is still on the path, leads back to the
+    /// path.
+    fn leads_to_path(&self, seed: ProductState, marks: &mut [u8]) -> bool {
         let mut waiting = vec![seed];
-        while let Some(place) = waiting.pop() {
-            for (_, next) in self.after(place) {
+        while let Some(product_state) = waiting.pop() {
+            for (_, next) in self.after(product_state) {
                 match marks[next] {
                     ON_PATH => return true,
                     LEFT => {
@@ -137,95 +150,106 @@ impl Product<'_> {
         false
     }
 
-    /// A shortest run, or nearly so where there are very many.
-    pub(super) fn shortest_run(&self) -> Option<Run> {
-        let mut best: Option<(usize, Run)> = None;
-        let mut effort = EFFORT;
-        let mut there = Ways::from(self.initial());
-        while let Some(place) = there.queue.pop_front() {
-            let distance = there.ways[&place].2;
+    /// Returns a shortest accepted run, or nearly so where there are very many.
+    pub(super) fn shortest_run(&self) -> Option<AcceptedRun> {
+        let mut best: Option<(usize, AcceptedRun)> = None;
+        let mut visits_left = MAX_VISITS;
+        let mut paths_from_start = ProductPaths::from(self.initial());
+        while let Some(product_state) = paths_from_start.queue.pop_front() {
+            let distance = paths_from_start.paths[&product_state].2;
             if best.as_ref().is_some_and(|(length, _)| distance >= *length) {
                 break;
             }
-            if self.is_done(place) {
-                let prefix = there.path(place);
+            if self.is_done(product_state) {
+                let prefix = paths_from_start.path(product_state);
                 best = Some((
                     distance,
-                    Run {
+                    AcceptedRun {
                         prefix,
                         lap: Vec::new(),
                     },
                 ));
                 break;
             }
-            // The first run counts whatever it costs.
-            if self.is_accepting(place) && (effort > 0 || best.is_none()) {
-                let most = best.as_ref().map(|(length, _)| length - distance);
-                if let Some(lap) = self.shortest_lap(place, most, &mut effort) {
-                    let prefix = there.path(place);
-                    best = Some((distance + lap.len(), Run { prefix, lap }));
+            // The first run is searched for at any cost.
+            if self.is_accepting(product_state) && (visits_left > 0 || best.is_none()) {
+                let max_length = best.as_ref().map(|(length, _)| length - distance);
+                if let Some(lap) = self.shortest_lap(product_state, max_length, &mut visits_left) {
+                    let prefix = paths_from_start.path(product_state);
+                    best = Some((distance + lap.len(), AcceptedRun { prefix, lap }));
                 }
             }
-            for (edge, next) in self.after(place) {
-                there.add(next, place, edge, distance + 1);
+            for (edge, next) in self.after(product_state) {
+                paths_from_start.add(next, product_state, edge, distance + 1);
             }
         }
         best.map(|(_, run)| run)
     }
 
-    /// The shortest way from a place back to it, if it is shorter than `most`.
+    /// Returns the shortest path from a product state back to itself, if it is shorter than
+    /// `max_length`.
     fn shortest_lap(
         &self,
-        from: Place,
-        most: Option<usize>,
-        effort: &mut usize,
-    ) -> Option<Vec<Edge>> {
-        let mut round = Ways::from(vec![from]);
-        while let Some(place) = round.queue.pop_front() {
-            let distance = round.ways[&place].2;
-            *effort = effort.saturating_sub(1);
-            if most.is_some_and(|most| distance + 1 >= most) {
+        from: ProductState,
+        max_length: Option<usize>,
+        visits_left: &mut usize,
+    ) -> Option<Vec<GraphEdge>> {
+        let mut paths_from_lap = ProductPaths::from(vec![from]);
+        while let Some(product_state) = paths_from_lap.queue.pop_front() {
+            let distance = paths_from_lap.paths[&product_state].2;
+            *visits_left = visits_left.saturating_sub(1);
+            if max_length.is_some_and(|max_length| distance + 1 >= max_length) {
                 return None;
             }
-            for (edge, next) in self.after(place) {
+            for (edge, next) in self.after(product_state) {
                 if next == from {
-                    let mut lap = round.path(place);
+                    let mut lap = paths_from_lap.path(product_state);
                     lap.push(edge);
                     return Some(lap);
                 }
-                round.add(next, place, edge, distance + 1);
+                paths_from_lap.add(next, product_state, edge, distance + 1);
             }
         }
         None
     }
 }
 
-/// Shortest ways from some places: the place before, the edge in between, and how long the way is.
-struct Ways {
-    ways: FxHashMap<Place, (Place, Option<Edge>, usize)>,
-    queue: VecDeque<Place>,
+/// Shortest paths from some product states, found breadth first.
+struct ProductPaths {
+    /// By product state: the one before, the edge between them, and the length of the path.
+    paths: FxHashMap<ProductState, (ProductState, Option<GraphEdge>, usize)>,
+    queue: VecDeque<ProductState>,
 }
 
-impl Ways {
-    fn from(starts: Vec<Place>) -> Ways {
-        let ways = starts.iter().map(|start| (*start, (*start, None, 0)));
-        Ways {
-            ways: ways.collect(),
+impl ProductPaths {
+    /// Starts a search from these product states.
+    fn from(starts: Vec<ProductState>) -> ProductPaths {
+        let paths = starts.iter().map(|start| (*start, (*start, None, 0)));
+        ProductPaths {
+            paths: paths.collect(),
             queue: starts.into(),
         }
     }
 
-    fn add(&mut self, place: Place, before: Place, edge: Edge, length: usize) {
-        if let std::collections::hash_map::Entry::Vacant(entry) = self.ways.entry(place) {
+    /// Records a path to a product state, unless a shorter one is known.
+    fn add(
+        &mut self,
+        product_state: ProductState,
+        before: ProductState,
+        edge: GraphEdge,
+        length: usize,
+    ) {
+        if let std::collections::hash_map::Entry::Vacant(entry) = self.paths.entry(product_state) {
             entry.insert((before, Some(edge), length));
-            self.queue.push_back(place);
+            self.queue.push_back(product_state);
         }
     }
 
-    fn path(&self, place: Place) -> Vec<Edge> {
+    /// Returns the edges of the path to a product state.
+    fn path(&self, product_state: ProductState) -> Vec<GraphEdge> {
         let mut path = Vec::new();
-        let mut at = place;
-        while let Some((before, Some(edge), _)) = self.ways.get(&at) {
+        let mut at = product_state;
+        while let Some((before, Some(edge), _)) = self.paths.get(&at) {
             path.push(*edge);
             at = *before;
         }

@@ -1,52 +1,55 @@
-//! Sharing out a budget by what paid lately.
+//! A multi-armed bandit: shares a budget by recent results.
 //!
-//! The arms of a bandit each pay at an unknown rate, here new targets per step, and the rates fall as there is less and
-//! less to find. So what was seen is forgotten by and by, and an arm is never given up:
+//! The arms of a bandit each pay at an unknown rate, here new targets per step, and the rates fall
+//! as there is less and less to find. So old results are gradually forgotten, and an arm is never
+//! given up:
 //!
-//! - Each arm's rate is estimated from what it paid lately, drawn towards the rate of all together as long as little is
-//!   known of it.
+//! - Each arm's rate is estimated from its recent results, drawn towards the overall rate as long
+//!   as little is known of it.
 //! - Its share of the choices is proportional to the *square* of that rate: twice as good, four times as often. (In
 //!   proportion to the rate itself, a dozen poor arms would take most of the budget from a good one.)
-//! - A part of the budget is shared out without regard to all this.
+//! - A part of the budget is shared by the initial shares alone.
 //!
-//! When nothing was found for a while, all rates are zero, and the shares are what they were at the beginning: the
-//! search goes back to being as diverse as it can. That is all there is to it; Thompson sampling and its like promise
-//! more where rates stay the same, but need logarithms and powers, whose last bit differs between machines. Sums,
-//! products and quotients do not, and the same seed must make the same tests everywhere.
+//! When nothing was found for a while, all rates are zero, and the shares return to their initial
+//! values: the search becomes as diverse as it can be. Thompson sampling and its like promise more
+//! where rates stay the same, but need logarithms and powers, whose last bit differs between
+//! machines. Sums, products and quotients do not, and the same seed must generate the same tests
+//! everywhere.
 
-use super::super::class_draw::drawn;
+use super::super::class_draw::draw_index;
 use crate::Random;
 
-/// Which part of the budget is shared out whatever was found.
+/// The part of the budget that is shared by the initial shares alone.
 const FLOOR: f64 = 0.3;
 
-/// What is left after each test of what was seen before: about a hundred tests are remembered.
+/// The factor by which old results decay with each test: about a hundred tests are remembered.
 const MEMORY: f64 = 0.99;
 
-/// How many tests of all together are worth as much as those of an arm itself.
+/// The weight of the overall rate, in tests, when an arm's rate is estimated.
 const TRUST: f64 = 1.5;
 
-/// Arms and what they paid.
+/// Arms and their results.
 #[derive(Clone, Debug)]
 pub(super) struct Bandit {
-    arms: Vec<Arm>,
-    /// How many tests are remembered.
+    arms: Vec<ArmStats>,
+    /// The decayed number of tests.
     tests: f64,
     shares: Vec<f64>,
 }
 
+/// The decayed results of one arm.
 #[derive(Clone, Copy, Debug)]
-struct Arm {
-    /// The share it has as long as nothing is known.
+struct ArmStats {
+    /// The initial share.
     base: f64,
     steps: f64,
     paid: f64,
 }
 
 impl Bandit {
-    /// Arms with these shares to begin with.
+    /// Creates arms with these initial shares.
     pub(super) fn new(bases: &[f64]) -> Bandit {
-        let arm = |base: &f64| Arm {
+        let arm = |base: &f64| ArmStats {
             base: *base,
             steps: 0.0,
             paid: 0.0,
@@ -56,20 +59,21 @@ impl Bandit {
             tests: 0.0,
             shares: Vec::new(),
         };
-        bandit.share_out();
+        bandit.update_shares();
         bandit
     }
 
-    /// The part of the choices that each arm has now; all together 1.
+    /// Returns the current share of each arm. They sum to 1.
     pub(super) fn shares(&self) -> &[f64] {
         &self.shares
     }
 
+    /// Draws an arm by its share.
     pub(super) fn choose(&self, random: &mut Random) -> usize {
-        drawn(&self.shares, random).unwrap_or(0)
+        draw_index(&self.shares, random).unwrap_or(0)
     }
 
-    /// Tells what a choice came to.
+    /// Records the result of a choice.
     pub(super) fn learn(&mut self, chosen: usize, paid: u64, steps: u64) {
         for arm in &mut self.arms {
             arm.paid *= MEMORY;
@@ -79,17 +83,18 @@ impl Bandit {
         let arm = &mut self.arms[chosen];
         arm.paid += paid as f64;
         arm.steps += steps as f64;
-        self.share_out();
+        self.update_shares();
     }
 
-    fn share_out(&mut self) {
+    /// Recomputes the shares.
+    fn update_shares(&mut self) {
         let paid: f64 = self.arms.iter().map(|arm| arm.paid).sum();
         let steps: f64 = self.arms.iter().map(|arm| arm.steps).sum();
         let bases: f64 = self.arms.iter().map(|arm| arm.base).sum();
-        // What was paid long ago is next to nothing, but never quite zero.
+        // Old results decay to next to nothing, but never quite to zero.
         let mean = if paid < 0.05 { 0.0 } else { paid / steps };
         let trust = TRUST * steps / self.tests;
-        let worth = |arm: &Arm| {
+        let worth = |arm: &ArmStats| {
             if mean == 0.0 {
                 return arm.base;
             }
@@ -97,7 +102,7 @@ impl Bandit {
             arm.base * rate * rate
         };
         let total: f64 = self.arms.iter().map(worth).sum();
-        let share = |arm: &Arm| FLOOR * arm.base / bases + (1.0 - FLOOR) * worth(arm) / total;
+        let share = |arm: &ArmStats| FLOOR * arm.base / bases + (1.0 - FLOOR) * worth(arm) / total;
         self.shares.clear();
         self.shares.extend(self.arms.iter().map(share));
     }

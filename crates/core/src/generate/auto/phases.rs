@@ -1,20 +1,20 @@
-//! A little of everything and much of the same, by turns within one test.
+//! Alternation of free and swarm phases within one test.
 //!
-//! A test that does without some lines from its very beginning often never gets anywhere: what it lacks is what fills
-//! the slots and gets the system into an interesting state. A test that has all lines gets there, but then what others
-//! undo never piles up. So here a stretch of any actions is followed by a stretch of a swarm, and so on, each swarm
-//! another one.
+//! A test that lacks some lines from its very beginning often never gets anywhere: it lacks what
+//! fills the slots and brings the system into an interesting state. A test that has all lines gets
+//! there, but then its effects never accumulate, since other actions undo them. So here a stretch
+//! of any actions is followed by a stretch of a swarm, and so on, each swarm a new one.
 
 use std::sync::Arc;
 
 use super::super::swarm::{Inclusion, Switching};
-use super::super::{Start, Strategy, Swarm, SwarmOptions};
-use crate::{ActionId, Classes, Error, Random, System};
+use super::super::{Strategy, Swarm, SwarmOptions, TestStart};
+use crate::{ActionClasses, ActionId, Error, Random, System};
 
-/// How many steps a stretch has.
+/// The number of steps per stretch.
 const STRETCH: usize = 25;
 
-/// Any actions for a while, then a swarm for a while.
+/// Alternates stretches of any actions with stretches of a swarm.
 #[derive(Clone, Debug)]
 pub(super) struct Phases {
     swarm: Swarm,
@@ -22,10 +22,11 @@ pub(super) struct Phases {
 }
 
 impl Phases {
-    pub(super) fn new(classes: &Arc<Classes>) -> Phases {
+    /// Creates the strategy for these classes.
+    pub(super) fn new(classes: &Arc<ActionClasses>) -> Phases {
         let options = SwarmOptions {
             inclusion: Inclusion::Same(0.5),
-            // It counts only its own steps.
+            // The swarm counts only its own steps.
             switching: Switching::Every(STRETCH),
             ..SwarmOptions::default()
         };
@@ -40,7 +41,7 @@ impl<S: System + ?Sized> Strategy<S> for Phases {
     fn begin(
         &mut self,
         system: &mut S,
-        start: &mut Start,
+        start: &mut TestStart,
         random: &mut Random,
     ) -> Result<(), Error> {
         self.steps = 0;
@@ -69,19 +70,19 @@ mod tests {
     #[test]
     fn stretches_of_all_lines_and_of_some_take_turns() {
         let mut counters = Counters::new(u64::MAX);
-        let classes = Arc::new(Classes::new(counters.actions()));
+        let classes = Arc::new(ActionClasses::new(counters.actions()));
         let mut phases = Phases::new(&classes);
         let tests = tests_of(&mut counters, &mut phases, &SEARCH, 40);
         let mut missing = [0; 4];
         for test in &tests {
-            for (place, stretch) in test.steps.chunks(STRETCH).enumerate() {
+            for (index, stretch) in test.steps.chunks(STRETCH).enumerate() {
                 let is_used = |class| {
                     stretch.iter().any(|step| {
                         matches!(step, Step::Act(action)
                             if classes.of_action(counters.actions(), *action) == class)
                     })
                 };
-                missing[place] += classes.iter().filter(|class| !is_used(*class)).count();
+                missing[index] += classes.iter().filter(|class| !is_used(*class)).count();
             }
         }
         let [first, second, third, fourth] = missing;

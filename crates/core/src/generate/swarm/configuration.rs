@@ -1,18 +1,19 @@
-//! Which classes are in, and what they need to be of use.
+//! Swarm configurations: the included classes and their closure.
 
 use std::collections::BTreeSet;
 
 use super::super::ClassTable;
-use super::super::class_draw::drawn;
+use super::super::class_draw::draw_index;
 use super::SwarmOptions;
-use crate::{ClassId, Classes, PoolId, Random, TemplateSet};
+use crate::{ActionClasses, ClassId, PoolId, Random, TemplateSet};
 
-/// How likely each class is to be in.
+/// The probability of each class to be included.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Inclusion {
-    /// All with the same probability; essential classes always.
+    /// One probability for all classes; essential classes are always included.
     Same(f64),
-    /// Each with its own; those that are not in the table with the other one, essential ones always.
+    /// A probability per class. Classes that are not in the table have the other one; essential
+    /// ones are always included.
     Table(ClassTable, f64),
 }
 
@@ -23,7 +24,8 @@ impl Default for Inclusion {
 }
 
 impl Inclusion {
-    fn probability(&self, classes: &Classes, class: ClassId) -> f64 {
+    /// Returns the probability that a class is included.
+    fn probability(&self, classes: &ActionClasses, class: ClassId) -> f64 {
         let (own, other) = match self {
             Inclusion::Same(probability) => (None, *probability),
             Inclusion::Table(table, other) => (table.get(class), *other),
@@ -45,8 +47,11 @@ pub struct Configuration {
 }
 
 impl Configuration {
-    /// A configuration of these classes.
-    pub fn of(classes: &Classes, included: impl IntoIterator<Item = ClassId>) -> Configuration {
+    /// Creates a configuration of these classes.
+    pub fn of(
+        classes: &ActionClasses,
+        included: impl IntoIterator<Item = ClassId>,
+    ) -> Configuration {
         let mut configuration = Configuration {
             included: vec![false; classes.len()],
             ..Configuration::default()
@@ -57,19 +62,24 @@ impl Configuration {
         configuration.finish(classes)
     }
 
-    /// A random one: each class by its probability, one at least; then, until nothing changes any more, what is in
-    /// gets what it needs and somebody who needs it.
-    pub fn draw(classes: &Classes, options: &SwarmOptions, random: &mut Random) -> Configuration {
+    /// Draws a configuration: each class by its probability, at least one. Then classes are added,
+    /// until nothing changes any more, so that each included class has what it needs and a class
+    /// that uses what it makes.
+    pub fn draw(
+        classes: &ActionClasses,
+        options: &SwarmOptions,
+        random: &mut Random,
+    ) -> Configuration {
         let chances: Vec<f64> = classes
             .iter()
             .map(|class| options.inclusion.probability(classes, class))
             .collect();
-        let drawn_in = |class: &ClassId| random.chance(chances[class.0]);
-        let included: Vec<ClassId> = classes.iter().filter(drawn_in).collect();
+        let is_drawn = |class: &ClassId| random.chance(chances[class.0]);
+        let included: Vec<ClassId> = classes.iter().filter(is_drawn).collect();
         let mut configuration = Configuration::of(classes, included);
         if configuration.classes.is_empty() {
-            // What a table forbids stays out here, too, if there is anything else.
-            let one = drawn(&chances, random);
+            // Classes with probability zero stay excluded here, too, if there are others.
+            let one = draw_index(&chances, random);
             let one = one.or_else(|| {
                 random
                     .choose(&(0..classes.len()).collect::<Vec<_>>())
@@ -84,24 +94,24 @@ impl Configuration {
         configuration.finish(classes)
     }
 
-    /// The classes that are in, in order.
+    /// Returns the included classes, in order.
     pub fn classes(&self) -> &[ClassId] {
         &self.classes
     }
 
-    /// Their templates.
+    /// Returns the templates of the included classes.
     pub fn templates(&self) -> &TemplateSet {
         &self.templates
     }
 
-    /// Whether a class is in.
+    /// Returns true if a class is included.
     pub fn contains(&self, class: ClassId) -> bool {
         self.included.get(class.0) == Some(&true)
     }
 
-    /// How likely each class is to be drawn if none is left out: those that are in share the probability `high`, the
-    /// others the rest. Where there is nobody on one side, the other side has it all.
-    pub fn weights(&self, classes: &Classes, high: f64) -> Vec<f64> {
+    /// Returns the weights of all classes if none is excluded: included ones share the probability
+    /// `high`, the others the rest. If one side is empty, the other gets everything.
+    pub fn weights(&self, classes: &ActionClasses, high: f64) -> Vec<f64> {
         let count = self.classes.len() as f64;
         let others = classes.len() as f64 - count;
         let high = match (count > 0.0, others > 0.0) {
@@ -119,13 +129,15 @@ impl Configuration {
         classes.iter().map(weight).collect()
     }
 
+    /// Includes a class.
     fn include(&mut self, class: ClassId) {
         if !std::mem::replace(&mut self.included[class.0], true) {
             self.classes.push(class);
         }
     }
 
-    fn finish(mut self, classes: &Classes) -> Configuration {
+    /// Sorts the classes and collects their templates.
+    fn finish(mut self, classes: &ActionClasses) -> Configuration {
         self.classes.sort_unstable();
         let templates = self
             .classes
@@ -135,50 +147,60 @@ impl Configuration {
         self
     }
 
-    fn complete(&mut self, classes: &Classes, force_parent: bool, random: &mut Random) {
-        let mut served = Served::default();
+    /// Adds classes until each included class has what it needs and a class that uses what it
+    /// makes.
+    fn complete(&mut self, classes: &ActionClasses, force_parent: bool, random: &mut Random) {
+        let mut pool_use = PoolUse::default();
         self.classes
             .iter()
-            .for_each(|class| served.add(classes, *class));
-        // Only those that came in can lack something new; each comes in once, so there is an end.
-        let mut place = 0;
-        while let Some(class) = self.classes.get(place).copied() {
-            place += 1;
+            .for_each(|class| pool_use.add(classes, *class));
+        // Only newly included classes can lack something; each is included once, so the loop ends.
+        let mut next = 0;
+        while let Some(class) = self.classes.get(next).copied() {
+            next += 1;
             let wants_use = force_parent || classes.needs(class).is_empty();
-            if wants_use && !served.use_any(classes.makes(class)) {
+            if wants_use && !pool_use.use_any(classes.makes(class)) {
                 let user = random.choose(&classes.dependents(class)).copied();
-                self.bring_in(user, classes, &mut served);
+                self.include_and_record(user, classes, &mut pool_use);
             }
             for pool in classes.needs(class) {
-                if !served.made.contains(pool) {
+                if !pool_use.made.contains(pool) {
                     let maker = random.choose(classes.makers(*pool)).copied();
-                    self.bring_in(maker, classes, &mut served);
+                    self.include_and_record(maker, classes, &mut pool_use);
                 }
             }
         }
     }
 
-    fn bring_in(&mut self, class: Option<ClassId>, classes: &Classes, served: &mut Served) {
+    /// Includes a class and records its pools.
+    fn include_and_record(
+        &mut self,
+        class: Option<ClassId>,
+        classes: &ActionClasses,
+        pool_use: &mut PoolUse,
+    ) {
         if let Some(class) = class {
             self.include(class);
-            served.add(classes, class);
+            pool_use.add(classes, class);
         }
     }
 }
 
-/// The pools of which those that are in make and use values.
+/// The pools whose values included classes make and use.
 #[derive(Default)]
-struct Served {
+struct PoolUse {
     made: BTreeSet<PoolId>,
     used: BTreeSet<PoolId>,
 }
 
-impl Served {
-    fn add(&mut self, classes: &Classes, class: ClassId) {
+impl PoolUse {
+    /// Adds the pools of a class.
+    fn add(&mut self, classes: &ActionClasses, class: ClassId) {
         self.made.extend(classes.makes(class));
         self.used.extend(classes.needs(class));
     }
 
+    /// Returns true if a value of any of these pools is used.
     fn use_any(&self, pools: &[PoolId]) -> bool {
         pools.iter().any(|pool| self.used.contains(pool))
     }
@@ -191,7 +213,7 @@ mod tests {
     use super::*;
     use crate::toys::catalog;
 
-    fn classes() -> Classes {
+    fn classes() -> ActionClasses {
         let lines = [
             "<int> := <[1..3]>",
             "<list> := []",
@@ -202,7 +224,7 @@ mod tests {
             "<set> := set(<list>)",
             "<set>.add(<int>)",
         ];
-        Classes::new(&catalog(&[("int", 2), ("list", 2), ("set", 1)], &lines))
+        ActionClasses::new(&catalog(&[("int", 2), ("list", 2), ("set", 1)], &lines))
     }
 
     #[test]
@@ -250,7 +272,7 @@ mod tests {
                 ..SwarmOptions::default()
             };
             let configuration = Configuration::draw(&classes, &options, &mut Random::new(seed));
-            // A set needs a list; nobody has to use the set.
+            // A set needs a list; the set itself need not be used.
             prop_assert!(configuration.contains(ClassId(6)));
             prop_assert!(!configuration.contains(ClassId(7)));
             prop_assert!(configuration.contains(ClassId(1)) || configuration.contains(ClassId(2)));
@@ -259,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_added_where_nobody_asked_for_it() {
+    fn nothing_is_added_without_dependencies() {
         let classes = classes();
         let options = SwarmOptions {
             inclusion: Inclusion::Table(
@@ -278,7 +300,7 @@ mod tests {
 
     #[test]
     fn there_is_always_one() {
-        let classes = Classes::new(&catalog(&[], &["go()", "stop()"]));
+        let classes = ActionClasses::new(&catalog(&[], &["go()", "stop()"]));
         let options = SwarmOptions {
             inclusion: Inclusion::Same(0.0),
             ..SwarmOptions::default()

@@ -1,67 +1,68 @@
-//! Directed swarm: which lines help to touch something, and which are in its way.
+//! Directed swarms: the lines that help to touch a target, and the lines that prevent it.
 //!
-//! A swarm of tests is an experiment: each test had some lines and not others, and touched a target or did not. A line
-//! that was in clearly more often in tests that touched the target than it was on the whole is a *trigger* of it, one
-//! that was in clearly less often a *suppressor*. "Clearly" is told by the confidence interval of Wilson (1927), which
-//! is good for few tests, too. A swarm with the triggers in and the suppressors out then touches the target, and what
-//! is around it, far more often (Groce and others, *Help, help, I'm being suppressed!*, 2013).
+//! A swarm of tests is an experiment: each test included some lines and not others, and touched a
+//! target or did not. A line that was included clearly more often in tests that touched the target
+//! than overall is a *trigger* of it, one that was included clearly less often a *suppressor*.
+//! "Clearly" is decided by Wilson's confidence interval (1927), which works for few tests, too. A
+//! swarm that includes the triggers and excludes the suppressors touches the target, and its
+//! surroundings, far more often (Groce and others, *Help, help, I'm being suppressed!*, 2013).
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::ClassTable;
 use super::Swarm;
-use crate::generate::{Made, Novelty, Start, Strategy};
-use crate::{ActionId, ClassId, Classes, Error, Random, Step, System, TargetId};
+use crate::generate::{GeneratedTest, Novelty, Strategy, TestStart};
+use crate::{ActionClasses, ActionId, ClassId, Error, Random, Step, System, TargetId};
 
-/// What one test of a swarm had in, and what it touched.
+/// The configuration and the coverage of one test of a swarm.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Observation<T> {
-    /// The classes that were in.
+pub struct SwarmObservation<T> {
+    /// The included classes.
     pub classes: BTreeSet<ClassId>,
-    /// What was touched.
+    /// The touched targets.
     pub targets: BTreeSet<T>,
 }
 
-/// What a class does for a target.
+/// The effect of a class on touching a target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Effect {
-    /// It helps.
+pub enum ClassEffect {
+    /// The class helps.
     Trigger,
-    /// It is in the way.
+    /// The class prevents it.
     Suppressor,
-    /// As far as anybody can tell, nothing.
+    /// No effect can be shown.
     Neither,
 }
 
-/// What becomes of classes that are neither trigger nor suppressor.
+/// The treatment of classes that are neither trigger nor suppressor.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Others {
-    /// They are in by chance, as in any swarm.
+pub enum NeutralClasses {
+    /// Include them at random, as in any swarm.
     #[default]
     Half,
-    /// They are out.
+    /// Exclude them.
     Out,
-    /// They are in.
+    /// Include them.
     In,
 }
 
-/// What each class does for a target, in the order of the classes.
+/// Computes the effect of each class on a target, in class order.
 pub fn effects<T: Ord>(
-    classes: &Classes,
-    observations: &[Observation<T>],
+    classes: &ActionClasses,
+    observations: &[SwarmObservation<T>],
     target: &T,
     confidence: f64,
-) -> Vec<Effect> {
+) -> Vec<ClassEffect> {
     let rates = Rates::new(classes, observations);
     rates.effects(observations, target, normal_quantile(confidence))
 }
 
-/// The probabilities for a swarm that is to bring out these effects.
-pub fn table(effects: &[Effect], others: Others) -> ClassTable {
-    let probability = |effect: &Effect| match (effect, others) {
-        (Effect::Trigger, _) | (Effect::Neither, Others::In) => 1.0,
-        (Effect::Suppressor, _) | (Effect::Neither, Others::Out) => 0.0,
-        (Effect::Neither, Others::Half) => 0.5,
+/// Returns the inclusion probabilities for a swarm that exploits these effects.
+pub fn inclusion_table(effects: &[ClassEffect], others: NeutralClasses) -> ClassTable {
+    let probability = |effect: &ClassEffect| match (effect, others) {
+        (ClassEffect::Trigger, _) | (ClassEffect::Neither, NeutralClasses::In) => 1.0,
+        (ClassEffect::Suppressor, _) | (ClassEffect::Neither, NeutralClasses::Out) => 0.0,
+        (ClassEffect::Neither, NeutralClasses::Half) => 0.5,
     };
     let numbered = effects.iter().enumerate();
     numbered
@@ -69,26 +70,26 @@ pub fn table(effects: &[Effect], others: Others) -> ClassTable {
         .collect()
 }
 
-/// Targets that the same classes help, and the same are in the way of.
+/// Targets with the same triggers and suppressors.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Group<T> {
+pub struct TargetGroup<T> {
     /// The targets, in order.
     pub targets: Vec<T>,
-    /// How many tests touched the rarest of them.
+    /// The number of tests that touched the rarest of them.
     pub hits: usize,
-    /// What each class does for them.
-    pub effects: Vec<Effect>,
+    /// The effect of each class on them.
+    pub effects: Vec<ClassEffect>,
 }
 
-/// For which targets to make groups.
+/// Options that select the targets to group.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GroupOptions {
-    /// How sure to be of an effect.
+    /// The required confidence in an effect.
     pub confidence: f64,
-    /// Only targets that less than this part of the tests touched.
+    /// Include only targets that less than this part of the tests touched.
     pub cutoff: f64,
-    /// Only targets that at least so many tests touched.
-    pub least_hits: usize,
+    /// Include only targets that at least this many tests touched.
+    pub min_hits: usize,
 }
 
 impl Default for GroupOptions {
@@ -96,66 +97,71 @@ impl Default for GroupOptions {
         GroupOptions {
             confidence: 0.95,
             cutoff: 1.0,
-            least_hits: 0,
+            min_hits: 0,
         }
     }
 }
 
-/// All targets, grouped by what has an effect on them, the rarest first. Those on which nothing has are left out.
+/// Groups all targets by the effects on them, the rarest first. Targets without any effect are left
+/// out.
 pub fn groups<T: Ord + Clone>(
-    classes: &Classes,
-    observations: &[Observation<T>],
+    classes: &ActionClasses,
+    observations: &[SwarmObservation<T>],
     options: &GroupOptions,
-) -> Vec<Group<T>> {
+) -> Vec<TargetGroup<T>> {
     let rates = Rates::new(classes, observations);
     let quantile = normal_quantile(options.confidence);
     let mut hits: BTreeMap<&T, usize> = BTreeMap::new();
     for target in observations.iter().flat_map(|one| &one.targets) {
         *hits.entry(target).or_default() += 1;
     }
-    let most = options.cutoff * observations.len() as f64;
-    let mut groups: BTreeMap<Vec<Effect>, Group<T>> = BTreeMap::new();
+    let max_hits = options.cutoff * observations.len() as f64;
+    let mut groups: BTreeMap<Vec<ClassEffect>, TargetGroup<T>> = BTreeMap::new();
     for (target, hits) in hits {
-        if hits < options.least_hits || hits as f64 >= most {
+        if hits < options.min_hits || hits as f64 >= max_hits {
             continue;
         }
         let effects = rates.effects(observations, target, quantile);
-        if effects.iter().all(|effect| *effect == Effect::Neither) {
+        if effects.iter().all(|effect| *effect == ClassEffect::Neither) {
             continue;
         }
-        let group = groups.entry(effects.clone()).or_insert_with(|| Group {
-            targets: Vec::new(),
-            hits,
-            effects,
-        });
+        let group = groups
+            .entry(effects.clone())
+            .or_insert_with(|| TargetGroup {
+                targets: Vec::new(),
+                hits,
+                effects,
+            });
         group.targets.push(target.clone());
         group.hits = group.hits.min(hits);
     }
-    let mut groups: Vec<Group<T>> = groups.into_values().collect();
+    let mut groups: Vec<TargetGroup<T>> = groups.into_values().collect();
     groups.sort_by(|one, next| (one.hits, &one.targets).cmp(&(next.hits, &next.targets)));
     groups
 }
 
-/// How often each class was in, over all tests.
+/// The number of tests that included each class.
 struct Rates {
     tests: usize,
     counts: Vec<usize>,
 }
 
 impl Rates {
-    fn new<T>(classes: &Classes, observations: &[Observation<T>]) -> Rates {
+    /// Counts the classes of all observations.
+    fn new<T>(classes: &ActionClasses, observations: &[SwarmObservation<T>]) -> Rates {
         Rates {
             tests: observations.len(),
             counts: counts(classes.len(), observations.iter()),
         }
     }
 
+    /// Computes the effect of each class on a target.
     fn effects<T: Ord>(
         &self,
-        observations: &[Observation<T>],
+        observations: &[SwarmObservation<T>],
         target: &T,
         quantile: f64,
-    ) -> Vec<Effect> {
+    ) -> Vec<ClassEffect> {
         let hitting = || {
             observations
                 .iter()
@@ -164,27 +170,28 @@ impl Rates {
         let tests = hitting().count();
         let with = counts(self.counts.len(), hitting());
         let effect = |(with, overall): (&usize, &usize)| {
-            // What is always in, or never, says nothing.
+            // A class that is always included, or never, shows no effect.
             if tests == 0 || *overall == 0 || *overall == self.tests {
-                return Effect::Neither;
+                return ClassEffect::Neither;
             }
             let rate = *overall as f64 / self.tests as f64;
             let (low, high) = wilson_interval(*with, tests, quantile);
             if rate < low {
-                Effect::Trigger
+                ClassEffect::Trigger
             } else if rate > high {
-                Effect::Suppressor
+                ClassEffect::Suppressor
             } else {
-                Effect::Neither
+                ClassEffect::Neither
             }
         };
         with.iter().zip(&self.counts).map(effect).collect()
     }
 }
 
+/// Counts how often each class is included.
 fn counts<'a, T: 'a>(
     classes: usize,
-    observations: impl Iterator<Item = &'a Observation<T>>,
+    observations: impl Iterator<Item = &'a SwarmObservation<T>>,
 ) -> Vec<usize> {
     let mut counts = vec![0; classes];
     for class in observations.flat_map(|one| &one.classes) {
@@ -195,7 +202,8 @@ fn counts<'a, T: 'a>(
     counts
 }
 
-/// Between what bounds the probability lies of something that happened `hits` times out of `of`.
+/// Returns Wilson's confidence interval of the probability of an event that happened `hits` times
+/// out of `of`.
 fn wilson_interval(hits: usize, of: usize, quantile: f64) -> (f64, f64) {
     let number = of as f64;
     let rate = hits as f64 / number;
@@ -206,9 +214,10 @@ fn wilson_interval(hits: usize, of: usize, quantile: f64) -> (f64, f64) {
     ((centre - spread) / scale, (centre + spread) / scale)
 }
 
-/// How many standard deviations to both sides contain this part of a normal distribution: 1.96 for 0.95.
+/// Returns how many standard deviations to both sides contain this part of a normal distribution:
+/// 1.96 for 0.95.
 ///
-/// Found by halving an interval, with the distribution as a series: exact enough, and short.
+/// Bisection, with the distribution as a series, is exact enough and short.
 fn normal_quantile(confidence: f64) -> f64 {
     let (mut low, mut high) = (0.0, 6.0);
     for _ in 0..60 {
@@ -222,7 +231,7 @@ fn normal_quantile(confidence: f64) -> f64 {
     high
 }
 
-/// The part of a normal distribution that is within so many standard deviations.
+/// Returns the part of a normal distribution within this many standard deviations.
 fn within(deviations: f64) -> f64 {
     let mut term = deviations;
     let mut sum = term;
@@ -233,19 +242,20 @@ fn within(deviations: f64) -> f64 {
     2.0 * sum * (-deviations * deviations / 2.0).exp() / (2.0 * std::f64::consts::PI).sqrt()
 }
 
-/// A swarm that remembers what each test had in and what it touched.
+/// A swarm that records the configuration and coverage of each test.
 ///
-/// One configuration per test is remembered, so it is meant for those that do not switch within.
+/// Only one configuration per test is recorded, so it is meant for swarms that do not switch within
+/// a test.
 #[derive(Clone, Debug)]
 pub struct ObservedSwarm<N> {
     swarm: Swarm,
     novelty: N,
     new: Vec<TargetId>,
-    observations: Vec<Observation<TargetId>>,
+    observations: Vec<SwarmObservation<TargetId>>,
 }
 
 impl<N> ObservedSwarm<N> {
-    /// Remembers what a swarm touches.
+    /// Wraps a swarm.
     pub fn new(swarm: Swarm, novelty: N) -> ObservedSwarm<N> {
         ObservedSwarm {
             swarm,
@@ -255,8 +265,8 @@ impl<N> ObservedSwarm<N> {
         }
     }
 
-    /// What was seen so far, one for each test that came to its end.
-    pub fn observations(&self) -> &[Observation<TargetId>] {
+    /// Returns the observations so far, one per completed test.
+    pub fn observations(&self) -> &[SwarmObservation<TargetId>] {
         &self.observations
     }
 }
@@ -265,11 +275,11 @@ impl<S: System + ?Sized, N: Novelty<S>> Strategy<S> for ObservedSwarm<N> {
     fn begin(
         &mut self,
         system: &mut S,
-        start: &mut Start,
+        start: &mut TestStart,
         random: &mut Random,
     ) -> Result<(), Error> {
         self.new = self.novelty.take_new(system)?;
-        self.novelty.begin_anew(system)?;
+        self.novelty.reset_touched(system)?;
         self.swarm.begin(system, start, random)
     }
 
@@ -282,8 +292,8 @@ impl<S: System + ?Sized, N: Novelty<S>> Strategy<S> for ObservedSwarm<N> {
         Ok(())
     }
 
-    fn end(&mut self, system: &mut S, _made: &Made<'_>) -> Result<(), Error> {
-        self.observations.push(Observation {
+    fn end(&mut self, system: &mut S, _made: &GeneratedTest<'_>) -> Result<(), Error> {
+        self.observations.push(SwarmObservation {
             classes: self
                 .swarm
                 .configuration()
@@ -308,7 +318,7 @@ mod tests {
     use super::super::{Inclusion, SwarmOptions};
     use super::*;
     use crate::generate::NewCoverage;
-    use crate::generate::Search;
+    use crate::generate::SearchOptions;
     use crate::generate::testing::{SEARCH, median_of_seeds, steps_to_failure, tests_of};
     use crate::toys::Buffer;
 
@@ -322,11 +332,11 @@ mod tests {
         assert!((low - 0.7225).abs() < 1e-4);
     }
 
-    fn observed() -> (Arc<Classes>, Vec<Observation<TargetId>>) {
+    fn observed() -> (Arc<ActionClasses>, Vec<SwarmObservation<TargetId>>) {
         let mut buffer = Buffer::new(usize::MAX);
-        let classes = Arc::new(Classes::new(buffer.actions()));
+        let classes = Arc::new(ActionClasses::new(buffer.actions()));
         let options = SwarmOptions {
-            // Two lines of four are too often all that is in.
+            // With a lower probability, tests with only two of the four lines are too frequent.
             inclusion: Inclusion::Same(0.6),
             ..SwarmOptions::default()
         };
@@ -343,13 +353,13 @@ mod tests {
         assert_eq!(
             effects,
             [
-                Effect::Trigger,
-                Effect::Suppressor,
-                Effect::Suppressor,
-                Effect::Neither
+                ClassEffect::Trigger,
+                ClassEffect::Suppressor,
+                ClassEffect::Suppressor,
+                ClassEffect::Neither
             ]
         );
-        let table = table(&effects, Others::Half);
+        let table = inclusion_table(&effects, NeutralClasses::Half);
         assert_eq!(
             table.iter().map(|(_, number)| number).collect::<Vec<_>>(),
             [1.0, 0.0, 0.0, 0.5]
@@ -361,8 +371,8 @@ mod tests {
                     ..SwarmOptions::default()
                 };
                 let mut swarm = Swarm::new(&classes, options);
-                let plan = Search { seed, ..SEARCH };
-                steps_to_failure(&mut Buffer::new(30), &mut swarm, &plan, 100_000)
+                let search = SearchOptions { seed, ..SEARCH };
+                steps_to_failure(&mut Buffer::new(30), &mut swarm, &search, 100_000)
             })
         };
         let (directed, plain) = (
@@ -396,8 +406,8 @@ mod tests {
             observation.classes.insert(ClassId(0));
         }
         let effects = effects(&classes, &observations, &Buffer::DEEP, 0.95);
-        assert_eq!(effects[0], Effect::Neither);
+        assert_eq!(effects[0], ClassEffect::Neither);
         let nowhere = super::effects(&classes, &observations, &TargetId(99), 0.95);
-        assert_eq!(nowhere, [Effect::Neither; 4]);
+        assert_eq!(nowhere, [ClassEffect::Neither; 4]);
     }
 }

@@ -1,4 +1,4 @@
-//! What tests of a swarm had in and touched, as text.
+//! Text form of the configurations and coverage of a swarm's tests.
 //!
 //! ```text
 //! CONFIG:
@@ -12,18 +12,22 @@
 use std::collections::BTreeSet;
 
 use super::super::class_text::{ClassIndex, TextProblem, one_line};
-use super::directed::Observation;
-use crate::{ClassId, Classes};
+use super::directed::SwarmObservation;
+use crate::{ActionClasses, ClassId};
 
+/// The heading before the included classes; begins a record.
 const CONFIG: &str = "CONFIG:";
+/// The heading before the branches.
 const BRANCHES: &str = "BRANCHES:";
+/// The heading before the statements.
 const STATEMENTS: &str = "STATEMENTS:";
+/// The prefix of each entry.
 const ENTRY: &str = "::::";
 
-/// What one test of a swarm had in, and what it touched, in the words of a report.
+/// The configuration and coverage of one test of a swarm, with targets as text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SwarmRecord {
-    /// The classes that were in.
+    /// The included classes.
     pub classes: BTreeSet<ClassId>,
     /// The branches it took.
     pub branches: Vec<String>,
@@ -32,23 +36,23 @@ pub struct SwarmRecord {
 }
 
 impl SwarmRecord {
-    /// All that it touched, for [`directed`](super::directed).
-    pub fn observation(&self) -> Observation<&str> {
+    /// Returns the record as an observation for [`directed`](super::directed).
+    pub fn observation(&self) -> SwarmObservation<&str> {
         let targets = self.branches.iter().chain(&self.statements);
-        Observation {
+        SwarmObservation {
             classes: self.classes.clone(),
             targets: targets.map(String::as_str).collect(),
         }
     }
 
-    /// Reads records, and says what in the text makes no sense.
-    pub fn read(classes: &Classes, text: &str) -> (Vec<SwarmRecord>, Vec<TextProblem>) {
+    /// Parses records, and returns them with the lines that cannot be understood.
+    pub fn read(classes: &ActionClasses, text: &str) -> (Vec<SwarmRecord>, Vec<TextProblem>) {
         let index = ClassIndex::new(classes);
         let mut records: Vec<SwarmRecord> = Vec::new();
         let mut problems = Vec::new();
         let mut section = "";
         for (number, line) in (1..).zip(text.lines()) {
-            let mut complain = |message: String| {
+            let mut add_problem = |message: String| {
                 problems.push(TextProblem {
                     line: number,
                     message,
@@ -66,22 +70,24 @@ impl SwarmRecord {
                 _ => match (line.strip_prefix(ENTRY), records.last_mut()) {
                     (Some(class), Some(record)) if section == CONFIG => match index.find(class) {
                         Ok(class) => drop(record.classes.insert(class)),
-                        Err(message) => complain(message),
+                        Err(message) => add_problem(message),
                     },
                     (Some(target), Some(record)) if section == BRANCHES => {
                         record.branches.push(target.to_owned());
                     }
                     (Some(target), Some(record)) => record.statements.push(target.to_owned()),
-                    (Some(_), None) => complain(format!("there is no `{CONFIG}` before it")),
-                    (None, _) => complain(format!("a line begins with `{ENTRY}` or is a heading")),
+                    (Some(_), None) => add_problem(format!("there is no `{CONFIG}` before it")),
+                    (None, _) => add_problem(format!(
+                        "expected a heading, or a line that begins with `{ENTRY}`"
+                    )),
                 },
             }
         }
         (records, problems)
     }
 
-    /// Writes records.
-    pub fn write(classes: &Classes, records: &[SwarmRecord]) -> String {
+    /// Renders records as text.
+    pub fn write(classes: &ActionClasses, records: &[SwarmRecord]) -> String {
         let mut text = String::new();
         let mut line = |parts: [&str; 2]| {
             text.extend(parts);
@@ -111,7 +117,7 @@ mod tests {
 
     #[test]
     fn what_is_written_can_be_read() {
-        let classes = Classes::new(&catalog(&[], &["go()", "*3 wait()\n", "  stop()"]));
+        let classes = ActionClasses::new(&catalog(&[], &["go()", "*3 wait()\n", "  stop()"]));
         let record = |ids: &[usize]| SwarmRecord {
             classes: ids.iter().copied().map(ClassId).collect(),
             branches: vec!["('a.py', (1, 2))".to_owned()],
@@ -128,7 +134,7 @@ mod tests {
 
     #[test]
     fn nonsense_is_named_with_its_line() {
-        let classes = Classes::new(&catalog(&[], &["go()"]));
+        let classes = ActionClasses::new(&catalog(&[], &["go()"]));
         let text = "::::go()\nCONFIG:\n::::go() \n::::fly()\nBRANCHES:\nfoo\n::::1";
         let (records, problems) = SwarmRecord::read(&classes, text);
         assert_eq!(records.len(), 1);

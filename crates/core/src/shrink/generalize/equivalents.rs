@@ -1,13 +1,14 @@
-//! The other tests that a generalisation knows of.
+//! The equivalent tests of a generalisation.
 
 use super::Generalization;
 use crate::{ActionId, Step, Test};
 
 impl Generalization {
-    /// Tests that achieve the goal as well, each different from the test in one respect, all of them tried: at most `limit`.
-    /// Whoever finds one of these among the failures of a search has found the same bug again.
+    /// Returns tests that achieve the goal as well, at most `limit`. Each differs from the test in
+    /// one respect, and all of them were tried. A search that finds one of these among its failures
+    /// has found the same bug again.
     ///
-    /// Of a range that was not tried as a whole only the ends are among them.
+    /// Of a range that was not tried completely only the ends are included.
     pub fn equivalents(&self, limit: usize) -> Vec<Test> {
         let mut all = Vec::new();
         for (index, variations) in self.steps.iter().enumerate() {
@@ -39,8 +40,8 @@ impl Generalization {
     }
 }
 
-/// The members of a range that are known to have been tried.
-fn tried(range: &super::Alternatives, limit: usize) -> Vec<ActionId> {
+/// Returns the members of a range that are known to have been tried.
+fn tried(range: &super::StepAlternatives, limit: usize) -> Vec<ActionId> {
     if range.is_exact() {
         return range.iter().take(limit).collect();
     }

@@ -1,20 +1,20 @@
-//! Which steps can trade places, and which can be in any order.
+//! Variations of the order of steps: swaps and blocks.
 
-use super::super::trials::Stop;
-use super::{Block, Generalizer};
+use super::super::trials::ShrinkStop;
+use super::{ReorderableSteps, VariationSearch};
 use crate::{Random, Step, System};
 
-/// Of how many orders a block is tried in if there are too many for all.
+/// The number of orders tried if there are too many to try all.
 const SOME_ORDERS: usize = 8;
 
-impl<S: System + ?Sized> Generalizer<'_, '_, S> {
-    /// Exchanges each two steps.
-    pub(super) fn swap(&mut self) -> Result<(), Stop> {
+impl<S: System + ?Sized> VariationSearch<'_, '_, S> {
+    /// Tries to swap each pair of steps.
+    pub(super) fn swap(&mut self) -> Result<(), ShrinkStop> {
         for one in 0..self.movable() {
             for other in one + 1..self.movable() {
                 let mut steps = self.steps.clone();
                 steps.swap(one, other);
-                // Exchanging equal steps is not worth mentioning.
+                // Swapping equal steps changes nothing.
                 if steps != self.steps && self.holds(&steps)? {
                     self.found.steps[one].swaps.push(other);
                     self.found.steps[other].swaps.push(one);
@@ -27,13 +27,15 @@ impl<S: System + ?Sized> Generalizer<'_, '_, S> {
         Ok(())
     }
 
+    /// Returns the number of steps that may be moved.
     fn movable(&self) -> usize {
         let kept = usize::from(self.trials.keep_last);
         self.steps.len().saturating_sub(kept)
     }
 
-    /// Finds steps in a row that can be in any order, from the left, the longest first.
-    pub(super) fn find_blocks(&mut self) -> Result<(), Stop> {
+    /// Finds blocks of consecutive steps that can be in any order, from the left, the longest
+    /// first.
+    pub(super) fn find_blocks(&mut self) -> Result<(), ShrinkStop> {
         let mut first = 0;
         while first < self.movable() {
             let mut last = first;
@@ -45,7 +47,9 @@ impl<S: System + ?Sized> Generalizer<'_, '_, S> {
             let mut next = first + 1;
             while last > first {
                 if let Some(exact) = self.is_any_order_good(first, last)? {
-                    self.found.blocks.push(Block { first, last, exact });
+                    self.found
+                        .blocks
+                        .push(ReorderableSteps { first, last, exact });
                     next = last + 1;
                     break;
                 }
@@ -56,16 +60,18 @@ impl<S: System + ?Sized> Generalizer<'_, '_, S> {
         Ok(())
     }
 
+    /// Returns true if two steps are equal or can be swapped.
     fn are_exchangeable(&self, one: usize, other: usize) -> bool {
         self.steps[one] == self.steps[other] || self.found.steps[one].swaps.contains(&other)
     }
 
-    /// Whether steps can be in any order, and if so, whether all orders were tried. That each two can be exchanged does
-    /// not mean that all three can be turned round.
-    fn is_any_order_good(&mut self, first: usize, last: usize) -> Result<Option<bool>, Stop> {
+    /// Tests whether steps can be in any order. Returns whether all orders were tried, or `None` if
+    /// some order does not work. If each pair can be swapped, a rotation of three may still not
+    /// work.
+    fn is_any_order_good(&mut self, first: usize, last: usize) -> Result<Option<bool>, ShrinkStop> {
         let size = last - first + 1;
-        // Equal steps only: there is no other order.
-        if (first..last).all(|place| self.steps[place] == self.steps[last]) {
+        // Equal steps have no other order.
+        if (first..last).all(|index| self.steps[index] == self.steps[last]) {
             return Ok(None);
         }
         let exact = (1..=size)
@@ -78,8 +84,8 @@ impl<S: System + ?Sized> Generalizer<'_, '_, S> {
         };
         for order in orders {
             let mut steps: Vec<Step> = self.steps.clone();
-            for (place, from) in order.iter().enumerate() {
-                steps[first + place] = self.steps[first + from];
+            for (index, from) in order.iter().enumerate() {
+                steps[first + index] = self.steps[first + from];
             }
             if steps != self.steps && !self.holds(&steps)? {
                 return Ok(None);
@@ -89,7 +95,7 @@ impl<S: System + ?Sized> Generalizer<'_, '_, S> {
     }
 }
 
-/// All orders of so many things.
+/// Returns all permutations of this many indices.
 fn all_orders(size: usize) -> Vec<Vec<usize>> {
     let mut orders = vec![Vec::new()];
     for _ in 0..size {
@@ -105,18 +111,18 @@ fn all_orders(size: usize) -> Vec<Vec<usize>> {
     orders
 }
 
-/// Backwards, turned by one, and some at random: always the same ones.
+/// Returns the reversal, a rotation, and some random permutations: always the same ones.
 fn some_orders(size: usize) -> Vec<Vec<usize>> {
     let forwards: Vec<usize> = (0..size).collect();
     let mut orders = vec![forwards.iter().rev().copied().collect()];
-    let mut turned = forwards.clone();
-    turned.rotate_left(1);
-    orders.push(turned);
+    let mut rotated = forwards.clone();
+    rotated.rotate_left(1);
+    orders.push(rotated);
     let mut random = Random::new(size as u64);
     while orders.len() < SOME_ORDERS {
         let mut order = forwards.clone();
-        for place in (1..size).rev() {
-            order.swap(place, random.below(place as u64 + 1) as usize);
+        for index in (1..size).rev() {
+            order.swap(index, random.below(index as u64 + 1) as usize);
         }
         orders.push(order);
     }

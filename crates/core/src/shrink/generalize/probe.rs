@@ -1,46 +1,47 @@
-//! Finding out which of many alternatives work without trying them all.
+//! Sampling and bisection: finds the alternatives that work without trying them all.
 
-/// Alternatives in a row that work, as far as they were tried.
+/// Consecutive alternatives that work, as far as they were tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Range {
+pub(super) struct ProbedRange {
     pub(super) first: u64,
     pub(super) last: u64,
-    /// How many of them were tried; both ends are.
+    /// The number of tried alternatives; both ends are among them.
     pub(super) tried: u64,
 }
 
-/// How many points are spread evenly over all alternatives.
+/// The number of intervals between evenly spread points.
 const SPREAD: u64 = 8;
 
-/// How many borders are looked for.
+/// The maximum number of borders to bisect.
 const BORDERS: usize = 6;
 
-/// Which of `size` alternatives work besides `now`, which is known to.
+/// Finds which of `size` alternatives work, apart from `now`, which is known to.
 pub(super) fn probe<E>(
     size: u64,
     now: u64,
-    few: u64,
+    max_exhaustive: u64,
     works: &mut dyn FnMut(u64) -> Result<bool, E>,
-) -> Result<Vec<Range>, E> {
-    probe_from(size, Some(now), few, works)
+) -> Result<Vec<ProbedRange>, E> {
+    probe_from(size, Some(now), max_exhaustive, works)
 }
 
-/// Which of `size` alternatives work.
+/// Finds which of `size` alternatives work.
 pub(super) fn probe_all<E>(
     size: u64,
-    few: u64,
+    max_exhaustive: u64,
     works: &mut dyn FnMut(u64) -> Result<bool, E>,
-) -> Result<Vec<Range>, E> {
-    probe_from(size, None, few, works)
+) -> Result<Vec<ProbedRange>, E> {
+    probe_from(size, None, max_exhaustive, works)
 }
 
+/// Tries all alternatives, or a sample with bisected borders, and returns the ranges that work.
 fn probe_from<E>(
     size: u64,
     now: Option<u64>,
-    few: u64,
+    max_exhaustive: u64,
     works: &mut dyn FnMut(u64) -> Result<bool, E>,
-) -> Result<Vec<Range>, E> {
-    let mut points: Vec<u64> = if size <= few {
+) -> Result<Vec<ProbedRange>, E> {
+    let mut points: Vec<u64> = if size <= max_exhaustive {
         (0..size).collect()
     } else {
         sample(size, now)
@@ -64,7 +65,7 @@ fn probe_from<E>(
     Ok(ranges(&known, now))
 }
 
-/// The ends, points between, and points around the alternative that is known to work.
+/// Returns the ends, points between them, and points around the alternative that is known to work.
 fn sample(size: u64, now: Option<u64>) -> Vec<u64> {
     let mut points: Vec<u64> = (0..=SPREAD)
         .map(|number| (u128::from(size - 1) * u128::from(number) / u128::from(SPREAD)) as u64)
@@ -81,7 +82,8 @@ fn sample(size: u64, now: Option<u64>) -> Vec<u64> {
     points
 }
 
-/// Two neighbours between a point that works and one that does not, of which the same is true; and what else was tried.
+/// Bisects between a point that works and one that does not. Returns all tried points, which
+/// include a pair of neighbours at the border.
 fn border<E>(
     mut low: (u64, bool),
     mut high: (u64, bool),
@@ -101,13 +103,13 @@ fn border<E>(
     Ok(tried)
 }
 
-/// The rows of points that work, cut at the alternative that the test has already.
-fn ranges(known: &[(u64, bool)], now: Option<u64>) -> Vec<Range> {
-    let mut ranges: Vec<Range> = Vec::new();
+/// Returns the ranges of points that work, cut at the current alternative.
+fn ranges(known: &[(u64, bool)], now: Option<u64>) -> Vec<ProbedRange> {
+    let mut ranges: Vec<ProbedRange> = Vec::new();
     let mut open = false;
     for (index, (point, answer)) in known.iter().enumerate() {
         if Some(*point) == now {
-            // Up to its neighbours, of which one is tried always if there are many alternatives.
+            // A range ends here. With many alternatives, at least one neighbour is always tried.
             open = false;
             continue;
         }
@@ -122,7 +124,7 @@ fn ranges(known: &[(u64, bool)], now: Option<u64>) -> Vec<Range> {
                 range.last = *point;
                 range.tried += 1;
             }
-            _ => ranges.push(Range {
+            _ => ranges.push(ProbedRange {
                 first: *point,
                 last: *point,
                 tried: 1,
@@ -137,14 +139,18 @@ fn ranges(known: &[(u64, bool)], now: Option<u64>) -> Vec<Range> {
 mod tests {
     use super::*;
 
-    /// What is found if `works` says which alternatives work, and how many were tried.
-    fn found(size: u64, now: Option<u64>, works: impl Fn(u64) -> bool) -> (Vec<Range>, usize) {
+    /// Returns the ranges found for a given predicate, and the number of tried points.
+    fn found(
+        size: u64,
+        now: Option<u64>,
+        works: impl Fn(u64) -> bool,
+    ) -> (Vec<ProbedRange>, usize) {
         let mut tried = Vec::new();
-        let mut ask = |point| {
+        let mut query = |point| {
             tried.push(point);
             Ok::<bool, ()>(works(point))
         };
-        let ranges = probe_from(size, now, 16, &mut ask).unwrap();
+        let ranges = probe_from(size, now, 16, &mut query).unwrap();
         let count = tried.len();
         tried.sort_unstable();
         tried.dedup();
@@ -162,7 +168,7 @@ mod tests {
     #[test]
     fn few_alternatives_are_all_tried() {
         let (ranges, tried) = found(10, Some(3), |value| value != 7);
-        let range = |first, last| Range {
+        let range = |first, last| ProbedRange {
             first,
             last,
             tried: last - first + 1,

@@ -15,7 +15,7 @@ fn check(system: &mut impl System, test: &[&str], expected: Expect) {
     let runs = shrinker.effort().runs;
     drop(shrinker);
     assert!(found.complete);
-    let text = found.show(&|step| match step {
+    let text = found.render(&|step| match step {
         Step::Act(action) => system.actions().text(action),
         Step::Restart => "restart".to_owned(),
     });

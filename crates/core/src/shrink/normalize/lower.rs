@@ -1,33 +1,33 @@
-//! Lower actions in place of steps: SimplifyAll, SimplifySingle and ReduceAction.
+//! Replacement of steps by lower actions: SimplifyAll, SimplifySingle and ReduceAction.
 
 use super::super::dataflow;
-use super::super::trials::Stop;
+use super::super::trials::ShrinkStop;
 use super::Normalizer;
-use crate::{ActionId, Axis, Catalog, Role, Step, System, TemplateId, text_distance};
+use crate::{ActionId, Axis, Catalog, SlotRole, Step, System, TemplateId, text_distance};
 
-/// Up to how many lower alternatives are tried one by one.
-const FEW: u64 = 8;
+/// The largest number of lower alternatives that are tried one by one.
+const MAX_EXHAUSTIVE: u64 = 8;
 
-/// Which steps change.
+/// The steps to replace.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Which {
-    /// The one at the index.
+enum ReplaceScope {
+    /// The step at the index.
     One,
-    /// All that are equal to it.
+    /// All steps equal to it.
     Equal,
 }
 
 impl<S: System + ?Sized> Normalizer<'_, '_, '_, S> {
-    /// Lower actions in place of all equal steps. True if there was a success.
-    pub(super) fn simplify_all(&mut self) -> Result<bool, Stop> {
+    /// Replaces all equal steps by lower actions. Returns true if the test changed.
+    pub(super) fn simplify_all(&mut self) -> Result<bool, ShrinkStop> {
         let mut changed = false;
         let mut index = 0;
         while index < self.movable() {
             let step = self.steps()[index];
             let is_first = !self.steps()[..index].contains(&step);
             let is_repeated = self.steps()[index + 1..].contains(&step);
-            // A step that is alone is the business of the other rule.
-            if is_first && is_repeated && self.lower(index, Which::Equal)? {
+            // Single steps are handled by the other rule.
+            if is_first && is_repeated && self.lower(index, ReplaceScope::Equal)? {
                 changed = true;
             } else {
                 index += 1;
@@ -36,12 +36,12 @@ impl<S: System + ?Sized> Normalizer<'_, '_, '_, S> {
         Ok(changed)
     }
 
-    /// Lower actions in place of single steps. True if there was a success.
-    pub(super) fn simplify_single(&mut self) -> Result<bool, Stop> {
+    /// Replaces single steps by lower actions. Returns true if the test changed.
+    pub(super) fn simplify_single(&mut self) -> Result<bool, ShrinkStop> {
         let mut changed = false;
         let mut index = 0;
         while index < self.movable() {
-            if self.lower(index, Which::One)? {
+            if self.lower(index, ReplaceScope::One)? {
                 changed = true;
             } else {
                 index += 1;
@@ -50,32 +50,33 @@ impl<S: System + ?Sized> Normalizer<'_, '_, '_, S> {
         Ok(changed)
     }
 
-    /// A lower action in place of a step. True at the first success.
-    fn lower(&mut self, index: usize, which: Which) -> Result<bool, Stop> {
+    /// Replaces a step by a lower action. Returns true at the first success.
+    fn lower(&mut self, index: usize, scope: ReplaceScope) -> Result<bool, ShrinkStop> {
         let Step::Act(action) = self.steps()[index] else {
             return Ok(false);
         };
-        if self.lower_alternatives(index, action, which)? {
+        if self.lower_alternatives(index, action, scope)? {
             return Ok(true);
         }
         let lower = |other: &ActionId| *other < action;
         let mut proposals = lower_slots(self.catalog(), action);
-        proposals.extend(self.others(action).into_iter().filter(lower));
-        for proposal in self.allowed(index, proposals, which)? {
-            if self.replace(index, proposal, which)? {
+        proposals.extend(self.other_actions(action).into_iter().filter(lower));
+        for proposal in self.allowed(index, proposals, scope)? {
+            if self.replace(index, proposal, scope)? {
                 return Ok(true);
             }
         }
         Ok(false)
     }
 
-    /// The same template with lower alternatives: the first ones everywhere, then axis by axis.
+    /// Tries the same template with lower alternatives: the first ones everywhere, then axis by
+    /// axis.
     fn lower_alternatives(
         &mut self,
         index: usize,
         action: ActionId,
-        which: Which,
-    ) -> Result<bool, Stop> {
+        scope: ReplaceScope,
+    ) -> Result<bool, ShrinkStop> {
         let (template, values) = self.catalog().values(action);
         let axes: Vec<usize> = free_axes(self.catalog(), template);
         let mut first = values.clone();
@@ -83,7 +84,7 @@ impl<S: System + ?Sized> Normalizer<'_, '_, '_, S> {
             first[*axis] = 0;
         }
         let first = self.catalog().action(template, &first);
-        if first != action && self.replace(index, first, which)? {
+        if first != action && self.replace(index, first, scope)? {
             return Ok(true);
         }
         for axis in axes {
@@ -93,22 +94,22 @@ impl<S: System + ?Sized> Normalizer<'_, '_, '_, S> {
                 normalizer.catalog().action(template, &values)
             };
             let now = values[axis];
-            if now <= FEW {
+            if now <= MAX_EXHAUSTIVE {
                 for value in 0..now {
                     let lower = with(self, value);
-                    if self.replace(index, lower, which)? {
+                    if self.replace(index, lower, scope)? {
                         return Ok(true);
                     }
                 }
                 continue;
             }
-            // Everything at or below `fails` was found useless, as far as it was tried.
+            // All tried values at or below `fails` failed.
             let mut fails = None;
             while fails.is_none_or(|fails| fails + 1 < now) {
                 let value = fails.map_or(0, |fails| fails + (now - fails) / 2);
                 let lower = with(self, value);
-                if self.replace(index, lower, which)? {
-                    // The next call goes on below it.
+                if self.replace(index, lower, scope)? {
+                    // The next call continues below it.
                     return Ok(true);
                 }
                 fails = Some(value);
@@ -117,15 +118,15 @@ impl<S: System + ?Sized> Normalizer<'_, '_, '_, S> {
         Ok(false)
     }
 
-    /// Other actions in place of one, the most promising first: one or a few of each template.
-    fn others(&self, action: ActionId) -> Vec<ActionId> {
+    /// Returns other actions to try, the most promising first: one or a few of each template.
+    fn other_actions(&self, action: ActionId) -> Vec<ActionId> {
         let catalog = self.catalog();
         let speed = self.options.speed;
-        let shape = |template: TemplateId| {
+        let slot_signature = |template: TemplateId| {
             let axes = catalog.templates()[template.0].axes.iter();
             let mut slots: Vec<_> = axes
                 .filter_map(|axis| match axis {
-                    Axis::Slot { pool, role } => Some((*pool, *role == Role::Definition)),
+                    Axis::Slot { pool, role } => Some((*pool, *role == SlotRole::Definition)),
                     _ => None,
                 })
                 .collect();
@@ -133,42 +134,43 @@ impl<S: System + ?Sized> Normalizer<'_, '_, '_, S> {
             slots
         };
         let now = catalog.template_of(action);
-        let wanted = shape(now);
+        let wanted = slot_signature(now);
         let mut templates: Vec<TemplateId> =
             (0..catalog.templates().len()).map(TemplateId).collect();
         templates.retain(|template| *template != now);
         // Stable: file order within.
-        templates.sort_by_key(|template| shape(*template) != wanted);
-        let mut others = Vec::new();
+        templates.sort_by_key(|template| slot_signature(*template) != wanted);
+        let mut other_actions = Vec::new();
         for template in templates {
-            let fitting = dataflow::fitting(catalog, template, action);
-            others.extend(fitting);
+            let fitting_action = dataflow::fitting_action(catalog, template, action);
+            other_actions.extend(fitting_action);
             let first = catalog.first(template).0;
             let more = speed
                 .members()
                 .min(catalog.count(template))
                 .saturating_sub(1);
-            others.extend(
+            other_actions.extend(
                 (first..first + more)
                     .map(ActionId)
-                    .filter(|other| Some(*other) != fitting),
+                    .filter(|other| Some(*other) != fitting_action),
             );
         }
-        others
+        other_actions
     }
 
-    /// Those that the slots and guards allow in place of the step at `index`, not too many.
+    /// Returns the proposals that slots and guards allow instead of the step at `index`, up to a
+    /// limit.
     fn allowed(
         &mut self,
         index: usize,
         mut proposals: Vec<ActionId>,
-        which: Which,
-    ) -> Result<Vec<ActionId>, Stop> {
+        scope: ReplaceScope,
+    ) -> Result<Vec<ActionId>, ShrinkStop> {
         proposals.retain(|proposal| {
             self.is_near(index, *proposal)
-                && self.is_promising(&self.replaced(index, *proposal, which))
+                && self.is_promising(&self.replaced(index, *proposal, scope))
         });
-        // One run tells about all of them; for one or two it is not worth it.
+        // One run answers for all of them; for one or two it is not worth it.
         if proposals.len() > 2 {
             let before = self.steps()[..index].to_vec();
             proposals = self.reducer.trials.enabled_after(&before, &proposals)?;
@@ -177,43 +179,52 @@ impl<S: System + ?Sized> Normalizer<'_, '_, '_, S> {
         Ok(proposals)
     }
 
-    fn replace(&mut self, index: usize, proposal: ActionId, which: Which) -> Result<bool, Stop> {
+    /// Tries a replacement. Returns true if it was accepted.
+    fn replace(
+        &mut self,
+        index: usize,
+        proposal: ActionId,
+        scope: ReplaceScope,
+    ) -> Result<bool, ShrinkStop> {
         if !self.is_near(index, proposal) {
             return Ok(false);
         }
-        let steps = self.replaced(index, proposal, which);
+        let steps = self.replaced(index, proposal, scope);
         self.attempt_in_place(steps)
     }
 
-    /// Whether the text of an action is not too far from that of the step at `index`.
+    /// Returns true if the text of an action is close enough to that of the step at `index`.
     fn is_near(&self, index: usize, proposal: ActionId) -> bool {
-        let (Some(furthest), Step::Act(now)) = (self.options.furthest, self.steps()[index]) else {
+        let (Some(furthest), Step::Act(now)) =
+            (self.options.max_text_distance, self.steps()[index])
+        else {
             return true;
         };
         let catalog = self.catalog();
         text_distance(&catalog.text(now), &catalog.text(proposal)) <= furthest
     }
 
-    /// The current test with another action in place of a step, or of all equal to it. A last step that must be kept
-    /// is not touched.
-    fn replaced(&self, index: usize, proposal: ActionId, which: Which) -> Vec<Step> {
+    /// Returns the current test with a step, or all steps equal to it, replaced. A last step that
+    /// must be kept stays.
+    fn replaced(&self, index: usize, proposal: ActionId, scope: ReplaceScope) -> Vec<Step> {
         let mut steps = self.steps().to_vec();
         let old = steps[index];
         let movable = self.movable();
-        for (place, step) in steps.iter_mut().enumerate().take(movable) {
-            if place == index || (which == Which::Equal && *step == old) {
+        for (position, step) in steps.iter_mut().enumerate().take(movable) {
+            if position == index || (scope == ReplaceScope::Equal && *step == old) {
                 *step = Step::Act(proposal);
             }
         }
         steps
     }
 
-    /// Any other action in place of a step if another step can go then. True if there was a success.
-    pub(super) fn replace_and_shorten(&mut self) -> Result<bool, Stop> {
+    /// Replaces steps by any other action if another step can be removed then. Returns true if the
+    /// test changed.
+    pub(super) fn replace_and_remove(&mut self) -> Result<bool, ShrinkStop> {
         let mut changed = false;
         let mut index = 0;
         while index < self.movable() {
-            let succeeded = self.replace_one_and_shorten(index)?;
+            let succeeded = self.replace_one_and_remove(index)?;
             changed |= succeeded;
             if !succeeded {
                 index += 1;
@@ -222,16 +233,17 @@ impl<S: System + ?Sized> Normalizer<'_, '_, '_, S> {
         Ok(changed)
     }
 
-    fn replace_one_and_shorten(&mut self, index: usize) -> Result<bool, Stop> {
+    /// Replaces one step if another step can be removed then.
+    fn replace_one_and_remove(&mut self, index: usize) -> Result<bool, ShrinkStop> {
         let Step::Act(action) = self.steps()[index] else {
             return Ok(false);
         };
         let mut proposals = other_alternatives(self.catalog(), action);
-        proposals.extend(self.others(action));
-        let mut allowed = self.allowed(index, proposals, Which::One)?;
+        proposals.extend(self.other_actions(action));
+        let mut allowed = self.allowed(index, proposals, ReplaceScope::One)?;
         allowed.truncate(self.options.speed.replacements());
         for proposal in allowed {
-            let steps = self.replaced(index, proposal, Which::One);
+            let steps = self.replaced(index, proposal, ReplaceScope::One);
             let Some(achieved) = self.reducer.trials.attempt(&steps)? else {
                 continue;
             };
@@ -239,7 +251,7 @@ impl<S: System + ?Sized> Normalizer<'_, '_, '_, S> {
             if achieved.executed.len() < steps.len() {
                 return self.reducer.attempt(steps, kept);
             }
-            for superfluous in (0..self.reducer.body()).filter(|place| *place != index) {
+            for superfluous in (0..self.reducer.removable_len()).filter(|other| *other != index) {
                 let (mut fewer, mut kept) = (steps.clone(), kept.clone());
                 fewer.remove(superfluous);
                 kept.remove(superfluous);
@@ -252,25 +264,25 @@ impl<S: System + ?Sized> Normalizer<'_, '_, '_, S> {
     }
 }
 
-/// The axes of a template on which no slot is chosen.
+/// Returns the axes of a template that are not slots.
 fn free_axes(catalog: &Catalog, template: TemplateId) -> Vec<usize> {
     let axes = catalog.templates()[template.0].axes.iter().enumerate();
     axes.filter(|(_, axis)| !matches!(axis, Axis::Slot { .. }))
-        .map(|(place, _)| place)
+        .map(|(index, _)| index)
         .collect()
 }
 
-/// The same action with a lower slot in place of one that it uses.
+/// Returns variants of an action with a lower slot instead of one that it uses.
 fn lower_slots(catalog: &Catalog, action: ActionId) -> Vec<ActionId> {
     let (template, values) = catalog.values(action);
     let axes = &catalog.templates()[template.0].axes;
     let mut proposals = Vec::new();
-    for (place, axis) in axes.iter().enumerate() {
-        // Which slot a value is put into is decided together with its uses, by the rules for slots.
-        if matches!(axis, Axis::Slot { role, .. } if *role != Role::Definition) {
-            for lower in 0..values[place] {
+    for (index, axis) in axes.iter().enumerate() {
+        // The slot of a definition is chosen together with its uses, by the rules for slots.
+        if matches!(axis, Axis::Slot { role, .. } if *role != SlotRole::Definition) {
+            for lower in 0..values[index] {
                 let mut values = values.clone();
-                values[place] = lower;
+                values[index] = lower;
                 proposals.push(catalog.action(template, &values));
             }
         }
@@ -278,17 +290,18 @@ fn lower_slots(catalog: &Catalog, action: ActionId) -> Vec<ActionId> {
     proposals
 }
 
-/// The same action with other alternatives, a few of each choice: the ends, then what is between.
+/// Returns variants of an action with other alternatives, a few of each choice: the ends, then some
+/// in between.
 fn other_alternatives(catalog: &Catalog, action: ActionId) -> Vec<ActionId> {
     let (template, values) = catalog.values(action);
     let axes = &catalog.templates()[template.0].axes;
     let mut proposals = Vec::new();
-    for (place, axis) in axes.iter().enumerate() {
+    for (index, axis) in axes.iter().enumerate() {
         let Axis::Choice(choice) = axis else { continue };
         let last = choice.len() - 1;
         for value in [last, 0, last / 2, last / 4, last - last / 4] {
             let mut values = values.clone();
-            values[place] = value;
+            values[index] = value;
             let other = catalog.action(template, &values);
             if other != action && !proposals.contains(&other) {
                 proposals.push(other);

@@ -1,19 +1,19 @@
-//! Other slots for values: NoReassigns, ReplacePool, ReplaceMovePool and SwapPool.
+//! Assignment of other slots to values: NoReassigns, ReplacePool, ReplaceMovePool and SwapPool.
 //!
-//! A value lives in its slot from the step that puts it there to its last use before the slot is filled again. These
-//! lives are what the rules move, where TSTL tries all pairs of positions: a renaming that begins or ends within a life
-//! cuts a use off from its value, and is disabled.
+//! The lifetime of a value begins at its definition and ends at its last use before the slot is
+//! overwritten. These rules move whole lifetimes, where TSTL tries all pairs of positions: a
+//! renaming that begins or ends within a lifetime separates a use from its value, and is disabled.
 
-use super::super::alpha::Numbering;
-use super::super::dataflow::{self, Slot, definitions, mentioned, with_definition};
-use super::super::reuse::{life as life_of, mentions, renamed};
-use super::super::trials::Stop;
+use super::super::alpha::SlotNumbering;
+use super::super::dataflow::{self, Slot, defined_slots, mentioned_slots, with_definition};
+use super::super::reuse::{lifetime as lifetime_of, mentions, renamed};
+use super::super::trials::ShrinkStop;
 use super::Normalizer;
 use crate::{Catalog, Step, System};
 
 impl<S: System + ?Sized> Normalizer<'_, '_, '_, S> {
-    /// A slot of its own for every value, as far as there are slots. True if there was a success.
-    pub(super) fn fill_no_slot_twice(&mut self) -> Result<bool, Stop> {
+    /// Gives every value its own slot, as far as there are slots. Returns true if the test changed.
+    pub(super) fn remove_reassigns(&mut self) -> Result<bool, ShrinkStop> {
         let mut changed = false;
         while let Some(steps) = without_reassign(self.catalog(), self.steps()) {
             if !self.attempt_in_place(steps)? {
@@ -24,18 +24,19 @@ impl<S: System + ?Sized> Normalizer<'_, '_, '_, S> {
         Ok(changed)
     }
 
-    /// Lower slots for values, throughout the test or for one life. True if there was a success.
-    pub(super) fn replace_slots(&mut self) -> Result<bool, Stop> {
+    /// Gives values lower slots, throughout the test or for one lifetime. Returns true if the test
+    /// changed.
+    pub(super) fn replace_slots(&mut self) -> Result<bool, ShrinkStop> {
         let mut changed = self.renumber()?;
-        while self.replace_a_slot()? || self.replace_a_life()? {
+        while self.lower_slot()? || self.lower_lifetime()? {
             changed = true;
         }
         Ok(changed)
     }
 
-    /// All slots in order of definition, if that is lower.
-    fn renumber(&mut self) -> Result<bool, Stop> {
-        let numbering = Numbering::of(self.catalog(), self.steps());
+    /// Renumbers all slots in order of definition, if that is lower.
+    fn renumber(&mut self) -> Result<bool, ShrinkStop> {
+        let numbering = SlotNumbering::of(self.catalog(), self.steps());
         if numbering.is_identity() {
             return Ok(false);
         }
@@ -43,9 +44,9 @@ impl<S: System + ?Sized> Normalizer<'_, '_, '_, S> {
         self.attempt_in_place(steps)
     }
 
-    /// A lower slot throughout the test.
-    fn replace_a_slot(&mut self) -> Result<bool, Stop> {
-        for (pool, slot) in mentioned(self.catalog(), self.steps()) {
+    /// Replaces a slot by a lower one throughout the test.
+    fn lower_slot(&mut self) -> Result<bool, ShrinkStop> {
+        for (pool, slot) in mentioned_slots(self.catalog(), self.steps()) {
             for lower in 0..slot {
                 let rename =
                     |step: &Step| renamed(self.catalog(), *step, (pool, slot), (pool, lower));
@@ -58,21 +59,22 @@ impl<S: System + ?Sized> Normalizer<'_, '_, '_, S> {
         Ok(false)
     }
 
-    /// A lower slot for one value.
-    fn replace_a_life(&mut self) -> Result<bool, Stop> {
+    /// Moves one value to a lower slot.
+    fn lower_lifetime(&mut self) -> Result<bool, ShrinkStop> {
         for index in 0..self.steps().len() {
-            for slot in definitions(self.catalog(), self.steps()[index]) {
+            for slot in defined_slots(self.catalog(), self.steps()[index]) {
                 for lower in 0..slot.1 {
-                    for order in Moved::ALL {
-                        let Some(places) =
-                            order.places(self.catalog(), self.steps(), index, slot, lower)
+                    for step_move in StepMove::ALL {
+                        let Some(order) =
+                            step_move.order(self.catalog(), self.steps(), index, slot, lower)
                         else {
                             continue;
                         };
-                        let steps = with_life_in(self.catalog(), self.steps(), index, slot, lower);
+                        let steps =
+                            with_lifetime_in(self.catalog(), self.steps(), index, slot, lower);
                         let kept = &self.reducer.current.kept;
-                        let steps = places.iter().map(|place| steps[*place]).collect();
-                        let kept = places.iter().map(|place| kept[*place]).collect();
+                        let steps = order.iter().map(|position| steps[*position]).collect();
+                        let kept = order.iter().map(|position| kept[*position]).collect();
                         if self.attempt(steps, kept)? {
                             return Ok(true);
                         }
@@ -83,8 +85,8 @@ impl<S: System + ?Sized> Normalizer<'_, '_, '_, S> {
         Ok(false)
     }
 
-    /// Two slots of a pool trade places, from one definition to another. True if there was a success.
-    pub(super) fn swap_slots(&mut self) -> Result<bool, Stop> {
+    /// Swaps two slots of a pool, from one definition to another. Returns true if the test changed.
+    pub(super) fn swap_slots(&mut self) -> Result<bool, ShrinkStop> {
         let mut changed = false;
         while self.swap_two_slots()? {
             changed = true;
@@ -92,13 +94,14 @@ impl<S: System + ?Sized> Normalizer<'_, '_, '_, S> {
         Ok(changed)
     }
 
-    fn swap_two_slots(&mut self) -> Result<bool, Stop> {
-        let slots = mentioned(self.catalog(), self.steps());
+    /// Tries to swap each pair of slots. Returns true at the first success.
+    fn swap_two_slots(&mut self) -> Result<bool, ShrinkStop> {
+        let slots = mentioned_slots(self.catalog(), self.steps());
         for (pool, high) in &slots {
             for low in 0..*high {
                 let (high, low) = ((*pool, *high), (*pool, low));
-                let is_border = |place: &usize| {
-                    let filled = definitions(self.catalog(), self.steps()[*place]);
+                let is_border = |position: &usize| {
+                    let filled = defined_slots(self.catalog(), self.steps()[*position]);
                     filled.contains(&high) || filled.contains(&low)
                 };
                 let borders: Vec<usize> = (1..self.steps().len()).filter(is_border).collect();
@@ -121,31 +124,32 @@ impl<S: System + ?Sized> Normalizer<'_, '_, '_, S> {
     }
 }
 
-/// What gives way for a value that moves into a slot which holds another one for a while.
+/// The steps to move when a value moves into a slot that temporarily holds another one.
 #[derive(Clone, Copy)]
-enum Moved {
+enum StepMove {
+    /// No steps.
     Nothing,
-    /// The uses of the other value go before the definition.
+    /// Move the uses of the other value before the definition.
     OthersBefore,
-    /// The definition goes to just before its first use.
+    /// Move the definition to just before its first use.
     DefinitionAfter,
-    /// The definition and all its uses go to before the other value is put there.
-    LifeBefore,
-    /// The definition and all its uses go to after the last use of the other value.
-    LifeAfter,
+    /// Move the definition and all its uses before the definition of the other value.
+    LifetimeBefore,
+    /// Move the definition and all its uses after the last use of the other value.
+    LifetimeAfter,
 }
 
-impl Moved {
-    const ALL: [Moved; 5] = [
-        Moved::Nothing,
-        Moved::OthersBefore,
-        Moved::DefinitionAfter,
-        Moved::LifeBefore,
-        Moved::LifeAfter,
+impl StepMove {
+    const ALL: [StepMove; 5] = [
+        StepMove::Nothing,
+        StepMove::OthersBefore,
+        StepMove::DefinitionAfter,
+        StepMove::LifetimeBefore,
+        StepMove::LifetimeAfter,
     ];
 
-    /// The new order of the steps, unless it is the old one.
-    fn places(
+    /// Returns the new order of the steps; `None` if it is the old one.
+    fn order(
         self,
         catalog: &Catalog,
         steps: &[Step],
@@ -154,63 +158,73 @@ impl Moved {
         lower: u32,
     ) -> Option<Vec<usize>> {
         let all = 0..steps.len();
-        let life = life_of(catalog, steps, index, slot);
+        let lifetime = lifetime_of(catalog, steps, index, slot);
         match self {
-            Moved::Nothing => Some(all.collect()),
-            Moved::OthersBefore => {
-                let last = life.last().copied()?;
-                let in_the_way = |place: &usize| {
-                    *place > index
-                        && *place < last
-                        && mentions(catalog, steps[*place], (slot.0, lower))
+            StepMove::Nothing => Some(all.collect()),
+            StepMove::OthersBefore => {
+                let last = lifetime.last().copied()?;
+                let in_the_way = |position: &usize| {
+                    *position > index
+                        && *position < last
+                        && mentions(catalog, steps[*position], (slot.0, lower))
                 };
                 let others: Vec<usize> = all.clone().filter(in_the_way).collect();
                 if others.is_empty() {
                     return None;
                 }
-                let rest = || all.clone().filter(|place| !others.contains(place));
-                let before = rest().take_while(|place| *place < index);
-                let after = rest().skip_while(|place| *place < index);
+                let rest = || all.clone().filter(|position| !others.contains(position));
+                let before = rest().take_while(|position| *position < index);
+                let after = rest().skip_while(|position| *position < index);
                 Some(before.chain(others.iter().copied()).chain(after).collect())
             }
-            Moved::DefinitionAfter => {
-                let first = life.first().copied().filter(|first| *first > index + 1)?;
-                let before = all.clone().take_while(|place| *place < first);
-                let before = before.filter(|place| *place != index);
+            StepMove::DefinitionAfter => {
+                let first = lifetime
+                    .first()
+                    .copied()
+                    .filter(|first| *first > index + 1)?;
+                let before = all.clone().take_while(|position| *position < first);
+                let before = before.filter(|position| *position != index);
                 Some(before.chain([index]).chain(first..steps.len()).collect())
             }
-            Moved::LifeBefore | Moved::LifeAfter => {
+            StepMove::LifetimeBefore | StepMove::LifetimeAfter => {
                 let target = (slot.0, lower);
-                let fills = |place: &usize| definitions(catalog, steps[*place]).contains(&target);
+                let fills =
+                    |position: &usize| defined_slots(catalog, steps[*position]).contains(&target);
                 let other = (0..index).rev().find(fills)?;
                 let border = match self {
-                    Moved::LifeBefore => other,
-                    _ => life_of(catalog, steps, other, target)
+                    StepMove::LifetimeBefore => other,
+                    _ => lifetime_of(catalog, steps, other, target)
                         .last()
                         .map(|last| last + 1)?,
                 };
-                let is_moved = |place: &usize| *place == index || life.contains(place);
+                let is_moved = |position: &usize| *position == index || lifetime.contains(position);
                 let moved = all.clone().filter(is_moved);
-                let before = (0..border).filter(|place| !is_moved(place));
-                let after = (border..steps.len()).filter(|place| !is_moved(place));
-                let places: Vec<usize> = before.chain(moved).chain(after).collect();
-                (!places.is_sorted()).then_some(places)
+                let before = (0..border).filter(|position| !is_moved(position));
+                let after = (border..steps.len()).filter(|position| !is_moved(position));
+                let order: Vec<usize> = before.chain(moved).chain(after).collect();
+                (!order.is_sorted()).then_some(order)
             }
         }
     }
 }
 
-/// The test with the value that is put into `slot` at `index` in another slot, up to its last use.
-fn with_life_in(catalog: &Catalog, steps: &[Step], index: usize, slot: Slot, to: u32) -> Vec<Step> {
+/// Moves the value that is put into `slot` at `index` to another slot, up to its last use.
+fn with_lifetime_in(
+    catalog: &Catalog,
+    steps: &[Step],
+    index: usize,
+    slot: Slot,
+    to: u32,
+) -> Vec<Step> {
     let mut changed = steps.to_vec();
-    for place in life_of(catalog, steps, index, slot) {
-        changed[place] = renamed(catalog, steps[place], slot, (slot.0, to));
+    for position in lifetime_of(catalog, steps, index, slot) {
+        changed[position] = renamed(catalog, steps[position], slot, (slot.0, to));
     }
     changed[index] = with_definition(catalog, steps[index], slot, to);
     changed
 }
 
-/// The test with two slots exchanged in some steps.
+/// Swaps two slots in some steps.
 fn swapped(
     catalog: &Catalog,
     steps: &[Step],
@@ -230,13 +244,13 @@ fn swapped(
     changed
 }
 
-/// The test with an unused slot for the first value that would overwrite another one, if there is such a value and
-/// such a slot.
+/// Moves the first value that would overwrite another one to an unused slot; `None` if there is no
+/// such value or slot.
 fn without_reassign(catalog: &Catalog, steps: &[Step]) -> Option<Vec<Step>> {
-    let used = mentioned(catalog, steps);
+    let used = mentioned_slots(catalog, steps);
     let mut filled: Vec<Slot> = Vec::new();
     for (index, step) in steps.iter().enumerate() {
-        for slot in definitions(catalog, *step) {
+        for slot in defined_slots(catalog, *step) {
             if filled.contains(&slot) {
                 let mut free =
                     (0..catalog.pool(slot.0).size).filter(|free| !used.contains(&(slot.0, *free)));

@@ -85,13 +85,13 @@ fn a_single_rule_does_its_part_and_no_more() {
         "counter1.add(int2)",
         "counter1.add(int2)",
     ];
-    let applied = |rule: Rule, furthest: Option<usize>| {
+    let applied = |rule: NormalizeRule, furthest: Option<usize>| {
         let mut counters = Counters::new(7);
         let find = |text: &&str| counters.actions().find(text)[0];
         let test = Test::of(texts.iter().map(find).collect::<Vec<_>>());
         let (mut goal, mut proceed) = (AnyFailure, || true);
         let options = NormalizeOptions {
-            furthest,
+            max_text_distance: furthest,
             ..NormalizeOptions::default()
         };
         let mut shrinker = Shrinker::new(
@@ -117,20 +117,20 @@ fn a_single_rule_does_its_part_and_no_more() {
         )
     };
     let expectations = [
-        (Rule::NoReassigns, None, None),
+        (NormalizeRule::NoReassigns, None, None),
         (
-            Rule::ReplacePool,
+            NormalizeRule::ReplacePool,
             None,
             Some("counter0 = Counter(); int0 = 5; counter0.add(int0); counter0.add(int0)"),
         ),
         (
-            Rule::SimplifySingle,
+            NormalizeRule::SimplifySingle,
             None,
             Some("counter1 = Counter(); int2 = 4; counter1.add(int2); counter1.add(int2)"),
         ),
-        (Rule::SimplifySingle, Some(0), None),
+        (NormalizeRule::SimplifySingle, Some(0), None),
         (
-            Rule::SwapAction,
+            NormalizeRule::SwapAction,
             None,
             Some("int2 = 5; counter1 = Counter(); counter1.add(int2); counter1.add(int2)"),
         ),

@@ -1,22 +1,22 @@
 use expect_test::{Expect, expect};
 
 use super::*;
-use crate::generate::{Found, Search, SearchWatcher, search};
+use crate::generate::{FailingTest, SearchOptions, SearchWatcher, search};
 use crate::toys::{Counters, Crossing, Flaky, Jugs, Safe, Stack};
 use crate::{ActionId, Catalog, Error, FailureKind, Outcome, Random};
 
-struct First(Option<Found>);
+struct First(Option<FailingTest>);
 
 impl<S: ?Sized> SearchWatcher<S> for First {
-    fn found(&mut self, _system: &mut S, found: Found) -> std::ops::ControlFlow<()> {
+    fn failure_found(&mut self, _system: &mut S, found: FailingTest) -> std::ops::ControlFlow<()> {
         self.0 = Some(found);
         std::ops::ControlFlow::Break(())
     }
 }
 
-fn find(system: &mut impl System, seed: u64) -> Found {
+fn find(system: &mut impl System, seed: u64) -> FailingTest {
     let mut first = First(None);
-    let search_for = Search {
+    let search_for = SearchOptions {
         seed,
         tests: Some(10_000),
         length: 100,
@@ -27,7 +27,7 @@ fn find(system: &mut impl System, seed: u64) -> Found {
 }
 
 fn both() -> [ReduceOptions; 2] {
-    [Method::Greedy, Method::Ddmin].map(|method| ReduceOptions {
+    [ReduceMethod::Greedy, ReduceMethod::Ddmin].map(|method| ReduceOptions {
         method,
         ..ReduceOptions::default()
     })
@@ -45,7 +45,7 @@ fn texts(catalog: &Catalog, test: &Test) -> String {
     texts.join("; ")
 }
 
-/// What the first failure of a seed reduces to, by either method.
+/// Checks what the first failure of a seed reduces to, by either method.
 fn check(system: &mut impl System, seed: u64, expected: Expect) {
     let found = find(system, seed);
     let mut report = String::new();
@@ -110,20 +110,20 @@ fn the_exact_test_each_toy_reduces_to() {
     );
 }
 
-/// A test of a hundred steps, three of which open the safe.
+/// Returns a test of a hundred steps. Three of them open the safe.
 fn haystack(seed: u64) -> (Safe, Test) {
     let mut random = Random::new(seed);
     let mut keys: Vec<u64> = (0..100).map(|_| 3 + random.below(97)).collect();
-    let mut places = [
+    let mut positions = [
         random.below(33),
         33 + random.below(33),
         66 + random.below(33),
     ];
     if seed.is_multiple_of(2) {
-        places[2] = 99;
+        positions[2] = 99;
     }
-    for (key, place) in (0..).zip(places) {
-        keys[place as usize] = key;
+    for (key, index) in (0..).zip(positions) {
+        keys[index as usize] = key;
     }
     let test = Test::of(keys.into_iter().map(ActionId));
     (Safe::new(99, &[0, 1, 2]), test)
@@ -136,11 +136,11 @@ fn few_runs_for_three_steps_out_of_a_hundred() {
     for seed in 0..100 {
         let (mut safe, test) = haystack(seed);
         let failure = open();
-        for (place, options) in both().iter().enumerate() {
+        for (index, options) in both().iter().enumerate() {
             let reduction = reduce(&mut safe, &test, &failure, options, &mut || true).unwrap();
             assert_eq!(reduction.test.len(), 3);
-            total[place] += reduction.runs;
-            most[place] = reduction.runs.max(most[place]);
+            total[index] += reduction.runs;
+            most[index] = reduction.runs.max(most[index]);
         }
     }
     expect!["greedy and ddmin: mean [27, 35], most [30, 46]"].assert_eq(&format!(

@@ -1,4 +1,4 @@
-"""Takes the action whose name was taken least so far."""
+"""Strategy that chooses the action whose name was chosen least often so far."""
 
 import random
 

@@ -1,8 +1,8 @@
-"""Takes a step to the state that was gone to least so far."""
+"""Strategy that chooses a step to the state that was reached least often so far."""
 
 import random
 
-# States need not hash, so they are compared one by one.
+# Pairs of a state and its count. States may be unhashable, so they are compared one by one.
 taken = []
 
 

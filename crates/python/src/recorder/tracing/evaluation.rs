@@ -1,22 +1,22 @@
-//! Frames of which nothing is to be told.
+//! Evaluation of frames without any events.
 //!
-//! As long as there is a profiler, the interpreter does without its fast instructions, and stops at each call of a
-//! function that is not Python's. But it has its frames evaluated by a function that can be replaced, and whether it
-//! tells of events can be switched for each evaluation. So the switch is off for code that passes (`passing`), and on
-//! again for anything else, as when such code calls back.
+//! While there is a profiler, the interpreter does not use its fast instructions, and checks every
+//! call of a C function. But the function that evaluates frames can be replaced, and reporting can
+//! be switched for each evaluation. So reporting is off for skipped code (`skip_table`), and on for
+//! everything else, for example when skipped code calls back.
 
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use pyo3::ffi;
 
-use super::super::{calls, passing};
+use super::super::{calls, skip_table};
 use super::thread_state::ThreadState;
-use super::{ALSO, IS_ON, on_event, on_trace, trace};
+use super::{IS_LISTENING, OTHER_TRACER, on_event, on_trace, set_tracing};
 
-/// `_PyInterpreterFrame` since 3.11, and `PyFrameObject` before.
+/// The start of `_PyInterpreterFrame` since 3.11, and of `PyFrameObject` before.
 #[repr(C)]
-struct Evaluated {
+struct EvaluatedFrame {
     _words: [usize; 4],
     code: usize,
     #[cfg(Py_3_11)]
@@ -26,129 +26,142 @@ struct Evaluated {
     instruction: *const u8,
 }
 
-/// An interpreter that ends undoes the calls of threads that still run, ours among them (`plain_call`).
-type Evaluation = unsafe extern "C-unwind" fn(
+/// The type of the evaluation function. It may unwind: an interpreter that exits unwinds the calls
+/// of threads that still run, including ours (`plain_call`).
+type EvalFunction = unsafe extern "C-unwind" fn(
     *mut ffi::PyThreadState,
-    *mut Evaluated,
+    *mut EvaluatedFrame,
     c_int,
 ) -> *mut ffi::PyObject;
 
 unsafe extern "C" {
     fn _PyInterpreterState_GetEvalFrameFunc(
         interpreter: *mut ffi::PyInterpreterState,
-    ) -> Option<Evaluation>;
+    ) -> Option<EvalFunction>;
     fn _PyInterpreterState_SetEvalFrameFunc(
         interpreter: *mut ffi::PyInterpreterState,
-        function: Option<Evaluation>,
+        function: Option<EvalFunction>,
     );
 }
 
-/// The function that we have replaced: the interpreter's own, or another tool's.
-static REPLACED: AtomicUsize = AtomicUsize::new(0);
-/// The operation that a generator stands at when it has been made, and has not begun.
+/// The evaluation function that we have replaced: the interpreter's own, or another tool's.
+static ORIGINAL: AtomicUsize = AtomicUsize::new(0);
+/// The opcode at which a generator is created and not yet started.
 #[cfg(Py_3_11)]
 pub(super) static RETURN_GENERATOR: std::sync::atomic::AtomicU8 =
     std::sync::atomic::AtomicU8::new(0);
 
-/// Since 3.11 functions call each other without taking room on the stack of C, but not if their frames are evaluated by
-/// us. So we do that only until there are so many; more are only in programs that expect to get deeper than usual.
+/// The recursion depth above which frames are evaluated by the interpreter alone. Since 3.11 Python
+/// calls need no space on the C stack, except when we evaluate their frames. Only programs that
+/// recurse unusually deeply exceed this.
 #[cfg(Py_3_11)]
-const DEEP: c_int = 1_000;
+const MAX_DEPTH: c_int = 1_000;
 
-/// Has frames evaluated by us, if it is known what is where in the state of a thread.
-pub(super) fn begin() {
-    if !ThreadState::is_known() || !ThreadState::has_switch() {
+/// Replaces the evaluation function, if the layout of the thread state is known.
+pub(super) fn install() {
+    if !ThreadState::is_located() || !ThreadState::has_switch() {
         return;
     }
-    // SAFETY: the lock is held; the function is of the right kind.
+    // SAFETY: the lock is held; the function has the right type.
     unsafe {
         let interpreter = ffi::PyInterpreterState_Get();
-        let Some(replaced) = _PyInterpreterState_GetEvalFrameFunc(interpreter) else {
+        let Some(original) = _PyInterpreterState_GetEvalFrameFunc(interpreter) else {
             return;
         };
-        if replaced as usize != evaluate as *const () as usize {
-            REPLACED.store(replaced as usize, Ordering::Relaxed);
+        if original as usize != evaluate as *const () as usize {
+            ORIGINAL.store(original as usize, Ordering::Relaxed);
             _PyInterpreterState_SetEvalFrameFunc(interpreter, Some(evaluate));
         }
     }
 }
 
-/// Puts the function back that evaluated frames before, unless another tool has put in its own.
-pub(super) fn end() {
-    // SAFETY: the lock is held; the function is the one that was there.
+/// Restores the original evaluation function, unless another tool has installed its own.
+pub(super) fn uninstall() {
+    // SAFETY: the lock is held; the function is the original one.
     unsafe {
         let interpreter = ffi::PyInterpreterState_Get();
         let is_ours = _PyInterpreterState_GetEvalFrameFunc(interpreter)
             .is_some_and(|function| function as usize == evaluate as *const () as usize);
         if is_ours {
-            _PyInterpreterState_SetEvalFrameFunc(interpreter, Some(replaced()));
+            _PyInterpreterState_SetEvalFrameFunc(interpreter, Some(original_function()));
         }
     }
 }
 
+/// Returns the replaced evaluation function.
+///
 /// # Safety
-/// We must have replaced a function.
-unsafe fn replaced() -> Evaluation {
-    // SAFETY: this is only read once it was written, by `begin`.
-    unsafe { std::mem::transmute(REPLACED.load(Ordering::Relaxed)) }
+///
+/// There must be a replaced function.
+unsafe fn original_function() -> EvalFunction {
+    // SAFETY: this is read only after `install` has written it.
+    unsafe { std::mem::transmute(ORIGINAL.load(Ordering::Relaxed)) }
 }
 
+/// Evaluates a frame, with reporting switched off if its code is skipped.
+///
 /// # Safety
-/// As the interpreter calls it: with the lock held, the state of this thread, and a frame.
+///
+/// Must be called as the interpreter calls it: with the lock held, the state of this thread, and a
+/// frame.
 unsafe extern "C-unwind" fn evaluate(
     thread: *mut ffi::PyThreadState,
-    frame: *mut Evaluated,
+    frame: *mut EvaluatedFrame,
     is_thrown: c_int,
 ) -> *mut ffi::PyObject {
     let ours = on_event as *const () as usize;
-    // SAFETY: as the interpreter promises. Nothing of ours has to be tidied up when the call is undone.
+    // SAFETY: guaranteed by the interpreter. Nothing here needs cleanup when the call is unwound.
     unsafe {
         let state = ThreadState::from_pointer(thread);
-        let replaced = replaced();
+        let original = original_function();
         let mut profiling = state.profiling();
-        if profiling == 0 && IS_ON.load(Ordering::Relaxed) {
-            // A thread that nobody told to listen, or a profiler of the program that has done its work.
+        if profiling == 0 && IS_LISTENING.load(Ordering::Relaxed) {
+            // Either a thread that does not listen yet, or one whose own profiler has finished.
             state.set_profiling(ours);
             profiling = ours;
         }
         if profiling != ours {
-            return replaced(thread, frame, is_thrown);
+            return original(thread, frame, is_thrown);
         }
-        let told_caller = state.tells();
+        let caller_reports = state.is_reporting();
         let answer = if is_deep(state) {
-            end();
-            state.set_tells(true);
-            let answer = replaced(thread, frame, is_thrown);
-            if IS_ON.load(Ordering::Relaxed) {
-                begin();
+            uninstall();
+            state.set_reporting(true);
+            let answer = original(thread, frame, is_thrown);
+            if IS_LISTENING.load(Ordering::Relaxed) {
+                install();
             }
             answer
-        } else if is_alone(state) && passing::passes((*frame).code, |start| begins(frame, start)) {
+        } else if has_no_other_tracer(state)
+            && skip_table::should_skip((*frame).code, |start| is_starting(frame, start))
+        {
             let is_traced = state.tracing() != 0;
             if is_traced {
-                trace(false);
+                set_tracing(false);
             }
-            state.set_tells(false);
-            let answer = replaced(thread, frame, is_thrown);
+            state.set_reporting(false);
+            let answer = original(thread, frame, is_thrown);
             if is_traced {
-                trace(IS_ON.load(Ordering::Relaxed) && calls::innermost_frame() != 0);
+                set_tracing(IS_LISTENING.load(Ordering::Relaxed) && calls::innermost_frame() != 0);
             }
             answer
         } else {
-            state.set_tells(true);
-            replaced(thread, frame, is_thrown)
+            state.set_reporting(true);
+            original(thread, frame, is_thrown)
         };
-        // Each caller gets back what it had, unless another tool has begun to trace meanwhile.
+        // Each caller gets its own setting back, unless another tool has started to trace
+        // meanwhile.
         if state.profiling() == ours {
-            state.set_tells(told_caller || !is_alone(state));
+            state.set_reporting(caller_reports || !has_no_other_tracer(state));
         }
         answer
     }
 }
 
+/// Returns true if calls are nested too deeply for our own evaluation.
 #[cfg(Py_3_11)]
 fn is_deep(state: ThreadState) -> bool {
-    state.depth() > DEEP
+    state.depth() > MAX_DEPTH
 }
 
 #[cfg(not(Py_3_11))]
@@ -156,25 +169,27 @@ fn is_deep(_: ThreadState) -> bool {
     false
 }
 
-/// Whether nobody but us is to be told of what this thread does.
-fn is_alone(state: ThreadState) -> bool {
+/// Returns true if no other tool traces this thread.
+fn has_no_other_tracer(state: ThreadState) -> bool {
     let tracing = state.tracing();
-    tracing == 0 || tracing == on_trace as *const () as usize && ALSO.get() == 0
+    tracing == 0 || tracing == on_trace as *const () as usize && OTHER_TRACER.get() == 0
 }
 
-/// Whether a frame of a generator or coroutine begins; otherwise it goes on. `start` is where it stands then when it
-/// tells of itself.
+/// Returns true if a frame of a generator or coroutine starts, as opposed to resumes. `start` is
+/// its start offset.
 ///
 /// # Safety
+///
 /// It must be a frame that is alive.
-unsafe fn begins(frame: *mut Evaluated, start: u32) -> bool {
+unsafe fn is_starting(frame: *mut EvaluatedFrame, start: u32) -> bool {
     #[cfg(not(Py_3_11))]
-    // SAFETY: as the caller promises.
+    // SAFETY: guaranteed by the caller.
     return unsafe { super::offset(frame.cast()) } == start;
     #[cfg(Py_3_11)]
     {
         let _ = start;
-        // SAFETY: as the caller promises. Before the first instruction is another part of the code object.
+        // SAFETY: guaranteed by the caller. Before the first instruction the pointer leads to
+        // another part of the code object.
         let operation = unsafe { *(*frame).instruction };
         operation == RETURN_GENERATOR.load(Ordering::Relaxed)
     }

@@ -1,57 +1,58 @@
-//! Assignments as clauses: what grows, shrinks, goes up or becomes something else.
+//! Phrases assignments as clauses: something grows, shrinks, goes up or becomes something else.
 
 use super::{
     added_at_the_end, becomes_empty, element_at, elements_added, first_units, is_entry, is_or_are,
     merged, put_in_order, sorted_order, target_noun, verb, without_slice,
 };
-use crate::phrase::{Noun, Speaker};
-use crate::term::{Callee, Form, Operator, Role, Term, Type};
-use crate::value::Value;
+use crate::phrase::{Noun, Phraser};
+use crate::term::{CallTarget, ComprehensionKind, NameRole, Operator, Term, Type};
+use crate::value::PythonValue;
 
-pub(super) fn assigned(speaker: &Speaker<'_>, target: &Term, value: &Term, is_new: bool) -> String {
+pub(super) fn assigned(phraser: &Phraser<'_>, target: &Term, value: &Term, is_new: bool) -> String {
     if let Term::Item { object, index } = target
         && is_entry(object, index)
     {
-        return entry_set(speaker, target, (object, index), value, is_new);
+        return entry_set(phraser, target, (object, index), value, is_new);
     }
     if let Term::Slice { object, .. } = target
         && let Some(whole) = without_slice(target, Some(value))
     {
-        return assigned(speaker, object, &whole, is_new);
+        return assigned(phraser, object, &whole, is_new);
     }
-    let told = grown(speaker, target, value)
-        .or_else(|| emptied(speaker, target, value, is_new))
-        .or_else(|| counted(speaker, target, value))
-        .or_else(|| cut(speaker, target, value))
-        .or_else(|| rearranged(speaker, target, value));
-    told.unwrap_or_else(|| becomes(speaker, target, value))
+    let told = grown(phraser, target, value)
+        .or_else(|| emptied(phraser, target, value, is_new))
+        .or_else(|| counted(phraser, target, value))
+        .or_else(|| cut(phraser, target, value))
+        .or_else(|| rearranged(phraser, target, value));
+    told.unwrap_or_else(|| becomes(phraser, target, value))
 }
 
-/// E10, E11.
+/// Phrases `d[k] = v`: an entry is added if it is known to be absent (E10), goes up or down, or
+/// becomes V (E11).
 fn entry_set(
-    speaker: &Speaker<'_>,
+    phraser: &Phraser<'_>,
     target: &Term,
     (object, key): (&Term, &Term),
     value: &Term,
     is_new: bool,
 ) -> String {
     if is_new {
-        let (key, value) = (speaker.noun(key).text, speaker.noun(value).text);
-        let dictionary = speaker.target(object).text;
+        let (key, value) = (phraser.noun(key).text, phraser.noun(value).text);
+        let dictionary = phraser.target(object).text;
         return format!("an entry for {key} is added to {dictionary}, with the value {value}");
     }
     if let Some((operator, amount)) = step_from(target, value)
         && is_number_step(target, amount)
     {
-        return up_or_down(speaker, &target_noun(speaker, target), operator, amount);
+        return up_or_down(phraser, &target_noun(phraser, target), operator, amount);
     }
-    grown(speaker, target, value)
-        .or_else(|| emptied(speaker, target, value, is_new))
-        .or_else(|| counted(speaker, target, value))
-        .unwrap_or_else(|| becomes(speaker, target, value))
+    grown(phraser, target, value)
+        .or_else(|| emptied(phraser, target, value, is_new))
+        .or_else(|| counted(phraser, target, value))
+        .unwrap_or_else(|| becomes(phraser, target, value))
 }
 
-/// `t + x` or `t - x` for the target `t`: the operator and `x`.
+/// Splits `t + x` or `t - x` for the target `t` into the operator and `x`.
 fn step_from<'v>(target: &Term, value: &'v Term) -> Option<(Operator, &'v Term)> {
     match value {
         Term::Binary {
@@ -63,16 +64,16 @@ fn step_from<'v>(target: &Term, value: &'v Term) -> Option<(Operator, &'v Term)>
     }
 }
 
-/// Whether what is added or subtracted is a number, as far as that is known.
+/// Returns true if the added or subtracted value is a number, as far as that is known.
 fn is_number_step(target: &Term, amount: &Term) -> bool {
     let types = [target.type_of(), amount.type_of()];
     let is_open = |one: &Type| matches!(one, Type::Unknown | Type::Nothing | Type::Object(_));
     types.contains(&Type::Number) || types.iter().all(is_open)
 }
 
-fn up_or_down(speaker: &Speaker<'_>, noun: &Noun, operator: Operator, amount: &Term) -> String {
+fn up_or_down(phraser: &Phraser<'_>, noun: &Noun, operator: Operator, amount: &Term) -> String {
     let (text, goes) = (&noun.text, verb(noun, "goes", "go"));
-    let amount_words = speaker.noun(amount).text;
+    let amount_words = phraser.noun(amount).text;
     match operator {
         Operator::Add => format!("{text} {goes} up by {amount_words}"),
         Operator::Subtract => format!("{text} {goes} down by {amount_words}"),
@@ -80,8 +81,9 @@ fn up_or_down(speaker: &Speaker<'_>, noun: &Noun, operator: Operator, amount: &T
     }
 }
 
-/// Elements are added (E1, E2, E4, E8, E9, E15).
-fn grown(speaker: &Speaker<'_>, target: &Term, value: &Term) -> Option<String> {
+/// Phrases additions of elements: at the end (E1, E4, E15), at the start (E2), or to and from a set
+/// (E8, E9).
+fn grown(phraser: &Phraser<'_>, target: &Term, value: &Term) -> Option<String> {
     let Term::Binary {
         left,
         operator,
@@ -90,10 +92,10 @@ fn grown(speaker: &Speaker<'_>, target: &Term, value: &Term) -> Option<String> {
     else {
         return None;
     };
-    let noun = || target_noun(speaker, target).text;
+    let noun = || target_noun(phraser, target).text;
     if **right == *target && *operator == Operator::Add {
         let only = only_member(left, is_list)?;
-        let element = speaker.noun(&only).text;
+        let element = phraser.noun(&only).text;
         return Some(format!("{element} is added at the start of {}", noun()));
     }
     let (operator, added) = step_from(target, value)?;
@@ -103,76 +105,76 @@ fn grown(speaker: &Speaker<'_>, target: &Term, value: &Term) -> Option<String> {
     };
     match (operator, type_) {
         (Operator::Add, Type::List(_)) => Some(match only_member(added, is_list) {
-            Some(only) => added_at_the_end(speaker, &only, &noun()),
-            None => elements_added(speaker, added, &noun()),
+            Some(only) => added_at_the_end(phraser, &only, &noun()),
+            None => elements_added(phraser, added, &noun()),
         }),
-        (Operator::Add, Type::Text) => Some(added_at_the_end(speaker, added, &noun())),
+        (Operator::Add, Type::Text) => Some(added_at_the_end(phraser, added, &noun())),
         (Operator::BitOr, Type::Set(_)) => Some(match only_member(added, is_set) {
             Some(only) => {
-                let only = speaker.noun(&only);
+                let only = phraser.noun(&only);
                 format!("{} {} added to {}", only.text, is_or_are(&only), noun())
             }
             None => format!(
                 "the elements of {} are added to {}",
-                speaker.noun(added).text,
+                phraser.noun(added).text,
                 noun()
             ),
         }),
         (Operator::Subtract, Type::Set(_)) => Some(match only_member(added, is_set) {
             Some(only) => {
-                let only = speaker.noun(&only);
+                let only = phraser.noun(&only);
                 format!("{} {} removed from {}", only.text, is_or_are(&only), noun())
             }
             None => format!(
                 "the elements of {} are removed from {}",
-                speaker.noun(added).text,
+                phraser.noun(added).text,
                 noun()
             ),
         }),
-        (Operator::BitOr, Type::Dictionary(..)) => Some(merged(speaker, added, &noun())),
+        (Operator::BitOr, Type::Dictionary(..)) => Some(merged(phraser, added, &noun())),
         _ => None,
     }
 }
 
-fn is_list(value: &Value) -> bool {
-    matches!(value, Value::List(_))
+fn is_list(value: &PythonValue) -> bool {
+    matches!(value, PythonValue::List(_))
 }
 
-fn is_set(value: &Value) -> bool {
-    matches!(value, Value::Set(_) | Value::FrozenSet(_))
+fn is_set(value: &PythonValue) -> bool {
+    matches!(value, PythonValue::Set(_) | PythonValue::FrozenSet(_))
 }
 
-/// The only member of a display.
-fn only_member(term: &Term, is_kind: fn(&Value) -> bool) -> Option<Term> {
+/// Returns the only member of a display.
+fn only_member(term: &Term, is_kind: fn(&PythonValue) -> bool) -> Option<Term> {
     match term {
-        Term::List(members) if is_kind(&Value::List(vec![])) => match members.as_slice() {
+        Term::List(members) if is_kind(&PythonValue::List(vec![])) => match members.as_slice() {
             [Term::Starred(_)] => None,
             [only] => Some(only.clone()),
             _ => None,
         },
-        Term::Set(members) if is_kind(&Value::Set(vec![])) => match members.as_slice() {
+        Term::Set(members) if is_kind(&PythonValue::Set(vec![])) => match members.as_slice() {
             [Term::Starred(_)] => None,
             [only] => Some(only.clone()),
             _ => None,
         },
         Term::Value(value) if is_kind(value) => match value {
-            Value::List(members) | Value::Set(members) | Value::FrozenSet(members) => {
-                match members.as_slice() {
-                    [only] => Some(only.clone().into()),
-                    _ => None,
-                }
-            }
+            PythonValue::List(members)
+            | PythonValue::Set(members)
+            | PythonValue::FrozenSet(members) => match members.as_slice() {
+                [only] => Some(only.clone().into()),
+                _ => None,
+            },
             _ => None,
         },
         _ => None,
     }
 }
 
-/// Nothing is left (E7, E25).
-fn emptied(speaker: &Speaker<'_>, target: &Term, value: &Term, is_new: bool) -> Option<String> {
+/// Phrases an empty value: "T becomes empty" (E7), or "T no longer has a value" (E25).
+fn emptied(phraser: &Phraser<'_>, target: &Term, value: &Term, is_new: bool) -> Option<String> {
     let is_empty = match value {
-        Term::Value(Value::Nothing) => {
-            let noun = target_noun(speaker, target);
+        Term::Value(PythonValue::Nothing) => {
+            let noun = target_noun(phraser, target);
             let has = verb(&noun, "has", "have");
             if is_new {
                 return Some(format!("{} {has} no value at first", noun.text));
@@ -183,18 +185,19 @@ fn emptied(speaker: &Speaker<'_>, target: &Term, value: &Term, is_new: bool) -> 
         Term::List(items) | Term::Set(items) | Term::Tuple(items) => items.is_empty(),
         Term::Dictionary(entries) => entries.is_empty(),
         Term::Call(call) => {
-            let makes_collection = matches!(&call.callee, Callee::Function { module: None, name }
+            let makes_collection = matches!(&call.callee, CallTarget::Function { module: None, name }
                 if matches!(name.as_str(), "list" | "set" | "dict" | "tuple" | "str" | "frozenset"));
             makes_collection && call.arguments.is_empty() && call.keywords.is_empty()
         }
         _ => false,
     };
-    is_empty.then(|| becomes_empty(speaker, target))
+    is_empty.then(|| becomes_empty(phraser, target))
 }
 
-/// Numbers and flags go up, down and round (E14, E16, E17, E18).
-fn counted(speaker: &Speaker<'_>, target: &Term, value: &Term) -> Option<String> {
-    let noun = || target_noun(speaker, target);
+/// Phrases steps of numbers and flags: T goes up (E14), starts again from 0 (E16), switches between
+/// 0 and 1 (E17) or between true and false (E18).
+fn counted(phraser: &Phraser<'_>, target: &Term, value: &Term) -> Option<String> {
+    let noun = || target_noun(phraser, target);
     if let Term::Not(inner) = value
         && **inner == *target
     {
@@ -208,7 +211,7 @@ fn counted(speaker: &Speaker<'_>, target: &Term, value: &Term) -> Option<String>
     else {
         return None;
     };
-    let is_one = |term: &Term| term.as_value().and_then(Value::as_integer) == Some(1);
+    let is_one = |term: &Term| term.as_value().and_then(PythonValue::as_integer) == Some(1);
     match operator {
         Operator::Subtract if is_one(left) && **right == *target => {
             Some(switches(&noun(), "0 and 1"))
@@ -220,14 +223,14 @@ fn counted(speaker: &Speaker<'_>, target: &Term, value: &Term) -> Option<String>
             let last = Term::Binary {
                 left: right.clone(),
                 operator: Operator::Subtract,
-                right: Box::new(Value::integer(1).into()),
+                right: Box::new(PythonValue::integer(1).into()),
             };
-            let last = speaker.noun(&last.folded()).text;
-            let up = up_or_down(speaker, &noun(), Operator::Add, amount);
+            let last = phraser.noun(&last.fold_constants()).text;
+            let up = up_or_down(phraser, &noun(), Operator::Add, amount);
             Some(format!("{up}, starting again from 0 after {last}"))
         }
         Operator::Add | Operator::Subtract | Operator::Multiply if **left == *target => {
-            is_number_step(target, right).then(|| up_or_down(speaker, &noun(), *operator, right))
+            is_number_step(target, right).then(|| up_or_down(phraser, &noun(), *operator, right))
         }
         _ => None,
     }
@@ -238,8 +241,9 @@ fn switches(noun: &Noun, between: &str) -> String {
     format!("{} {switches} between {between}", noun.text)
 }
 
-/// A part is kept (E19, E20).
-fn cut(speaker: &Speaker<'_>, target: &Term, value: &Term) -> Option<String> {
+/// Phrases a slice or filter: the first UNITs are removed (E19), or only some elements are kept
+/// (E20).
+fn cut(phraser: &Phraser<'_>, target: &Term, value: &Term) -> Option<String> {
     match value {
         Term::Slice {
             object,
@@ -251,7 +255,7 @@ fn cut(speaker: &Speaker<'_>, target: &Term, value: &Term) -> Option<String> {
                 |bound: &Option<Box<Term>>| bound.as_deref().and_then(Term::as_value)?.as_integer();
             let unit = target.type_of();
             let unit = unit.unit();
-            let text = speaker.target(target).text;
+            let text = phraser.target(target).text;
             match (start, stop) {
                 (Some(_), None) if number(start) == Some(1) => {
                     Some(format!("the first {unit} of {text} is removed"))
@@ -263,16 +267,16 @@ fn cut(speaker: &Speaker<'_>, target: &Term, value: &Term) -> Option<String> {
                     Some(format!("only the first {unit} of {text} is kept"))
                 }
                 (Some(count), None) if number(start).is_none_or(|count| count > 0) => Some(
-                    format!("{} are removed", first_units(speaker, target, count)),
+                    format!("{} are removed", first_units(phraser, target, count)),
                 ),
                 (None, Some(count)) if number(stop).is_none_or(|count| count >= 0) => Some(
-                    format!("only {} are kept", first_units(speaker, target, count)),
+                    format!("only {} are kept", first_units(phraser, target, count)),
                 ),
                 _ => None,
             }
         }
         Term::Comprehension {
-            form: Form::List | Form::Set,
+            form: ComprehensionKind::List | ComprehensionKind::Set,
             element,
             clauses,
         } => {
@@ -292,27 +296,27 @@ fn cut(speaker: &Speaker<'_>, target: &Term, value: &Term) -> Option<String> {
             };
             Some(format!(
                 "only the elements {} of {} such that {} are kept",
-                speaker.words(name),
-                speaker.target(target).text,
-                speaker.clause(&condition)
+                phraser.words(name),
+                phraser.target(target).text,
+                phraser.clause(&condition)
             ))
         }
         _ => None,
     }
 }
 
-/// The same elements in another order (E21).
-fn rearranged(speaker: &Speaker<'_>, target: &Term, value: &Term) -> Option<String> {
+/// Phrases a new order of the elements: sorted or reversed (E21).
+fn rearranged(phraser: &Phraser<'_>, target: &Term, value: &Term) -> Option<String> {
     let order = match value {
         Term::Call(call) => {
-            let Callee::Function { module: None, name } = &call.callee else {
+            let CallTarget::Function { module: None, name } = &call.callee else {
                 return None;
             };
             let [only] = call.arguments.as_slice() else {
                 return None;
             };
             match (name.as_str(), only) {
-                ("list", Term::Call(_)) => return rearranged(speaker, target, only),
+                ("list", Term::Call(_)) => return rearranged(phraser, target, only),
                 ("sorted", inner) if *inner == *target => sorted_order(call)?,
                 ("reversed", inner) if *inner == *target => "reverse",
                 _ => return None,
@@ -323,25 +327,28 @@ fn rearranged(speaker: &Speaker<'_>, target: &Term, value: &Term) -> Option<Stri
             start: None,
             stop: None,
             step: Some(step),
-        } if **object == *target && step.as_value().and_then(Value::as_integer) == Some(-1) => {
+        } if **object == *target
+            && step.as_value().and_then(PythonValue::as_integer) == Some(-1) =>
+        {
             "reverse"
         }
         _ => return None,
     };
-    Some(put_in_order(speaker, target, order))
+    Some(put_in_order(phraser, target, order))
 }
 
-/// E23, E24, E26.
-fn becomes(speaker: &Speaker<'_>, target: &Term, value: &Term) -> String {
-    let value = speaker.noun(value).text;
+/// Phrases all other assignments: an element (E23), an attribute (E24) or the whole target (E26)
+/// becomes V.
+fn becomes(phraser: &Phraser<'_>, target: &Term, value: &Term) -> String {
+    let value = phraser.noun(value).text;
     if let Term::Item { object, index } = target
         && !is_entry(object, index)
     {
-        return format!("{} becomes {value}", element_at(speaker, object, index));
+        return format!("{} becomes {value}", element_at(phraser, object, index));
     }
-    let noun = target_noun(speaker, target);
-    // "the new tree", which has just come to be.
-    let is_new = matches!(target, Term::Reference(one) if one.role == Role::Phrase);
+    let noun = target_noun(phraser, target);
+    // "the new tree" was only just created.
+    let is_new = matches!(target, Term::Reference(one) if one.role == NameRole::Phrase);
     let verb = if is_new {
         is_or_are(&noun)
     } else {

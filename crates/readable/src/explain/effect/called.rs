@@ -1,46 +1,47 @@
-//! Calls and deletions as clauses.
+//! Phrases calls and deletions as clauses.
 
 use super::{
     added_at_the_end, assigned, becomes_empty, element_at, elements_added, is_entry, is_or_are,
     merged, put_in_order, sorted_order, without_slice,
 };
 use crate::explain::flow::changed_by_call;
-use crate::phrase::{Noun, Speaker, join};
-use crate::term::{Call, Callee, Reference, Term, Type};
-use crate::value::Value;
+use crate::phrase::{Noun, Phraser, join};
+use crate::term::{CallTarget, CallTerm, NameReference, Term, Type};
+use crate::value::PythonValue;
 
-/// A call for its effect (E1 to E9, E12, E13, E21, E27, E28).
-pub(super) fn called(speaker: &Speaker<'_>, term: &Term, giving: &[Reference]) -> String {
+/// Phrases a call for its effect: a method that changes a collection (E1 to E9, E12, E13, E21), an
+/// unknown call that is carried out (E27), or a built-in that is computed (E28).
+pub(super) fn called(phraser: &Phraser<'_>, term: &Term, giving: &[NameReference]) -> String {
     let Term::Call(call) = term else {
-        return format!("{} is computed", speaker.noun(term).text);
+        return format!("{} is computed", phraser.noun(term).text);
     };
     if !term.is_unknown_call()
-        && let Callee::Method { object, name } = &call.callee
-        && let Some(told) = method(speaker, object, name, call)
+        && let CallTarget::Method { object, name } = &call.callee
+        && let Some(told) = method(phraser, object, name, call)
     {
         return told;
     }
     if !term.is_unknown_call() && changed_by_call(term).is_none() {
-        let noun = speaker.noun(term);
-        // A copy that nobody keeps is no result, but what is copied may fail, or be compared with a reference.
-        let done = match call.copied() {
+        let noun = phraser.noun(term);
+        // An unused copy is not a result, but copying may fail or be compared with a reference.
+        let done = match call.copied_argument() {
             Some(Term::Reference(_)) => "looked at",
             _ => "computed",
         };
         return format!("{} {} {done}", noun.text, is_or_are(&noun));
     }
-    let name = speaker.callee(call);
+    let name = phraser.callee_words(call);
     let object = match &call.callee {
-        Callee::Method { object, .. } => format!(" on {}", speaker.target(object).text),
+        CallTarget::Method { object, .. } => format!(" on {}", phraser.target(object).text),
         _ => String::new(),
     };
-    let with = match speaker.arguments(call) {
+    let with = match phraser.arguments(call) {
         Some(arguments) => format!(" with {arguments}"),
         None => String::new(),
     };
     let given: Vec<String> = giving
         .iter()
-        .map(|one| speaker.reference(one).text)
+        .map(|one| phraser.reference(one).text)
         .collect();
     let given = if given.is_empty() {
         String::new()
@@ -50,16 +51,16 @@ pub(super) fn called(speaker: &Speaker<'_>, term: &Term, giving: &[Reference]) -
     format!("{name} is carried out{object}{with}{given}")
 }
 
-/// The methods of Python's own collections that change them.
-fn method(speaker: &Speaker<'_>, object: &Term, name: &str, call: &Call) -> Option<String> {
-    let text = || speaker.target(object).text;
-    let noun = |term: &Term| speaker.noun(term);
+/// Phrases the methods of Python's own collections that change them.
+fn method(phraser: &Phraser<'_>, object: &Term, name: &str, call: &CallTerm) -> Option<String> {
+    let text = || phraser.target(object).text;
+    let noun = |term: &Term| phraser.noun(term);
     let is_number =
-        |term: &Term, number| term.as_value().and_then(Value::as_integer) == Some(number);
-    // Only the order of sorting has words of its own.
+        |term: &Term, number| term.as_value().and_then(PythonValue::as_integer) == Some(number);
+    // Only the keyword arguments of sorting have phrases.
     (call.keywords.is_empty() || name == "sort").then_some(())?;
     Some(match (name, object.type_of(), call.arguments.as_slice()) {
-        ("append", _, [one]) => added_at_the_end(speaker, one, &text()),
+        ("append", _, [one]) => added_at_the_end(phraser, one, &text()),
         ("insert", _, [at, one]) if is_number(at, 0) => {
             let one = noun(one);
             format!(
@@ -78,7 +79,7 @@ fn method(speaker: &Speaker<'_>, object: &Term, name: &str, call: &Call) -> Opti
                 text()
             )
         }
-        ("extend", _, [more]) => elements_added(speaker, more, &text()),
+        ("extend", _, [more]) => elements_added(phraser, more, &text()),
         ("remove", Type::Set(_), [one]) => removed_from(&noun(one), &text()),
         ("remove", _, [one]) => {
             format!(
@@ -87,21 +88,21 @@ fn method(speaker: &Speaker<'_>, object: &Term, name: &str, call: &Call) -> Opti
                 text()
             )
         }
-        ("pop", Type::Dictionary(..), [key]) => entry_removed(speaker, object, key),
+        ("pop", Type::Dictionary(..), [key]) => entry_removed(phraser, object, key),
         ("pop", Type::Dictionary(..), [key, _]) => {
-            format!("{} if present", entry_removed(speaker, object, key))
+            format!("{} if present", entry_removed(phraser, object, key))
         }
         ("pop", Type::Set(_), []) => format!("an element of {} is removed", text()),
         ("pop", _, []) => format!("the last element of {} is removed", text()),
-        ("pop", _, [at]) => element_removed(speaker, object, at),
+        ("pop", _, [at]) => element_removed(phraser, object, at),
         ("popitem", _, []) => format!("the last entry of {} is removed", text()),
-        ("clear", _, []) => becomes_empty(speaker, object),
+        ("clear", _, []) => becomes_empty(phraser, object),
         ("add", _, [one]) => {
             let one = noun(one);
             format!("{} {} added to {}", one.text, is_or_are(&one), text())
         }
         ("discard", _, [one]) => format!("{} if present", removed_from(&noun(one), &text())),
-        ("update", Type::Dictionary(..), [entries]) => merged(speaker, entries, &text()),
+        ("update", Type::Dictionary(..), [entries]) => merged(phraser, entries, &text()),
         ("update", _, [more]) => {
             format!(
                 "the elements of {} are added to {}",
@@ -129,46 +130,46 @@ fn method(speaker: &Speaker<'_>, object: &Term, name: &str, call: &Call) -> Opti
                 "an entry for {key} is added to {all}, with the value {value}, unless there is one already"
             )
         }
-        ("sort", _, []) => put_in_order(speaker, object, sorted_order(call)?),
-        ("reverse", _, []) => put_in_order(speaker, object, "reverse"),
+        ("sort", _, []) => put_in_order(phraser, object, sorted_order(call)?),
+        ("reverse", _, []) => put_in_order(phraser, object, "reverse"),
         _ => return None,
     })
 }
 
-/// `del` (E6, E7, E12, E19).
-pub(super) fn deleted(speaker: &Speaker<'_>, target: &Term) -> String {
+/// Phrases `del`: an element (E6), all elements (E7), an entry (E12) or a slice (E19) is removed.
+pub(super) fn deleted(phraser: &Phraser<'_>, target: &Term) -> String {
     match target {
         Term::Item { object, index } if is_entry(object, index) => {
-            entry_removed(speaker, object, index)
+            entry_removed(phraser, object, index)
         }
-        Term::Item { object, index } => element_removed(speaker, object, index),
+        Term::Item { object, index } => element_removed(phraser, object, index),
         Term::Slice {
             object,
             start: None,
             stop: None,
             step: None,
-        } => becomes_empty(speaker, object),
+        } => becomes_empty(phraser, object),
         Term::Slice { object, .. } if let Some(kept) = without_slice(target, None) => {
-            assigned(speaker, object, &kept, false)
+            assigned(phraser, object, &kept, false)
         }
         other => {
-            let noun = speaker.target(other);
+            let noun = phraser.target(other);
             format!("{} {} removed", noun.text, is_or_are(&noun))
         }
     }
 }
 
-fn entry_removed(speaker: &Speaker<'_>, object: &Term, key: &Term) -> String {
-    let (key, dictionary) = (speaker.noun(key).text, speaker.target(object).text);
+fn entry_removed(phraser: &Phraser<'_>, object: &Term, key: &Term) -> String {
+    let (key, dictionary) = (phraser.noun(key).text, phraser.target(object).text);
     format!("the entry for {key} is removed from {dictionary}")
 }
 
-fn element_removed(speaker: &Speaker<'_>, object: &Term, index: &Term) -> String {
-    let text = speaker.target(object).text;
-    match index.as_value().and_then(Value::as_integer) {
+fn element_removed(phraser: &Phraser<'_>, object: &Term, index: &Term) -> String {
+    let text = phraser.target(object).text;
+    match index.as_value().and_then(PythonValue::as_integer) {
         Some(0) => format!("the first element of {text} is removed"),
         Some(-1) => format!("the last element of {text} is removed"),
-        _ => format!("{} is removed", element_at(speaker, object, index)),
+        _ => format!("{} is removed", element_at(phraser, object, index)),
     }
 }
 

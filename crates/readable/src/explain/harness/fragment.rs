@@ -1,44 +1,43 @@
-//! Code with holes as Python that can be read: each hole is a name, and the name stands for what fills the hole.
+//! Turns code with holes into Python: each hole becomes a name that stands for its content.
 
-use testwright_core::{Axis, Choice};
-use testwright_lang::harness::{Fragment, Harness, Part};
+use testwright_core::{Axis, ChoiceValues};
+use testwright_lang::harness::{CodePart, Fragment, Harness};
 use testwright_source::tree::{self, Expression, Statement};
 
 use crate::explain::run::{EARLIER, Path, World};
-use crate::phrase::{Speaker, join};
-use crate::term::{Reference, Role, Scope, Term, Type, Unscoped};
-use crate::value::Value;
+use crate::phrase::{Phraser, join};
+use crate::term::{EmptyScope, NameReference, NameRole, NameScope, Term, Type};
+use crate::value::PythonValue;
 
-/// More alternatives of code than this are not told one by one.
+/// Maximum number of code alternatives that are explained one by one.
 const MOST: u64 = 20;
 
-/// A text, and what it says as far as that can be read.
+/// A text with its syntax tree, as far as it can be parsed.
 pub(super) struct Code<T> {
     pub(super) text: String,
     pub(super) code: Option<T>,
 }
 
-/// How the holes of a line are filled: which pool each slot belongs to, and which alternative is taken where that changes
-/// the code itself.
+/// Contents of the holes of a line: the pool of each slot, and the chosen alternative where that is
+/// a piece of code.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Holes {
-    /// For each axis its text, if it is a piece of code.
+    /// For each axis, its text if it is a piece of code.
     written: Vec<Option<String>>,
-    /// For each axis the name of its pool.
+    /// For each axis, the name of its pool.
     pools: Vec<String>,
 }
 
-/// One way to fill the holes for each combination of alternatives that are pieces of code.
+/// Returns the contents of holes for each combination of alternatives that are pieces of code.
 pub(super) fn alternatives(
     harness: &Harness,
     axes: &[Axis],
     fragments: &[&Fragment],
 ) -> Vec<Holes> {
     let is_code = |wanted: usize| {
-        fragments
-            .iter()
-            .flat_map(|one| &one.parts)
-            .any(|part| matches!(part, Part::Choice { axis, is_operand: false } if *axis == wanted))
+        fragments.iter().flat_map(|one| &one.parts).any(
+            |part| matches!(part, CodePart::Choice { axis, is_operand: false } if *axis == wanted),
+        )
     };
     let pools = axes.iter().map(|axis| match axis {
         Axis::Slot { pool, .. } => harness
@@ -82,7 +81,7 @@ impl Holes {
         }
     }
 
-    /// Code with holes as the harness writes it.
+    /// Restores the harness notation of code with holes.
     pub(super) fn shown(&self, code: &str) -> String {
         let is_part = |one: char| one.is_alphanumeric() || one == '_';
         let mut shown = String::new();
@@ -108,25 +107,25 @@ impl Holes {
         shown + rest
     }
 
-    /// The axis that a name stands for.
+    /// Returns the axis that a name stands for.
     pub(super) fn axis_of(name: &str) -> Option<usize> {
         name.strip_prefix("__hole_")?.parse().ok()
     }
 
     fn render(&self, fragment: &Fragment, pre_values: &[Fragment]) -> String {
         fragment.render(|part| match part {
-            Part::Text(text) => text.clone(),
-            Part::Slot {
+            CodePart::Text(text) => text.clone(),
+            CodePart::Slot {
                 axis,
                 in_string: true,
                 ..
             } => self.pools.get(*axis).cloned().unwrap_or_default(),
-            Part::Slot { axis, twin, .. } => Holes::name(*axis, *twin),
-            Part::Choice { axis, .. } => match self.written.get(*axis) {
+            CodePart::Slot { axis, twin, .. } => Holes::name(*axis, *twin),
+            CodePart::Choice { axis, .. } => match self.written.get(*axis) {
                 Some(Some(text)) => text.clone(),
                 _ => Holes::name(*axis, false),
             },
-            Part::Pre(index) => match pre_values.get(*index) {
+            CodePart::Pre(index) => match pre_values.get(*index) {
                 Some(inner) => format!("{EARLIER}({})", self.render(inner, &[])),
                 None => EARLIER.to_owned(),
             },
@@ -145,7 +144,8 @@ impl Holes {
         Code { text, code }
     }
 
-    /// A slot is the value of a pool (R4), one that is being filled the new one.
+    /// Binds a slot to a value of its pool: "the H", or "the second H" for another one (R4). A slot
+    /// that is being filled is "the new H".
     pub(super) fn bind_slot(
         &self,
         axis: usize,
@@ -156,31 +156,31 @@ impl Holes {
         path: &mut Path,
     ) {
         let reference = if is_new {
-            Reference::new(format!("the new {words}"), Role::Phrase)
+            NameReference::new(format!("the new {words}"), NameRole::Phrase)
         } else {
-            Reference::new(name, Role::Pool { number })
+            NameReference::new(name, NameRole::Pool { number })
         };
         let own = reference.with_type(type_.clone());
         path.locals.insert(Holes::name(axis, false), own.into());
-        let twin = Reference::new(format!("the reference of the {words}"), Role::Phrase);
+        let twin = NameReference::new(format!("the reference of the {words}"), NameRole::Phrase);
         path.locals.insert(Holes::name(axis, true), twin.into());
     }
 
-    /// A choice is one of its alternatives (3.4).
+    /// Binds a choice to one of its alternatives.
     pub(super) fn bind_choice(
         &self,
         axis: usize,
-        choice: &Choice,
-        speaker: Speaker<'_>,
+        choice: &ChoiceValues,
+        phraser: Phraser<'_>,
         path: &mut Path,
     ) {
-        let (phrase, type_) = told(choice, speaker);
-        let reference = Reference::new(phrase, Role::Phrase).with_type(type_);
+        let (phrase, type_) = told(choice, phraser);
+        let reference = NameReference::new(phrase, NameRole::Phrase).with_type(type_);
         path.locals
             .insert(Holes::name(axis, false), reference.into());
     }
 
-    /// What is known of a value that a line gives to a pool.
+    /// Returns the type of a value that a line puts into a pool.
     pub(super) fn type_of_value(
         &self,
         value: &Expression,
@@ -193,29 +193,29 @@ impl Holes {
         {
             return type_of(choice);
         }
-        Term::read(value, text, &Constants(world)).type_of()
+        Term::from_expression(value, text, &FragmentConstants(world)).type_of()
     }
 }
 
-struct Constants<'a, 'w>(&'a World<'w>);
+struct FragmentConstants<'a, 'w>(&'a World<'w>);
 
-impl Scope for Constants<'_, '_> {
-    fn name(&self, name: &str) -> Option<Term> {
+impl NameScope for FragmentConstants<'_, '_> {
+    fn resolve_name(&self, name: &str) -> Option<Term> {
         self.0.global(name, &Default::default())
     }
 }
 
-/// What a choice reads, and the type of its alternatives.
-pub(super) fn told(choice: &Choice, speaker: Speaker<'_>) -> (String, Type) {
+/// Returns the phrase for a choice, and the type of its alternatives.
+pub(super) fn told(choice: &ChoiceValues, phraser: Phraser<'_>) -> (String, Type) {
     let phrase = match choice {
-        Choice::Integers { first, last } if first == last => first.to_string(),
-        Choice::Integers { first, last } => format!("a whole number from {first} to {last}"),
-        Choice::Characters { first, last } => {
-            let notation = |one: &char| speaker.notation(&Value::text(one.to_string()));
+        ChoiceValues::Integers { first, last } if first == last => first.to_string(),
+        ChoiceValues::Integers { first, last } => format!("a whole number from {first} to {last}"),
+        ChoiceValues::Characters { first, last } => {
+            let notation = |one: &char| phraser.notation(&PythonValue::text(one.to_string()));
             format!("a character from {} to {}", notation(first), notation(last))
         }
-        Choice::Texts(texts) => {
-            let phrases: Vec<String> = texts.iter().map(|text| one(text, speaker)).collect();
+        ChoiceValues::Texts(texts) => {
+            let phrases: Vec<String> = texts.iter().map(|text| one(text, phraser)).collect();
             match phrases.as_slice() {
                 [only] => only.clone(),
                 _ => format!("one of {}", join::nouns(&phrases, "or")),
@@ -225,31 +225,33 @@ pub(super) fn told(choice: &Choice, speaker: Speaker<'_>) -> (String, Type) {
     (phrase, type_of(choice))
 }
 
-fn one(text: &str, speaker: Speaker<'_>) -> String {
+fn one(text: &str, phraser: Phraser<'_>) -> String {
     match tree::expression(text.trim()) {
         Ok(expression) => {
-            let term = Term::read(&expression, text.trim(), &Unscoped);
+            let term = Term::from_expression(&expression, text.trim(), &EmptyScope);
             match term.as_value() {
-                Some(value) => speaker.notation(value),
-                None => speaker.noun(&term).text,
+                Some(value) => phraser.notation(value),
+                None => phraser.noun(&term).text,
             }
         }
-        Err(_) => speaker.notation(&Value::text(text.trim())),
+        Err(_) => phraser.notation(&PythonValue::text(text.trim())),
     }
 }
 
-fn type_of(choice: &Choice) -> Type {
+fn type_of(choice: &ChoiceValues) -> Type {
     match choice {
-        Choice::Integers { .. } => Type::Number,
-        Choice::Characters { .. } => Type::Text,
-        Choice::Texts(texts) => {
+        ChoiceValues::Integers { .. } => Type::Number,
+        ChoiceValues::Characters { .. } => Type::Text,
+        ChoiceValues::Texts(texts) => {
             let types = texts
                 .iter()
                 .map(|text| match tree::expression(text.trim()) {
-                    Ok(expression) => Term::read(&expression, text.trim(), &Unscoped).type_of(),
+                    Ok(expression) => {
+                        Term::from_expression(&expression, text.trim(), &EmptyScope).type_of()
+                    }
                     Err(_) => Type::Unknown,
                 });
-            Type::common(types)
+            Type::unify_all(types)
         }
     }
 }

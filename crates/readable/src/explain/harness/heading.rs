@@ -1,17 +1,19 @@
-//! What an action of a harness is called, and what it says of the value that it makes (L7).
+//! Titles for the actions of a harness, and the sentence about a new value (L7: actions are called
+//! "choose a", "make a", "set a" or after their function).
 
 use testwright_core::Axis;
 use testwright_source::tree::{Expression, ExpressionKind, Statement, StatementKind};
 
 use super::fragment::{Holes, told};
-use super::{Author, Step, bare_frame};
+use super::{HarnessStep, HarnessWriter, bare_frame};
 use crate::explain::run::{Execution, Path};
 use crate::term::Term;
-use crate::words::{is_plural, one_or_some, sentence};
+use crate::words::{is_plural, to_sentence, with_article_or_some};
 
-impl<'w> Author<'_, 'w> {
-    /// "choose a key", "make a tree", "insert", "set a list", "check a list"; a title that was there already gets a number.
-    pub(super) fn title(&self, step: &Step<'_>, titles: &mut Vec<String>) -> String {
+impl<'w> HarnessWriter<'_, 'w> {
+    /// Returns a title such as "choose a key", "make a tree", "insert", "set a list" or "check a
+    /// list". A repeated title gets a number.
+    pub(super) fn title(&self, step: &HarnessStep<'_>, titles: &mut Vec<String>) -> String {
         let title = self.bare_title(step);
         titles.push(title.clone());
         match titles.iter().filter(|known| **known == title).count() {
@@ -20,22 +22,22 @@ impl<'w> Author<'_, 'w> {
         }
     }
 
-    fn bare_title(&self, step: &Step<'_>) -> String {
+    fn bare_title(&self, step: &HarnessStep<'_>) -> String {
         if let Some((axis, value)) = step.defines() {
-            let pool = one_or_some(&self.pool_words(step, axis));
+            let pool = with_article_or_some(&self.pool_words(step, axis));
             if choice(step, value).is_some() {
                 return format!("choose {pool}");
             }
             return match called(value) {
                 Some((_, true)) => format!("make {pool}"),
-                Some((name, false)) => self.speaker.words(&name),
+                Some((name, false)) => self.phraser.words(&name),
                 None => format!("set {pool}"),
             };
         }
         let body = step.body.code.as_deref().unwrap_or_default();
         let first = body.first().map(|one| &one.kind);
         if let Some(name) = first_call(body) {
-            return self.speaker.words(&name);
+            return self.phraser.words(&name);
         }
         let target = first.and_then(|one| match one {
             StatementKind::Assign { targets, .. } => targets.first()?.as_name(),
@@ -44,10 +46,10 @@ impl<'w> Author<'_, 'w> {
         });
         let target = target.and_then(Holes::axis_of);
         let name = match target.as_ref().or(step.used().first()) {
-            Some(axis) => one_or_some(&self.pool_words(step, *axis)),
+            Some(axis) => with_article_or_some(&self.pool_words(step, *axis)),
             None => "something".to_owned(),
         };
-        // What is only looked at or checked is not set.
+        // An expression that only reads or checks a value does not set it.
         let verb = match first {
             Some(StatementKind::Expression(_)) => "look at",
             Some(StatementKind::Assert { .. }) => "check",
@@ -56,20 +58,20 @@ impl<'w> Author<'_, 'w> {
         format!("{verb} {name}")
     }
 
-    fn pool_words(&self, step: &Step<'_>, axis: usize) -> String {
+    fn pool_words(&self, step: &HarnessStep<'_>, axis: usize) -> String {
         match step.axes.get(axis) {
             Some(Axis::Slot { pool, .. }) => match self.harness.pools.get(pool.0) {
-                Some(pool) => self.speaker.words(&pool.name),
+                Some(pool) => self.phraser.words(&pool.name),
                 None => "value".to_owned(),
             },
             _ => "value".to_owned(),
         }
     }
 
-    /// "The new key is …"
+    /// Writes "The new key is …".
     pub(super) fn new_value<'s: 'w>(
         &self,
-        step: &'s Step<'_>,
+        step: &'s HarnessStep<'_>,
         axis: usize,
         value: &'s Expression,
         path: &Path,
@@ -78,32 +80,35 @@ impl<'w> Author<'_, 'w> {
         let words = self.pool_words(step, axis);
         let is = if is_plural(&words) { "are" } else { "is" };
         if let Some(choice) = choice(step, value) {
-            let (phrase, _) = told(choice, self.speaker);
-            return sentence(&format!("the new {words} {is} {phrase}"));
+            let (phrase, _) = told(choice, self.phraser);
+            return to_sentence(&format!("the new {words} {is} {phrase}"));
         }
         let term = execution.term(value, path, &bare_frame(&step.body.text));
         let term: Term = execution.expanded(&term);
-        let speaker = self.speaker.with_recorder(self.recorder);
-        let phrase = speaker.noun(&term).text;
-        // "The new stack is a new stack" says it twice.
+        let phraser = self.phraser.with_recorder(self.recorder);
+        let phrase = phraser.noun(&term).text;
+        // "The new stack is a new stack" would be a repetition.
         let made = if is_plural(&words) {
             format!("new {words} are made")
         } else {
             format!("a new {words} is made")
         };
         match phrase.strip_prefix(&format!("a new {words}")) {
-            Some("") => sentence(&made),
+            Some("") => to_sentence(&made),
             Some(rest) if rest.starts_with(" made from ") => {
                 let rest = rest.trim_start_matches(" made");
-                sentence(&format!("{made}{rest}"))
+                to_sentence(&format!("{made}{rest}"))
             }
-            _ => sentence(&format!("the new {words} {is} {phrase}")),
+            _ => to_sentence(&format!("the new {words} {is} {phrase}")),
         }
     }
 }
 
-/// The choice that a value is.
-fn choice<'s>(step: &'s Step<'_>, value: &Expression) -> Option<&'s testwright_core::Choice> {
+/// Returns the choice that a value is.
+fn choice<'s>(
+    step: &'s HarnessStep<'_>,
+    value: &Expression,
+) -> Option<&'s testwright_core::ChoiceValues> {
     let axis = Holes::axis_of(value.as_name()?)?;
     match step.axes.get(axis)? {
         Axis::Choice(choice) => Some(choice),
@@ -111,7 +116,7 @@ fn choice<'s>(step: &'s Step<'_>, value: &Expression) -> Option<&'s testwright_c
     }
 }
 
-/// What the first statement that does something calls, be it only on some condition or several times.
+/// Returns the name of the first call in statements, also inside of conditions and loops.
 fn first_call(body: &[Statement]) -> Option<String> {
     match &body.first()?.kind {
         StatementKind::Expression(expression) => called(expression).map(|(name, _)| name),
@@ -124,7 +129,7 @@ fn first_call(body: &[Statement]) -> Option<String> {
     }
 }
 
-/// What an expression calls, and whether that is a class.
+/// Returns the name that an expression calls, and true if that is a class.
 fn called(expression: &Expression) -> Option<(String, bool)> {
     let ExpressionKind::Call { function, .. } = &expression.kind else {
         return None;

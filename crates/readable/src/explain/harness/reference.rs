@@ -1,25 +1,26 @@
-//! The reference of a harness: what corresponds to what, and which answers are compared.
+//! The reference of a harness: the corresponding names, and the compared results.
 
 use testwright_lang::harness::Harness;
 
-use crate::block::Item;
-use crate::phrase::Speaker;
+use crate::block::DocumentItem;
+use crate::phrase::Phraser;
 
-/// `"insert" corresponds to "add".`
-pub(super) fn items(harness: &Harness, speaker: Speaker<'_>) -> Vec<Item> {
+/// Writes one line for each rule: `"insert" corresponds to "add".`
+pub(super) fn items(harness: &Harness, phraser: Phraser<'_>) -> Vec<DocumentItem> {
     let told = harness.references.iter().map(|reference| {
-        let own = words(&reference.pattern, speaker);
-        let other = words(&reference.replacement, speaker);
+        let own = words(&reference.pattern, phraser);
+        let other = words(&reference.replacement, phraser);
         let told = format!("\"{own}\" corresponds to \"{other}\".");
-        Item::sentence(told, reference.line..=reference.line)
+        DocumentItem::sentence(told, reference.line..=reference.line)
     });
     told.collect()
 }
 
-/// The words of the last name in a pattern or a replacement: what stands before it says where it is found.
-fn words(pattern: &str, speaker: Speaker<'_>) -> String {
+/// Returns the words of the last name in a pattern or replacement. The text before it only says
+/// where the name occurs.
+fn words(pattern: &str, phraser: Phraser<'_>) -> String {
     match last_name(pattern) {
-        Some(name) => speaker.words(name),
+        Some(name) => phraser.words(name),
         None => pattern.replace('\\', ""),
     }
 }
@@ -31,7 +32,7 @@ fn last_name(pattern: &str) -> Option<&str> {
     while let Some(start) = pattern[at..].find(is_part).map(|found| at + found) {
         let rest = &pattern[start..];
         let end = rest.find(|one| !is_part(one)).unwrap_or(rest.len());
-        // `\S` and `\1` are signs of regular expressions, and so is a letter in a class of letters.
+        // `\S` and `\1` are regular expression syntax, and so is a letter in a character class.
         let is_sign = pattern[..start].ends_with(['\\', '['])
             || rest.starts_with(|one: char| one.is_ascii_digit());
         if !is_sign {
@@ -42,7 +43,7 @@ fn last_name(pattern: &str) -> Option<&str> {
     last
 }
 
-/// Whether the answer of an action is compared with that of the reference.
+/// Returns true if the result of an action is compared with that of the reference.
 pub(super) fn is_compared(harness: &Harness, statement: &str) -> bool {
     harness
         .compares
@@ -50,8 +51,8 @@ pub(super) fn is_compared(harness: &Harness, statement: &str) -> bool {
         .any(|compare| matches(&compare.text, statement))
 }
 
-/// Whether a pattern occurs in a text. Patterns are mostly names; of the signs of regular expressions only those are
-/// understood that stand for anything at all.
+/// Returns true if a pattern occurs in a text. Patterns are mostly names. Of the syntax of regular
+/// expressions, only parts that match anything are supported.
 fn matches(pattern: &str, text: &str) -> bool {
     let plain = pattern.replace(".*", "\u{0}").replace(".+", "\u{0}");
     let plain = plain.replace('\\', "");

@@ -1,27 +1,27 @@
-//! The lines of a harness, with their code as Python.
+//! Lines of a harness, with their code as Python.
 
-use testwright_core::{Axis, Role};
-use testwright_lang::harness::{Action, Fragment, Harness, Line};
+use testwright_core::{Axis, SlotRole};
+use testwright_lang::harness::{ActionTemplate, CodeLine, Fragment, Harness};
 use testwright_source::tree::{Expression, Statement, StatementKind};
 
 use super::fragment::{Code, Holes, alternatives};
-use crate::block::Lines;
+use crate::block::LineRange;
 
-/// One action, with its code as Python in which holes are names.
-pub(super) struct Step<'h> {
+/// An action whose holes are names in its Python code.
+pub(super) struct HarnessStep<'h> {
     pub(super) axes: &'h [Axis],
     pub(super) holes: Holes,
     pub(super) guard: Option<Code<Expression>>,
     pub(super) body: Code<Vec<Statement>>,
     pub(super) post: Option<Code<Expression>>,
-    /// What a message would quote.
+    /// Exceptions that do not count as failures, as they are written.
     pub(super) expected: Vec<String>,
     pub(super) line: usize,
     pub(super) last_line: usize,
 }
 
-/// An action, once for each alternative of a choice between pieces of code.
-pub(super) fn steps<'h>(harness: &'h Harness, action: &'h Action) -> Vec<Step<'h>> {
+/// Returns an action once for each alternative of its choices between pieces of code.
+pub(super) fn steps<'h>(harness: &'h Harness, action: &'h ActionTemplate) -> Vec<HarnessStep<'h>> {
     let fragments: Vec<&Fragment> = [&action.statement]
         .into_iter()
         .chain(action.guard.as_ref())
@@ -31,7 +31,7 @@ pub(super) fn steps<'h>(harness: &'h Harness, action: &'h Action) -> Vec<Step<'h
     let all = alternatives(harness, &action.axes, &fragments);
     let step = |holes: Holes| {
         let pre = &action.pre_values;
-        Step {
+        HarnessStep {
             guard: action
                 .guard
                 .as_ref()
@@ -53,11 +53,12 @@ pub(super) fn steps<'h>(harness: &'h Harness, action: &'h Action) -> Vec<Step<'h
     all.into_iter().map(step).collect()
 }
 
-/// A line that is no action: the statements of `init:`, the expression of `property:`.
-pub(super) fn line<'h>(harness: &'h Harness, line: &'h Line) -> Step<'h> {
+/// Returns a line that is not an action: the statements of `init:`, or the expression of
+/// `property:`.
+pub(super) fn line<'h>(harness: &'h Harness, line: &'h CodeLine) -> HarnessStep<'h> {
     let mut all = alternatives(harness, &line.axes, &[&line.code]);
     let holes = all.pop().unwrap_or_default();
-    Step {
+    HarnessStep {
         guard: Some(holes.expression(&line.code, &[])),
         body: holes.statements(&line.code, &[]),
         post: None,
@@ -69,12 +70,12 @@ pub(super) fn line<'h>(harness: &'h Harness, line: &'h Line) -> Step<'h> {
     }
 }
 
-pub(super) fn lines<'h>(harness: &'h Harness, all: &'h [Line]) -> Vec<Step<'h>> {
+pub(super) fn lines<'h>(harness: &'h Harness, all: &'h [CodeLine]) -> Vec<HarnessStep<'h>> {
     all.iter().map(|one| line(harness, one)).collect()
 }
 
-impl Step<'_> {
-    /// The axis that the action fills, and with what.
+impl HarnessStep<'_> {
+    /// Returns the axis that the action fills, and its value.
     pub(super) fn defines(&self) -> Option<(usize, &Expression)> {
         let [statement] = self.body.code.as_ref()?.as_slice() else {
             return None;
@@ -90,24 +91,25 @@ impl Step<'_> {
         is_slot.then_some((axis, value))
     }
 
-    /// Whether the slot of an axis gets its first value, or a new one in place of one that has been used (`:=`).
+    /// Returns true if the slot of an axis gets its first value, or replaces one that was used
+    /// (`:=`).
     pub(super) fn is_new(&self, axis: usize) -> bool {
         matches!(
             self.axes.get(axis),
             Some(Axis::Slot {
-                role: Role::Definition,
+                role: SlotRole::Definition,
                 ..
             })
         )
     }
 
-    /// The axes whose slots must hold a value, in order.
+    /// Returns the axes whose slots must hold a value, in order.
     pub(super) fn used(&self) -> Vec<usize> {
         let is_used = |axis: &Axis| {
             matches!(
                 axis,
                 Axis::Slot {
-                    role: Role::Use | Role::SilentUse,
+                    role: SlotRole::Use | SlotRole::SilentUse,
                     ..
                 }
             )
@@ -118,7 +120,7 @@ impl Step<'_> {
             .collect()
     }
 
-    pub(super) fn lines(&self) -> Lines {
+    pub(super) fn lines(&self) -> LineRange {
         self.line..=self.last_line.max(self.line)
     }
 }

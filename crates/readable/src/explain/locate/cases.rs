@@ -1,12 +1,13 @@
-//! `match`, and expressions that choose what is done, as the `if`s that they stand for: `match` wherever its patterns can be asked for with comparisons.
+//! Rewrites `match`, and expressions that choose between calls, as `if` statements. A `match` is
+//! rewritten if its patterns can be expressed by comparisons.
 
 use testwright_source::Range;
 use testwright_source::tree::{
-    Case, Comparison, Expression, ExpressionKind, Handler, Pattern, Statement, StatementKind,
+    Comparison, Expression, ExpressionKind, Handler, MatchCase, Pattern, Statement, StatementKind,
     UnaryOperator,
 };
 
-/// The same statements without a `match`, wherever that can be said with `if`.
+/// Replaces each `match` of the statements by `if`, where possible.
 pub(super) fn without_cases(body: &[Statement]) -> Vec<Statement> {
     let mut all = Vec::new();
     for one in body {
@@ -90,7 +91,7 @@ fn statement(statement: &Statement) -> Statement {
     }
 }
 
-/// `a() if c else b()`, `c and a()` and `c or a()` as statements: what is done depends on the condition.
+/// Rewrites `a() if c else b()`, `c and a()` and `c or a()` as an `if` statement.
 fn chosen_calls(chosen: &Expression) -> Option<Statement> {
     let range = &chosen.range;
     let alone = |one: &Expression| {
@@ -142,8 +143,8 @@ fn chosen_calls(chosen: &Expression) -> Option<Statement> {
     })
 }
 
-/// A `match` as other statements. A call is made once, so what it gives has a name of its own.
-fn lines(subject: &Expression, cases: &[Case], range: &Range) -> Option<Vec<Statement>> {
+/// Rewrites a `match`. A call as its subject gets a name, since it is made once.
+fn lines(subject: &Expression, cases: &[MatchCase], range: &Range) -> Option<Vec<Statement>> {
     if !matches!(subject.kind, ExpressionKind::Call { .. }) {
         return chain(subject, cases, range);
     }
@@ -154,8 +155,9 @@ fn lines(subject: &Expression, cases: &[Case], range: &Range) -> Option<Vec<Stat
     Some(lines)
 }
 
-/// The first case as an `if`, the others as its `else`. Names that a guard may speak of are given before it is asked.
-fn chain(subject: &Expression, cases: &[Case], range: &Range) -> Option<Vec<Statement>> {
+/// Rewrites the first case as an `if`, and the others as its `else`. Names that a guard refers to
+/// are assigned before the guard.
+fn chain(subject: &Expression, cases: &[MatchCase], range: &Range) -> Option<Vec<Statement>> {
     let (first, rest) = cases.split_first()?;
     let otherwise = if rest.is_empty() {
         vec![]
@@ -206,7 +208,7 @@ fn given(name: &str, value: &Expression, range: &Range) -> Statement {
     }
 }
 
-/// What a pattern asks of a subject, and the names that it gives to parts of it.
+/// Comparisons for a pattern, and the names that it binds.
 #[derive(Default)]
 struct Question {
     conditions: Vec<Expression>,
@@ -214,7 +216,8 @@ struct Question {
 }
 
 impl Question {
-    /// Nothing if it cannot be said with comparisons: what stands at which position in an object is not known.
+    /// Adds the comparisons for a pattern. Returns `None` if they cannot be expressed: the
+    /// positional attributes of an object are not known.
     fn ask(&mut self, subject: &Expression, pattern: &Pattern) -> Option<()> {
         match pattern {
             Pattern::Value(value) => {
@@ -257,7 +260,7 @@ impl Question {
                 self.conditions.push(called("isinstance", arguments, range));
                 match positions.as_slice() {
                     [] => {}
-                    // `int(n)` is the number itself.
+                    // `int(n)` matches the number itself.
                     [only] if class.as_name().is_some_and(is_its_own_position) => {
                         self.ask(subject, only)?;
                     }
@@ -276,7 +279,8 @@ impl Question {
         Some(())
     }
 
-    /// `a | b`: values are one question, other alternatives are joined by "or" and give no names.
+    /// Adds `a | b`. Values become one comparison, other alternatives are joined by `or` and bind
+    /// no names.
     fn any(&mut self, subject: &Expression, all: &[Pattern]) -> Option<()> {
         let values: Option<Vec<Expression>> = all
             .iter()
@@ -300,7 +304,7 @@ impl Question {
                 return None;
             }
             match question.conditions.as_slice() {
-                // Anything will do.
+                // A wildcard always matches.
                 [] => return Some(()),
                 [only] => alternatives.push(only.clone()),
                 [first, ..] => {
@@ -316,14 +320,14 @@ impl Question {
         Some(())
     }
 
-    /// `[a, b, *rest]`: how many there are, and what each is.
+    /// Adds `[a, b, *rest]`: a comparison of the length, and the comparisons for each part.
     fn parts(&mut self, subject: &Expression, parts: &[Pattern]) -> Option<()> {
         let range = &subject.range;
         let star = parts.iter().position(|one| matches!(one, Pattern::Star(_)));
         if let (ExpressionKind::Tuple(subjects) | ExpressionKind::List(subjects), None) =
             (&subject.kind, star)
         {
-            // `match a, b:` asks one question of each.
+            // `match a, b:` has one comparison for each.
             if subjects.len() != parts.len() {
                 return None;
             }
@@ -368,7 +372,7 @@ impl Question {
     }
 }
 
-/// Python's own classes whose only position is the value itself.
+/// Returns true for Python's own classes whose only position is the value itself.
 fn is_its_own_position(class: &str) -> bool {
     matches!(
         class,

@@ -1,4 +1,5 @@
-//! Values that a rule draws itself, `n = data.draw(st.integers())`: they are inputs like those that it is given.
+//! Turns values that a rule draws itself, `n = data.draw(st.integers())`, into inputs like its
+//! parameters.
 
 use testwright_source::tree::{Expression, ExpressionKind, Statement, StatementKind};
 
@@ -6,7 +7,9 @@ use super::machine::mentions;
 use super::{Callable, Input, Origin};
 use crate::explain::run::{bodies, given_names, read_by};
 
-/// Makes inputs of what a rule draws before it can matter what it does, and leaves out by what it draws if nothing else is drawn.
+/// Turns draws into inputs, if their position does not matter: the strategy must not depend on
+/// names of the rule, nor on `self` after other statements. Removes the data parameter if nothing
+/// else is drawn from it.
 pub(super) fn drawn(inputs: &mut Vec<Input>, does: &mut Callable) {
     let sources = inputs.iter().filter(|input| is_source(&input.from));
     let sources: Vec<String> = sources.map(|input| input.name.clone()).collect();
@@ -16,7 +19,7 @@ pub(super) fn drawn(inputs: &mut Vec<Input>, does: &mut Callable) {
         let mut is_before = true;
         does.body.retain(|statement| {
             let input = draw(statement, &source).filter(|(_, strategy)| {
-                // What it draws from may be something else by now, or be known to nobody outside.
+                // The state may have changed by now, and names of the rule are unknown outside.
                 (is_before || !mentions(strategy, "self"))
                     && !known.iter().any(|name| mentions(strategy, name))
             });
@@ -37,7 +40,7 @@ pub(super) fn drawn(inputs: &mut Vec<Input>, does: &mut Callable) {
     }
 }
 
-/// `st.data()`.
+/// Returns true for `st.data()`.
 fn is_source(origin: &Origin) -> bool {
     let Origin::Strategy(strategy) = origin else {
         return false;
@@ -55,7 +58,7 @@ fn is_source(origin: &Origin) -> bool {
     }
 }
 
-/// The name and the strategy of `name = source.draw(strategy)`.
+/// Returns the name and the strategy of `name = source.draw(strategy)`.
 fn draw<'s>(statement: &'s Statement, source: &str) -> Option<(&'s str, &'s Expression)> {
     let StatementKind::Assign { targets, value } = &statement.kind else {
         return None;

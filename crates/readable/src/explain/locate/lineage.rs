@@ -1,8 +1,8 @@
-//! What a class has from the classes of its module that it is derived from.
+//! Inheritance between the classes of a module.
 
 use testwright_source::tree::{Class, Expression, Module as Tree, Statement, StatementKind};
 
-/// The classes of a module.
+/// Iterates over the classes of a module.
 pub(super) fn classes(tree: &Tree) -> impl Iterator<Item = &Class> {
     tree.body.iter().filter_map(|one| match &one.kind {
         StatementKind::Class(class) => Some(&**class),
@@ -10,18 +10,19 @@ pub(super) fn classes(tree: &Tree) -> impl Iterator<Item = &Class> {
     })
 }
 
-/// The last word of a base: `RuleBasedStateMachine` of `stateful.RuleBasedStateMachine`.
+/// Returns the last word of a base: `RuleBasedStateMachine` of `stateful.RuleBasedStateMachine`.
 pub(super) fn last_word(base: &Expression) -> Option<&str> {
     base.dotted().and_then(|words| words.last().copied())
 }
 
-/// Whether a class is derived from another one of its module, directly or not.
+/// Returns true if a class is derived from another one of its module, directly or indirectly.
 pub(super) fn is_derived(class: &Class, from: &Class, tree: &Tree) -> bool {
     let all = lineage(class, tree);
     class.name != from.name && all.iter().any(|one| one.name == from.name)
 }
 
-/// The classes of the module that a class is made of, itself last: what comes later is what counts.
+/// Returns the base classes of a class in its module, and the class itself last. Later definitions
+/// override earlier ones.
 pub(super) fn lineage<'t>(class: &'t Class, tree: &'t Tree) -> Vec<&'t Class> {
     let mut all = Vec::new();
     gather(class, tree, &mut Vec::new(), &mut all);
@@ -49,8 +50,8 @@ fn gather<'t>(
     }
 }
 
-/// A class with all that it has from others. Something that it has as well stands in its place there; all of `__init__` is
-/// kept, since each calls that of its base.
+/// Returns a class with everything that it inherits. An overridden definition keeps its position.
+/// All `__init__` methods are kept, since each calls that of its base.
 pub(super) fn whole(class: &Class, tree: &Tree) -> Class {
     let mut body: Vec<Statement> = Vec::new();
     for one in lineage(class, tree) {
@@ -69,7 +70,7 @@ pub(super) fn whole(class: &Class, tree: &Tree) -> Class {
     }
 }
 
-/// The method or attribute that a statement of a class defines.
+/// Returns the method or attribute that a statement of a class defines.
 fn defined(statement: &Statement) -> Option<&str> {
     match &statement.kind {
         StatementKind::Function(function) => Some(&function.name),

@@ -1,4 +1,5 @@
-//! The parts of a Hypothesis state machine: a class with rules, preconditions, invariants and bundles.
+//! Finds the parts of a Hypothesis state machine: a class with rules, preconditions, invariants and
+//! bundles.
 
 use testwright_source::tree::{
     Class, Expression, ExpressionKind, Function, Keyword, Module as Tree, Statement, StatementKind,
@@ -7,10 +8,11 @@ use testwright_source::tree::{
 
 use super::drawn::drawn;
 use super::lineage::{classes, is_derived, last_word, lineage, whole};
-use super::python::{Module, callable};
+use super::python::{ModuleNames, callable};
 use super::{Action, Callable, Input, Origin, Parts, Start, Variable};
 
-/// Reads the machine with this name, or the first that no other one is derived from; nothing if there is none.
+/// Returns the parts of the machine with this name, or of the first one that no other is derived
+/// from. Returns `None` if there is none.
 pub(crate) fn machine(tree: &Tree, wanted: Option<&str>) -> Option<Parts> {
     let all: Vec<&Class> = classes(tree).filter(|one| is_machine(one, tree)).collect();
     let is_base = |class: &Class| all.iter().any(|other| is_derived(other, class, tree));
@@ -18,17 +20,18 @@ pub(crate) fn machine(tree: &Tree, wanted: Option<&str>) -> Option<Parts> {
         Some(name) => class.name == name,
         None => !is_base(class),
     })?;
-    let module = Module::read(&tree.body);
+    let module = ModuleNames::read(&tree.body);
     Some(read(&whole(class, tree), &module, tree))
 }
 
-/// The names of all machines.
+/// Returns the names of all machines.
 pub(crate) fn machines(tree: &Tree) -> Vec<String> {
     let all = classes(tree).filter(|class| is_machine(class, tree));
     all.map(|class| class.name.clone()).collect()
 }
 
-/// Whether a class is a machine: it is derived from one by name, or has rules, be they its own or those of a base.
+/// Returns true if a class is a machine: it is derived from one by name, or has rules, its own or
+/// inherited.
 fn is_machine(class: &Class, tree: &Tree) -> bool {
     lineage(class, tree).into_iter().any(|one| {
         let mut bases = one.bases.iter().filter_map(last_word);
@@ -44,7 +47,7 @@ fn methods(class: &Class) -> impl Iterator<Item = (&Function, &Statement)> {
     })
 }
 
-/// The arguments of a decorator, if a function has it.
+/// Arguments of a decorator.
 type Arguments<'t> = (&'t [Expression], &'t [Keyword]);
 
 fn decorator<'t>(
@@ -72,8 +75,8 @@ fn decorators<'t>(
     })
 }
 
-fn read(class: &Class, module: &Module, tree: &Tree) -> Parts {
-    let own = Module::read(&class.body);
+fn read(class: &Class, module: &ModuleNames, tree: &Tree) -> Parts {
+    let own = ModuleNames::read(&class.body);
     let bundles: Vec<&str> = own
         .values
         .iter()
@@ -100,10 +103,10 @@ fn read(class: &Class, module: &Module, tree: &Tree) -> Parts {
                 .and_then(|guard| own.callable(guard).or_else(|| module.callable(guard)))
         });
         let mut guards: Vec<Callable> = guards.collect();
-        // Decorators are applied from below, but read from above.
+        // Decorators are applied from bottom to top, but read from top to bottom.
         guards.dedup_by(|one, other| one.range == other.range);
         let initialize = decorator(method, "initialize").filter(|(_, keywords)| {
-            // Those that only set variables are what these are at the start.
+            // Rules that only set variables become their start values.
             !targets(keywords).is_empty() || !only_sets(&method.body)
         });
         if let Some((_, keywords)) = decorator(method, "rule").or(initialize) {
@@ -127,7 +130,7 @@ fn read(class: &Class, module: &Module, tree: &Tree) -> Parts {
         }
     }
     parts.actions.sort_by_key(|action| !action.is_first);
-    // What a class sets for all its objects and never changes is a constant that is read through `self`.
+    // An attribute of the class that is never changed is a constant, read through `self`.
     let changed = assigned(class);
     for (name, value, _) in &own.values {
         let is_variable = parts.state.iter().any(|one| one.name == *name);
@@ -140,7 +143,7 @@ fn read(class: &Class, module: &Module, tree: &Tree) -> Parts {
     parts
 }
 
-/// An invariant that is only looked at if its precondition holds says nothing otherwise.
+/// Combines an invariant with its precondition: it is not checked if the precondition is false.
 fn only_if(invariant: Callable, guard: Callable) -> Callable {
     let receiver = |one: &Callable| one.parameters.first().map(|first| first.name.clone());
     let is_same = receiver(&guard) == receiver(&invariant);
@@ -171,8 +174,8 @@ fn is_bundle(value: &Expression) -> bool {
         if function.dotted().and_then(|words| words.last().copied()) == Some("Bundle"))
 }
 
-/// `self.x = …` in `__init__` and in rules that initialise, then bundles.
-fn variables(class: &Class, own: &Module) -> Vec<Variable> {
+/// Returns the variables: `self.x = …` in `__init__` and in initialising rules, then bundles.
+fn variables(class: &Class, own: &ModuleNames) -> Vec<Variable> {
     let mut variables: Vec<Variable> = Vec::new();
     let is_first = |method: &Function| method.name == "__init__";
     let first = methods(class).filter(|(method, _)| is_first(method));
@@ -187,14 +190,14 @@ fn variables(class: &Class, own: &Module) -> Vec<Variable> {
         started(&method.body, &mut given);
         for mut variable in given {
             draw(&mut variable, strategies);
-            // What initialises comes after what makes the machine, and before all other rules.
+            // Initialising rules run after `__init__`, and before all other rules.
             match variables.iter_mut().find(|one| one.name == variable.name) {
                 Some(known) => *known = variable,
                 None => variables.push(variable),
             }
         }
     }
-    // Set for the class, changed through `self`: a variable like any other.
+    // An attribute of the class that is changed through `self` is a variable like any other.
     let changed = assigned(class);
     for (name, value, range) in &own.values {
         let known = variables.iter().any(|one| one.name == *name);
@@ -235,7 +238,7 @@ fn started(body: &[Statement], variables: &mut Vec<Variable>) {
     }
 }
 
-/// Whether statements do nothing but give variables their start values.
+/// Returns true if statements only give variables their start values.
 fn only_sets(body: &[Statement]) -> bool {
     body.iter().all(|statement| {
         let mut variables = Vec::new();
@@ -249,11 +252,12 @@ fn only_sets(body: &[Statement]) -> bool {
 }
 
 pub(super) fn mentions(expression: &Expression, name: &str) -> bool {
-    let inside = crate::property::children(expression);
+    let inside = crate::property::child_expressions(expression);
     expression.as_name() == Some(name) || inside.into_iter().any(|one| mentions(one, name))
 }
 
-/// A variable that is given an argument of the rule starts as whatever the argument's strategy gives.
+/// Replaces the start value of a variable that is an argument of the rule by the argument's
+/// strategy.
 fn draw(variable: &mut Variable, strategies: &[Keyword]) {
     let Start::Value(value) = &variable.start else {
         return;
@@ -307,7 +311,7 @@ fn start(
     }
 }
 
-/// Attributes of `self` that some method sets.
+/// Returns the attributes of `self` that methods set.
 fn assigned(class: &Class) -> Vec<String> {
     let mut names = Vec::new();
     for (method, _) in methods(class) {
@@ -360,7 +364,7 @@ fn gather(body: &[Statement], names: &mut Vec<String>) {
     }
 }
 
-/// The arguments of a rule, in the order in which the method takes them.
+/// Returns the arguments of a rule, in the order of the method's parameters.
 fn inputs(
     method: &testwright_source::tree::Function,
     keywords: &[Keyword],
@@ -391,8 +395,8 @@ fn origin(strategy: &Expression, bundles: &[&str]) -> Origin {
     }
 }
 
-/// The bundle that a strategy takes values from, and whether they are used up: `items`, `consumes(items)`, both with any
-/// number of filters.
+/// Returns the bundle that a strategy takes values from, and true if they are consumed: `items`,
+/// `consumes(items)`, both with any number of filters.
 fn bundle(strategy: &Expression, bundles: &[&str]) -> Option<(String, bool)> {
     if let Some(name) = strategy.dotted().and_then(|words| words.last().copied()) {
         return bundles.contains(&name).then(|| (name.to_owned(), false));

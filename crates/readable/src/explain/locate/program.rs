@@ -1,13 +1,14 @@
-//! The parts of a PyModel program: a module with `state`, `actions`, `enablers` and `domains`.
+//! Finds the parts of a PyModel program: a module with `state`, `actions`, `enablers` and
+//! `domains`.
 
 use testwright_source::tree::{Expression, ExpressionKind, Module as Tree, first_paragraph};
 
-use super::python::Module;
+use super::python::ModuleNames;
 use super::{Action, Callable, Input, Origin, Parts, Start, Variable};
 
-/// Reads a module that has `actions`; nothing if it has none.
+/// Returns the parts of a module with `actions`, or `None` if it has none.
 pub(crate) fn program(tree: &Tree) -> Option<Parts> {
-    let module = Module::read(&tree.body);
+    let module = ModuleNames::read(&tree.body);
     let listed = functions(&module, "actions")?;
     let observed = functions(&module, "observables").unwrap_or_default();
     let mut all = listed;
@@ -50,8 +51,9 @@ pub(crate) fn program(tree: &Tree) -> Option<Parts> {
     })
 }
 
-/// The functions that a name lists; one alone may stand without brackets. Those of a set come in the order of the text.
-fn functions(module: &Module, name: &str) -> Option<Vec<Callable>> {
+/// Returns the functions that a name lists. A single one may stand without brackets. Those of a set
+/// are in the order of the text.
+fn functions(module: &ModuleNames, name: &str) -> Option<Vec<Callable>> {
     let listed = module.value(name)?;
     if let Some(only) = module.callable(listed) {
         return Some(vec![only]);
@@ -71,8 +73,8 @@ fn functions(module: &Module, name: &str) -> Option<Vec<Callable>> {
     Some(found)
 }
 
-/// What `state` names. A text alone is what a forgotten comma makes of a tuple with one member.
-fn variables(module: &Module) -> Vec<Variable> {
+/// Returns the variables that `state` names. A bare text stands for a tuple with a forgotten comma.
+fn variables(module: &ModuleNames) -> Vec<Variable> {
     let Some(state) = module.value("state") else {
         return vec![];
     };
@@ -89,7 +91,8 @@ fn variables(module: &Module) -> Vec<Variable> {
             .collect(),
     };
     let variable = |name: String| {
-        // What the module gives it first is what runs start with; functions may say `global` later.
+        // Runs start with the first value in the module. Functions may assign another one by
+        // `global` later.
         let first = module.values.iter().find(|(given, ..)| *given == name);
         Variable {
             start: first.map_or(Start::Nothing, |(_, value, _)| Start::Value(value.clone())),
@@ -100,7 +103,7 @@ fn variables(module: &Module) -> Vec<Variable> {
     names.into_iter().map(variable).collect()
 }
 
-fn latest(module: &Module, spellings: &[&str]) -> Option<Callable> {
+fn latest(module: &ModuleNames, spellings: &[&str]) -> Option<Callable> {
     let mut found = spellings.iter().rev().filter_map(|spelling| {
         let name = Expression {
             range: 0..0,
@@ -111,9 +114,9 @@ fn latest(module: &Module, spellings: &[&str]) -> Option<Callable> {
     found.next()
 }
 
-/// The values that a dictionary has for an action, later ones first.
+/// Returns the values that a dictionary has for an action, later ones first.
 fn entries<'m>(
-    module: &'m Module,
+    module: &'m ModuleNames,
     dictionary: &str,
     action: &'m Callable,
 ) -> impl Iterator<Item = Expression> + 'm {
@@ -124,7 +127,7 @@ fn entries<'m>(
     })
 }
 
-fn guards(module: &Module, action: &Callable) -> Vec<Callable> {
+fn guards(module: &ModuleNames, action: &Callable) -> Vec<Callable> {
     let Some(listed) = entries(module, "enablers", action).next() else {
         return vec![];
     };
@@ -136,7 +139,7 @@ fn guards(module: &Module, action: &Callable) -> Vec<Callable> {
     found.collect()
 }
 
-fn inputs(module: &Module, action: &Callable) -> Vec<Input> {
+fn inputs(module: &ModuleNames, action: &Callable) -> Vec<Input> {
     let domains = entries(module, "domains", action).next();
     let domains = domains.map_or(vec![], |domains| module.pairs(&domains));
     let origin = |name: &str| {
@@ -159,7 +162,7 @@ fn inputs(module: &Module, action: &Callable) -> Vec<Input> {
     inputs.collect()
 }
 
-fn in_cases(module: &Module, action: &Callable) -> bool {
+fn in_cases(module: &ModuleNames, action: &Callable) -> bool {
     let combination = entries(module, "combinations", action).next();
     combination.is_some_and(
         |combination| matches!(&combination.kind, ExpressionKind::Text(text) if text == "cases"),

@@ -1,4 +1,4 @@
-//! What a module or a class defines, as far as that can be told without running it.
+//! Collects the definitions of a module or a class, as far as they are known without running it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,24 +9,24 @@ use testwright_source::tree::{
 
 use super::Callable;
 use super::cases::without_cases;
-use crate::term::CHANGING;
+use crate::term::MUTATING_METHODS;
 
-/// The names that a module or a class defines.
+/// Names that a module or a class defines.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Module {
-    /// The last definition of each.
+pub(crate) struct ModuleNames {
+    /// Last definition of each function.
     pub(crate) functions: BTreeMap<String, Callable>,
-    /// What names are given, in order; a name may come several times.
+    /// Assigned values in order. A name may occur several times.
     pub(crate) values: Vec<(String, Expression, Range)>,
     /// `name[key] = value`, in order.
     pub(crate) entries: Vec<(String, Expression, Expression)>,
     pub(crate) imported: Vec<String>,
 }
 
-impl Module {
-    /// Reads the statements of a module or class.
-    pub(crate) fn read(body: &[Statement]) -> Module {
-        let mut module = Module::default();
+impl ModuleNames {
+    /// Collects the definitions in the statements of a module or class.
+    pub(crate) fn read(body: &[Statement]) -> ModuleNames {
+        let mut module = ModuleNames::default();
         module.statements(body);
         module
     }
@@ -89,7 +89,7 @@ impl Module {
         }
     }
 
-    /// `actions += (more,)`: the sum of what it was and what is added.
+    /// Records `actions += (more,)` as the sum of the previous value and the addition.
     fn add(&mut self, target: &Expression, operator: Operator, value: &Expression, range: &Range) {
         let Some(name) = target.as_name() else { return };
         let Some(before) = self.value(name).cloned() else {
@@ -107,7 +107,7 @@ impl Module {
         self.values.push((name.to_owned(), sum, range.clone()));
     }
 
-    /// What a name is given last.
+    /// Returns the last value of a name.
     pub(crate) fn value(&self, name: &str) -> Option<&Expression> {
         let all = self.values.iter().rev();
         all.clone()
@@ -115,23 +115,24 @@ impl Module {
             .map(|(_, value, _)| value)
     }
 
-    /// What each name is given last.
+    /// Returns the last value of each name.
     pub(crate) fn all_values(&self) -> BTreeMap<String, Expression> {
         let all = self.values.iter();
         all.map(|(name, value, _)| (name.clone(), value.clone()))
             .collect()
     }
 
-    /// Where a name is given its value first.
+    /// Returns the place of the first assignment of a name.
     pub(crate) fn place(&self, name: &str) -> Option<Range> {
         let first = self.values.iter().find(|(given, ..)| given == name);
         first.map(|(.., range)| range.clone())
     }
 
-    /// The function that an expression stands for: a name of one, of another such name, or a lambda.
+    /// Returns the function that an expression stands for: by its name, by an alias, or as a
+    /// lambda.
     pub(crate) fn callable(&self, expression: &Expression) -> Option<Callable> {
         let mut expression = expression;
-        // A name may be another name for another name; a circle of them is none for anything.
+        // A name may be an alias of another alias. A cycle of aliases stands for nothing.
         for _ in 0..20 {
             match &expression.kind {
                 ExpressionKind::Lambda { parameters, body } => {
@@ -166,7 +167,7 @@ impl Module {
         None
     }
 
-    /// The expression behind names of expressions.
+    /// Follows names to the expression that they stand for.
     pub(crate) fn resolved<'e>(&'e self, expression: &'e Expression) -> &'e Expression {
         let mut expression = expression;
         for _ in 0..20 {
@@ -178,7 +179,7 @@ impl Module {
         expression
     }
 
-    /// The members of a display, of sums of displays, or of names of such.
+    /// Returns the members of a display, of a sum of displays, or of names of those.
     pub(crate) fn members(&self, expression: &Expression) -> Option<Vec<Expression>> {
         match &self.resolved(expression).kind {
             ExpressionKind::List(members)
@@ -215,7 +216,7 @@ impl Module {
         }
     }
 
-    /// The entries of a dictionary that has a name, with those that are added to it later.
+    /// Returns the entries of a named dictionary, with those that are added later.
     pub(crate) fn dictionary(&self, name: &str) -> Vec<(Expression, Expression)> {
         let mut all = match self.value(name) {
             Some(value) => self.pairs(value),
@@ -227,7 +228,7 @@ impl Module {
         all
     }
 
-    /// The entries of a display of a dictionary.
+    /// Returns the entries of a dictionary display.
     pub(crate) fn pairs(&self, expression: &Expression) -> Vec<(Expression, Expression)> {
         let mut all = Vec::new();
         match &self.resolved(expression).kind {
@@ -260,9 +261,9 @@ impl Module {
         all
     }
 
-    /// Names that are given a value once and never changed by any statement of the text.
+    /// Returns the names that are assigned once and never changed by any statement of the text.
     pub(crate) fn constants(&self, whole: &[Statement]) -> BTreeMap<String, Expression> {
-        let mut scan = Scan::default();
+        let mut scan = ChangeScan::default();
         scan.statements(whole);
         let mut constants = BTreeMap::new();
         for (name, value, _) in &self.values {
@@ -281,7 +282,7 @@ fn bound_name(alias: &Alias) -> String {
     name.split('.').next().unwrap_or_default().to_owned()
 }
 
-/// The parts of a `def`.
+/// Converts a `def`.
 pub(crate) fn callable(function: &Function, range: &Range) -> Callable {
     Callable {
         name: function.name.clone(),
@@ -292,14 +293,14 @@ pub(crate) fn callable(function: &Function, range: &Range) -> Callable {
     }
 }
 
-/// Which global names statements change: by `global`, or in place.
+/// Global names that statements change: by `global`, or in place.
 #[derive(Debug, Default)]
-pub(crate) struct Scan {
+pub(crate) struct ChangeScan {
     pub(crate) changed: BTreeSet<String>,
 }
 
-impl Scan {
-    /// Looks at statements and all that is in them.
+impl ChangeScan {
+    /// Scans statements and everything inside them.
     pub(crate) fn statements(&mut self, body: &[Statement]) {
         for statement in body {
             self.statement(statement);
@@ -380,11 +381,11 @@ impl Scan {
         }
     }
 
-    /// `name.append(…)` and the like.
+    /// Scans calls such as `name.append(…)`.
     fn expression(&mut self, expression: &Expression) {
         if let ExpressionKind::Call { function, .. } = &expression.kind
             && let ExpressionKind::Attribute { object, name } = &function.kind
-            && CHANGING.contains(&name.as_str())
+            && MUTATING_METHODS.contains(&name.as_str())
         {
             self.root(object);
         }
@@ -397,9 +398,9 @@ mod tests {
 
     use super::*;
 
-    fn read(text: &str) -> (Module, Vec<Statement>) {
+    fn read(text: &str) -> (ModuleNames, Vec<Statement>) {
         let tree = tree::module(text).expect("Python");
-        (Module::read(&tree.body), tree.body)
+        (ModuleNames::read(&tree.body), tree.body)
     }
 
     #[test]

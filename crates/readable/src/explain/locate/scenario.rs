@@ -1,49 +1,50 @@
-//! The parts of a finite-state scenario machine: a module with `graph`, `initial` and `accepting`.
+//! Finds the parts of a finite-state scenario machine: a module with `graph`, `initial` and
+//! `accepting`.
 
 use testwright_source::tree::{Expression, ExpressionKind, Module as Tree, first_paragraph};
 
-use super::python::Module;
+use super::python::ModuleNames;
 
-/// A scenario machine. States and values are expressions, for most of them are literals.
+/// A scenario machine. States and values are expressions, most of them literals.
 #[derive(Debug, Clone)]
-pub(crate) struct Scenario {
+pub(crate) struct FsmScenario {
     pub(crate) intro: Option<String>,
     pub(crate) initial: Expression,
-    /// Without a word about it, a run may end anywhere.
+    /// Accepting states. If they are not given, a run may end anywhere.
     pub(crate) accepting: Option<Vec<Expression>>,
     pub(crate) edges: Vec<Edge>,
 }
 
-/// Something that is done.
+/// An action with its arguments and result.
 #[derive(Debug, Clone)]
-pub(crate) struct Step {
+pub(crate) struct FsmStep {
     pub(crate) action: String,
-    /// The action as it is written: `website.login`.
+    /// Action as it is written: `website.login`.
     pub(crate) dotted: String,
     pub(crate) arguments: Vec<Expression>,
-    /// Nothing if it is not told, or `None`.
+    /// Result, or `None` if it is not given or is `None`.
     pub(crate) result: Option<Expression>,
-    /// All of it.
+    /// Whole expression.
     pub(crate) whole: Expression,
 }
 
-/// One step of a scenario, and where it leads.
+/// A transition of a scenario.
 #[derive(Debug, Clone)]
 pub(crate) struct Edge {
     pub(crate) from: Expression,
-    pub(crate) step: Step,
+    pub(crate) step: FsmStep,
     pub(crate) to: Expression,
-    /// All of it.
+    /// Whole expression.
     pub(crate) whole: Expression,
 }
 
-/// Reads a module that has a `graph`; nothing if it has none that can be read.
-pub(crate) fn scenario(tree: &Tree) -> Option<Scenario> {
-    let module = Module::read(&tree.body);
+/// Returns the scenario of a module with a `graph`, or `None` if there is no readable one.
+pub(crate) fn scenario(tree: &Tree) -> Option<FsmScenario> {
+    let module = ModuleNames::read(&tree.body);
     let graph = module.members(module.value("graph")?)?;
     let edges: Option<Vec<Edge>> = graph.iter().map(|edge| read(&module, edge)).collect();
     let initial = module.value("initial")?;
-    Some(Scenario {
+    Some(FsmScenario {
         intro: tree.docstring.as_deref().map(first_paragraph),
         initial: module.resolved(initial).clone(),
         accepting: module
@@ -54,7 +55,7 @@ pub(crate) fn scenario(tree: &Tree) -> Option<Scenario> {
     })
 }
 
-fn read(module: &Module, edge: &Expression) -> Option<Edge> {
+fn read(module: &ModuleNames, edge: &Expression) -> Option<Edge> {
     let parts = module.members(edge)?;
     let [from, step, to] = parts.as_slice() else {
         return None;
@@ -67,8 +68,9 @@ fn read(module: &Module, edge: &Expression) -> Option<Edge> {
     })
 }
 
-/// `(action, arguments, result)`, of which only the action must be there, and may be nothing but a text in a machine.
-fn read_step(module: &Module, step: &Expression, in_machine: bool) -> Option<Step> {
+/// Parses `(action, arguments, result)`. Only the action is required. In a machine it may be a
+/// text.
+fn read_step(module: &ModuleNames, step: &Expression, in_machine: bool) -> Option<FsmStep> {
     let parts = module.members(step)?;
     let (action, arguments, result) = match parts.as_slice() {
         [action] => (action, vec![], None),
@@ -80,7 +82,7 @@ fn read_step(module: &Module, step: &Expression, in_machine: bool) -> Option<Ste
         ExpressionKind::Text(name) if in_machine => name.clone(),
         _ => action.dotted()?.join("."),
     };
-    Some(Step {
+    Some(FsmStep {
         action: dotted.rsplit('.').next()?.to_owned(),
         dotted,
         arguments,
@@ -89,9 +91,9 @@ fn read_step(module: &Module, step: &Expression, in_machine: bool) -> Option<Ste
     })
 }
 
-/// Runs that were written down: a module with `testSuite`, or one of its other spellings.
-pub(crate) fn suite(tree: &Tree) -> Option<Vec<Vec<Step>>> {
-    let module = Module::read(&tree.body);
+/// Returns the runs of a test suite: a module with `testSuite`, or one of its other spellings.
+pub(crate) fn suite(tree: &Tree) -> Option<Vec<Vec<FsmStep>>> {
+    let module = ModuleNames::read(&tree.body);
     let runs = ["testSuite", "testsuite", "test_suite"]
         .iter()
         .find_map(|name| module.value(name))?;

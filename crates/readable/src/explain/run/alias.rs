@@ -1,5 +1,5 @@
-//! Two names for one object: `a = stack; a.append(1)` changes the stack, and `a` has one element more as well. Only a variable
-//! that is given another object leaves the old one to whoever has kept it.
+//! Aliases: after `a = stack; a.append(1)`, the stack has changed, and `a` has one more element as
+//! well. Only assigning another object to the variable leaves the old one to its alias.
 
 use testwright_source::tree::{Expression, ExpressionKind, Statement, StatementKind};
 
@@ -7,20 +7,21 @@ use super::assign::{is_collection, is_fresh};
 use super::cycle::{bodies, holder};
 use super::{Execution, Frame, Path, Work};
 use crate::explain::flow::{Event, root};
-use crate::term::{CHANGING, Reference, Role, Term};
+use crate::term::{MUTATING_METHODS, NameReference, NameRole, Term};
 
 impl Path {
-    /// With its next change a variable is given another object as a whole.
+    /// Records that the next change of a variable assigns another object.
     pub(super) fn replaces(&mut self, target: &Term) {
         if let Term::Reference(variable) = target
-            && let Role::State { .. } = variable.role
+            && let NameRole::State { .. } = variable.role
         {
             let next = self.version(&variable.name) + 1;
             self.same_since.insert(variable.name.clone(), next);
         }
     }
 
-    /// What a local stands for now: a variable, as it is by now, if that is still the object which the local was given.
+    /// Returns the current meaning of a local: the current version of a variable, if that is still
+    /// the object which the local got.
     pub(super) fn met_again(&self, value: Term) -> Term {
         match value {
             Term::Reference(variable) if self.is_same(&variable) => self.now(&variable).into(),
@@ -28,33 +29,33 @@ impl Path {
         }
     }
 
-    /// Whether a local has kept an object that the variable no longer is.
+    /// Returns true if a local has kept an object that the variable no longer is.
     pub(super) fn is_left_alone(&self, value: &Term) -> bool {
         matches!(value, Term::Reference(variable)
-            if matches!(variable.role, Role::State { .. }) && !self.is_same(variable))
+            if matches!(variable.role, NameRole::State { .. }) && !self.is_same(variable))
     }
 
-    fn is_same(&self, variable: &Reference) -> bool {
+    fn is_same(&self, variable: &NameReference) -> bool {
         let since = self.same_since.get(&variable.name).copied();
-        matches!(variable.role, Role::State { version } if version >= since.unwrap_or_default())
+        matches!(variable.role, NameRole::State { version } if version >= since.unwrap_or_default())
     }
 
     fn version(&self, name: &str) -> u32 {
         self.versions.get(name).copied().unwrap_or_default()
     }
 
-    fn now(&self, variable: &Reference) -> Reference {
+    fn now(&self, variable: &NameReference) -> NameReference {
         let version = self.version(&variable.name);
-        Reference {
-            role: Role::State { version },
+        NameReference {
+            role: NameRole::State { version },
             ..variable.clone()
         }
     }
 }
 
 impl<'w> Execution<'w> {
-    /// A collection that a local has for itself gets another name, or is put somewhere, and changes later on: it is told of by
-    /// its name, so that the change is a change of what was put there.
+    /// Names a local's own collection that gets an alias, or is put somewhere, and changes later.
+    /// So the later change is described as one of that collection.
     pub(super) fn name_shared(
         &self,
         statement: &'w Statement,
@@ -92,14 +93,14 @@ impl<'w> Execution<'w> {
         }
     }
 
-    /// Locals that stand for an element or entry which has just changed go on to stand for it.
+    /// Updates locals that stand for an element or entry which has just changed.
     pub(super) fn follow(&self, changed: &Term, path: &mut Path) {
         if root(changed).is_none() || matches!(changed, Term::Reference(_)) {
             return;
         }
         let changed = self.expanded(changed);
-        let now = changed.replaced(&mut |part| match part {
-            Term::Reference(one) if matches!(one.role, Role::State { .. }) => {
+        let now = changed.map_parts(&mut |part| match part {
+            Term::Reference(one) if matches!(one.role, NameRole::State { .. }) => {
                 Some(path.now(one).into())
             }
             _ => None,
@@ -115,7 +116,7 @@ impl<'w> Execution<'w> {
     }
 }
 
-/// The names of what is put somewhere as it is.
+/// Collects the names whose values are put somewhere unchanged.
 fn put<'e>(value: &'e Expression, names: &mut Vec<&'e str>) {
     match &value.kind {
         ExpressionKind::Name(name) => names.push(name),
@@ -129,20 +130,20 @@ fn put<'e>(value: &'e Expression, names: &mut Vec<&'e str>) {
     }
 }
 
-/// What a call changes if it is a collection.
+/// Returns the object that a call changes, if it is a collection.
 fn changed_by(expression: &Expression) -> Option<&Expression> {
     let ExpressionKind::Call { function, .. } = &expression.kind else {
         return None;
     };
     match &function.kind {
-        ExpressionKind::Attribute { object, name } if CHANGING.contains(&name.as_str()) => {
+        ExpressionKind::Attribute { object, name } if MUTATING_METHODS.contains(&name.as_str()) => {
             Some(object)
         }
         _ => None,
     }
 }
 
-/// Whether a statement changes what a name stands for, rather than what it is a name of.
+/// Returns true if a statement changes the object of a name, rather than assigning the name.
 fn changes_in_place(statement: &Statement, name: &str) -> bool {
     let is_inside = |target: &Expression| {
         let is_part = matches!(target.kind, ExpressionKind::Subscript { .. });

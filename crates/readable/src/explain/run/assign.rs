@@ -1,4 +1,4 @@
-//! Assignments, and what they change.
+//! Executes assignments.
 
 use testwright_source::Range;
 use testwright_source::tree::{Expression, ExpressionKind, Operator};
@@ -7,8 +7,8 @@ use super::local::number_of;
 use super::loose::loose;
 use super::{Execution, FIRST, Frame, Path, event};
 use crate::explain::flow::{Event, EventKind, root};
-use crate::term::{Callee, Change, Reference, Role, Term, Type, UnaryOperator};
-use crate::value::Value;
+use crate::term::{CallTarget, EffectTerm, NameReference, NameRole, Term, Type, UnaryOperator};
+use crate::value::PythonValue;
 
 impl<'w> Execution<'w> {
     pub(super) fn assign_all(
@@ -29,7 +29,7 @@ impl<'w> Execution<'w> {
             }
         }
         let is_told = self.each_side(value, range, path, frame, events, &|side, path, events| {
-            // In a round nothing is old, so what was taken is told of where it is taken.
+            // In a round nothing is old, so a taken value is described where it is taken.
             let mut names = Vec::new();
             for target in targets.iter().filter(|_| frame.round.is_some()) {
                 local_names(target, frame, &mut names);
@@ -47,7 +47,7 @@ impl<'w> Execution<'w> {
         }
     }
 
-    /// `a, b = b, a` (E22).
+    /// Executes `a, b = b, a` as a swap (E22).
     fn swap(
         &self,
         target: &Expression,
@@ -81,7 +81,8 @@ impl<'w> Execution<'w> {
         true
     }
 
-    /// `x = unknown(…)`: an event, and a name for what it gives (Y3).
+    /// Executes `x = unknown(…)`: the call is an event, and the local is a name for its result
+    /// (Y3).
     fn result_of_call(
         &self,
         target: &Expression,
@@ -108,7 +109,7 @@ impl<'w> Execution<'w> {
         let giving = names.iter().map(|name| self.result(name, path)).collect();
         path.facts.forget_objects();
         let kind = EventKind::Change {
-            change: Change::Call(term),
+            change: EffectTerm::Call(term),
             is_new: false,
             giving,
         };
@@ -146,7 +147,7 @@ impl<'w> Execution<'w> {
                     return;
                 }
                 match self.place(target, path, frame) {
-                    // All that a list has is the list.
+                    // A slice with all elements of a list is the list.
                     Term::Slice {
                         object,
                         start: None,
@@ -162,8 +163,8 @@ impl<'w> Execution<'w> {
         }
     }
 
-    /// `local[key] = value`, where the local has a collection of its own: a dictionary that is written out stands for itself
-    /// with one entry more, anything else is told of by its name from now on.
+    /// Executes `local[key] = value` for a local with its own collection. A dictionary that is
+    /// written out gets one more entry. Any other collection is described by its name from now on.
     fn entry_of_local(
         &self,
         target: &Expression,
@@ -182,7 +183,7 @@ impl<'w> Execution<'w> {
             && let Some(mut entries) = entries(&self.expanded(known))
         {
             let key = self.term(index, path, frame);
-            // Of a key that may be there already nobody can tell.
+            // It is not known if the key is there already.
             let is_certain = key.as_value().is_some()
                 && entries
                     .iter()
@@ -190,7 +191,7 @@ impl<'w> Execution<'w> {
             if entries.is_empty() || is_certain {
                 entries.retain(|(known, _)| known.as_ref() != Some(&key));
                 entries.push((Some(key), value.clone()));
-                let term = self.define(&name, Term::Dictionary(entries).folded(), range);
+                let term = self.define(&name, Term::Dictionary(entries).fold_constants(), range);
                 path.locals.insert(name, term);
                 return true;
             }
@@ -199,7 +200,7 @@ impl<'w> Execution<'w> {
         false
     }
 
-    /// The local whose own collection a target lies in.
+    /// Returns the local whose own collection contains a target.
     pub(super) fn own_collection(
         &self,
         target: &Expression,
@@ -217,7 +218,7 @@ impl<'w> Execution<'w> {
         (is_own && !is_known).then(|| name.to_owned())
     }
 
-    /// A target as a term, locals in it written out: what they stand for is what changes.
+    /// Returns a target as a term with its locals written out, since their values are what changes.
     fn place(&self, target: &Expression, path: &Path, frame: &Frame<'w>) -> Term {
         if let ExpressionKind::Name(name) = &target.kind {
             // A slot of a harness.
@@ -226,10 +227,10 @@ impl<'w> Execution<'w> {
             }
             let version = path.versions.get(name).copied().unwrap_or_default();
             let type_ = self.world.types.get(name).cloned().unwrap_or_default();
-            let reference = Reference::new(name.clone(), Role::State { version });
+            let reference = NameReference::new(name.clone(), NameRole::State { version });
             return reference.with_type(type_).into();
         }
-        // Keys and positions are read, and may be named.
+        // Keys and positions are only read, so they may be named.
         match self.term(target, path, frame) {
             Term::Item { object, index } => Term::Item {
                 object: Box::new(self.expanded(&object)),
@@ -257,11 +258,11 @@ impl<'w> Execution<'w> {
             (_, None) => (0..targets.len()).map(|at| item(value, at)).collect(),
             (_, Some(at)) => {
                 let behind = targets.len() - at - 1;
-                let from_end = |back: usize| Box::new(Value::integer(-(back as i64)).into());
+                let from_end = |back: usize| Box::new(PythonValue::integer(-(back as i64)).into());
                 let mut given: Vec<Term> = (0..at).map(|at| item(value, at)).collect();
                 given.push(Term::Slice {
                     object: Box::new(value.clone()),
-                    start: (at > 0).then(|| Box::new(Value::integer(at as i64).into())),
+                    start: (at > 0).then(|| Box::new(PythonValue::integer(at as i64).into())),
                     stop: (behind > 0).then(|| from_end(behind)),
                     step: None,
                 });
@@ -277,7 +278,7 @@ impl<'w> Execution<'w> {
         }
     }
 
-    /// Changes a place that is no local.
+    /// Changes a place that is not a local.
     fn set(
         &self,
         target: Term,
@@ -288,13 +289,15 @@ impl<'w> Execution<'w> {
     ) {
         let (was, now) = (self.expanded(&target), self.expanded(&value));
         let is_copy = match &now {
-            Term::Call(call) => call.copied() == Some(&was) && now.type_of() == was.type_of(),
+            Term::Call(call) => {
+                call.copied_argument() == Some(&was) && now.type_of() == was.type_of()
+            }
             _ => false,
         };
         if now == was || is_copy {
             return;
         }
-        // `t = a if c else b` is read like the `if` that it stands for (Y5).
+        // `t = a if c else b` is executed like an `if` statement (Y5).
         if let Term::Conditional {
             condition,
             then,
@@ -311,7 +314,7 @@ impl<'w> Execution<'w> {
                 let mut events = Vec::new();
                 self.set(target.clone(), value, range, &mut path, &mut events);
                 super::Ended {
-                    flow: crate::explain::flow::Flow {
+                    flow: crate::explain::flow::ExecutionFlow {
                         events,
                         end: crate::explain::flow::End::Open,
                     },
@@ -333,15 +336,15 @@ impl<'w> Execution<'w> {
         }
         self.changed(&target, Some(value.clone()), range, path);
         let kind = EventKind::Change {
-            change: Change::Assign { target, value },
+            change: EffectTerm::Assign { target, value },
             is_new,
             giving: vec![],
         };
         events.push(event(kind, range));
     }
 
-    /// Takes back changes of a variable that is given a new value, if nobody has looked at them (Y8). What is left has the
-    /// version that the first of them found.
+    /// Removes changes of a variable that is overwritten before it is read (Y8). The remaining
+    /// change has the version before the first of them.
     fn without_dead_changes(
         &self,
         target: Term,
@@ -352,11 +355,11 @@ impl<'w> Execution<'w> {
         let Term::Reference(mut variable) = target else {
             return target;
         };
-        while let Role::State { version } = variable.role {
+        while let NameRole::State { version } = variable.role {
             let read = |term: &Term| {
                 self.expanded(term).any(&|part| {
                     matches!(part, Term::Reference(one)
-                        if one.name == variable.name && one.role == Role::State { version })
+                        if one.name == variable.name && one.role == NameRole::State { version })
                 })
             };
             let changed = events.iter().rposition(|event| {
@@ -377,7 +380,7 @@ impl<'w> Execution<'w> {
                 break;
             }
             events.remove(at);
-            variable.role = Role::State { version: before };
+            variable.role = NameRole::State { version: before };
         }
         Term::Reference(variable)
     }
@@ -406,7 +409,7 @@ impl<'w> Execution<'w> {
             _ => None,
         };
         let before = self.term(target, path, frame);
-        // A collection grows where it is, so whatever else it is called has grown as well.
+        // A collection grows in place, so its other names have grown as well.
         let shared = Some(self.expanded(&before)).filter(|before| {
             is_collection(before) && root(before).is_some() && !path.is_left_alone(before)
         });
@@ -417,7 +420,7 @@ impl<'w> Execution<'w> {
                 operator,
                 right: Box::new(value),
             };
-            let term = self.define(name, sum.folded(), range);
+            let term = self.define(name, sum.fold_constants(), range);
             path.locals.insert(name.clone(), term);
             return;
         }
@@ -442,7 +445,7 @@ impl<'w> Execution<'w> {
             self.follow(&target, path);
         }
         let kind = EventKind::Change {
-            change: Change::Augment {
+            change: EffectTerm::Augment {
                 target,
                 operator,
                 value,
@@ -475,13 +478,13 @@ impl<'w> Execution<'w> {
                 }
                 return;
             }
-            ExpressionKind::Subscript { .. } => Change::Delete(self.place(target, path, frame)),
-            _ => Change::Assign {
+            ExpressionKind::Subscript { .. } => EffectTerm::Delete(self.place(target, path, frame)),
+            _ => EffectTerm::Assign {
                 target: self.place(target, path, frame),
-                value: Value::Nothing.into(),
+                value: PythonValue::Nothing.into(),
             },
         };
-        if let Change::Delete(target) | Change::Assign { target, .. } = &change {
+        if let EffectTerm::Delete(target) | EffectTerm::Assign { target, .. } = &change {
             path.replaces(target);
             self.changed(target, None, range, path);
         }
@@ -494,7 +497,7 @@ impl<'w> Execution<'w> {
     }
 }
 
-/// Whether something can grow where it is.
+/// Returns true if a term can grow in place.
 pub(super) fn is_collection(term: &Term) -> bool {
     matches!(
         term.type_of(),
@@ -502,32 +505,32 @@ pub(super) fn is_collection(term: &Term) -> bool {
     )
 }
 
-/// Whether this is what a loop has found: nobody is asked for it again.
+/// Returns true if a term is the result of a search, which is not evaluated again.
 fn is_the_first(term: &Term) -> bool {
     matches!(term, Term::Call(call)
-        if matches!(&call.callee, Callee::Function { module: None, name } if name == FIRST))
+        if matches!(&call.callee, CallTarget::Function { module: None, name } if name == FIRST))
 }
 
-/// The version that a change of a whole variable found, if it is nothing but that.
+/// Returns the version before a change of a whole variable, if the event is only that.
 fn plain_change(event: &Event, name: &str) -> Option<u32> {
     let EventKind::Change { change, giving, .. } = &event.kind else {
         return None;
     };
     let target = match change {
-        Change::Assign { target, .. } | Change::Augment { target, .. } => target,
-        Change::Call(call) => crate::explain::flow::changed_by_call(call)?,
-        Change::Delete(_) => return None,
+        EffectTerm::Assign { target, .. } | EffectTerm::Augment { target, .. } => target,
+        EffectTerm::Call(call) => crate::explain::flow::changed_by_call(call)?,
+        EffectTerm::Delete(_) => return None,
     };
     let Term::Reference(reference) = target else {
         return None;
     };
     match reference.role {
-        Role::State { version } if reference.name == name && giving.is_empty() => Some(version),
+        NameRole::State { version } if reference.name == name && giving.is_empty() => Some(version),
         _ => None,
     }
 }
 
-/// The names that a target gives, if all of them are locals.
+/// Returns the names that a target assigns, if all of them are locals.
 fn local_names<'e>(target: &'e Expression, frame: &Frame<'_>, names: &mut Vec<&'e str>) -> bool {
     match &target.kind {
         ExpressionKind::Name(name) => {
@@ -541,11 +544,11 @@ fn local_names<'e>(target: &'e Expression, frame: &Frame<'_>, names: &mut Vec<&'
     }
 }
 
-/// The entries of a dictionary that is written out.
+/// Returns the entries of a dictionary that is written out.
 fn entries(value: &Term) -> Option<Vec<(Option<Term>, Term)>> {
     match value {
         Term::Dictionary(entries) => Some(entries.clone()),
-        Term::Value(Value::Dictionary(entries)) => Some(
+        Term::Value(PythonValue::Dictionary(entries)) => Some(
             entries
                 .iter()
                 .map(|(key, value)| (Some(key.clone().into()), value.clone().into()))
@@ -555,11 +558,11 @@ fn entries(value: &Term) -> Option<Vec<(Option<Term>, Term)>> {
     }
 }
 
-/// The members of a tuple or list that is written out.
+/// Returns the members of a tuple or list that is written out.
 fn members(value: &Term) -> Option<Vec<Term>> {
     match value {
         Term::Tuple(items) | Term::List(items) => Some(items.clone()),
-        Term::Value(Value::Tuple(items) | Value::List(items)) => {
+        Term::Value(PythonValue::Tuple(items) | PythonValue::List(items)) => {
             Some(items.iter().cloned().map(Term::from).collect())
         }
         _ => None,
@@ -569,12 +572,13 @@ fn members(value: &Term) -> Option<Vec<Term>> {
 fn item(value: &Term, at: usize) -> Term {
     Term::Item {
         object: Box::new(value.clone()),
-        index: Box::new(Value::integer(at as i64).into()),
+        index: Box::new(PythonValue::integer(at as i64).into()),
     }
-    .folded()
+    .fold_constants()
 }
 
-/// Whether a term is a value that nobody else has: changing it changes nothing else.
+/// Returns true if a term is a value without other references, so that changing it changes nothing
+/// else.
 pub(super) fn is_fresh(term: &Term) -> bool {
     match term {
         Term::Reference(reference) => number_of(reference).is_some(),

@@ -1,29 +1,31 @@
-//! `try`: what is tried, what is done if it fails, and what only if it does not (Y10).
+//! Executes `try`: a handler is a block after the part that may fail (Y10).
 
 use testwright_source::tree::{Expression, ExpressionKind, Handler, Statement, StatementKind};
 
 use super::choose::leaves;
 use super::cycle::given_names;
 use super::{Execution, Frame, Path, Work, error_name, event, push};
-use crate::explain::flow::{End, Event, EventKind, Flow};
-use crate::term::{Change, Term};
-use crate::value::Value;
+use crate::explain::flow::{End, Event, EventKind, ExecutionFlow};
+use crate::term::{EffectTerm, Term};
+use crate::value::PythonValue;
 
-/// The parts of a `try`, but for its `finally`, which is work like any other.
+/// Parts of a `try`, without its `finally`, which is executed like other statements.
 pub(super) struct Attempt<'w> {
     pub(super) body: &'w [Statement],
     pub(super) handlers: &'w [Handler],
     pub(super) otherwise: &'w [Statement],
 }
 
-/// Who comes to what follows a `try`, which decides where that, and the `else`, is told.
+/// Paths that reach the statements after a `try`. This decides where those, and the `else`, are
+/// described.
 #[derive(Clone, Copy, PartialEq)]
 enum Following {
-    /// Only who has not failed: the `else` is the beginning of what follows.
+    /// Only paths that did not fail: the `else` is the beginning of what follows.
     Done,
-    /// Who has failed and who has not: the `else` is told apart, and what follows of all of them.
+    /// All paths: the `else` is described separately, and what follows for all of them.
     All,
-    /// Who has failed, and perhaps some of those who have not, as the `else` may leave: it is told of each by itself.
+    /// Paths that failed, and perhaps some that did not, as the `else` may leave: each is described
+    /// on its own.
     Each,
 }
 
@@ -40,7 +42,7 @@ impl Attempt<'_> {
 }
 
 impl<'w> Execution<'w> {
-    /// `work` is what follows if nothing leaves.
+    /// Executes a `try`. `work` are the statements that follow if no path leaves.
     pub(super) fn attempt(
         &self,
         attempt: &Attempt<'w>,
@@ -59,7 +61,7 @@ impl<'w> Execution<'w> {
         if events.len() == first && !attempt.handlers.is_empty() {
             self.look_up(attempt.body, &before, frame, events);
         }
-        // How much was done before it failed is not known.
+        // It is not known how much was done before the failure.
         let failed = Path {
             facts: Default::default(),
             versions: path.versions.clone(),
@@ -67,20 +69,20 @@ impl<'w> Execution<'w> {
             ..before
         };
         let done = path.clone();
-        // Whether those who have failed are told what follows by themselves.
+        // True if the failed paths describe what follows on their own.
         let is_apart = end.is_some() || following == Following::Each;
         for handler in attempt.handlers {
             let caught = self.if_fails(handler, (work, is_apart), failed.clone(), frame, events);
             path.meet(&caught);
         }
         if let Some(end) = end {
-            // Who has failed and goes on would seem to leave as well.
+            // Otherwise a failed path that goes on would seem to leave as well.
             let is_clear = events[first..].iter().all(ends_for_all_to_see);
             if following == Following::Done || is_clear || matches!(end, End::Failed) {
                 return Some(end);
             }
             let range = attempt.body.last().map_or(0..0, |last| last.range.clone());
-            let body = Flow {
+            let body = ExecutionFlow {
                 events: vec![],
                 end,
             }
@@ -104,7 +106,7 @@ impl<'w> Execution<'w> {
         None
     }
 
-    /// What a local is afterwards depends on whether this fails.
+    /// Makes locals loose whose value afterwards depends on whether this fails.
     fn loosen_what_depends(
         &self,
         attempt: &Attempt<'w>,
@@ -112,7 +114,7 @@ impl<'w> Execution<'w> {
         frame: &Frame<'w>,
         events: &mut Vec<Event>,
     ) {
-        // What failing leaves as it was is told only where it was something.
+        // A value that a failure leaves unchanged is described only if there was one.
         let mut given = Vec::new();
         given_names(attempt.body, &mut given);
         given_names(attempt.otherwise, &mut given);
@@ -135,7 +137,7 @@ impl<'w> Execution<'w> {
         events: &mut Vec<Event>,
     ) -> Option<End> {
         if leaves(attempt.body) {
-            // What is known where the ways have parted is not known behind them.
+            // Facts of the split paths are not known after them.
             let mut given = Vec::new();
             given_names(attempt.body, &mut given);
             given.retain(|name| !frame.globals.contains(name) && !path.locals.contains_key(name));
@@ -160,7 +162,7 @@ impl<'w> Execution<'w> {
             *path.versions.entry(name).or_default() += 1;
         }
         events.extend(told);
-        // How each of the ways ends is told with it, so that it can be said what is done if this fails.
+        // The end of each path is described with it, so that the handler can follow.
         leaves.then_some(End::Failed)
     }
 
@@ -180,11 +182,13 @@ impl<'w> Execution<'w> {
         let caught = self.run(work, path, &frame.uncounted());
         let first = handler.body.first();
         let range = first.map_or(0..0, |first| first.range.clone());
-        // Whoever leaves without a word would seem to go on with what is told next.
+        // A path that leaves silently would seem to go on with what is described next.
         let stops = match &caught.flow.end {
             _ if rest.is_empty() || is_apart => None,
             End::Continue => Some(frame.round),
-            End::Return { value, .. } if value.as_value() == Some(&Value::Nothing) => Some(None),
+            End::Return { value, .. } if value.as_value() == Some(&PythonValue::Nothing) => {
+                Some(None)
+            }
             _ => None,
         };
         let mut body = caught.flow.settled();
@@ -216,7 +220,7 @@ impl<'w> Execution<'w> {
         Some(ended.path)
     }
 
-    /// What may fail although nothing happens: what is only looked up has to be told, or nobody knows what "this" is.
+    /// Adds lookups that may fail as events. Otherwise "if this fails" would not refer to anything.
     fn look_up(
         &self,
         body: &'w [Statement],
@@ -232,7 +236,7 @@ impl<'w> Execution<'w> {
             let term = self.term(looked_up, path, frame);
             if term.as_value().is_none() && !matches!(term, Term::Reference(_)) {
                 let kind = EventKind::Change {
-                    change: Change::Call(term),
+                    change: EffectTerm::Call(term),
                     is_new: false,
                     giving: vec![],
                 };
@@ -243,19 +247,19 @@ impl<'w> Execution<'w> {
     }
 }
 
-/// Whether this is no failure, or one that is seen to be the end of everything.
+/// Returns true if an event is not a failure, or a failure that visibly ends everything.
 fn ends_for_all_to_see(event: &Event) -> bool {
     let EventKind::IfFails { body, .. } = &event.kind else {
         return true;
     };
     match body.last().map(|last| &last.kind) {
-        Some(EventKind::Returns(value)) => value.as_value() != Some(&Value::Nothing),
+        Some(EventKind::Returns(value)) => value.as_value() != Some(&PythonValue::Nothing),
         Some(EventKind::Fail(_)) => true,
         _ => false,
     }
 }
 
-/// Whether whoever has done this comes to what follows it.
+/// Returns true if a path goes on after these statements.
 fn goes_on(body: &[Statement]) -> bool {
     let last = body.last().map(|statement| &statement.kind);
     !matches!(
@@ -269,7 +273,7 @@ fn goes_on(body: &[Statement]) -> bool {
     )
 }
 
-/// The classes that a handler catches.
+/// Returns the classes that a handler catches.
 fn error_names(exception: &Expression) -> Vec<String> {
     match &exception.kind {
         ExpressionKind::Tuple(all) => all.iter().filter_map(error_name).collect(),

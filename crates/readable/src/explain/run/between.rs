@@ -1,22 +1,23 @@
-//! Values that a variable had for a while, which are neither the old nor the new one (R10): whoever has kept such a value is
-//! told how it was made.
+//! Intermediate values of variables, which are neither the old nor the new one (R10). A local that
+//! has kept such a value is described by how it was made.
 //!
-//! `b = stack.pop(); a = stack.pop(); stack.append(a + b)` would otherwise add "the last element of the new stack", which is
-//! nowhere any more.
+//! Otherwise `b = stack.pop(); a = stack.pop(); stack.append(a + b)` would add "the last element of
+//! the new stack", which no longer exists.
 
 use testwright_source::Range;
 
 use super::{Execution, Path};
 use crate::explain::flow::root;
-use crate::term::{Call, Callee, Operator, Reference, Role, Term};
-use crate::value::Value;
+use crate::term::{CallTarget, CallTerm, NameReference, NameRole, Operator, Term};
+use crate::value::PythonValue;
 
-/// What is larger than this is not written out: nobody could follow, and values made of values grow without end.
+/// Maximum size of a value that is written out. Larger ones are unreadable, and values made of
+/// values grow without end.
 const LARGEST: usize = 16;
 
 impl<'w> Execution<'w> {
-    /// The variable in which a target lies has another value from now on; `after` is that value, if there is an expression
-    /// for it.
+    /// Records that the variable of a target has changed. `after` is its new value, if there is an
+    /// expression for it.
     pub(super) fn changed(
         &self,
         target: &Term,
@@ -44,7 +45,7 @@ impl<'w> Execution<'w> {
         self.keep_as_made(range, path);
     }
 
-    /// What locals have kept is told as it was made, once it is neither old nor new.
+    /// Replaces values in locals by how they were made, if they are neither old nor new any more.
     pub(super) fn keep_as_made(&self, range: &Range, path: &mut Path) {
         let kept: Vec<(String, Term)> = path.locals.clone().into_iter().collect();
         for (name, value) in kept {
@@ -58,7 +59,8 @@ impl<'w> Execution<'w> {
         }
     }
 
-    /// A value in which variables stand for what they were in between, as it was made; nothing if there are none.
+    /// Returns a value with intermediate values of variables written out, or `None` if it contains
+    /// none.
     pub(super) fn made(&self, value: &Term, path: &Path) -> Option<Term> {
         if path.between.is_empty() || self.expanded_size(value) > LARGEST {
             return None;
@@ -67,29 +69,29 @@ impl<'w> Execution<'w> {
         let is_between = |part: &Term| between(part, path).is_some();
         let made = value.any(&is_between).then(|| {
             let with = |part: &Term| between(part, path).cloned();
-            value.replaced(&mut |part| with(part))
+            value.map_parts(&mut |part| with(part))
         });
         made.filter(|made| made.size() <= LARGEST)
     }
 }
 
-/// A value as it is made of what variables were on entry, as far as that is known.
+/// Returns a value in terms of the variables on entry, as far as that is known.
 fn of_old(value: &Term, path: &Path) -> Term {
-    value.replaced(&mut |part| match part {
-        Term::Reference(Reference {
+    value.map_parts(&mut |part| match part {
+        Term::Reference(NameReference {
             name,
-            role: Role::State { version },
+            role: NameRole::State { version },
             ..
         }) => path.between.get(&(name.clone(), *version)).cloned(),
         _ => None,
     })
 }
 
-/// How a variable was made that has changed since, if that is known.
+/// Returns how an intermediate value of a variable was made, if that is known.
 fn between<'p>(part: &Term, path: &'p Path) -> Option<&'p Term> {
-    let Term::Reference(Reference {
+    let Term::Reference(NameReference {
         name,
-        role: Role::State { version },
+        role: NameRole::State { version },
         ..
     }) = part
     else {
@@ -99,12 +101,12 @@ fn between<'p>(part: &Term, path: &'p Path) -> Option<&'p Term> {
     (*version < now).then(|| path.between.get(&(name.clone(), *version)))?
 }
 
-/// What a collection is after a call that changes it.
-pub(super) fn after_call(call: &Call) -> Option<Term> {
-    let Callee::Method { object, name } = &call.callee else {
+/// Returns a collection after a call that changes it.
+pub(super) fn after_call(call: &CallTerm) -> Option<Term> {
+    let CallTarget::Method { object, name } = &call.callee else {
         return None;
     };
-    let number = |number: i64| Some(Box::new(Term::from(Value::integer(number))));
+    let number = |number: i64| Some(Box::new(Term::from(PythonValue::integer(number))));
     let slice = |start, stop| Term::Slice {
         object: Box::new(object.clone()),
         start,
@@ -114,9 +116,9 @@ pub(super) fn after_call(call: &Call) -> Option<Term> {
     let with = |operator, more: Term| Term::Binary {
         left: Box::new(object.clone()),
         operator,
-        right: Box::new(more.folded()),
+        right: Box::new(more.fold_constants()),
     };
-    let is_first = |at: &Term| at.as_value().and_then(Value::as_integer) == Some(0);
+    let is_first = |at: &Term| at.as_value().and_then(PythonValue::as_integer) == Some(0);
     match (name.as_str(), call.arguments.as_slice()) {
         ("pop", []) => Some(slice(None, number(-1))),
         ("pop", [at]) if is_first(at) => Some(slice(number(1), None)),

@@ -1,4 +1,4 @@
-//! Calls that stand alone or on the right of an assignment: what they change, and what they give.
+//! Executes calls that stand alone or on the right of an assignment.
 
 use testwright_source::Range;
 use testwright_source::tree::{Expression, ExpressionKind, Operator};
@@ -7,11 +7,11 @@ use super::assign::is_fresh;
 use super::between::after_call;
 use super::{Ended, Execution, Frame, Path, conjuncts, event};
 use crate::explain::flow::{End, Event, EventKind, changed_by_call, root};
-use crate::term::{Call, Callee, Change, Reference, Role, Term, Type};
-use crate::value::Value;
+use crate::term::{CallTarget, CallTerm, EffectTerm, NameReference, NameRole, Term, Type};
+use crate::value::PythonValue;
 
 impl<'w> Execution<'w> {
-    /// An expression as a statement.
+    /// Executes an expression statement.
     pub(super) fn alone(
         &self,
         expression: &'w Expression,
@@ -54,7 +54,7 @@ impl<'w> Execution<'w> {
                     self.carry_out(term, range, path, events);
                 }
             }
-            // What is only looked at has no effect.
+            // A value that is only read has no effect.
             ExpressionKind::None
             | ExpressionKind::Boolean(_)
             | ExpressionKind::Integer(_)
@@ -66,7 +66,7 @@ impl<'w> Execution<'w> {
             | ExpressionKind::FormattedText(_)
             | ExpressionKind::Name(_)
             | ExpressionKind::Attribute { .. } => {}
-            // What is asked may fail, or be compared with what a reference answers.
+            // A lookup may fail, or be compared with the result of a reference.
             ExpressionKind::Subscript { .. }
             | ExpressionKind::Compare { .. }
             | ExpressionKind::Unary { .. }
@@ -78,7 +78,7 @@ impl<'w> Execution<'w> {
         }
     }
 
-    /// Whether this is a function of Hypothesis with one of these names.
+    /// Returns true if this is a Hypothesis function with one of these names.
     fn is_of_hypothesis(&self, function: &Expression, names: &[&str]) -> bool {
         let parts = self.world.parts;
         function.as_name().is_some_and(|name| {
@@ -88,7 +88,7 @@ impl<'w> Execution<'w> {
         })
     }
 
-    /// A call for its effect.
+    /// Executes a call for its effect.
     fn carry_out(&self, call: Term, range: &Range, path: &mut Path, events: &mut Vec<Event>) {
         let call = with_object(call, |object| self.expanded(object));
         match changed_by_call(&call) {
@@ -103,9 +103,9 @@ impl<'w> Execution<'w> {
             }
             None => {
                 path.facts.forget_objects();
-                // What a call of the system does to a variable that it is given is not known.
+                // It is not known what an unknown call does to a variable that it gets.
                 if let Term::Call(inner) = &call
-                    && let Callee::Method { object, .. } = &inner.callee
+                    && let CallTarget::Method { object, .. } = &inner.callee
                     && let Some(variable) = root(object)
                 {
                     path.facts.forget_variable(&variable.name);
@@ -113,14 +113,15 @@ impl<'w> Execution<'w> {
             }
         }
         let kind = EventKind::Change {
-            change: Change::Call(call),
+            change: EffectTerm::Call(call),
             is_new: false,
             giving: vec![],
         };
         events.push(event(kind, range));
     }
 
-    /// `d.setdefault(k, v).append(x)` does two things: first there is an entry, then it is changed.
+    /// Executes `d.setdefault(k, v).append(x)` as two events: an entry is added, then it is
+    /// changed.
     fn with_default_set(
         &self,
         call: Term,
@@ -131,7 +132,7 @@ impl<'w> Execution<'w> {
         let Term::Call(mut call) = call else {
             return call;
         };
-        if let Callee::Method { object, .. } = &mut call.callee
+        if let CallTarget::Method { object, .. } = &mut call.callee
             && let Some((dictionary, key)) = default_set(&self.expanded(object))
         {
             self.carry_out(object.clone(), range, path, events);
@@ -140,7 +141,8 @@ impl<'w> Execution<'w> {
         Term::Call(call)
     }
 
-    /// What an expression on the right of an assignment, or behind `return`, gives; what it changes is an event.
+    /// Returns the value on the right of an assignment or behind `return`. Its changes become
+    /// events.
     pub(super) fn value_of(
         &self,
         expression: &Expression,
@@ -177,7 +179,7 @@ impl<'w> Execution<'w> {
         }
     }
 
-    /// What a helper does is done here; what it gives.
+    /// Executes a helper here. Returns its result.
     pub(super) fn splice(
         &self,
         ended: Ended,
@@ -193,11 +195,11 @@ impl<'w> Execution<'w> {
         events.extend(ended.flow.events);
         match ended.flow.end {
             End::Return { value, .. } => value,
-            _ => Value::Nothing.into(),
+            _ => PythonValue::Nothing.into(),
         }
     }
 
-    /// What a call of a helper does, if it does more than give a value.
+    /// Returns the flow of a helper call that does more than return a value.
     pub(super) fn helper_with_events(
         &self,
         expression: &Expression,
@@ -209,13 +211,13 @@ impl<'w> Execution<'w> {
         has_events(&ended.flow).then_some(ended)
     }
 
-    /// A call of a helper, with what it is given.
+    /// Returns the helper of a call, with its arguments.
     pub(super) fn call_of_helper(
         &self,
         expression: &Expression,
         path: &Path,
         frame: &Frame<'w>,
-    ) -> Option<Call> {
+    ) -> Option<CallTerm> {
         let ExpressionKind::Call {
             function,
             arguments,
@@ -225,21 +227,21 @@ impl<'w> Execution<'w> {
             return None;
         };
         let callee = match &function.kind {
-            ExpressionKind::Name(name) if !path.locals.contains_key(name) => Callee::Function {
+            ExpressionKind::Name(name) if !path.locals.contains_key(name) => CallTarget::Function {
                 module: None,
                 name: name.clone(),
             },
             ExpressionKind::Attribute { object, name } => {
                 let object = object.as_name()?;
                 (frame.receiver.as_deref() == Some(object)).then_some(())?;
-                Callee::Method {
-                    object: Reference::new(object, Role::Global).into(),
+                CallTarget::Method {
+                    object: NameReference::new(object, NameRole::Global).into(),
                     name: name.clone(),
                 }
             }
             _ => return None,
         };
-        let mut call = Call {
+        let mut call = CallTerm {
             callee,
             arguments: vec![],
             keywords: vec![],
@@ -254,7 +256,7 @@ impl<'w> Execution<'w> {
         Some(call)
     }
 
-    /// A change of a value that only a local has: the local stands for the changed value from now on.
+    /// Changes a value that only a local has. The local stands for the changed value from now on.
     fn change_local(
         &self,
         expression: &Expression,
@@ -275,7 +277,7 @@ impl<'w> Execution<'w> {
             .iter()
             .map(|one| self.term(one, path, frame))
             .collect();
-        let list = |items: Vec<Term>| Term::List(items).folded();
+        let list = |items: Vec<Term>| Term::List(items).fold_constants();
         let sum = |left: Term, operator, right: Term| {
             let (left, right) = (Box::new(left), Box::new(right));
             Term::Binary {
@@ -283,11 +285,11 @@ impl<'w> Execution<'w> {
                 operator,
                 right,
             }
-            .folded()
+            .fold_constants()
         };
         let after = match (method.as_str(), given.as_slice()) {
             ("append", [one]) => match self.expanded(&before) {
-                Term::Value(Value::List(items)) => {
+                Term::Value(PythonValue::List(items)) => {
                     let mut items: Vec<Term> = items.into_iter().map(Term::from).collect();
                     items.push(one.clone());
                     list(items)
@@ -299,11 +301,11 @@ impl<'w> Execution<'w> {
                 _ => sum(before, Operator::Add, list(vec![one.clone()])),
             },
             ("extend", [more]) => sum(before, Operator::Add, more.clone()),
-            ("insert", [at, one]) if at.as_value().and_then(Value::as_integer) == Some(0) => {
+            ("insert", [at, one]) if at.as_value().and_then(PythonValue::as_integer) == Some(0) => {
                 sum(list(vec![one.clone()]), Operator::Add, before)
             }
             ("add", [one]) => {
-                let one = Term::Set(vec![one.clone()]).folded();
+                let one = Term::Set(vec![one.clone()]).fold_constants();
                 sum(before, Operator::BitOr, one)
             }
             ("update", [more]) if matches!(before.type_of(), Type::Set(_)) => {
@@ -311,9 +313,9 @@ impl<'w> Execution<'w> {
             }
             ("sort", []) => Term::call("sorted", vec![before]),
             ("clear", []) => match before.type_of() {
-                Type::Set(_) => Value::Set(vec![]).into(),
-                Type::Dictionary(..) => Value::Dictionary(vec![]).into(),
-                _ => Value::List(vec![]).into(),
+                Type::Set(_) => PythonValue::Set(vec![]).into(),
+                Type::Dictionary(..) => PythonValue::Dictionary(vec![]).into(),
+                _ => PythonValue::List(vec![]).into(),
             },
             _ => {
                 self.loosen(&name, range, path, events);
@@ -325,7 +327,7 @@ impl<'w> Execution<'w> {
         true
     }
 
-    /// `local.method(arguments)`, if the local has a value of its own and the method changes it.
+    /// Matches `local.method(arguments)` if the local has its own value and the method changes it.
     fn fresh_local<'e>(
         &self,
         expression: &'e Expression,
@@ -344,14 +346,14 @@ impl<'w> Execution<'w> {
         };
         let local = object.as_name()?;
         let value = path.locals.get(local)?;
-        let changes = crate::term::CHANGING.contains(&name.as_str());
+        let changes = crate::term::MUTATING_METHODS.contains(&name.as_str());
         let is_own = is_fresh(&self.expanded(value)) || path.is_left_alone(value);
         let is_own = is_own && value.type_of().is_built_in();
         (changes && is_own && !path.loose.contains(local))
             .then(|| (local.to_owned(), name.clone(), arguments.as_slice()))
     }
 
-    /// `x = local.pop()`.
+    /// Executes `x = local.pop()`.
     fn pop_from_local(
         &self,
         expression: &Expression,
@@ -368,8 +370,8 @@ impl<'w> Execution<'w> {
         };
         let is_list = matches!(before.type_of(), Type::List(_));
         let (start, stop) = match at {
-            -1 => (None, Some(Box::new(Value::integer(-1).into()))),
-            0 => (Some(Box::new(Value::integer(1).into())), None),
+            -1 => (None, Some(Box::new(PythonValue::integer(-1).into()))),
+            0 => (Some(Box::new(PythonValue::integer(1).into())), None),
             _ => return None,
         };
         if method != "pop" || !is_list {
@@ -383,14 +385,14 @@ impl<'w> Execution<'w> {
         };
         let rest = self.define(&name, rest, range);
         path.locals.insert(name, rest);
-        let index = Box::new(Value::integer(at).into());
+        let index = Box::new(PythonValue::integer(at).into());
         let object = Box::new(before);
-        Some(Term::Item { object, index }.folded())
+        Some(Term::Item { object, index }.fold_constants())
     }
 }
 
-/// Whether a flow does more than give a value.
-fn has_events(flow: &crate::explain::flow::Flow) -> bool {
+/// Returns true if a flow does more than return a value.
+fn has_events(flow: &crate::explain::flow::ExecutionFlow) -> bool {
     let below = match &flow.end {
         End::Split {
             then, otherwise, ..
@@ -400,10 +402,10 @@ fn has_events(flow: &crate::explain::flow::Flow) -> bool {
     !flow.events.is_empty() || below
 }
 
-/// What Hypothesis is told about a run, which changes nothing.
+/// Reporting functions of Hypothesis, which change nothing.
 const REPORTING: [&str; 3] = ["note", "event", "target"];
 
-/// Calls that tell the reader of a model nothing: `print(…)`, `super().__init__()`.
+/// Returns true for calls that mean nothing to a reader: `print(…)`, `super().__init__()`.
 fn is_silent(function: &Expression) -> bool {
     match &function.kind {
         ExpressionKind::Name(name) => name == "print",
@@ -416,7 +418,7 @@ fn is_silent(function: &Expression) -> bool {
 fn with_object(call: Term, change: impl Fn(&Term) -> Term) -> Term {
     match call {
         Term::Call(mut call) => {
-            if let Callee::Method { object, .. } = &mut call.callee {
+            if let CallTarget::Method { object, .. } = &mut call.callee {
                 *object = change(object);
             }
             Term::Call(call)
@@ -425,30 +427,30 @@ fn with_object(call: Term, change: impl Fn(&Term) -> Term) -> Term {
     }
 }
 
-/// The dictionary and the key of `d.setdefault(k, …)`.
+/// Returns the dictionary and the key of `d.setdefault(k, …)`.
 fn default_set(call: &Term) -> Option<(Term, Term)> {
     let target = changed_by_call(call)?;
     let Term::Call(call) = call else { return None };
     match (&call.callee, call.arguments.as_slice()) {
-        (Callee::Method { name, .. }, [key, ..]) if name == "setdefault" => {
+        (CallTarget::Method { name, .. }, [key, ..]) if name == "setdefault" => {
             Some((target.clone(), key.clone()))
         }
         _ => None,
     }
 }
 
-/// An entry of a dictionary as it is now.
+/// Returns an entry of a dictionary in its current version.
 fn entry(dictionary: &Term, key: Term, path: &Path) -> Term {
-    let now = dictionary.replaced(&mut |part| match part {
-        Term::Reference(reference) if matches!(reference.role, Role::State { .. }) => {
+    let now = dictionary.map_parts(&mut |part| match part {
+        Term::Reference(reference) if matches!(reference.role, NameRole::State { .. }) => {
             let version = path
                 .versions
                 .get(&reference.name)
                 .copied()
                 .unwrap_or_default();
-            let role = Role::State { version };
+            let role = NameRole::State { version };
             Some(
-                Reference {
+                NameReference {
                     role,
                     ..reference.clone()
                 }
@@ -463,21 +465,21 @@ fn entry(dictionary: &Term, key: Term, path: &Path) -> Term {
     }
 }
 
-/// What was just taken out of a collection.
+/// Returns the term for a value that was just taken out of a collection.
 fn that_one(object: &Term) -> Term {
     let (words, type_) = match object.type_of() {
         Type::Dictionary(_, value) => ("that entry", *value),
         other => ("that element", other.element()),
     };
-    let one = Reference::new(words, Role::Phrase);
+    let one = NameReference::new(words, NameRole::Phrase);
     one.with_type(type_).into()
 }
 
-/// What `t.pop(…)` gives, in terms of what `t` was before.
+/// Returns the result of `t.pop(…)`, in terms of `t` before the call.
 fn popped(call: &Term) -> Option<Term> {
     let target = changed_by_call(call)?;
     let Term::Call(call) = call else { return None };
-    let Callee::Method { name, .. } = &call.callee else {
+    let CallTarget::Method { name, .. } = &call.callee else {
         return None;
     };
     let item = |index: Term| Term::Item {
@@ -485,14 +487,16 @@ fn popped(call: &Term) -> Option<Term> {
         index: Box::new(index),
     };
     match (name.as_str(), target.type_of(), call.arguments.as_slice()) {
-        ("pop", Type::Set(_), []) => Some(Reference::new("that element", Role::Phrase).into()),
-        ("popitem", Type::Dictionary(..), []) => {
-            Some(Reference::new("that entry", Role::Phrase).into())
+        ("pop", Type::Set(_), []) => {
+            Some(NameReference::new("that element", NameRole::Phrase).into())
         }
-        ("pop", _, []) => Some(item(Value::integer(-1).into())),
+        ("popitem", Type::Dictionary(..), []) => {
+            Some(NameReference::new("that entry", NameRole::Phrase).into())
+        }
+        ("pop", _, []) => Some(item(PythonValue::integer(-1).into())),
         ("pop", _, [at]) => Some(item(at.clone())),
-        ("pop", Type::Dictionary(..), [key, default]) => Some(Term::Call(Box::new(Call {
-            callee: Callee::Method {
+        ("pop", Type::Dictionary(..), [key, default]) => Some(Term::Call(Box::new(CallTerm {
+            callee: CallTarget::Method {
                 object: target.clone(),
                 name: "get".to_owned(),
             },

@@ -1,4 +1,5 @@
-//! Branches: those that leave part the ways (Y5), those that come back are one event (Y4). Also `return`.
+//! Executes branches: those that leave split the path (Y5), those that come back are one event
+//! (Y4). Also `return`.
 
 use std::collections::BTreeSet;
 
@@ -8,9 +9,9 @@ use testwright_source::tree::{Expression, ExpressionKind, Statement, StatementKi
 use super::{Ended, Execution, Frame, Path, Work, event, push};
 use crate::explain::flow::{End, Event, EventKind};
 use crate::term::Term;
-use crate::value::Value;
+use crate::value::PythonValue;
 
-/// Whether statements may leave the sequence that they stand in.
+/// Returns true if statements may leave the sequence that they stand in.
 pub(super) fn leaves(body: &[Statement]) -> bool {
     body.iter().any(|statement| leaves_from(statement, false))
 }
@@ -79,7 +80,7 @@ impl<'w> Execution<'w> {
         None
     }
 
-    /// Parts the ways: then-side first, as long as there is room for more outcomes (6.6).
+    /// Splits the path, then-side first, while there is room for more outcomes.
     pub(super) fn split(
         &self,
         condition: Term,
@@ -118,7 +119,7 @@ impl<'w> Execution<'w> {
         self.join(condition, then, otherwise, range, path, events);
     }
 
-    /// Two ways meet again (Y4).
+    /// Joins two paths (Y4).
     pub(super) fn join(
         &self,
         condition: &Term,
@@ -137,7 +138,7 @@ impl<'w> Execution<'w> {
         for name in names {
             let merged = match (one.locals.get(name), other.locals.get(name)) {
                 (Some(one), Some(other)) if one == other => one.clone(),
-                // What it becomes is told on each side.
+                // Its assignments are described on each side.
                 (Some(one), Some(_)) if path.loose.contains(name) => one.clone(),
                 (Some(then), Some(otherwise)) => {
                     let merged = Term::Conditional {
@@ -164,7 +165,8 @@ impl<'w> Execution<'w> {
         events.push(event(kind, range));
     }
 
-    /// `return`: of a conditional expression the ways part (Y5), of a helper that does something it is done here.
+    /// Executes `return`. A conditional expression splits the path (Y5), and a helper with an
+    /// effect is executed here.
     pub(super) fn returned(
         &self,
         value: Option<&Expression>,
@@ -175,7 +177,7 @@ impl<'w> Execution<'w> {
     ) -> End {
         let Some(value) = value else {
             return End::Return {
-                value: Value::Nothing.into(),
+                value: PythonValue::Nothing.into(),
                 range: range.clone(),
             };
         };
@@ -190,7 +192,7 @@ impl<'w> Execution<'w> {
             events.extend(ended.flow.events);
             return match ended.flow.end {
                 End::Open => End::Return {
-                    value: Value::Nothing.into(),
+                    value: PythonValue::Nothing.into(),
                     range: range.clone(),
                 },
                 end => end,
@@ -204,7 +206,7 @@ impl<'w> Execution<'w> {
     }
 
     fn return_term(&self, value: Term, range: &Range, path: &Path, frame: &Frame<'w>) -> End {
-        // A condition that is a value of truth is told as such (L5); other alternatives are outcomes.
+        // A condition is returned as true or false (L5). Other alternatives are outcomes.
         let Term::Conditional {
             condition,
             then,

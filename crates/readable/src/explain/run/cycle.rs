@@ -1,4 +1,5 @@
-//! Loops (Y9): one event each, an expression where they add something up, an alternative where they look for something.
+//! Executes loops: each is one event, loops that add something up become an expression, and loops
+//! that search become an alternative (Y9).
 
 use testwright_source::Range;
 use testwright_source::tree::{Expression, ExpressionKind, Statement, StatementKind};
@@ -7,7 +8,10 @@ use super::gather::bound;
 use super::later::reads;
 use super::{Execution, FIRST, Frame, Path, Work, event, leaves, push};
 use crate::explain::flow::{End, Event, EventKind, Round, root};
-use crate::term::{Call, Callee, Change, Clause, Form, Reference, Role, Term, Type};
+use crate::term::{
+    CallTarget, CallTerm, ComprehensionKind, EffectTerm, ForClause, NameReference, NameRole, Term,
+    Type,
+};
 
 /// A `for` loop.
 pub(super) struct Cycle<'w> {
@@ -40,7 +44,7 @@ impl<'w> Execution<'w> {
             let ways = [body, cycle.otherwise];
             return self.branch(&found, ways, cycle.range, work, path, frame, events);
         }
-        let clause = Clause {
+        let clause = ForClause {
             targets: targets.clone(),
             iterable: iterable.clone(),
             conditions: vec![],
@@ -70,7 +74,7 @@ impl<'w> Execution<'w> {
             events,
         );
         for name in names {
-            let after = Reference::new(name.clone(), Role::Local);
+            let after = NameReference::new(name.clone(), NameRole::Local);
             path.locals.insert(name, after.into());
         }
         if !body.is_empty() {
@@ -93,7 +97,8 @@ impl<'w> Execution<'w> {
         None
     }
 
-    /// What rounds give to locals of their own that are asked for behind the loop is told in the round.
+    /// Makes locals loose that rounds assign and that are read after the loop, so that their
+    /// assignments are described in the round.
     pub(super) fn hold_for_later(
         &self,
         body: &[Statement],
@@ -111,7 +116,7 @@ impl<'w> Execution<'w> {
         }
     }
 
-    /// `while`; the condition is that of the round in which it no longer holds.
+    /// Executes `while`. Afterwards, the condition of the last round is false.
     pub(super) fn as_long_as(
         &self,
         condition: &'w Expression,
@@ -121,7 +126,8 @@ impl<'w> Execution<'w> {
         frame: &Frame<'w>,
         events: &mut Vec<Event>,
     ) -> Term {
-        // The condition is asked again in each round, so it is read with what the rounds change.
+        // The condition is evaluated in each round, so it is read with the variables that rounds
+        // change.
         let inside = path.clone();
         let body = (Round::While, body);
         let body = self.rounds(body, &[], inside, path, range, frame, events);
@@ -133,7 +139,7 @@ impl<'w> Execution<'w> {
         condition
     }
 
-    /// The `else` of a loop that may break off.
+    /// Executes the `else` of a loop that may break.
     pub(super) fn if_completed(
         &self,
         unless: Option<Term>,
@@ -153,7 +159,7 @@ impl<'w> Execution<'w> {
         }
     }
 
-    /// The events of one round, whichever it is.
+    /// Returns the events of one round, whichever it is.
     #[allow(
         clippy::too_many_arguments,
         reason = "the place in a flow has many sides"
@@ -182,7 +188,8 @@ impl<'w> Execution<'w> {
             }
         }
         let frame = frame.repeated(round);
-        // A round may come after others: what the body changes has some later value when it begins.
+        // A round may follow others, so variables that the body changes have a later version at its
+        // beginning.
         let once = self.body(body, inside.clone(), &frame).flow.settled();
         let mut changed = Vec::new();
         for event in &once {
@@ -209,7 +216,8 @@ impl<'w> Execution<'w> {
         settled
     }
 
-    /// Whether a local is another name for something that is remembered, and stays so: what happens to it happens to that.
+    /// Returns true if a local is and stays an alias of a state variable, so that its changes
+    /// change that.
     fn is_alias(&self, name: &str, body: &[Statement], path: &Path) -> bool {
         let known = path.locals.get(name).map(|known| self.expanded(known));
         let mut given = Vec::new();
@@ -217,7 +225,8 @@ impl<'w> Execution<'w> {
         known.is_some_and(|known| root(&known).is_some()) && !given.iter().any(|one| one == name)
     }
 
-    /// `for v in X: if c: … return e`: "the first v in X such that C", and the rest as the other case.
+    /// Executes `for v in X: if c: … return e` as a choice: "the first v in X such that C", and the
+    /// rest as the other case.
     #[allow(
         clippy::too_many_arguments,
         reason = "the place in a flow has many sides"
@@ -249,7 +258,8 @@ impl<'w> Execution<'w> {
         Some(self.split(found, ways, cycle.range, frame))
     }
 
-    /// `for v in X: if c: …; break`: whether there is one, and what is then done with the first.
+    /// Executes `for v in X: if c: …; break`: a condition that there is such a v, and what is done
+    /// with the first.
     fn searched(
         &self,
         cycle: &Cycle<'w>,
@@ -269,7 +279,7 @@ impl<'w> Execution<'w> {
         Some((found, body))
     }
 
-    /// All v in X such that C, and the name v for the first of them.
+    /// Returns all v in X such that C, and the name v for the first of them.
     fn found(
         &self,
         cycle: &Cycle<'w>,
@@ -283,16 +293,16 @@ impl<'w> Execution<'w> {
         let name = cycle.target.as_name()?;
         let condition = self.term(condition, inside, frame);
         let found = Term::Comprehension {
-            form: Form::List,
+            form: ComprehensionKind::List,
             element: Box::new(inside.locals.get(name)?.clone()),
-            clauses: vec![Clause {
+            clauses: vec![ForClause {
                 targets: targets.to_vec(),
                 iterable: iterable.clone(),
                 conditions: vec![condition],
             }],
         };
-        let the_first = Term::Call(Box::new(Call {
-            callee: Callee::Function {
+        let the_first = Term::Call(Box::new(CallTerm {
+            callee: CallTarget::Function {
                 module: None,
                 name: FIRST.to_owned(),
             },
@@ -303,7 +313,7 @@ impl<'w> Execution<'w> {
     }
 }
 
-/// The condition and the statements of a body that is one `if` without `else`.
+/// Returns the condition and the statements of a body that is one `if` without `else`.
 fn only_choice(body: &[Statement]) -> Option<(&Expression, &[Statement])> {
     let [statement] = body else { return None };
     match &statement.kind {
@@ -316,7 +326,7 @@ fn only_choice(body: &[Statement]) -> Option<(&Expression, &[Statement])> {
     }
 }
 
-/// The names that a target binds, and what is known of their types.
+/// Returns the names that a target binds, with their known types.
 pub(super) fn bind(target: &Expression, type_: &Type, names: &mut Vec<(String, Type)>) {
     match &target.kind {
         ExpressionKind::Name(name) => names.push((name.clone(), type_.clone())),
@@ -330,7 +340,7 @@ pub(super) fn bind(target: &Expression, type_: &Type, names: &mut Vec<(String, T
     }
 }
 
-/// Names that statements give a new value as a whole.
+/// Collects the names that statements assign as a whole.
 pub(in crate::explain) fn given_names(body: &[Statement], names: &mut Vec<String>) {
     let mut add = |expression: &Expression| {
         let mut found = Vec::new();
@@ -354,7 +364,7 @@ pub(in crate::explain) fn given_names(body: &[Statement], names: &mut Vec<String
     }
 }
 
-/// The statements inside of a statement.
+/// Returns the bodies inside of a statement.
 pub(in crate::explain) fn bodies(statement: &Statement) -> Vec<&[Statement]> {
     match &statement.kind {
         StatementKind::If {
@@ -382,7 +392,7 @@ pub(in crate::explain) fn bodies(statement: &Statement) -> Vec<&[Statement]> {
     }
 }
 
-/// Names that statements assign, or change in place.
+/// Collects the names that statements assign, or change in place.
 pub(super) fn assigned_names(body: &[Statement], names: &mut Vec<String>) {
     let mut add = |expression: &Expression| {
         let mut found = Vec::new();
@@ -397,7 +407,7 @@ pub(super) fn assigned_names(body: &[Statement], names: &mut Vec<String>) {
             StatementKind::Expression(expression) => {
                 if let ExpressionKind::Call { function, .. } = &expression.kind
                     && let ExpressionKind::Attribute { object, name } = &function.kind
-                    && crate::term::CHANGING.contains(&name.as_str())
+                    && crate::term::MUTATING_METHODS.contains(&name.as_str())
                 {
                     add(object);
                 }
@@ -410,7 +420,7 @@ pub(super) fn assigned_names(body: &[Statement], names: &mut Vec<String>) {
     }
 }
 
-/// Whether a round may be the last one because of a `break`.
+/// Returns true if a round may be the last one because of a `break`.
 pub(super) fn breaks(body: &[Statement]) -> bool {
     body.iter().any(|statement| match &statement.kind {
         StatementKind::Break => true,
@@ -421,7 +431,7 @@ pub(super) fn breaks(body: &[Statement]) -> bool {
     })
 }
 
-/// What an entry or an element lies in.
+/// Returns the collection that an entry or element is part of.
 pub(super) fn holder(expression: &Expression) -> &Expression {
     match &expression.kind {
         ExpressionKind::Subscript { object, .. } => holder(object),
@@ -429,11 +439,11 @@ pub(super) fn holder(expression: &Expression) -> &Expression {
     }
 }
 
-/// What `sorted(…)` sorts, if it does nothing else.
+/// Returns the argument of `sorted(…)` without other arguments.
 fn sorted(term: &Term) -> Option<&Term> {
     let Term::Call(call) = term else { return None };
     match (&call.callee, call.arguments.as_slice()) {
-        (Callee::Function { module: None, name }, [inner])
+        (CallTarget::Function { module: None, name }, [inner])
             if name == "sorted" && call.keywords.is_empty() =>
         {
             Some(inner)
@@ -442,14 +452,14 @@ fn sorted(term: &Term) -> Option<&Term> {
     }
 }
 
-/// Whether events may come to something else in another order.
+/// Returns true if another order of the events may have another result.
 fn order_matters(events: &[Event]) -> bool {
     events.iter().any(|event| match &event.kind {
         EventKind::Change { change, .. } => match change {
-            Change::Delete(_) => false,
-            Change::Assign { target, .. } => !matches!(target, Term::Item { .. }),
-            Change::Augment { value, .. } => value.type_of() != Type::Number,
-            Change::Call(call) => {
+            EffectTerm::Delete(_) => false,
+            EffectTerm::Assign { target, .. } => !matches!(target, Term::Item { .. }),
+            EffectTerm::Augment { value, .. } => value.type_of() != Type::Number,
+            EffectTerm::Call(call) => {
                 let target = crate::explain::flow::changed_by_call(call);
                 !target.is_some_and(|target| {
                     matches!(target.type_of(), Type::Set(_) | Type::Dictionary(..))

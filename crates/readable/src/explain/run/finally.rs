@@ -1,4 +1,4 @@
-//! What is done at last, however a `try` is left: who returns, or fails with what nobody catches, comes past it.
+//! Executes `finally`: every path that returns, or fails with an uncaught error, passes it.
 
 use testwright_source::Range;
 use testwright_source::tree::{Statement, StatementKind};
@@ -6,18 +6,18 @@ use testwright_source::tree::{Statement, StatementKind};
 use super::{Execution, Frame, Path};
 use crate::explain::flow::Event;
 
-/// The last part of a `try`, and the places from which it is come to.
+/// `finally` part of a `try`, and the places from which it is reached.
 #[derive(Debug, Clone)]
 pub(super) struct Finally<'w> {
     body: &'w [Statement],
-    /// Where someone may return.
+    /// Range in which a return passes it.
     returns: Range,
-    /// Where someone may fail without being caught here.
+    /// Range in which an uncaught failure passes it.
     fails: Range,
 }
 
 impl<'w> Frame<'w> {
-    /// The same frame inside of a `try`.
+    /// Returns the frame inside of a `try`.
     pub(super) fn finally(&self, statement: &'w Statement) -> Frame<'w> {
         let mut frame = self.clone();
         if let StatementKind::Try {
@@ -46,7 +46,7 @@ impl<'w> Frame<'w> {
 }
 
 impl<'w> Execution<'w> {
-    /// Does what is still to be done when a statement leaves, innermost first.
+    /// Executes the pending `finally` parts when a statement leaves, innermost first.
     pub(super) fn at_last(
         &self,
         leaving: &Statement,

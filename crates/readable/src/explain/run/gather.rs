@@ -1,5 +1,5 @@
-//! Loops that do nothing but gather something into locals (Y9): a sum, a list, a set, a dictionary, or whether there was one.
-//! They are expressions, and the reader sees no loop at all.
+//! Rewrites loops that only gather something into locals as expressions: a sum, a list, a set, a
+//! dictionary, or whether there was one (Y9). The reader sees no loop.
 
 use testwright_source::Range;
 use testwright_source::tree::{Expression, Operator, Statement, StatementKind};
@@ -8,16 +8,16 @@ use super::assign::is_fresh;
 use super::cycle::{Cycle, assigned_names, bind};
 use super::scope::{combined, negated};
 use super::{Execution, Frame, Path};
-use crate::addition::{Added, addition};
-use crate::term::{Clause, Form, Reference, Role, Term, Type};
-use crate::value::Value;
+use crate::accumulation::{Accumulation, parse_accumulation};
+use crate::term::{ComprehensionKind, ForClause, NameReference, NameRole, Term, Type};
+use crate::value::PythonValue;
 
-/// What one statement of such a loop adds to a local, and for which rounds.
+/// Value that one statement of such a loop adds to a local, and the rounds in which it does.
 #[derive(Debug, Clone)]
 struct Addition {
     name: String,
     what: What,
-    clauses: Vec<Clause>,
+    clauses: Vec<ForClause>,
 }
 
 #[derive(Debug, Clone)]
@@ -30,16 +30,17 @@ enum What {
     Member(Term),
     /// `d[k] = v`.
     Entry(Term, Term),
-    /// `found = v`, the same in every round.
+    /// `found = v`, equal in every round.
     Mark(Term),
 }
 
 impl<'w> Execution<'w> {
-    /// Whether a loop is an expression for each local that it changes; if so, they stand for these from now on.
+    /// Rewrites a loop as an expression for each local that it changes. Returns false if that is
+    /// not possible.
     pub(super) fn gather(
         &self,
         cycle: &Cycle<'w>,
-        clause: Clause,
+        clause: ForClause,
         inside: &Path,
         path: &mut Path,
         frame: &Frame<'w>,
@@ -51,10 +52,10 @@ impl<'w> Execution<'w> {
         if !changed.iter().all(is_local) {
             return false;
         }
-        // What the rounds before have gathered has no words, so nothing may ask for it.
+        // The result of the rounds so far has no phrase, so nothing may read it.
         let mut inside = inside.clone();
         for name in &changed {
-            let unknown = Reference::new(name.clone(), Role::Local);
+            let unknown = NameReference::new(name.clone(), NameRole::Local);
             inside.locals.insert(name.clone(), unknown.into());
         }
         let mut additions = Vec::new();
@@ -69,7 +70,7 @@ impl<'w> Execution<'w> {
         let asks = |term: &Term| {
             self.expanded(term).any(&|part| {
                 matches!(part, Term::Reference(one)
-                    if one.role == Role::Local && changed.contains(&one.name))
+                    if one.role == NameRole::Local && changed.contains(&one.name))
             })
         };
         if additions.iter().any(|one| one.terms().any(asks)) {
@@ -88,12 +89,13 @@ impl<'w> Execution<'w> {
         true
     }
 
-    /// What statements add, if they do nothing else. `clauses` are the loops around them, with their conditions.
+    /// Returns the additions of statements that do nothing else. `clauses` are the enclosing loops
+    /// with their conditions.
     fn additions(
         &self,
         body: &'w [Statement],
         mut inside: Path,
-        clauses: &mut Vec<Clause>,
+        clauses: &mut Vec<ForClause>,
         frame: &Frame<'w>,
         found: &mut Vec<Addition>,
     ) -> Option<()> {
@@ -111,7 +113,7 @@ impl<'w> Execution<'w> {
                     if otherwise.is_empty()
                         && matches!(body.as_slice(), [one] if one.kind == StatementKind::Continue)
                     {
-                        // The rest is for the others.
+                        // The remaining statements are for the other elements.
                         clauses.last_mut()?.conditions.push(negated(condition));
                         continue;
                     }
@@ -140,7 +142,7 @@ impl<'w> Execution<'w> {
                 } if otherwise.is_empty() => {
                     let iterable = self.term(iterable, &inside, frame);
                     let (targets, inside) = bound(target, &iterable, &inside);
-                    clauses.push(Clause {
+                    clauses.push(ForClause {
                         targets,
                         iterable,
                         conditions: vec![],
@@ -158,7 +160,7 @@ impl<'w> Execution<'w> {
                             clauses,
                         });
                         if let What::Mark(_) = found.last()?.what {
-                            // Once it is marked, further rounds change nothing.
+                            // Once it is set, further rounds change nothing.
                             return (body.len() == 1 || ends(body)).then_some(());
                         }
                     }
@@ -170,7 +172,7 @@ impl<'w> Execution<'w> {
         Some(())
     }
 
-    /// A local of the round itself: what it is given stands for it.
+    /// Substitutes a local of the round by its value.
     fn own_local(
         &self,
         statement: &'w Statement,
@@ -193,7 +195,7 @@ impl<'w> Execution<'w> {
         Some(())
     }
 
-    /// What a single statement adds to which name.
+    /// Returns the name and the addition of a single statement.
     fn addition<'s>(
         &self,
         statement: &'s Statement,
@@ -203,20 +205,20 @@ impl<'w> Execution<'w> {
         let term = |one: &Expression| self.term(one, inside, frame);
         let is_outer = |name: &str| {
             matches!(inside.locals.get(name), Some(Term::Reference(one))
-                if one.role == Role::Local && one.name == name)
+                if one.role == NameRole::Local && one.name == name)
         };
-        let (name, added) = addition(statement)?;
+        let (name, added) = parse_accumulation(statement)?;
         let what = match added {
-            Added::Sum(value) => What::Sum(term(value)),
-            Added::Element(element) => What::Element(term(element)),
-            Added::Member(element) => What::Member(term(element)),
-            Added::Entry(key, value) => What::Entry(term(key), term(value)),
-            Added::Mark(value) => What::Mark(term(value)),
+            Accumulation::Sum(value) => What::Sum(term(value)),
+            Accumulation::Element(element) => What::Element(term(element)),
+            Accumulation::Member(element) => What::Member(term(element)),
+            Accumulation::Entry(key, value) => What::Entry(term(key), term(value)),
+            Accumulation::Assigned(value) => What::Mark(term(value)),
         };
         is_outer(name).then_some((name, what))
     }
 
-    /// What a local stands for behind the loop.
+    /// Returns the value of a local after the loop.
     fn total(
         &self,
         name: &str,
@@ -240,7 +242,7 @@ impl<'w> Execution<'w> {
         let total = match addition.what {
             What::Sum(element) => {
                 let value = start.as_value().filter(|value| value.is_number())?;
-                let all = comprehension(Form::Generator, element, clauses);
+                let all = comprehension(ComprehensionKind::Generator, element, clauses);
                 let sum = Term::call("sum", vec![all]);
                 joined(Operator::Add, value.as_integer() == Some(0), sum)
             }
@@ -248,20 +250,20 @@ impl<'w> Execution<'w> {
                 let is_list = matches!(start.type_of(), Type::List(_)) && is_fresh(&start);
                 is_list.then_some(())?;
                 let is_empty =
-                    matches!(start.as_value(), Some(Value::List(items)) if items.is_empty());
-                let all = comprehension(Form::List, element, clauses);
+                    matches!(start.as_value(), Some(PythonValue::List(items)) if items.is_empty());
+                let all = comprehension(ComprehensionKind::List, element, clauses);
                 joined(Operator::Add, is_empty, all)
             }
             What::Member(element) => {
                 let is_set = matches!(start.type_of(), Type::Set(_)) && is_fresh(&start);
                 is_set.then_some(())?;
                 let is_empty =
-                    matches!(start.as_value(), Some(Value::Set(items)) if items.is_empty());
-                let all = comprehension(Form::Set, element, clauses);
+                    matches!(start.as_value(), Some(PythonValue::Set(items)) if items.is_empty());
+                let all = comprehension(ComprehensionKind::Set, element, clauses);
                 joined(Operator::BitOr, is_empty, all)
             }
             What::Entry(key, value) => {
-                let is_empty = matches!(start.as_value(), Some(Value::Dictionary(entries)) if entries.is_empty());
+                let is_empty = matches!(start.as_value(), Some(PythonValue::Dictionary(entries)) if entries.is_empty());
                 is_empty.then_some(())?;
                 Term::DictionaryComprehension {
                     key: Box::new(key),
@@ -284,7 +286,7 @@ impl<'w> Execution<'w> {
 }
 
 impl Addition {
-    /// Everything that it speaks of.
+    /// Iterates over all terms of an addition.
     fn terms(&self) -> impl Iterator<Item = &Term> {
         let (first, second) = match &self.what {
             What::Entry(key, value) => (key, Some(value)),
@@ -300,7 +302,7 @@ impl Addition {
     }
 }
 
-fn comprehension(form: Form, element: Term, clauses: Vec<Clause>) -> Term {
+fn comprehension(form: ComprehensionKind, element: Term, clauses: Vec<ForClause>) -> Term {
     Term::Comprehension {
         form,
         element: Box::new(element),
@@ -308,8 +310,8 @@ fn comprehension(form: Form, element: Term, clauses: Vec<Clause>) -> Term {
     }
 }
 
-/// The conditions of the innermost loop as what is asked of each: `(c for v in X)`.
-fn one_condition(mut clauses: Vec<Clause>) -> Option<Term> {
+/// Turns the conditions of the innermost loop into the element: `(c for v in X)`.
+fn one_condition(mut clauses: Vec<ForClause>) -> Option<Term> {
     let last = clauses.last_mut()?;
     let mut conditions = std::mem::take(&mut last.conditions);
     let condition = match conditions.len() {
@@ -317,11 +319,16 @@ fn one_condition(mut clauses: Vec<Clause>) -> Option<Term> {
         1 => conditions.pop()?,
         _ => Term::And(conditions),
     };
-    Some(comprehension(Form::Generator, condition, clauses))
+    Some(comprehension(
+        ComprehensionKind::Generator,
+        condition,
+        clauses,
+    ))
 }
 
-/// What a loop binds is called inside of it, and what is known there. A variable of the same name that is bound outside
-/// and meant by what is known inside, such as the argument of a helper, is another one.
+/// Returns the names that a loop binds, and the knowledge inside of it. An outer variable of the
+/// same name that is still referred to inside, such as the argument of a helper, is a different
+/// one.
 pub(super) fn bound(target: &Expression, iterable: &Term, outside: &Path) -> (Vec<String>, Path) {
     let mut names = Vec::new();
     bind(target, &iterable.type_of().element(), &mut names);
@@ -336,19 +343,19 @@ pub(super) fn bound(target: &Expression, iterable: &Term, outside: &Path) -> (Ve
         while is_meant(&called) {
             called.insert_str(0, "other_");
         }
-        let variable = Reference::new(called.clone(), Role::Variable).with_type(type_);
+        let variable = NameReference::new(called.clone(), NameRole::Variable).with_type(type_);
         inside.locals.insert(name, variable.into());
         targets.push(called);
     }
     (targets, inside)
 }
 
-/// Both sides of an `if` add to the same names: what they add depends on the condition.
+/// Combines the additions of both sides of an `if` to the same names, depending on the condition.
 fn either(
     condition: &Term,
     then: Vec<Addition>,
     otherwise: Vec<Addition>,
-    clauses: &[Clause],
+    clauses: &[ForClause],
 ) -> Option<Vec<Addition>> {
     if then.len() != otherwise.len() {
         return None;
@@ -359,7 +366,7 @@ fn either(
         otherwise: Box::new(other),
     };
     let is_plain = |one: &Addition| {
-        let given = |all: &[Clause]| all.iter().map(|one| one.conditions.len()).sum::<usize>();
+        let given = |all: &[ForClause]| all.iter().map(|one| one.conditions.len()).sum::<usize>();
         one.clauses.len() == clauses.len() && given(&one.clauses) == given(clauses) + 1
     };
     then.into_iter()
@@ -386,7 +393,7 @@ fn either(
         .collect()
 }
 
-/// Whether all that follows the first statement is the end of the loop.
+/// Returns true if everything after the first statement is the end of the loop.
 fn ends(body: &[Statement]) -> bool {
     matches!(body, [_, last] if last.kind == StatementKind::Break)
 }

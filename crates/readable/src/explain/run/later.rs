@@ -1,18 +1,18 @@
-//! Whether a name is read further on before it is given something else.
+//! Finds out if a name is read later, before it gets another value.
 
 use testwright_source::Range;
 use testwright_source::tree::{Statement, StatementKind};
 
 use super::cycle::bodies;
 
-/// What is found out about a name on the way.
+/// First use of a name.
 #[derive(PartialEq)]
 enum Use {
     Read,
     Given,
 }
 
-/// Whether statements read a name that was given something before them.
+/// Returns true if statements read a value that a name had before them.
 pub(super) fn reads<'s>(
     statements: impl IntoIterator<Item = &'s Statement>,
     name: &str,
@@ -55,7 +55,7 @@ fn used(statement: &Statement, name: &str, text: &str) -> Option<Use> {
     is_read.then_some(Use::Read)
 }
 
-/// Whether a name is written somewhere in a text.
+/// Returns true if a name occurs in a text.
 fn mentions(text: &str, name: &str) -> bool {
     let is_part = |letter: char| letter.is_alphanumeric() || letter == '_';
     text.split(|letter| !is_part(letter))

@@ -1,44 +1,47 @@
-//! Locals: each assignment gives a name to a term. Whether a reader is told the name or the term is decided at the end (L6).
+//! Locals: each assignment gives a name to a term. At the end it is decided whether a reader gets
+//! the name or the term (L6).
 
 use testwright_source::Range;
 use testwright_source::tree::{Expression, ExpressionKind};
 
 use super::{Execution, Frame, Path};
-use crate::property::children;
-use crate::term::{Reference, Role, Term};
+use crate::property::child_expressions;
+use crate::term::{NameReference, NameRole, Term};
 
-/// What a local was given.
+/// Value of a local.
 #[derive(Debug, Clone)]
 pub(crate) struct Definition {
     pub(crate) name: String,
     pub(crate) value: Term,
     pub(crate) range: Range,
-    /// How large the value is with all locals in it written out.
+    /// Size of the value with all its locals written out.
     size: usize,
 }
 
-/// Larger terms are left as they are: two are not compared, and no helper is looked into whose result would be one.
+/// Maximum size of a term to process. Larger terms are not compared, and helpers with such a result
+/// are not inlined.
 pub(super) const LARGEST: usize = 2_000;
 
-/// Between the name of a local and the number of its definition; no identifier has such a character.
+/// Separator between the name of a local and the number of its definition. No identifier contains
+/// it.
 const MARK: char = '\u{0}';
 
-/// The number of the definition that a reference stands for.
-pub(crate) fn number_of(reference: &Reference) -> Option<usize> {
+/// Returns the number of the definition that a reference stands for.
+pub(crate) fn number_of(reference: &NameReference) -> Option<usize> {
     let (_, number) = reference.name.split_once(MARK)?;
     number.parse().ok()
 }
 
-/// The name of a local without the number.
-pub(crate) fn name_of(reference: &Reference) -> &str {
+/// Returns the name of a local without the number.
+pub(crate) fn name_of(reference: &NameReference) -> &str {
     let name = reference.name.split(MARK).next();
     name.unwrap_or(&reference.name)
 }
 
 impl<'w> Execution<'w> {
-    /// `(name := value)` anywhere in an expression gives the name to the value, and then it is that value.
+    /// Assigns names in `(name := value)` anywhere in an expression.
     pub(super) fn name_inside(&self, expression: &Expression, path: &mut Path, frame: &Frame<'w>) {
-        for child in children(expression) {
+        for child in child_expressions(expression) {
             self.name_inside(child, path, frame);
         }
         if let ExpressionKind::Named { target, value } = &expression.kind
@@ -52,17 +55,17 @@ impl<'w> Execution<'w> {
 }
 
 impl Execution<'_> {
-    /// A definition by its number.
+    /// Returns a definition by its number.
     pub(crate) fn definition(&self, number: usize) -> Option<Definition> {
         self.definitions.borrow().get(number).cloned()
     }
 
-    /// How many definitions there are.
+    /// Returns the number of definitions.
     pub(crate) fn definitions(&self) -> usize {
         self.definitions.borrow().len()
     }
 
-    /// A term that stands for a local; short terms stand for themselves.
+    /// Defines a local, and returns a term for it. Short terms stand for themselves.
     pub(super) fn define(&self, name: &str, value: Term, range: &Range) -> Term {
         let is_short = match &value {
             Term::Value(_) | Term::Reference(_) => true,
@@ -82,14 +85,16 @@ impl Execution<'_> {
             range: range.clone(),
             size,
         });
-        let reference = Reference::new(format!("{name}{MARK}{number}"), Role::Local);
+        let reference = NameReference::new(format!("{name}{MARK}{number}"), NameRole::Local);
         reference.with_type(type_).into()
     }
 
-    /// A name for the result of an unknown call: it is told by that name only (R6), but two results are never the same.
-    pub(super) fn result(&self, name: &str, path: &mut Path) -> Reference {
-        // A number beyond all definitions: nothing stands behind it.
-        let reference = Reference::new(format!("{name}{MARK}r{}", self.fresh()), Role::Local);
+    /// Creates a name for the result of an unknown call. The reader gets only that name (R6), but
+    /// two results are never equal.
+    pub(super) fn result(&self, name: &str, path: &mut Path) -> NameReference {
+        // A number beyond all definitions has no definition.
+        let reference =
+            NameReference::new(format!("{name}{MARK}r{}", self.fresh()), NameRole::Local);
         path.locals
             .insert(name.to_owned(), Term::Reference(reference.clone()));
         reference
@@ -98,7 +103,7 @@ impl Execution<'_> {
     fn fresh(&self) -> usize {
         let mut definitions = self.definitions.borrow_mut();
         let number = definitions.len();
-        // The number must not be given again.
+        // The number must not be used again.
         definitions.push(Definition {
             name: String::new(),
             value: Term::Tuple(vec![]),
@@ -122,7 +127,7 @@ impl Execution<'_> {
         inside.fold(1_usize, usize::saturating_add)
     }
 
-    /// The term with all locals written out, unless that would make it too large.
+    /// Returns a term with all locals written out, unless that would make it too large.
     pub(crate) fn expanded(&self, term: &Term) -> Term {
         if self.expanded_size(term) > LARGEST {
             return term.clone();
@@ -131,7 +136,7 @@ impl Execution<'_> {
     }
 
     fn written_out(&self, term: &Term) -> Term {
-        term.replaced(&mut |part| match part {
+        term.map_parts(&mut |part| match part {
             Term::Reference(reference) => {
                 let number = number_of(reference)?;
                 let value = self.definitions.borrow().get(number)?.value.clone();
@@ -141,7 +146,7 @@ impl Execution<'_> {
         })
     }
 
-    /// Whether a term is too large to be repeated.
+    /// Returns true if a term is too large to be repeated.
     pub(crate) fn is_too_large(&self, term: &Term) -> bool {
         self.expanded_size(term) > LARGEST
     }

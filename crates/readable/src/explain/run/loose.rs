@@ -1,14 +1,14 @@
-//! Locals for which there is no expression, because what they are given depends on rounds or failures: they are told of like
-//! state variables.
+//! Loose locals: their value depends on rounds or failures, so they have no expression and are
+//! described like state variables.
 
 use testwright_source::Range;
 
 use super::{Execution, Path, event};
 use crate::explain::flow::{Event, EventKind};
-use crate::term::{Change, Reference, Role, Term};
+use crate::term::{EffectTerm, NameReference, NameRole, Term};
 
 impl Execution<'_> {
-    /// From now on a local is told of like a variable: its changes are events.
+    /// Makes a local loose: from now on its changes are events.
     pub(super) fn loosen(
         &self,
         name: &str,
@@ -36,7 +36,7 @@ impl Execution<'_> {
         let type_ = value.type_of();
         let target = loose(name);
         let kind = EventKind::Change {
-            change: Change::Assign {
+            change: EffectTerm::Assign {
                 target: target.clone(),
                 value,
             },
@@ -53,7 +53,7 @@ impl Execution<'_> {
 }
 
 impl Path {
-    /// A local that is going to be told of like a variable, and is not given anything yet.
+    /// Marks a local as loose before it has a value.
     pub(super) fn hold(&mut self, name: &str) {
         self.loose.insert(name.to_owned());
         self.locals.insert(name.to_owned(), loose(name));
@@ -61,5 +61,5 @@ impl Path {
 }
 
 pub(super) fn loose(name: &str) -> Term {
-    Reference::new(name, Role::Local).into()
+    NameReference::new(name, NameRole::Local).into()
 }

@@ -1,5 +1,6 @@
-//! Helpers that do something on some of their ways, asked in the middle of a statement, as in `if withdraw(amount): …`: the ways
-//! of the action part as those of the helper do, and each goes on with the statement, for which the answer is known.
+//! Executes helpers that act on some of their paths, called in the middle of a statement, as in
+//! `if withdraw(amount): …`. The path of the action splits as that of the helper does, and each
+//! branch continues with the statement, with a known result.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -9,15 +10,15 @@ use testwright_source::tree::{Statement, StatementKind};
 
 use super::taken::meddles;
 use super::{Ended, Execution, Frame, Path, Work, evaluated};
-use crate::explain::flow::{End, Event, Flow};
+use crate::explain::flow::{End, Event, ExecutionFlow};
 use crate::term::Term;
-use crate::value::Value;
+use crate::value::PythonValue;
 
-/// Where it goes on with what a helper returns.
+/// Continuation of a statement with the result of a helper.
 #[derive(Debug)]
 pub(super) struct Onward<'w> {
     statement: &'w Statement,
-    /// Where the helper is called.
+    /// Place of the call.
     call: Range,
     work: Work<'w>,
     locals: BTreeMap<String, Term>,
@@ -26,7 +27,7 @@ pub(super) struct Onward<'w> {
 }
 
 impl<'w> Execution<'w> {
-    /// Parts the ways at the helper that a statement asks, if there is one that does something on some ways only.
+    /// Splits the path at a helper that a statement calls, if it acts on some of its paths only.
     pub(super) fn part(
         &self,
         statement: &'w Statement,
@@ -35,7 +36,7 @@ impl<'w> Execution<'w> {
         frame: &Frame<'w>,
         events: &mut Vec<Event>,
     ) -> Option<End> {
-        // Elsewhere what follows is not at hand.
+        // Elsewhere the following statements are not available.
         let is_outermost = frame.counts && frame.onward.is_none() && path.given.is_empty();
         let expression = evaluated(statement).filter(|_| is_outermost)?;
         let found = self.doing(expression, is_whole(statement), path, frame);
@@ -67,7 +68,8 @@ impl<'w> Execution<'w> {
         Some(ended.flow.end)
     }
 
-    /// Whether ways part at a helper that statements ask, so that what follows must be at hand.
+    /// Returns true if the path splits at a helper that statements call, so that the following
+    /// statements are needed.
     pub(super) fn parts_inside(&self, body: &[Statement], path: &Path, frame: &Frame<'w>) -> bool {
         let is_outermost = frame.counts && frame.onward.is_none();
         let asks = |statement: &Statement| {
@@ -92,7 +94,7 @@ impl<'w> Execution<'w> {
             })
     }
 
-    /// The end of a way, or what it goes on with.
+    /// Ends a path, or continues it.
     pub(super) fn finish(
         &self,
         mut events: Vec<Event>,
@@ -102,13 +104,13 @@ impl<'w> Execution<'w> {
     ) -> Ended {
         let answer = match &end {
             End::Return { value, .. } => Some(value.clone()),
-            End::Open => Some(Value::Nothing.into()),
+            End::Open => Some(PythonValue::Nothing.into()),
             _ => None,
         };
         let (Some(onward), Some(answer)) = (&frame.onward, answer) else {
             self.count(&end, frame);
             return Ended {
-                flow: Flow { events, end },
+                flow: ExecutionFlow { events, end },
                 path,
             };
         };
@@ -125,7 +127,7 @@ impl<'w> Execution<'w> {
         let next = self.run(work, path, &onward.frame);
         events.extend(next.flow.events);
         Ended {
-            flow: Flow {
+            flow: ExecutionFlow {
                 events,
                 end: next.flow.end,
             },
@@ -134,7 +136,7 @@ impl<'w> Execution<'w> {
     }
 }
 
-/// Whether a statement is nothing but an expression, which it looks into itself.
+/// Returns true if a statement is only an expression, which handles the call itself.
 fn is_whole(statement: &Statement) -> bool {
     matches!(
         statement.kind,

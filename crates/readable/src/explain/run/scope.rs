@@ -1,4 +1,5 @@
-//! What names stand for inside of an action, and helpers that are read as if they were written there (Y2).
+//! Meaning of names inside of an action, and inlining of helpers: a call is replaced by the
+//! helper's body (Y2).
 
 use std::collections::BTreeMap;
 
@@ -6,32 +7,34 @@ use testwright_source::Range;
 use testwright_source::tree::ParameterKind;
 
 use super::{EARLIER, Execution, Frame, Path, globals};
-use crate::explain::flow::{End, Event, EventKind, Flow};
+use crate::explain::flow::{End, Event, EventKind, ExecutionFlow};
 use crate::explain::locate::Callable;
-use crate::term::{Call, Callee, Change, Reference, Role, Scope, Term, Type};
-use crate::value::Value;
+use crate::term::{
+    CallTarget, CallTerm, EffectTerm, NameReference, NameRole, NameScope, Term, Type,
+};
+use crate::value::PythonValue;
 
-/// What names stand for at a point of a way.
+/// Scope of names at a point of a path.
 pub(super) struct View<'v, 'w> {
     pub(super) execution: &'v Execution<'w>,
     pub(super) path: &'v Path,
     pub(super) frame: &'v Frame<'w>,
 }
 
-impl Scope for View<'_, '_> {
-    fn expression(&self, range: &Range) -> Option<Term> {
+impl NameScope for View<'_, '_> {
+    fn resolve_expression(&self, range: &Range) -> Option<Term> {
         let taken = self.path.taken(range)?;
         let made = self.execution.made(&taken, self.path);
         Some(made.unwrap_or(taken))
     }
 
-    fn name(&self, name: &str) -> Option<Term> {
+    fn resolve_name(&self, name: &str) -> Option<Term> {
         let local = self.path.locals.get(name).cloned();
         let local = local.map(|value| self.path.met_again(value));
         local.or_else(|| self.execution.world.global(name, &self.path.versions))
     }
 
-    fn attribute(&self, object: &str, name: &str) -> Option<Term> {
+    fn resolve_attribute(&self, object: &str, name: &str) -> Option<Term> {
         if self.frame.receiver.as_deref() != Some(object) {
             return None;
         }
@@ -40,7 +43,7 @@ impl Scope for View<'_, '_> {
         if world.parts.helpers.contains_key(&key) {
             return None;
         }
-        // An attribute that is neither set at the start nor a constant is remembered all the same.
+        // An attribute that is neither set at the start nor a constant is still a variable.
         let unlisted = || Some(self.state(name));
         world
             .constant(&key, 0)
@@ -48,17 +51,18 @@ impl Scope for View<'_, '_> {
             .or_else(unlisted)
     }
 
-    fn call(&self, call: &Call) -> Option<Term> {
+    fn resolve_call(&self, call: &CallTerm) -> Option<Term> {
         match (&call.callee, call.arguments.as_slice()) {
-            (Callee::Function { module: None, name }, [inner]) if name == EARLIER => {
+            (CallTarget::Function { module: None, name }, [inner]) if name == EARLIER => {
                 return Some(Term::Earlier(Box::new(inner.clone())));
             }
-            // A method of the machine that stands elsewhere: only its name is known.
-            (Callee::Other(Term::Reference(method)), _)
-                if matches!(method.role, Role::State { .. }) && self.frame.receiver.is_some() =>
+            // A method that is defined elsewhere: only its name is known.
+            (CallTarget::Other(Term::Reference(method)), _)
+                if matches!(method.role, NameRole::State { .. })
+                    && self.frame.receiver.is_some() =>
             {
-                return Some(Term::Call(Box::new(Call {
-                    callee: Callee::Function {
+                return Some(Term::Call(Box::new(CallTerm {
+                    callee: CallTarget::Function {
                         module: None,
                         name: method.name.clone(),
                     },
@@ -76,7 +80,7 @@ impl Scope for View<'_, '_> {
         let parts = self.execution.world.parts;
         let first = name.split('.').next().unwrap_or(name);
         let is_imported = parts.imported.iter().any(|known| known == first);
-        // `from m import Thing` brings a class, whose methods are no functions.
+        // `from m import Thing` imports a class, whose methods are not functions.
         is_imported
             && !first.starts_with(char::is_uppercase)
             && !self.path.locals.contains_key(first)
@@ -86,15 +90,15 @@ impl Scope for View<'_, '_> {
 impl View<'_, '_> {
     fn state(&self, name: &str) -> Term {
         let version = self.path.versions.get(name).copied().unwrap_or_default();
-        Reference::new(name, Role::State { version }).into()
+        NameReference::new(name, NameRole::State { version }).into()
     }
 }
 
 impl<'w> Execution<'w> {
-    /// What a call of a helper does, if it can be looked into.
+    /// Returns the flow of a helper call, if the helper can be inlined.
     pub(super) fn inlined(
         &self,
-        call: &Call,
+        call: &CallTerm,
         path: &Path,
         frame: &Frame<'w>,
     ) -> Option<super::Ended> {
@@ -102,15 +106,15 @@ impl<'w> Execution<'w> {
         Some(self.body(&helper.body, path, &frame))
     }
 
-    /// A helper, what is known when it begins, and where its statements stand.
+    /// Returns a helper, the knowledge at its beginning, and its frame.
     pub(super) fn prepared(
         &self,
-        call: &Call,
+        call: &CallTerm,
         path: &Path,
         frame: &Frame<'w>,
     ) -> Option<(&'w Callable, Path, Frame<'w>)> {
         let helper = self.world.helper(call, frame.receiver.as_deref())?;
-        let is_method = matches!(call.callee, Callee::Method { .. });
+        let is_method = matches!(call.callee, CallTarget::Method { .. });
         let too_deep = frame.helpers.len() > self.world.limits.depth;
         if too_deep || frame.helpers.contains(&helper.name) {
             return None;
@@ -146,11 +150,11 @@ impl<'w> Execution<'w> {
         Some((helper, path, inner))
     }
 
-    /// The parameters of a helper and what they are given; nothing if they do not match.
+    /// Returns the parameters of a helper with their arguments, or `None` if they do not match.
     fn bound(
         &self,
         helper: &Callable,
-        call: &Call,
+        call: &CallTerm,
         is_method: bool,
     ) -> Option<BTreeMap<String, Term>> {
         let mut parameters = helper.parameters.iter().skip(usize::from(is_method));
@@ -193,7 +197,8 @@ impl<'w> Execution<'w> {
         Some(locals)
     }
 
-    /// A guard, invariant or the like as one condition (Y11); nothing if it does more than return something.
+    /// Returns a guard or invariant as one condition (Y11), or `None` if it does more than return a
+    /// value.
     pub(crate) fn condition(
         &self,
         callable: &'w Callable,
@@ -206,12 +211,12 @@ impl<'w> Execution<'w> {
     }
 }
 
-/// The value of a flow that does nothing but return one: a tree of returns becomes an expression (Y2), in a condition one of
-/// truth values (Y11).
-pub(super) fn pure(flow: Flow, in_condition: bool) -> Option<Term> {
+/// Returns the value of a flow that only returns one. A tree of returns becomes an expression (Y2),
+/// in a condition one of truth values (Y11).
+pub(super) fn pure(flow: ExecutionFlow, in_condition: bool) -> Option<Term> {
     if in_condition && let Some(results) = asked(&flow.events) {
         let term = value(flow.end, in_condition)?;
-        return Some(term.replaced(&mut |part| match part {
+        return Some(term.map_parts(&mut |part| match part {
             Term::Reference(reference) => results.get(&reference.name).cloned(),
             _ => None,
         }));
@@ -223,13 +228,13 @@ pub(super) fn pure(flow: Flow, in_condition: bool) -> Option<Term> {
     }
 }
 
-/// What events give that only ask the system, by the names of the results. Whoever only wants to know whether a condition
-/// holds is not told of what is asked on the way.
+/// Returns the results of events that only query the system, by the names of the results. A reader
+/// who needs only a condition does not need these events.
 fn asked(events: &[Event]) -> Option<BTreeMap<String, Term>> {
     let mut results: BTreeMap<String, Term> = BTreeMap::new();
     for event in events {
         let EventKind::Change {
-            change: Change::Call(call),
+            change: EffectTerm::Call(call),
             giving,
             ..
         } = &event.kind
@@ -239,7 +244,7 @@ fn asked(events: &[Event]) -> Option<BTreeMap<String, Term>> {
         let [result] = giving.as_slice() else {
             return None;
         };
-        let call = call.replaced(&mut |part| match part {
+        let call = call.map_parts(&mut |part| match part {
             Term::Reference(reference) => results.get(&reference.name).cloned(),
             _ => None,
         });
@@ -248,11 +253,11 @@ fn asked(events: &[Event]) -> Option<BTreeMap<String, Term>> {
     Some(results)
 }
 
-/// What an end comes to, if it is a value.
+/// Returns the value of an end, if it is one.
 fn value(end: End, in_condition: bool) -> Option<Term> {
     match end {
         End::Return { value, .. } => Some(value),
-        End::Open => Some(Value::Nothing.into()),
+        End::Open => Some(PythonValue::Nothing.into()),
         End::Split {
             condition,
             then,
@@ -267,11 +272,11 @@ fn value(end: End, in_condition: bool) -> Option<Term> {
     }
 }
 
-/// `then` if the condition holds, `otherwise` if not, as one term.
+/// Combines two values into one term: `then` if the condition holds, otherwise `otherwise`.
 pub(super) fn combined(condition: Term, then: Term, otherwise: Term, in_condition: bool) -> Term {
     let truth = |term: &Term| match term.as_value() {
-        Some(Value::Boolean(value)) => Some(*value),
-        Some(Value::Nothing) if in_condition => Some(false),
+        Some(PythonValue::Boolean(value)) => Some(*value),
+        Some(PythonValue::Nothing) if in_condition => Some(false),
         _ => None,
     };
     let is_boolean = |term: &Term| in_condition || term.type_of() == Type::Boolean;

@@ -1,15 +1,16 @@
-//! `a if c else b` where one of them does something, as in `stack.pop() if stack else None`: it is read like the `if` that it
-//! stands for (Y5), so that nothing is told of the side that is not taken.
+//! Executes `a if c else b` with an effect on one side, as in `stack.pop() if stack else None`,
+//! like an `if` statement (Y5). So the side that is not taken is not described.
 
 use testwright_source::Range;
 use testwright_source::tree::{Expression, ExpressionKind};
 
 use super::{Ended, Execution, Frame, Path};
-use crate::explain::flow::{End, Event, Flow};
-use crate::property::children;
+use crate::explain::flow::{End, Event, ExecutionFlow};
+use crate::property::child_expressions;
 
 impl<'w> Execution<'w> {
-    /// Does something with each side of a conditional expression, if a side has an effect; false if there is none.
+    /// Executes each side of a conditional expression, if one has an effect. Returns false if none
+    /// has.
     pub(super) fn each_side(
         &self,
         value: &Expression,
@@ -38,7 +39,7 @@ impl<'w> Execution<'w> {
                         go(side, &mut path, &mut events);
                         let end = End::Open;
                         Ended {
-                            flow: Flow { events, end },
+                            flow: ExecutionFlow { events, end },
                             path,
                         }
                     });
@@ -48,7 +49,7 @@ impl<'w> Execution<'w> {
         true
     }
 
-    /// `return a if c else b`, if a side has an effect: the ways part.
+    /// Executes `return a if c else b`, if one side has an effect: the path splits.
     pub(super) fn returned_side(
         &self,
         value: &Expression,
@@ -83,7 +84,7 @@ impl<'w> Execution<'w> {
         })
     }
 
-    /// The condition and the sides of a conditional expression that does something on a side.
+    /// Returns the condition and the sides of a conditional expression with an effect on one side.
     fn sides<'e>(
         &self,
         value: &'e Expression,
@@ -102,13 +103,13 @@ impl<'w> Execution<'w> {
         (acts(then) || acts(otherwise)).then_some((&**condition, [&**then, &**otherwise]))
     }
 
-    /// Whether an expression changes something that is known.
+    /// Returns true if an expression changes something known.
     fn acts(&self, expression: &Expression, path: &Path, frame: &Frame<'w>) -> bool {
         let takes = super::taken::taken_from(expression)
             .is_some_and(|object| self.term(object, path, frame).type_of().is_built_in());
         takes
             || self.helper_with_events(expression, path, frame).is_some()
-            || children(expression)
+            || child_expressions(expression)
                 .into_iter()
                 .any(|child| self.acts(child, path, frame))
     }

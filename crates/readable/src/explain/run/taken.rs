@@ -1,17 +1,17 @@
-//! What is taken out of a collection in the middle of an expression, as in `done.append(waiting.pop())`: first it is removed,
-//! which is an event of its own, and then it is the value (E6, E12).
+//! Executes removals in the middle of an expression, as in `done.append(waiting.pop())`: the
+//! removal is an event of its own (E6, E12), and the removed element is the value.
 
 use testwright_source::Range;
 use testwright_source::tree::{Expression, ExpressionKind, Statement, StatementKind};
 
 use super::{Execution, Frame, Path};
-use crate::explain::flow::{Event, Flow, Round};
-use crate::property::children;
+use crate::explain::flow::{Event, ExecutionFlow, Round};
+use crate::property::child_expressions;
 use crate::term::Term;
 
 impl<'w> Execution<'w> {
-    /// Takes out what a statement takes out before it does anything else. What an expression at such a place stands for
-    /// is known to the path until the next statement.
+    /// Executes the removals that a statement makes before anything else. The path knows the value
+    /// at each such place until the next statement.
     pub(super) fn take_out(
         &self,
         statement: &Statement,
@@ -23,12 +23,13 @@ impl<'w> Execution<'w> {
         let Some(expression) = super::evaluated(statement) else {
             return;
         };
-        // A whole expression that is taken out is read where it stands: it may have a name, or none at all.
+        // A removal that is the whole expression is handled by the statement: it may get a name, or
+        // none at all.
         let is_read_there = matches!(
             statement.kind,
             StatementKind::Assign { .. } | StatementKind::Return(_) | StatementKind::Expression(_)
         );
-        // What a loop goes through is neither old nor new (R10).
+        // The collection of a loop is neither old nor new (R10).
         let repeated = matches!(statement.kind, StatementKind::For { .. })
             .then(|| frame.repeated(Round::Each));
         self.take_out_of(
@@ -41,7 +42,8 @@ impl<'w> Execution<'w> {
         );
     }
 
-    /// The calls in an expression that change something whatever happens, in the order in which they are made.
+    /// Returns the calls in an expression that certainly change something, in the order of
+    /// execution.
     pub(super) fn doing<'e>(
         &self,
         expression: &'e Expression,
@@ -58,14 +60,15 @@ impl<'w> Execution<'w> {
             asks_others |= !acts && self.call_of_helper(call, path, frame).is_some();
             acts
         });
-        // What another helper looks at may be what this one changes.
+        // Another helper may read what this one changes.
         if asks_others {
             found.retain(|call| taken_from(call).is_some());
         }
         found
     }
 
-    /// Takes out what an expression takes out; a whole that `is_read_there` is left to its reader.
+    /// Executes the removals of an expression. A whole expression that `is_read_there` is left to
+    /// its statement.
     pub(super) fn take_out_of(
         &self,
         expression: &Expression,
@@ -91,7 +94,7 @@ impl<'w> Execution<'w> {
                 }
                 continue;
             };
-            // Whoever else asks for the collection would have to be told whether before or after.
+            // Another read of the collection would have to say if it comes before or after.
             let asked =
                 mentions(expression, object) - usize::from(receiver(expression) == Some(object));
             let others = asked > same(&found, object);
@@ -111,16 +114,20 @@ impl<'w> Execution<'w> {
 }
 
 impl Path {
-    /// What was taken out for the expression at this place.
+    /// Returns the value that was taken out for the expression at this place.
     pub(super) fn taken(&self, range: &Range) -> Option<Term> {
         let known = self.taken.iter().find(|(place, _)| place == range);
         known.map(|(_, value)| value.clone())
     }
 }
 
-/// Whether what a helper does changes something that the rest of an expression asks for: whoever is told of both would have
-/// to be told which comes first.
-pub(super) fn meddles(expression: &Expression, calls: &[&Expression], does: &Flow) -> bool {
+/// Returns true if helper calls change something that the rest of an expression reads, so that the
+/// description would have to say which comes first.
+pub(super) fn meddles(
+    expression: &Expression,
+    calls: &[&Expression],
+    does: &ExecutionFlow,
+) -> bool {
     let mut changed = Vec::new();
     for event in does.clone().settled() {
         event.changed(&mut changed);
@@ -134,12 +141,12 @@ fn asks(expression: &Expression, calls: &[&Expression], names: &[String]) -> boo
     }
     let named = expression.dotted().and_then(|words| words.last().copied());
     named.is_some_and(|name| names.iter().any(|one| one == name))
-        || children(expression)
+        || child_expressions(expression)
             .into_iter()
             .any(|child| asks(child, calls, names))
 }
 
-/// The calls that are made whatever happens, in the order in which they are made.
+/// Collects the calls that are certainly made, in the order of execution.
 fn collect<'e>(expression: &'e Expression, is_read_there: bool, found: &mut Vec<&'e Expression>) {
     match &expression.kind {
         ExpressionKind::And(operands) | ExpressionKind::Or(operands) => {
@@ -152,7 +159,7 @@ fn collect<'e>(expression: &'e Expression, is_read_there: bool, found: &mut Vec<
         | ExpressionKind::Comprehension { .. }
         | ExpressionKind::DictionaryComprehension { .. } => {}
         _ => {
-            for child in children(expression) {
+            for child in child_expressions(expression) {
                 collect(child, false, found);
             }
             if matches!(expression.kind, ExpressionKind::Call { .. }) && !is_read_there {
@@ -162,7 +169,7 @@ fn collect<'e>(expression: &'e Expression, is_read_there: bool, found: &mut Vec<
     }
 }
 
-/// The collection that something is taken out of.
+/// Returns the collection that a call removes something from.
 pub(super) fn taken_from(call: &Expression) -> Option<&Expression> {
     let ExpressionKind::Call { function, .. } = &call.kind else {
         return None;
@@ -177,7 +184,7 @@ pub(super) fn taken_from(call: &Expression) -> Option<&Expression> {
     }
 }
 
-/// The object whose method is called; the method sees it as it is when all arguments are known.
+/// Returns the object of a method call. The method sees it after all arguments are evaluated.
 fn receiver(expression: &Expression) -> Option<&Expression> {
     let ExpressionKind::Call { function, .. } = &expression.kind else {
         return None;
@@ -194,7 +201,7 @@ fn same(found: &[&Expression], object: &Expression) -> usize {
 }
 
 fn mentions(expression: &Expression, object: &Expression) -> usize {
-    let inside = children(expression).into_iter();
+    let inside = child_expressions(expression).into_iter();
     let inside: usize = inside.map(|child| mentions(child, object)).sum();
     inside + usize::from(expression == object)
 }

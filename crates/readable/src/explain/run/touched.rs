@@ -1,5 +1,6 @@
-//! What is changed in a place from which it cannot be told step by step, as in `sum(items.pop() for _ in range(n))`: that it may
-//! change is told all the same, so that nobody takes it for what it was.
+//! Changes in places that cannot be described step by step, as in
+//! `sum(items.pop() for _ in range(n))`. The possible change is still mentioned, so that a reader
+//! does not take the variable as unchanged.
 
 use std::collections::BTreeSet;
 
@@ -7,11 +8,11 @@ use testwright_source::Range;
 use testwright_source::tree::{Expression, ExpressionKind, Statement, StatementKind};
 
 use super::{Execution, Frame, Path, event};
-use crate::explain::flow::{End, Event, EventKind, Flow, changed_by_call, root};
-use crate::property::children;
+use crate::explain::flow::{End, Event, EventKind, ExecutionFlow, changed_by_call, root};
+use crate::property::child_expressions;
 use crate::term::Term;
 
-/// What a statement is going to change, and what it has changed when it begins.
+/// Variables that the calls of a statement change, with their versions before the statement.
 pub(super) struct Touched {
     names: BTreeSet<String>,
     events: usize,
@@ -19,7 +20,8 @@ pub(super) struct Touched {
 }
 
 impl<'w> Execution<'w> {
-    /// What the calls in a statement change, other than those that were told already. Of a condition it is told at once.
+    /// Returns the variables that the calls in a statement change, except those already described.
+    /// Changes of a statement with a body are mentioned at once, before the body.
     pub(super) fn touched(
         &self,
         statement: &Statement,
@@ -44,7 +46,7 @@ impl<'w> Execution<'w> {
         }
     }
 
-    /// Tells what has changed in a statement and was not told.
+    /// Mentions the changes of a statement that were not described.
     pub(super) fn tell_touched(
         &self,
         touched: &Touched,
@@ -56,7 +58,7 @@ impl<'w> Execution<'w> {
         if touched.names.is_empty() {
             return;
         }
-        let told = Flow {
+        let told = ExecutionFlow {
             events: events.get(touched.events..).unwrap_or_default().to_vec(),
             end: end.cloned().unwrap_or(End::Open),
         };
@@ -94,7 +96,7 @@ impl<'w> Execution<'w> {
         (!targets.is_empty()).then(|| event(kind, range))
     }
 
-    /// The variables that the calls in an expression change.
+    /// Collects the variables that the calls in an expression change.
     fn touches(
         &self,
         expression: &Expression,
@@ -106,7 +108,7 @@ impl<'w> Execution<'w> {
             return;
         }
         match &expression.kind {
-            // It is done when it is called, if ever.
+            // A lambda acts only when it is called.
             ExpressionKind::Lambda { .. } => return,
             ExpressionKind::Call { .. } => {
                 if let Some(ended) = self.helper_with_events(expression, path, frame) {
@@ -124,13 +126,13 @@ impl<'w> Execution<'w> {
             }
             _ => {}
         }
-        for child in children(expression) {
+        for child in child_expressions(expression) {
             self.touches(child, path, frame, names);
         }
     }
 }
 
-/// What a statement reads itself, without the statements inside of it.
+/// Returns the expressions that a statement reads itself, without the statements inside of it.
 pub(in crate::explain) fn read_by(statement: &Statement) -> Vec<&Expression> {
     match &statement.kind {
         StatementKind::While { condition, .. } => vec![condition],

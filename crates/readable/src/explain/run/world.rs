@@ -1,4 +1,4 @@
-//! What is the same for all actions of a model: its variables, its constants, its helpers, its limits.
+//! The parts that all actions of a model share: variables, constants, helpers, limits.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -7,22 +7,23 @@ use testwright_source::tree::{Expression, ExpressionKind, Statement, StatementKi
 
 use crate::explain::locate::{Callable, Parts, Start};
 use crate::idiom::Vocabulary;
-use crate::term::{Call, Callee, Reference, Role, Scope, Term, Type};
+use crate::term::{CallTarget, CallTerm, NameReference, NameRole, NameScope, Term, Type};
 
-/// The function that stands for `pre<(e)>` in what is read.
+/// Function that stands for `pre<(e)>` in the code that is read.
 pub(crate) const EARLIER: &str = "__earlier__";
 
-/// The function that stands for the first element of a filtered list, which has a phrase of its own (Y9).
+/// Function that stands for the first element of a filtered list, which has its own phrase (Y9).
 pub(crate) const FIRST: &str = "__first__";
 
-/// How far an explanation goes (6.6).
+/// Limits of an explanation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Outcomes of one action.
+    /// Maximum number of outcomes of one action.
     pub outcomes: usize,
-    /// How deep helpers are looked into.
+    /// Maximum depth of inlined helpers.
     pub depth: usize,
-    /// Statements that are executed for a whole model. A clock would make the text depend on the machine.
+    /// Maximum number of statements that are executed for a whole model. A time limit would make
+    /// the text depend on the machine.
     pub steps: usize,
 }
 
@@ -36,14 +37,14 @@ impl Default for Limits {
     }
 }
 
-/// What is the same for all actions of a model.
+/// Parts that all actions of a model share.
 pub(crate) struct World<'w> {
     pub(crate) parts: &'w Parts,
-    /// The text of the module, in which constants and helpers stand.
+    /// Text of the module with its constants and helpers.
     pub(crate) text: &'w str,
     pub(crate) vocabulary: &'w Vocabulary,
     pub(crate) limits: Limits,
-    /// Variables and what is known of their types.
+    /// Types of the variables, as far as they are known.
     pub(crate) types: BTreeMap<String, Type>,
     steps: Cell<usize>,
 }
@@ -72,7 +73,7 @@ impl<'w> World<'w> {
                 Start::Drawn(_) | Start::Nothing => Type::Unknown,
             };
             let type_ = match (type_, made_on_demand(&variable.start)) {
-                // What is `None` at the start becomes something else.
+                // A variable that starts as `None` becomes something else later.
                 (Type::Nothing, _) => Type::Unknown,
                 (Type::Dictionary(key, _), Some(value)) => Type::Dictionary(key, Box::new(value)),
                 (known, _) => known,
@@ -83,7 +84,7 @@ impl<'w> World<'w> {
         world
     }
 
-    /// A vocabulary as this model reads it: patterns may use the names of its constants.
+    /// Returns a vocabulary for this model, whose patterns may use the names of its constants.
     pub(crate) fn vocabulary_of(
         parts: &Parts,
         text: &str,
@@ -100,7 +101,8 @@ impl<'w> World<'w> {
         })
     }
 
-    /// What names of the module, and attributes as `self.name`, stand for before anything has happened.
+    /// Returns the meaning of the names of the module, and of attributes as `self.name`, before
+    /// anything has happened.
     pub(crate) fn known(&self) -> BTreeMap<String, Term> {
         let remembered = self.types.keys().filter_map(|name| {
             let term = self.global(name, &BTreeMap::new())?;
@@ -111,24 +113,25 @@ impl<'w> World<'w> {
         constants.chain(remembered).collect()
     }
 
-    /// One statement more; false if there were too many.
+    /// Counts one statement. Returns false if there were too many.
     pub(super) fn take_step(&self) -> bool {
         let left = self.steps.get();
         self.steps.set(left.saturating_sub(1));
         left > 0
     }
 
-    /// What a name of the module stands for.
+    /// Returns the meaning of a name of the module.
     pub(crate) fn global(&self, name: &str, versions: &BTreeMap<String, u32>) -> Option<Term> {
         if let Some(type_) = self.types.get(name) {
             let version = versions.get(name).copied().unwrap_or_default();
-            let reference = Reference::new(name, Role::State { version });
+            let reference = NameReference::new(name, NameRole::State { version });
             return Some(reference.with_type(type_.clone()).into());
         }
         self.constant(name, 0)
     }
 
-    /// The value of a constant, if it is one that can be written down (R7).
+    /// Returns the value of a constant, if it can be written down: a constant is replaced by its
+    /// value (R7).
     pub(super) fn constant(&self, name: &str, depth: usize) -> Option<Term> {
         let value = self.parts.constants.get(name)?;
         if depth > self.limits.depth {
@@ -138,7 +141,7 @@ impl<'w> World<'w> {
         term.as_value().is_some().then_some(term)
     }
 
-    /// The start value of a variable, which is what it was when the module was loaded.
+    /// Returns the value of a variable when the module was loaded.
     fn started(&self, name: &str, depth: usize) -> Option<Term> {
         let mut state = self.parts.state.iter();
         let variable = state.find(|variable| variable.name == name)?;
@@ -153,19 +156,21 @@ impl<'w> World<'w> {
     }
 
     fn constant_term(&self, value: &Expression, depth: usize) -> Term {
-        Term::read(value, self.text, &Constants { world: self, depth }).loaded()
+        Term::from_expression(value, self.text, &ModuleConstants { world: self, depth })
+            .evaluate_constant()
     }
 
-    /// The start value of a variable.
+    /// Returns the start value of a variable.
     pub(crate) fn start(&self, value: &Expression) -> Term {
         self.constant_term(value, 0)
     }
 
-    /// The helper that a call is a call of, if it can be looked into (Y2): not an action, and without words of its own.
-    pub(super) fn helper(&self, call: &Call, receiver: Option<&str>) -> Option<&'w Callable> {
+    /// Returns the helper that a call refers to, if it can be inlined (Y2): not an action, and
+    /// without words of its own.
+    pub(super) fn helper(&self, call: &CallTerm, receiver: Option<&str>) -> Option<&'w Callable> {
         let (key, name) = match &call.callee {
-            Callee::Function { module: None, name } => (name.clone(), name),
-            Callee::Method { object, name } => {
+            CallTarget::Function { module: None, name } => (name.clone(), name),
+            CallTarget::Method { object, name } => {
                 let Term::Reference(object) = object else {
                     return None;
                 };
@@ -175,13 +180,13 @@ impl<'w> World<'w> {
             _ => return None,
         };
         let is_action = self.parts.actions.iter().any(|one| one.does.name == *name);
-        if is_action || self.vocabulary.speaks_of(name) {
+        if is_action || self.vocabulary.has_words_for(name) {
             return None;
         }
         self.parts.helpers.get(&key)
     }
 
-    /// What statements anywhere in the model put into collections tells of what is in them.
+    /// Infers the types of elements from the statements that put values into collections.
     fn learn_elements(&mut self) {
         let parts = self.parts;
         let bodies = parts
@@ -239,7 +244,7 @@ impl<'w> World<'w> {
         }
     }
 
-    /// `d.setdefault(k, [])`, `t.append([])`, and calls of what such calls give.
+    /// Collects calls such as `d.setdefault(k, [])` and `t.append([])`, and calls of their results.
     fn gather_calls(&self, expression: &Expression, found: &mut Vec<(String, Type, bool)>) {
         if let ExpressionKind::Call {
             function,
@@ -257,7 +262,8 @@ impl<'w> World<'w> {
         }
     }
 
-    /// A variable, what a literal collection put into it tells, and whether it is put there as an entry.
+    /// Returns a variable, the type of a literal collection put into it, and true if it is put
+    /// there as an entry.
     fn learnt(
         &self,
         target: &Expression,
@@ -274,7 +280,7 @@ impl<'w> World<'w> {
     }
 }
 
-/// What `defaultdict(set)` has where nothing was put.
+/// Returns the type of missing entries of `defaultdict(set)`.
 fn made_on_demand(start: &Start) -> Option<Type> {
     let (Start::Value(value) | Start::Made(value, _)) = start else {
         return None;
@@ -302,23 +308,23 @@ fn made_on_demand(start: &Start) -> Option<Type> {
     })
 }
 
-/// A scope that knows constants only.
-struct Constants<'a, 'w> {
+/// Scope with constants only.
+struct ModuleConstants<'a, 'w> {
     world: &'a World<'w>,
     depth: usize,
 }
 
-impl Scope for Constants<'_, '_> {
-    fn name(&self, name: &str) -> Option<Term> {
+impl NameScope for ModuleConstants<'_, '_> {
+    fn resolve_name(&self, name: &str) -> Option<Term> {
         let started = || self.world.started(name, self.depth + 1);
         self.world.constant(name, self.depth + 1).or_else(started)
     }
 
-    fn attribute(&self, object: &str, name: &str) -> Option<Term> {
+    fn resolve_attribute(&self, object: &str, name: &str) -> Option<Term> {
         match object {
             "self" => {
                 let constant = self.world.constant(&format!("self.{name}"), self.depth + 1);
-                // What was set before is spoken of like everything that is remembered (R8).
+                // A value that was set before is phrased like a state variable (R8).
                 constant.or_else(|| self.world.global(name, &BTreeMap::new()))
             }
             _ => None,

@@ -1,29 +1,30 @@
-//! What must hold for a function that checks: what it asserts, and that it does not fail.
+//! Conditions that a checking function requires: its assertions hold, and it does not fail.
 //!
-//! Nothing is told of what such a function does on the way, so what its calls give is written out.
+//! The steps of such a function are not described, so the results of its calls are written out.
 
-use crate::explain::flow::{End, Event, EventKind, Flow};
-use crate::term::{Clause, Form, Reference, Term};
-use crate::value::Value;
+use crate::explain::flow::{End, Event, EventKind, ExecutionFlow};
+use crate::term::{ComprehensionKind, ForClause, NameReference, Term};
+use crate::value::PythonValue;
 
-/// What a flow checks, whatever else it does: on a way that has parted, if its conditions hold.
-pub(crate) fn checks(flow: &Flow) -> Vec<Term> {
+/// Returns the conditions that a flow checks, whatever else it does. On a path that has split, they
+/// depend on the path's conditions.
+pub(crate) fn checks(flow: &ExecutionFlow) -> Vec<Term> {
     let mut results = Vec::new();
     super::here::gather(flow, &mut results);
     let found = of_flow(flow).into_iter();
     found.map(|one| written_out(&one, &results)).collect()
 }
 
-/// A condition with calls in place of the names of what they give.
+/// Replaces the names of results in a condition by the calls.
 fn written_out(
     condition: &Term,
-    results: &[(&Reference, &Term, &testwright_source::Range)],
+    results: &[(&NameReference, &Term, &testwright_source::Range)],
 ) -> Term {
-    condition.replaced(&mut |part| match part {
+    condition.map_parts(&mut |part| match part {
         Term::Reference(reference) => {
             let mut named = results.iter().filter(|(name, ..)| *name == reference);
             let (_, call, _) = named.next()?;
-            // Of a call that gives several values, each is only a part.
+            // For a call with several results, each name is only a part.
             let is_whole = results
                 .iter()
                 .filter(|(_, other, _)| std::ptr::eq(*other, *call))
@@ -35,7 +36,7 @@ fn written_out(
     })
 }
 
-fn of_flow(flow: &Flow) -> Vec<Term> {
+fn of_flow(flow: &ExecutionFlow) -> Vec<Term> {
     let mut found = of_events(&flow.events);
     if let End::Split {
         condition,
@@ -54,8 +55,8 @@ fn of_events(events: &[Event]) -> Vec<Term> {
     for event in events {
         match &event.kind {
             EventKind::Check(conditions) => found.extend(conditions.iter().cloned()),
-            // Whoever comes here has failed.
-            EventKind::Fail(_) => found.push(Value::Boolean(false).into()),
+            // A path that comes here has failed.
+            EventKind::Fail(_) => found.push(PythonValue::Boolean(false).into()),
             EventKind::Choice {
                 condition,
                 then,
@@ -67,9 +68,9 @@ fn of_events(events: &[Event]) -> Vec<Term> {
                 body,
             } => found.extend(of_events(body).into_iter().map(|one| {
                 let all = Term::Comprehension {
-                    form: Form::Generator,
+                    form: ComprehensionKind::Generator,
                     element: Box::new(one),
-                    clauses: vec![Clause {
+                    clauses: vec![ForClause {
                         targets: targets.clone(),
                         iterable: iterable.clone(),
                         conditions: vec![],
@@ -83,12 +84,13 @@ fn of_events(events: &[Event]) -> Vec<Term> {
     found
 }
 
-/// What must hold if one or the other is checked (Y11): one expression if there is one on each side.
+/// Combines the checks of two branches: one expression if each has one, as a branch with a constant
+/// result becomes `and` or `or` (Y11).
 fn either(condition: &Term, then: Vec<Term>, otherwise: Vec<Term>) -> Vec<Term> {
-    let not = Term::Not(Box::new(condition.clone())).folded();
+    let not = Term::Not(Box::new(condition.clone())).fold_constants();
     let fails = |checks: &[Term]| checks.iter().any(|one| one.truth() == Some(false));
     match (then.as_slice(), otherwise.as_slice()) {
-        // A way on which it always fails must not be taken, so the other one is.
+        // A branch that always fails must not be taken, so the other one is.
         (one, _) if fails(one) => std::iter::once(not).chain(otherwise).collect(),
         (_, other) if fails(other) => std::iter::once(condition.clone()).chain(then).collect(),
         ([one], [other]) => vec![Term::Conditional {
@@ -104,7 +106,8 @@ fn either(condition: &Term, then: Vec<Term>, otherwise: Vec<Term>) -> Vec<Term> 
     }
 }
 
-/// `unless or check`, which reads "if … then …". What is checked on two conditions is checked if both hold.
+/// Returns `unless or check`, which reads "if … then …". A check that depends on two conditions is
+/// made if both hold.
 fn implied(unless: &Term, check: Term) -> Term {
     let not = |term: Term| match term {
         Term::Not(inner) => *inner,
@@ -118,5 +121,5 @@ fn implied(unless: &Term, check: Term) -> Term {
         }
         other => (unless.clone(), other),
     };
-    Term::Or(vec![unless, check]).folded()
+    Term::Or(vec![unless, check]).fold_constants()
 }

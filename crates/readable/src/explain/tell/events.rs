@@ -1,27 +1,27 @@
-//! Events as sentences: one each, loops in one sentence if they are small, blocks if they are not.
+//! Phrases events as sentences: one each. Small loops take one sentence, others are blocks.
 
 use std::collections::BTreeSet;
 
 use testwright_source::Range;
 
 use super::Teller;
-use crate::block::{Item, ItemKind};
+use crate::block::{DocumentItem, ItemKind};
 use crate::explain::effect;
 use crate::explain::flow::{Event, EventKind, Round};
-use crate::phrase::{Fallback, Marking, Speaker, join};
+use crate::phrase::{Fallback, Marking, Phraser, join};
 use crate::quotation;
 use crate::term::Term;
-use crate::words::capitalised;
+use crate::words::capitalise;
 
 impl Teller<'_, '_> {
-    /// The blocks of events that happen one after the other; `changed` is what the outcome changes, `before` what it was
-    /// said to change before them.
+    /// Returns the blocks of consecutive events. `changed` are the variables that the outcome
+    /// changes, `before` those that earlier sentences have changed.
     pub(super) fn events(
         &self,
         events: &[Event],
         changed: &BTreeSet<String>,
         before: &BTreeSet<String>,
-    ) -> Vec<Item> {
+    ) -> Vec<DocumentItem> {
         self.told(
             events,
             Marking::Outcome(changed),
@@ -29,7 +29,12 @@ impl Teller<'_, '_> {
         )
     }
 
-    fn told(&self, events: &[Event], marking: Marking<'_>, conditions: Marking<'_>) -> Vec<Item> {
+    fn told(
+        &self,
+        events: &[Event],
+        marking: Marking<'_>,
+        conditions: Marking<'_>,
+    ) -> Vec<DocumentItem> {
         let mut items = Vec::new();
         let mut changed = match conditions {
             Marking::Condition(before) => before.clone(),
@@ -52,7 +57,7 @@ impl Teller<'_, '_> {
                 }
             };
             let next = at + covered.max(1);
-            // What is done after a failure is not done by those who come to the conditions that are told next.
+            // A path after a failure does not reach the conditions that are described next.
             if !matches!(event.kind, EventKind::IfFails { .. }) {
                 changed.extend(super::changed_by(&events[at..next.min(events.len())]));
             }
@@ -61,10 +66,10 @@ impl Teller<'_, '_> {
         items
     }
 
-    /// What an idiom has for the first of these events and those behind it (I3).
+    /// Returns the sentence of an idiom for the first events, and how many events it replaces (I3).
     fn idiom(&self, events: &[Event], marking: Marking<'_>) -> Option<(usize, String)> {
         let mut changes = Vec::new();
-        let longest = self.speaker.vocabulary().longest_effect();
+        let longest = self.phraser.vocabulary().longest_effect();
         for event in events.iter().take(longest) {
             match &event.kind {
                 EventKind::Change { change, giving, .. } if giving.is_empty() => {
@@ -76,33 +81,38 @@ impl Teller<'_, '_> {
         if changes.is_empty() {
             return None;
         }
-        let speaker = self.speaker.with_marking(marking);
-        let found = speaker.effect(&changes);
+        let phraser = self.phraser.with_marking(marking);
+        let found = phraser.effect(&changes);
         if found.is_some() {
-            self.recorder.specific();
+            self.recorder.record_specific();
         }
         found
     }
 
-    fn event(&self, event: &Event, marking: Marking<'_>, conditions: Marking<'_>) -> Vec<Item> {
+    fn event(
+        &self,
+        event: &Event,
+        marking: Marking<'_>,
+        conditions: Marking<'_>,
+    ) -> Vec<DocumentItem> {
         let range = &event.range;
-        let speaker = self.speaker.with_marking(marking);
+        let phraser = self.phraser.with_marking(marking);
         match &event.kind {
             EventKind::Change { .. } | EventKind::Swap(..) => {
-                let clause = self.clause(event, &speaker).unwrap_or_default();
+                let clause = self.clause(event, &phraser).unwrap_or_default();
                 vec![self.item(&clause, range)]
             }
             EventKind::Check(checked) => {
                 let told = checked.iter().map(|one| {
-                    let clause = format!("it is checked that {}", speaker.clause(&self.said(one)));
-                    self.item(&clause, range).from_level(1)
+                    let clause = format!("it is checked that {}", phraser.clause(&self.said(one)));
+                    self.item(&clause, range).with_level(1)
                 });
                 told.collect()
             }
             EventKind::Assume(assumed) => {
-                let speaker = self.speaker.with_marking(conditions).behind_if();
+                let phraser = self.phraser.with_marking(conditions).after_if();
                 let told = assumed.iter().map(|one| {
-                    let clause = format!("it goes on only if {}", speaker.clause(&self.said(one)));
+                    let clause = format!("it goes on only if {}", phraser.clause(&self.said(one)));
                     self.item(&clause, range)
                 });
                 told.collect()
@@ -118,14 +128,14 @@ impl Teller<'_, '_> {
                     Some(clause) => vec![self.item(&clause, range)],
                     None => {
                         let items = self.told(body, Marking::None, Marking::None);
-                        let heading = capitalised(&self.cycle_heading(event));
+                        let heading = capitalise(&self.cycle_heading(event));
                         vec![self.block(heading, items, range)]
                     }
                 }
             }
             EventKind::MustFail(errors) => {
                 let clause = format!("it is checked that {}", self.this_fails(errors));
-                vec![self.item(&clause, range).from_level(1)]
+                vec![self.item(&clause, range).with_level(1)]
             }
             EventKind::IfFails {
                 errors,
@@ -151,8 +161,8 @@ impl Teller<'_, '_> {
             EventKind::IfCompleted { unless, body } => {
                 let heading = match unless {
                     Some(condition) => {
-                        let speaker = self.speaker.with_marking(Marking::None);
-                        let ended = speaker.behind_if().negative(&self.said(condition));
+                        let phraser = self.phraser.with_marking(Marking::None);
+                        let ended = phraser.after_if().negative(&self.said(condition));
                         format!("If this ended because {ended}")
                     }
                     None => "If all of them were looked at".to_owned(),
@@ -169,7 +179,7 @@ impl Teller<'_, '_> {
             EventKind::Stops(Some(Round::While)) => vec![self.item("this begins again", range)],
             EventKind::Ends(Round::While) => vec![self.item("this is not done again", range)],
             EventKind::Touch { targets, is_ahead } => {
-                let names = targets.iter().map(|target| speaker.target(target).text);
+                let names = targets.iter().map(|target| phraser.target(target).text);
                 let names = join::nouns(&names.collect::<Vec<_>>(), "and");
                 let subject = if *is_ahead {
                     "what is done next"
@@ -180,9 +190,9 @@ impl Teller<'_, '_> {
             }
             EventKind::Python(code) => {
                 let code = quotation::on_one_line(&self.shown(code));
-                let quoted = quotation::quoted(&code);
+                let quoted = quotation::quote_code(&code);
                 self.recorder
-                    .fallback(Fallback::Statement, &Term::Source(code));
+                    .record_fallback(Fallback::Statement, &Term::Source(code));
                 let clause = format!("the Python statement {quoted} is carried out");
                 vec![self.item(&clause, range)]
             }
@@ -191,7 +201,7 @@ impl Teller<'_, '_> {
 
     fn this_fails(&self, errors: &[String]) -> String {
         let quoted = errors.iter();
-        let quoted = quoted.map(|error| format!("\"{}\"", self.speaker.words(error)));
+        let quoted = quoted.map(|error| format!("\"{}\"", self.phraser.words(error)));
         let quoted: Vec<String> = quoted.collect();
         if quoted.is_empty() {
             "this fails".to_owned()
@@ -202,18 +212,18 @@ impl Teller<'_, '_> {
 
     pub(super) fn fails(&self, error: Option<&str>) -> String {
         match error {
-            Some(error) => format!("it fails with the error \"{}\"", self.speaker.words(error)),
+            Some(error) => format!("it fails with the error \"{}\"", self.phraser.words(error)),
             None => "it fails with the same error".to_owned(),
         }
     }
 
-    fn block(&self, heading: String, items: Vec<Item>, range: &Range) -> Item {
+    fn block(&self, heading: String, items: Vec<DocumentItem>, range: &Range) -> DocumentItem {
         let kind = ItemKind::Block { heading, items };
-        Item::new(kind, self.lines(range)).from_level(0)
+        DocumentItem::new(kind, self.lines(range)).with_level(0)
     }
 
-    /// A change as a clause, without capital and full stop.
-    fn clause(&self, event: &Event, speaker: &Speaker<'_>) -> Option<String> {
+    /// Phrases a change as a clause, without capital and full stop.
+    fn clause(&self, event: &Event, phraser: &Phraser<'_>) -> Option<String> {
         match &event.kind {
             EventKind::Change {
                 change,
@@ -223,12 +233,12 @@ impl Teller<'_, '_> {
                 let change = self.said_change(change);
                 self.note(&change);
                 let giving: Vec<_> = giving.iter().map(super::named).collect();
-                Some(effect::clause(speaker, &change, *is_new, &giving))
+                Some(effect::clause(phraser, &change, *is_new, &giving))
             }
             EventKind::Swap(one, other) => {
-                self.recorder.specific();
+                self.recorder.record_specific();
                 let (one, other) = (self.said(one), self.said(other));
-                Some(effect::swapped(speaker, &one, &other))
+                Some(effect::swapped(phraser, &one, &other))
             }
             _ => None,
         }
@@ -241,21 +251,21 @@ impl Teller<'_, '_> {
         otherwise: &[Event],
         range: &Range,
         (marking, conditions): (Marking<'_>, Marking<'_>),
-    ) -> Vec<Item> {
-        let speaker = self.speaker.with_marking(conditions);
+    ) -> Vec<DocumentItem> {
+        let phraser = self.phraser.with_marking(conditions);
         let said = self.said(condition);
         let mut then = self.told(then, marking, conditions);
         let mut otherwise = self.told(otherwise, marking, conditions);
-        // Both sides come to the same: there is nothing to choose (Y7).
+        // Both sides read the same, so the condition disappears (Y7).
         if super::outcome::same_text(&then, &otherwise) {
             return then;
         }
         // A choice with an empty then-side is negated (L4).
         let words = if then.is_empty() {
             std::mem::swap(&mut then, &mut otherwise);
-            speaker.behind_if().negative(&said)
+            phraser.after_if().negative(&said)
         } else {
-            speaker.behind_if().clause(&said)
+            phraser.after_if().clause(&said)
         };
         let mut branches = vec![(words, then)];
         let mut last = (!otherwise.is_empty()).then_some(otherwise);
@@ -265,42 +275,42 @@ impl Teller<'_, '_> {
             branches,
             otherwise: last,
         };
-        let item = Item::new(kind, self.lines(range)).from_level(0);
+        let item = DocumentItem::new(kind, self.lines(range)).with_level(0);
         vec![item.with_code(codes.join("\n"))]
     }
 
-    /// The first line of a statement with a body.
+    /// Returns the first line of a statement with a body.
     pub(super) fn condition_code(&self, range: &Range) -> String {
         let code = self.code(range);
         code.lines().next().unwrap_or_default().to_owned()
     }
 
-    /// "for each v in X", "as long as C" or "again and again".
+    /// Phrases "for each v in X", "as long as C" or "again and again".
     fn cycle_heading(&self, event: &Event) -> String {
-        let speaker = self.speaker.with_marking(Marking::None);
+        let phraser = self.phraser.with_marking(Marking::None);
         match &event.kind {
             EventKind::Each {
                 targets, iterable, ..
             } => {
-                let names: Vec<String> = targets.iter().map(|one| speaker.words(one)).collect();
-                let all = speaker.noun(&self.said(iterable)).text;
+                let names: Vec<String> = targets.iter().map(|one| phraser.words(one)).collect();
+                let all = phraser.noun(&self.said(iterable)).text;
                 format!("for each {} in {all}", join::nouns(&names, "and"))
             }
             EventKind::AsLongAs { condition, .. } => match self.said(condition) {
-                // "As long as this is always so" asks what "this" is.
+                // "As long as this is always so" would leave open what "this" is.
                 Term::Value(value) if value.truth() == Some(true) => "again and again".to_owned(),
-                condition => format!("as long as {}", speaker.clause(&condition)),
+                condition => format!("as long as {}", phraser.clause(&condition)),
             },
             _ => String::new(),
         }
     }
 
-    /// A loop in one sentence, if its body is small enough (Y9).
+    /// Phrases a loop as one sentence, if its body is small enough (Y9).
     fn cycle_clause(&self, event: &Event) -> Option<String> {
         let (EventKind::Each { body, .. } | EventKind::AsLongAs { body, .. }) = &event.kind else {
             return None;
         };
-        let speaker = self.speaker.with_marking(Marking::None);
+        let phraser = self.phraser.with_marking(Marking::None);
         if let Some(clauses) = self.simple(body) {
             return Some(format!("{}, {clauses}", self.cycle_heading(event)));
         }
@@ -323,9 +333,9 @@ impl Teller<'_, '_> {
         match (then.is_empty(), otherwise.is_empty()) {
             (false, true) | (true, false) if is_each => {
                 let (words, done) = if otherwise.is_empty() {
-                    (speaker.clause(&condition), self.simple(then)?)
+                    (phraser.clause(&condition), self.simple(then)?)
                 } else {
-                    (speaker.negative(&condition), self.simple(otherwise)?)
+                    (phraser.negative(&condition), self.simple(otherwise)?)
                 };
                 Some(format!(
                     "{} such that {words}, {done}",
@@ -333,7 +343,7 @@ impl Teller<'_, '_> {
                 ))
             }
             (false, true) => {
-                let words = speaker.behind_if().clause(&condition);
+                let words = phraser.after_if().clause(&condition);
                 let done = self.simple(then)?;
                 Some(format!(
                     "{}, if {words} then {done}",
@@ -342,7 +352,7 @@ impl Teller<'_, '_> {
             }
             (false, false) => {
                 let (then, otherwise) = (self.simple(then)?, self.simple(otherwise)?);
-                let words = speaker.behind_if().clause(&condition);
+                let words = phraser.after_if().clause(&condition);
                 Some(format!(
                     "{}, if {words} then {then}, otherwise {otherwise}",
                     self.cycle_heading(event)
@@ -352,7 +362,7 @@ impl Teller<'_, '_> {
         }
     }
 
-    /// Simple events as clauses, joined; nothing if one is not simple.
+    /// Phrases simple events as joined clauses. Returns `None` if one is not simple.
     fn simple(&self, events: &[Event]) -> Option<String> {
         let is_simple = |event: &Event| {
             matches!(
@@ -363,7 +373,7 @@ impl Teller<'_, '_> {
         if events.is_empty() || !events.iter().all(is_simple) {
             return None;
         }
-        let speaker = self.speaker.with_marking(Marking::None);
+        let phraser = self.phraser.with_marking(Marking::None);
         let mut clauses = Vec::new();
         let mut at = 0;
         while let Some(event) = events.get(at) {
@@ -375,10 +385,10 @@ impl Teller<'_, '_> {
             match &event.kind {
                 EventKind::Check(checked) => {
                     clauses.extend(checked.iter().map(|one| {
-                        format!("it is checked that {}", speaker.clause(&self.said(one)))
+                        format!("it is checked that {}", phraser.clause(&self.said(one)))
                     }))
                 }
-                _ => clauses.extend(self.clause(event, &speaker)),
+                _ => clauses.extend(self.clause(event, &phraser)),
             }
             at += 1;
         }

@@ -1,22 +1,23 @@
-//! What is told under "Here:" (L6): a local with a long phrase that is referred to more than once is named there.
+//! The definitions under "Here:": a local with a long phrase that is referred to more than once is
+//! defined there (L6).
 
 use std::collections::BTreeSet;
 
 use super::{Teller, Told, named, terms};
-use crate::block::Item;
-use crate::explain::flow::{End, Event, EventKind, Flow};
+use crate::block::DocumentItem;
+use crate::explain::flow::{End, Event, EventKind, ExecutionFlow};
 use crate::explain::run::number_of;
-use crate::phrase::{Marking, Recorder};
-use crate::term::{Change, Reference, Role, Term};
+use crate::phrase::{Marking, PhraseRecorder};
+use crate::term::{EffectTerm, NameReference, NameRole, Term};
 
-/// How many words a phrase needs to be worth a name.
+/// Minimum number of words of a phrase that deserves a name.
 const LONG: usize = 8;
-/// How many locals may be written out inside each other before nobody can follow.
+/// Maximum depth of locals that are written out inside each other.
 const DEEP: usize = 20;
 
 impl Teller<'_, '_> {
-    /// Decides which locals are named, given all that is going to be told.
-    pub(crate) fn decide(&mut self, guard: &[Term], flow: &Flow) {
+    /// Decides which locals are named, from everything that will be described.
+    pub(crate) fn decide(&mut self, guard: &[Term], flow: &ExecutionFlow) {
         let told: Vec<&Term> = guard.iter().chain(terms(flow)).collect();
         let number = self.execution.definitions();
         let mut counts = vec![0_usize; number];
@@ -24,24 +25,26 @@ impl Teller<'_, '_> {
             count(term, 1, &mut counts);
         }
         self.defined = self.deep();
-        // Later locals can only be made of earlier ones, so when one is decided, all that speaks of it is.
-        let silent = Recorder::default();
+        // Later locals can only be made of earlier ones. So when a local is decided, everything
+        // that refers to it is.
+        let silent = PhraseRecorder::default();
         for number in (0..number).rev() {
             let times = counts.get(number).copied().unwrap_or_default();
             let Some(definition) = self.execution.definition(number).filter(|_| times > 0) else {
                 self.defined.remove(&number);
                 continue;
             };
-            // Until earlier ones are decided they are taken to be written out, as a reader would have to read them.
+            // Locals that are not decided yet are assumed to be written out, as a reader would have
+            // to read them.
             let is_deep = self.defined.contains(&number);
             let is_long = times > 1
                 && !is_deep
                 && (self.execution.is_too_large(&definition.value) || {
-                    let speaker = self
-                        .speaker
+                    let phraser = self
+                        .phraser
                         .with_marking(Marking::None)
                         .with_recorder(&silent);
-                    let phrase = speaker.noun(&self.said(&definition.value)).text;
+                    let phrase = phraser.noun(&self.said(&definition.value)).text;
                     phrase.split_whitespace().count() >= LONG
                 });
             if is_long {
@@ -52,7 +55,7 @@ impl Teller<'_, '_> {
         }
     }
 
-    /// Locals that are made of locals that are made of locals, and so on for too long.
+    /// Returns the locals whose nesting is too deep.
     fn deep(&self) -> BTreeSet<usize> {
         let number = self.execution.definitions();
         let mut depths = vec![0_usize; number];
@@ -71,40 +74,40 @@ impl Teller<'_, '_> {
         deep
     }
 
-    /// The definitions that are named, in order of assignment.
-    pub(crate) fn here(&self, flow: &Flow) -> Vec<Item> {
+    /// Returns the named definitions, in the order of assignment.
+    pub(crate) fn here(&self, flow: &ExecutionFlow) -> Vec<DocumentItem> {
         let told = self.defined.iter().filter_map(|number| {
             let definition = self.execution.definition(*number)?;
             Some((*number, definition))
         });
-        let mut items: Vec<Item> = told.map(|told| self.definition(&told)).collect();
+        let mut items: Vec<DocumentItem> = told.map(|told| self.definition(&told)).collect();
         let mut results = Vec::new();
         gather(flow, &mut results);
         for (result, call, range) in results {
-            let speaker = self.speaker.with_marking(Marking::None);
-            let silent = Recorder::default();
-            let means = speaker.with_recorder(&silent).noun(&self.said(call)).text;
-            let name = speaker.reference(&named(result)).text;
-            let told = Item::sentence(format!("{name} means {means}"), self.lines(range));
-            items.push(told.from_level(2));
+            let phraser = self.phraser.with_marking(Marking::None);
+            let silent = PhraseRecorder::default();
+            let means = phraser.with_recorder(&silent).noun(&self.said(call)).text;
+            let name = phraser.reference(&named(result)).text;
+            let told = DocumentItem::sentence(format!("{name} means {means}"), self.lines(range));
+            items.push(told.with_level(2));
         }
         items
     }
 
-    fn definition(&self, (_, definition): &Told) -> Item {
-        let speaker = self.speaker.with_marking(Marking::None);
-        let reference = Reference::new(definition.name.clone(), Role::Local)
+    fn definition(&self, (_, definition): &Told) -> DocumentItem {
+        let phraser = self.phraser.with_marking(Marking::None);
+        let reference = NameReference::new(definition.name.clone(), NameRole::Local)
             .with_type(definition.value.type_of());
-        let name = speaker.reference(&reference).text;
-        let means = speaker.noun(&self.said(&definition.value)).text;
+        let name = phraser.reference(&reference).text;
+        let means = phraser.noun(&self.said(&definition.value)).text;
         let lines = self.lines(&definition.range);
-        Item::sentence(format!("{name} means {means}"), lines)
-            .from_level(0)
+        DocumentItem::sentence(format!("{name} means {means}"), lines)
+            .with_level(0)
             .with_code(self.code(&definition.range))
     }
 }
 
-/// Counts the locals in a term that is told so many times.
+/// Counts the locals in a term that is used `times` times.
 fn count(term: &Term, times: usize, counts: &mut [usize]) {
     if let Term::Reference(reference) = term
         && let Some(known) = number_of(reference).and_then(|number| counts.get_mut(number))
@@ -116,7 +119,7 @@ fn count(term: &Term, times: usize, counts: &mut [usize]) {
     }
 }
 
-/// The depth of the deepest local in a term.
+/// Returns the depth of the deepest local in a term.
 fn deepest(term: &Term, depths: &[usize]) -> usize {
     let own = match term {
         Term::Reference(reference) => number_of(reference).and_then(|number| depths.get(number)),
@@ -127,10 +130,10 @@ fn deepest(term: &Term, depths: &[usize]) -> usize {
     own.copied().max(below).unwrap_or_default()
 }
 
-/// Unknown calls whose results have names.
+/// Collects the names of the results of unknown calls.
 pub(super) fn gather<'f>(
-    flow: &'f Flow,
-    found: &mut Vec<(&'f Reference, &'f Term, &'f testwright_source::Range)>,
+    flow: &'f ExecutionFlow,
+    found: &mut Vec<(&'f NameReference, &'f Term, &'f testwright_source::Range)>,
 ) {
     gather_events(&flow.events, found);
     if let End::Split {
@@ -144,12 +147,12 @@ pub(super) fn gather<'f>(
 
 fn gather_events<'f>(
     events: &'f [Event],
-    found: &mut Vec<(&'f Reference, &'f Term, &'f testwright_source::Range)>,
+    found: &mut Vec<(&'f NameReference, &'f Term, &'f testwright_source::Range)>,
 ) {
     for event in events {
         match &event.kind {
             EventKind::Change {
-                change: Change::Call(call),
+                change: EffectTerm::Call(call),
                 giving,
                 ..
             } => {

@@ -1,40 +1,41 @@
-//! Outcomes: what happens if, what happens otherwise, what is returned (L2 to L5).
+//! Describes outcomes: several are choices (L2), only changes are listed (L3), a lone choice says
+//! what happens otherwise (L4), and the result comes last (L5).
 
 use std::collections::BTreeSet;
 
 use testwright_source::Range;
 
 use super::{Teller, changed_anywhere, changed_by, has_events};
-use crate::block::{Item, ItemKind, NORMAL};
-use crate::explain::flow::{End, Flow};
+use crate::block::{DocumentItem, ItemKind, NORMAL};
+use crate::explain::flow::{End, ExecutionFlow};
 use crate::phrase::{Marking, join};
-use crate::term::{Call, Callee, Term, Type};
-use crate::value::Value;
+use crate::term::{CallTarget, CallTerm, Term, Type};
+use crate::value::PythonValue;
 
-/// What was said before a part of a flow is told.
+/// Description so far, before a part of a flow.
 #[derive(Debug, Clone, Default)]
 struct Before {
-    /// What has changed on the way here.
+    /// Variables changed on the path so far.
     changed: BTreeSet<String>,
-    /// What may have changed, for all we know.
+    /// Variables that may have changed, because they were passed to unknown calls.
     handed_over: Vec<String>,
-    /// Events were told that all outcomes have in common.
+    /// True if events common to all outcomes were described.
     common: bool,
-    /// Events were told since the ways parted first.
+    /// True if events were described since the path first split.
     own: bool,
-    /// No outcome has events of its own, so none says that it has none.
+    /// True if no outcome has events of its own, so that none says that nothing changes.
     silent: bool,
-    /// The ways have parted.
+    /// True if the path has split.
     parted: bool,
 }
 
 impl Teller<'_, '_> {
-    /// What happens, all of it.
-    pub(crate) fn outcomes(&self, flow: &Flow, range: &Range) -> Vec<Item> {
+    /// Describes all outcomes of a flow.
+    pub(crate) fn outcomes(&self, flow: &ExecutionFlow, range: &Range) -> Vec<DocumentItem> {
         self.outcome(flow, &Before::default(), range)
     }
 
-    fn outcome(&self, flow: &Flow, before: &Before, range: &Range) -> Vec<Item> {
+    fn outcome(&self, flow: &ExecutionFlow, before: &Before, range: &Range) -> Vec<DocumentItem> {
         let mut anywhere = before.changed.clone();
         anywhere.extend(changed_anywhere(flow));
         let mut items = self.events(&flow.events, &anywhere, &before.changed);
@@ -58,7 +59,7 @@ impl Teller<'_, '_> {
         items
     }
 
-    fn leaf(&self, end: &End, here: &Before, range: &Range, items: &mut Vec<Item>) {
+    fn leaf(&self, end: &End, here: &Before, range: &Range, items: &mut Vec<DocumentItem>) {
         let says_nothing = if here.parted {
             !here.silent && !here.own
         } else {
@@ -70,7 +71,7 @@ impl Teller<'_, '_> {
             let told = format!(
                 "Further outcomes are not listed, because the limit of {limit} was reached."
             );
-            items.push(Item::sentence(told, lines).from_level(0));
+            items.push(DocumentItem::sentence(told, lines).with_level(0));
             return;
         }
         if says_nothing {
@@ -79,7 +80,7 @@ impl Teller<'_, '_> {
             } else {
                 "Nothing changes."
             };
-            items.push(Item::sentence(told, lines.clone()).from_level(0));
+            items.push(DocumentItem::sentence(told, lines.clone()).with_level(0));
         }
         let result = match end {
             End::Return { value, range } => {
@@ -89,7 +90,8 @@ impl Teller<'_, '_> {
         };
         items.extend(result);
         if items.is_empty() && here.own {
-            items.push(Item::sentence("Nothing else changes.", lines.clone()).from_level(0));
+            items
+                .push(DocumentItem::sentence("Nothing else changes.", lines.clone()).with_level(0));
         }
         let unchanged: Vec<String> = self
             .variables
@@ -99,46 +101,58 @@ impl Teller<'_, '_> {
             .collect();
         if !unchanged.is_empty() {
             let told = format!("{}.", join::nouns(&unchanged, "and"));
-            items.push(Item::labelled("Unchanged", told, lines).from_level(2));
+            items.push(DocumentItem::labelled("Unchanged", told, lines).with_level(2));
         }
     }
 
-    /// What is returned (L5).
-    pub(super) fn result(&self, value: &Term, range: &Range, marking: Marking<'_>) -> Option<Item> {
+    /// Describes the result. A condition is returned as true or false, and `None` is not mentioned
+    /// (L5).
+    pub(super) fn result(
+        &self,
+        value: &Term,
+        range: &Range,
+        marking: Marking<'_>,
+    ) -> Option<DocumentItem> {
         let value = self.said(value);
-        let speaker = self.speaker.with_marking(marking);
+        let phraser = self.phraser.with_marking(marking);
         let told = match &value {
-            Term::Value(Value::Nothing) => return None,
-            // Of a rule that gives several values, each is kept by itself.
+            Term::Value(PythonValue::Nothing) => return None,
+            // A rule with several results keeps each of them.
             Term::Call(call) if self.is_multiple(call) => match call.arguments.as_slice() {
                 [] => return None,
-                all => format!("it returns {}", speaker.operands(all)),
+                all => format!("it returns {}", phraser.operands(all)),
             },
             _ if is_condition(&value) => {
                 format!(
                     "it returns true if {}, and false otherwise",
-                    speaker.behind_if().clause(&value)
+                    phraser.after_if().clause(&value)
                 )
             }
-            _ => format!("it returns {}", speaker.noun(&value).text),
+            _ => format!("it returns {}", phraser.noun(&value).text),
         };
-        Some(self.item(&told, range).from_level(1))
+        Some(self.item(&told, range).with_level(1))
     }
 
-    /// Whether a call is that of Hypothesis's `multiple`.
-    fn is_multiple(&self, call: &Call) -> bool {
+    /// Returns true if a call is Hypothesis's `multiple`.
+    fn is_multiple(&self, call: &CallTerm) -> bool {
         let parts = self.execution.world.parts;
         let is_imported = |name: &String| parts.imported.contains(name);
         match &call.callee {
-            Callee::Function { module, name } if parts.is_machine && name == "multiple" => {
+            CallTarget::Function { module, name } if parts.is_machine && name == "multiple" => {
                 is_imported(module.as_ref().unwrap_or(name))
             }
             _ => false,
         }
     }
 
-    /// The ways part: a chain of conditions between which nothing happens is one choice.
-    fn parted(&self, flow: &Flow, mut here: Before, range: &Range, items: &mut Vec<Item>) {
+    /// Describes a split: a chain of conditions without events in between is one choice.
+    fn parted(
+        &self,
+        flow: &ExecutionFlow,
+        mut here: Before,
+        range: &Range,
+        items: &mut Vec<DocumentItem>,
+    ) {
         let mut chain = Vec::new();
         let mut rest = flow;
         while let End::Split {
@@ -159,30 +173,30 @@ impl Teller<'_, '_> {
             here.silent = !chain.iter().any(|(_, then, _)| has_events(then)) && !has_events(rest);
             if here.silent && !here.common {
                 let lines = self.lines(range);
-                items.push(Item::sentence("Nothing changes.", lines).from_level(0));
+                items.push(DocumentItem::sentence("Nothing changes.", lines).with_level(0));
             }
         }
         let mut last = self.outcome(rest, &here, range);
-        let mut branches: Vec<(String, Vec<Item>)> = Vec::new();
+        let mut branches: Vec<(String, Vec<DocumentItem>)> = Vec::new();
         let mut codes: Vec<String> = Vec::new();
         let mut place = range;
         for (condition, then, range) in chain.into_iter().rev() {
             place = range;
             let then = self.outcome(then, &here, range);
-            // Two outcomes that read alike are one (Y7).
+            // Two outcomes that read the same become one (Y7).
             if branches.is_empty() && same_text(&then, &last) {
                 last = then;
                 continue;
             }
             let marking = Marking::Condition(&here.changed);
-            let speaker = self.speaker.with_marking(marking).behind_if();
+            let phraser = self.phraser.with_marking(marking).after_if();
             let said = self.said(condition);
             codes.insert(0, self.condition_code(range));
             if branches.is_empty() && says_nothing(&then) {
-                branches.push((speaker.negative(&said), std::mem::take(&mut last)));
+                branches.push((phraser.negative(&said), std::mem::take(&mut last)));
                 continue;
             }
-            branches.insert(0, (speaker.clause(&said), then));
+            branches.insert(0, (phraser.clause(&said), then));
         }
         if branches.is_empty() {
             items.extend(last);
@@ -194,12 +208,12 @@ impl Teller<'_, '_> {
             branches,
             otherwise,
         };
-        let item = Item::new(kind, self.lines(place)).from_level(0);
+        let item = DocumentItem::new(kind, self.lines(place)).with_level(0);
         items.push(item.with_code(codes.join("\n")));
     }
 
-    /// A choice that is all that happens says what happens otherwise (L4).
-    fn only_choice(&self, flow: &Flow, items: &mut [Item]) {
+    /// Adds "Otherwise: Nothing changes." to a choice that is all that happens (L4).
+    fn only_choice(&self, flow: &ExecutionFlow, items: &mut [DocumentItem]) {
         let is_single = !matches!(flow.end, End::Split { .. }) && flow.events.len() == 1;
         let Some(first) = items.first_mut().filter(|_| is_single) else {
             return;
@@ -208,20 +222,21 @@ impl Teller<'_, '_> {
         if let ItemKind::Choice { otherwise, .. } = &mut first.kind
             && otherwise.is_none()
         {
-            let nothing = Item::sentence("Nothing changes.", lines).from_level(0);
+            let nothing = DocumentItem::sentence("Nothing changes.", lines).with_level(0);
             *otherwise = Some(vec![nothing]);
         }
     }
 }
 
-/// Whether a value is a condition that is told as such: a comparison, a connective, a question; not a flag.
+/// Returns true if a value is phrased as a condition: a comparison, a connective or a predicate,
+/// not a flag.
 fn is_condition(value: &Term) -> bool {
     match value {
         Term::Compare { .. } | Term::Not(_) => true,
         Term::And(parts) | Term::Or(parts) => parts.iter().all(is_truth),
         Term::Call(call) => {
             let is_boolean = value.type_of() == Type::Boolean;
-            let is_question = matches!(&call.callee, Callee::Function { module: None, name }
+            let is_question = matches!(&call.callee, CallTarget::Function { module: None, name }
                 if matches!(name.as_str(), "all" | "any" | "isinstance" | "bool"));
             is_boolean || is_question
         }
@@ -233,17 +248,17 @@ fn is_truth(value: &Term) -> bool {
     is_condition(value) || value.type_of() == Type::Boolean
 }
 
-/// An else side that is just another choice continues the chain (L2).
+/// Appends an else side that is only another choice to the chain (L2).
 pub(super) fn flatten(
-    branches: &mut Vec<(String, Vec<Item>)>,
-    otherwise: &mut Option<Vec<Item>>,
+    branches: &mut Vec<(String, Vec<DocumentItem>)>,
+    otherwise: &mut Option<Vec<DocumentItem>>,
     codes: &mut Vec<String>,
 ) {
     while let Some([only]) = otherwise.as_deref()
         && matches!(only.kind, ItemKind::Choice { .. })
     {
         let only = otherwise.take().and_then(|mut items| items.pop());
-        if let Some(Item {
+        if let Some(DocumentItem {
             kind:
                 ItemKind::Choice {
                     branches: more,
@@ -260,14 +275,14 @@ pub(super) fn flatten(
     }
 }
 
-/// Whether there is nothing to read unless everything is told.
-fn says_nothing(items: &[Item]) -> bool {
+/// Returns true if the items are empty unless all details are shown.
+fn says_nothing(items: &[DocumentItem]) -> bool {
     items.iter().all(|item| item.level > NORMAL)
 }
 
-/// Whether two lists of blocks read alike, wherever they come from.
-pub(super) fn same_text(one: &[Item], other: &[Item]) -> bool {
-    fn normal(items: &[Item]) -> impl Iterator<Item = &Item> {
+/// Returns true if two lists of blocks read the same, wherever they come from.
+pub(super) fn same_text(one: &[DocumentItem], other: &[DocumentItem]) -> bool {
+    fn normal(items: &[DocumentItem]) -> impl Iterator<Item = &DocumentItem> {
         items.iter().filter(|item| item.level <= NORMAL)
     }
     normal(one).count() == normal(other).count()

@@ -1,16 +1,21 @@
-//! Which edges have to be drawn upwards, because they close a cycle.
+//! Breaks cycles: chooses the edges that are drawn upwards.
 
 use std::collections::VecDeque;
 
-/// For each edge, whether it is turned round.
-pub(super) type Flow = Vec<bool>;
+/// For each edge, whether it is reversed.
+pub(super) type ReversedEdges = Vec<bool>;
 
-/// Two choices that leave no cycle; which of them makes the better drawing depends on the graph.
+/// Returns two choices of reversed edges that leave no cycle. Which of them gives the better
+/// drawing depends on the graph.
 ///
-/// The first goes as deep as it can from the start states: few edges are turned round, a long run is drawn as one. The
-/// second goes by the distance from the start: where almost everything can be undone, the first would wind through all
-/// states.
-pub(super) fn flows(count: usize, edges: &[(usize, usize)], starts: &[usize]) -> [Flow; 2] {
+/// The first searches depth first from the start states: few edges are reversed, and a long run is
+/// drawn as one line. The second goes by the distance from the start. If almost everything can be
+/// undone, the first would wind through all states.
+pub(super) fn break_cycles(
+    count: usize,
+    edges: &[(usize, usize)],
+    starts: &[usize],
+) -> [ReversedEdges; 2] {
     let mut outgoing = vec![Vec::new(); count];
     let mut incoming = vec![Vec::new(); count];
     for (number, &(from, to)) in edges.iter().enumerate() {
@@ -23,7 +28,7 @@ pub(super) fn flows(count: usize, edges: &[(usize, usize)], starts: &[usize]) ->
         .chain(0..count)
         .collect();
     let (deep, finished) = depth_first(edges, &outgoing, &roots);
-    let group_of = cycles(edges, &incoming, &finished);
+    let group_of = strong_components(edges, &incoming, &finished);
     let found = breadth_first(edges, &outgoing, &roots);
     let broad = (edges.iter())
         .map(|&(from, to)| group_of[from] == group_of[to] && found[from] > found[to])
@@ -31,12 +36,13 @@ pub(super) fn flows(count: usize, edges: &[(usize, usize)], starts: &[usize]) ->
     [deep, broad]
 }
 
-/// The edges that lead back to where the search comes from, and the states in the order in which it left them.
+/// Returns the edges that lead back to an open state of the search, and the states in the order in
+/// which the search left them.
 fn depth_first(
     edges: &[(usize, usize)],
     outgoing: &[Vec<usize>],
     roots: &[usize],
-) -> (Flow, Vec<usize>) {
+) -> (ReversedEdges, Vec<usize>) {
     #[derive(Clone, Copy, PartialEq)]
     enum Visit {
         Not,
@@ -44,7 +50,7 @@ fn depth_first(
         Done,
     }
     let mut visits = vec![Visit::Not; outgoing.len()];
-    let mut turned = vec![false; edges.len()];
+    let mut reversed = vec![false; edges.len()];
     let mut finished = Vec::with_capacity(outgoing.len());
     for &root in roots {
         if visits[root] != Visit::Not {
@@ -66,16 +72,21 @@ fn depth_first(
                     visits[to] = Visit::Open;
                     stack.push((to, 0));
                 }
-                Visit::Open => turned[edge] = true,
+                Visit::Open => reversed[edge] = true,
                 Visit::Done => {}
             }
         }
     }
-    (turned, finished)
+    (reversed, finished)
 }
 
-/// A number for each state, the same for those that can reach each other (Kosaraju's way).
-fn cycles(edges: &[(usize, usize)], incoming: &[Vec<usize>], finished: &[usize]) -> Vec<usize> {
+/// Returns a number for each state, equal for states that can reach each other (Kosaraju's
+/// algorithm).
+fn strong_components(
+    edges: &[(usize, usize)],
+    incoming: &[Vec<usize>],
+    finished: &[usize],
+) -> Vec<usize> {
     let mut group_of = vec![usize::MAX; incoming.len()];
     for &root in finished.iter().rev() {
         let mut stack = vec![root];
@@ -89,22 +100,22 @@ fn cycles(edges: &[(usize, usize)], incoming: &[Vec<usize>], finished: &[usize])
     group_of
 }
 
-/// When each state is found by a search that goes by the distance.
+/// Returns the order in which a breadth-first search finds the states.
 fn breadth_first(edges: &[(usize, usize)], outgoing: &[Vec<usize>], roots: &[usize]) -> Vec<usize> {
     let mut found = vec![usize::MAX; outgoing.len()];
     let mut clock = 0..;
     let mut queue = VecDeque::new();
-    let mut meet = |node: usize, queue: &mut VecDeque<usize>| {
+    let mut visit = |node: usize, queue: &mut VecDeque<usize>| {
         if found[node] == usize::MAX {
             found[node] = clock.next().unwrap_or(usize::MAX);
             queue.push_back(node);
         }
     };
     for &root in roots {
-        meet(root, &mut queue);
+        visit(root, &mut queue);
         while let Some(node) = queue.pop_front() {
             for &edge in &outgoing[node] {
-                meet(edges[edge].1, &mut queue);
+                visit(edges[edge].1, &mut queue);
             }
         }
     }
@@ -115,10 +126,10 @@ fn breadth_first(edges: &[(usize, usize)], outgoing: &[Vec<usize>], roots: &[usi
 mod tests {
     use super::*;
 
-    /// Whether nothing is left to remove when all that nothing leads to has been removed.
-    fn is_acyclic(count: usize, edges: &[(usize, usize)], flow: &Flow) -> bool {
-        let mut edges: Vec<(usize, usize)> = (edges.iter().zip(flow))
-            .map(|(&(from, to), turned)| if *turned { (to, from) } else { (from, to) })
+    /// Returns true if no edge is left after repeatedly removing states that no edge leads to.
+    fn is_acyclic(count: usize, edges: &[(usize, usize)], reversed_edges: &ReversedEdges) -> bool {
+        let mut edges: Vec<(usize, usize)> = (edges.iter().zip(reversed_edges))
+            .map(|(&(from, to), reversed)| if *reversed { (to, from) } else { (from, to) })
             .collect();
         let mut left = vec![true; count];
         loop {
@@ -140,20 +151,20 @@ mod tests {
             .filter(|(from, to)| from != to)
             .collect();
         for (count, edges) in [(6, cycle), (7, all), (3, vec![(1, 2), (2, 1)])] {
-            for flow in flows(count, &edges, &[0]) {
-                assert!(is_acyclic(count, &edges, &flow));
+            for reversed_edges in break_cycles(count, &edges, &[0]) {
+                assert!(is_acyclic(count, &edges, &reversed_edges));
             }
         }
     }
 
     #[test]
     fn only_cycles_are_broken() {
-        // The shorter way to 3 is found first, and still 2 -> 3 leads down.
+        // The shorter path to 3 is found first, and still 2 -> 3 leads down.
         let edges = [(0, 3), (0, 1), (1, 2), (2, 3), (3, 4)];
-        for flow in flows(5, &edges, &[0]) {
-            assert_eq!(flow, [false; 5]);
+        for reversed_edges in break_cycles(5, &edges, &[0]) {
+            assert_eq!(reversed_edges, [false; 5]);
         }
-        let [deep, _] = flows(3, &[(0, 1), (1, 2), (2, 0)], &[1]);
+        let [deep, _] = break_cycles(3, &[(0, 1), (1, 2), (2, 0)], &[1]);
         assert_eq!(deep, [true, false, false]);
     }
 }

@@ -1,31 +1,32 @@
-//! Where in its layer each vertex is, and where the layers are.
+//! Horizontal positions of vertices in their layers, and vertical positions of layers.
 
-use super::layered::{Kind, Layered};
+use super::layered::{LayeredGraph, VertexKind};
 use super::relax::{relax, straighten};
 use super::settle::settle;
 
-/// The least distance between two vertices that stand side by side.
-fn distance(left: Kind, right: Kind) -> f64 {
+/// Returns the minimum gap between two vertices side by side.
+fn min_gap(left: VertexKind, right: VertexKind) -> f64 {
     match (left, right) {
-        (Kind::State, Kind::State) => 26.0,
-        (Kind::Bend, Kind::Bend) => 14.0,
-        (Kind::Label, Kind::Label) => 12.0,
-        (Kind::State, _) | (_, Kind::State) => 18.0,
+        (VertexKind::State, VertexKind::State) => 26.0,
+        (VertexKind::Bend, VertexKind::Bend) => 14.0,
+        (VertexKind::Label, VertexKind::Label) => 12.0,
+        (VertexKind::State, _) | (_, VertexKind::State) => 18.0,
         _ => 12.0,
     }
 }
 
-/// The least distance between the middles of two vertices, the first to the left of the second.
-pub(super) fn apart(layered: &Layered, left: usize, right: usize) -> f64 {
+/// Returns the minimum distance between the centres of two vertices, the first to the left of the
+/// second.
+pub(super) fn min_distance(layered: &LayeredGraph, left: usize, right: usize) -> f64 {
     let (left, right) = (&layered.vertices[left], &layered.vertices[right]);
-    left.right + distance(left.kind, right.kind) + right.left
+    left.right + min_gap(left.kind, right.kind) + right.left
 }
 
-/// The horizontal place of each vertex.
-pub(super) fn across(layered: &Layered) -> Vec<f64> {
-    let mut x = packed(layered);
+/// Computes the horizontal position of each vertex.
+pub(super) fn x_coordinates(layered: &LayeredGraph) -> Vec<f64> {
+    let mut x = pack_layers(layered);
     relax(layered, &mut x);
-    // What has moved away makes room for others to be straight.
+    // Vertices that moved away make room for others to become straight.
     for _ in 0..4 {
         straighten(layered, &mut x);
         settle(layered, &mut x);
@@ -33,41 +34,43 @@ pub(super) fn across(layered: &Layered) -> Vec<f64> {
     x
 }
 
-/// Every layer as narrow as it can be, one below the middle of the other.
-fn packed(layered: &Layered) -> Vec<f64> {
+/// Packs every layer as tightly as possible, centred below the one above.
+fn pack_layers(layered: &LayeredGraph) -> Vec<f64> {
     let mut x = vec![0.0; layered.vertices.len()];
     for layer in &layered.layers {
-        let mut place = 0.0;
+        let mut position = 0.0;
         for (number, &vertex) in layer.iter().enumerate() {
             if let Some(left) = number.checked_sub(1) {
-                place += apart(layered, layer[left], vertex);
+                position += min_distance(layered, layer[left], vertex);
             }
-            x[vertex] = place;
+            x[vertex] = position;
         }
         for &vertex in layer {
-            x[vertex] -= place / 2.0;
+            x[vertex] -= position / 2.0;
         }
     }
     x
 }
 
-/// Where a layer is.
+/// Vertical position of a layer.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Row {
+pub(super) struct LayerRow {
+    /// Middle of the layer.
     pub(super) centre: f64,
+    /// Half the height of its highest vertex.
     pub(super) half_height: f64,
 }
 
-/// The vertical place of each layer. Edges that lead far to the side get more room to do so.
-pub(super) fn rows(layered: &Layered, x: &[f64]) -> Vec<Row> {
-    const LEAST: f64 = 20.0;
-    const LEAST_BETWEEN_LABELS: f64 = 12.0;
-    const MOST: f64 = 64.0;
+/// Computes the vertical position of each layer. Edges that lead far to the side get more room.
+pub(super) fn rows(layered: &LayeredGraph, x: &[f64]) -> Vec<LayerRow> {
+    const MIN_GAP: f64 = 20.0;
+    const MIN_LABEL_GAP: f64 = 12.0;
+    const MAX_GAP: f64 = 64.0;
     let has_states = |layer: &Vec<usize>| {
-        (layer.iter()).any(|&vertex| layered.vertices[vertex].kind == Kind::State)
+        (layer.iter()).any(|&vertex| layered.vertices[vertex].kind == VertexKind::State)
     };
     let mut is_after_labels = false;
-    let mut rows: Vec<Row> = Vec::with_capacity(layered.layers.len());
+    let mut rows: Vec<LayerRow> = Vec::with_capacity(layered.layers.len());
     let mut bottom = 0.0;
     for layer in &layered.layers {
         let half_height = (layer.iter())
@@ -80,19 +83,19 @@ pub(super) fn rows(layered: &Layered, x: &[f64]) -> Vec<Row> {
             .fold(0.0, f64::max);
         let is_labels = !has_states(layer);
         let least = if is_labels && is_after_labels {
-            LEAST_BETWEEN_LABELS
+            MIN_LABEL_GAP
         } else {
-            LEAST
+            MIN_GAP
         };
         is_after_labels = is_labels;
         let gap = if rows.is_empty() {
             0.0
         } else {
-            (least + (furthest - 60.0).max(0.0) * 0.12).min(MOST)
+            (least + (furthest - 60.0).max(0.0) * 0.12).min(MAX_GAP)
         };
         let centre = bottom + gap + half_height;
         bottom = centre + half_height;
-        rows.push(Row {
+        rows.push(LayerRow {
             centre,
             half_height,
         });

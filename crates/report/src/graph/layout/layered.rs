@@ -1,73 +1,79 @@
-//! The graph with its long edges cut into pieces, so that every piece leads from one layer to the next.
+//! The graph with its long edges cut into pieces, so that every piece leads from one layer to the
+//! next.
 
-use super::acyclic::Flow;
+use super::acyclic::ReversedEdges;
 use super::layers::preferred_width;
-use super::{Edge, Node};
+use super::{LayoutEdge, LayoutNode};
 
-/// What stands in a layer.
+/// Kind of vertex in a layer.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Kind {
+pub(super) enum VertexKind {
     /// A state.
     State,
-    /// An edge that passes.
+    /// An edge that passes the layer.
     Bend,
-    /// An edge that passes, and its label.
+    /// An edge that passes the layer with its label.
     Label,
 }
 
-/// A place in a layer that something takes.
+/// A position in a layer that something takes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Vertex {
-    pub(super) kind: Kind,
+    /// Kind of vertex.
+    pub(super) kind: VertexKind,
+    /// Index of its layer.
     pub(super) layer: usize,
+    /// Extent to the left of its centre.
     pub(super) left: f64,
+    /// Extent to the right of its centre.
     pub(super) right: f64,
+    /// Extent above and below its centre.
     pub(super) half_height: f64,
 }
 
-/// The layers and what connects them.
+/// Layers and the connections between them.
 #[derive(Clone, Debug)]
-pub(super) struct Layered {
-    /// First the states, then the rest.
+pub(super) struct LayeredGraph {
+    /// Vertices, the states first.
     pub(super) vertices: Vec<Vertex>,
-    /// The vertices of each layer, from left to right.
+    /// Vertices of each layer, from left to right.
     pub(super) layers: Vec<Vec<usize>>,
-    /// The neighbours of each vertex in the layer above it.
+    /// Neighbours of each vertex in the layer above.
     pub(super) above: Vec<Vec<usize>>,
-    /// The neighbours of each vertex in the layer below it.
+    /// Neighbours of each vertex in the layer below.
     pub(super) below: Vec<Vec<usize>>,
-    /// The vertices of each edge, from its upper state to its lower one, both included.
+    /// Vertices of each edge, from its upper state to its lower one, both included.
     pub(super) chains: Vec<Vec<usize>>,
 }
 
-/// With more pieces than these, the drawing would take long and show nothing.
-const MOST_VERTICES: usize = 400_000;
+/// Maximum number of vertices. With more, the drawing would take long and show nothing.
+const MAX_VERTICES: usize = 400_000;
 
-impl Layered {
-    /// Cuts the edges, or says that there are too many pieces.
+impl LayeredGraph {
+    /// Cuts the edges. Returns `None` if there are too many pieces.
     pub(super) fn new(
-        nodes: &[Node],
-        edges: &[Edge],
-        flow: &Flow,
+        nodes: &[LayoutNode],
+        edges: &[LayoutEdge],
+        reversed_edges: &ReversedEdges,
         layer_of: &[usize],
-    ) -> Option<Layered> {
-        let spans: Vec<(usize, usize)> = (edges.iter().zip(flow))
-            .map(|(edge, turned)| {
-                if *turned {
+    ) -> Option<LayeredGraph> {
+        let spans: Vec<(usize, usize)> = (edges.iter().zip(reversed_edges))
+            .map(|(edge, reversed)| {
+                if *reversed {
                     (edge.to, edge.from)
                 } else {
                     (edge.from, edge.to)
                 }
             })
             .collect();
-        let places = LabelPlaces::new(nodes, edges, &spans, layer_of);
-        if nodes.len() + places.pieces(&spans, layer_of) > MOST_VERTICES {
+        let label_layers = LabelLayers::new(nodes, edges, &spans, layer_of);
+        if nodes.len() + label_layers.pieces(&spans, layer_of) > MAX_VERTICES {
             return None;
         }
         let mut vertices: Vec<Vertex> = (nodes.iter().zip(layer_of))
             .map(|(node, layer)| Vertex {
-                kind: Kind::State,
-                layer: places.layer_of_states[*layer],
+                kind: VertexKind::State,
+                layer: label_layers.layer_of_states[*layer],
                 left: node.left,
                 right: node.right,
                 half_height: node.half_height,
@@ -75,7 +81,7 @@ impl Layered {
             .collect();
         let mut chains = Vec::with_capacity(edges.len());
         for ((edge, &(upper, lower)), label_layer) in
-            edges.iter().zip(&spans).zip(&places.layer_of_label)
+            edges.iter().zip(&spans).zip(&label_layers.layer_of_label)
         {
             let mut chain = vec![upper];
             for layer in vertices[upper].layer + 1..vertices[lower].layer {
@@ -84,9 +90,9 @@ impl Layered {
                 chain.push(vertices.len());
                 vertices.push(Vertex {
                     kind: if label.is_some() {
-                        Kind::Label
+                        VertexKind::Label
                     } else {
-                        Kind::Bend
+                        VertexKind::Bend
                     },
                     layer,
                     left: width / 2.0,
@@ -108,7 +114,7 @@ impl Layered {
         for (number, vertex) in vertices.iter().enumerate() {
             layers[vertex.layer].push(number);
         }
-        Some(Layered {
+        Some(LayeredGraph {
             vertices,
             layers,
             above,
@@ -117,7 +123,7 @@ impl Layered {
         })
     }
 
-    /// The place of each vertex in its layer.
+    /// Returns the position of each vertex in its layer.
     pub(super) fn positions(&self) -> Vec<usize> {
         let mut positions = vec![0; self.vertices.len()];
         for layer in &self.layers {
@@ -129,27 +135,27 @@ impl Layered {
     }
 }
 
-/// Where labels go.
-struct LabelPlaces {
-    /// The layer for the label of each edge.
+/// Layers for labels.
+struct LabelLayers {
+    /// Layer for the label of each edge.
     layer_of_label: Vec<usize>,
-    /// The layer for each layer of states, now that there are layers for labels between them.
+    /// New index of each layer of states, with layers for labels in between.
     layer_of_states: Vec<usize>,
 }
 
-impl LabelPlaces {
-    /// The label of an edge goes between those layers of states where there is most room, else in the middle. Where
-    /// there are many, they get several layers, in turn.
+impl LabelLayers {
+    /// Puts the label of each edge between those layers of states with most room, otherwise in the
+    /// middle. Many labels get several layers, in turn.
     fn new(
-        nodes: &[Node],
-        edges: &[Edge],
+        nodes: &[LayoutNode],
+        edges: &[LayoutEdge],
         spans: &[(usize, usize)],
         layer_of: &[usize],
-    ) -> LabelPlaces {
-        /// Being one layer away from the middle is as bad as so much less room.
+    ) -> LabelLayers {
+        /// Room that being one layer away from the middle is worth.
         const FROM_THE_MIDDLE: f64 = 40.0;
         const BETWEEN: f64 = 12.0;
-        const MOST_LAYERS: f64 = 8.0;
+        const MAX_LAYERS: f64 = 8.0;
         let gaps = layer_of.iter().max().map_or(0, |last| last + 1);
         let mut used = vec![0.0; gaps];
         let mut by_length: Vec<usize> = (0..edges.len()).collect();
@@ -168,7 +174,7 @@ impl LabelPlaces {
         }
         let most = preferred_width(nodes.iter().map(|node| node.left + node.right));
         let rows: Vec<usize> = (used.iter())
-            .map(|used| (used / most).ceil().clamp(1.0, MOST_LAYERS) as usize)
+            .map(|used| (used / most).ceil().clamp(1.0, MAX_LAYERS) as usize)
             .collect();
         let mut layer_of_states = Vec::with_capacity(gaps);
         let mut next = 0;
@@ -184,13 +190,13 @@ impl LabelPlaces {
                 layer_of_states[gap] + 1 + turn
             })
             .collect();
-        LabelPlaces {
+        LabelLayers {
             layer_of_label,
             layer_of_states,
         }
     }
 
-    /// How many pieces the edges are cut into.
+    /// Returns the number of pieces that the edges are cut into.
     fn pieces(&self, spans: &[(usize, usize)], layer_of: &[usize]) -> usize {
         let layer = |state: usize| self.layer_of_states[layer_of[state]];
         (spans.iter())

@@ -1,19 +1,20 @@
-//! Which layer each state is in.
+//! Assigns states to layers.
 
-use super::acyclic::{self, Flow};
-use super::{Edge, Node};
+use super::acyclic::{self, ReversedEdges};
+use super::{LayoutEdge, LayoutNode};
 
-/// Turned round costs as much as passing so many layers.
-const COST_OF_TURNING: usize = 2;
-/// What a state takes in a layer besides its own width.
+/// Cost of reversing an edge, in layers passed.
+const REVERSAL_COST: usize = 2;
+/// Room that a state takes in a layer besides its own width.
 const ROOM: f64 = 24.0;
 
-/// The better of the two ways to break cycles: the one with shorter edges.
-pub(super) fn flow_and_layers(
-    nodes: &[Node],
-    edges: &[Edge],
+/// Chooses the better of two ways to break cycles: the one with shorter edges. Returns the reversed
+/// edges, and the layer of each state.
+pub(super) fn assign_layers(
+    nodes: &[LayoutNode],
+    edges: &[LayoutEdge],
     starts: &[usize],
-) -> (Flow, Vec<usize>) {
+) -> (ReversedEdges, Vec<usize>) {
     let pairs: Vec<(usize, usize)> = edges.iter().map(|edge| (edge.from, edge.to)).collect();
     let mut widths: Vec<f64> = (nodes.iter())
         .map(|node| node.left + node.right + ROOM)
@@ -23,22 +24,22 @@ pub(super) fn flow_and_layers(
             widths[edge.to] = widths[edge.to].max(width + ROOM);
         }
     }
-    let [deep, broad] = acyclic::flows(nodes.len(), &pairs, starts).map(|flow| {
-        let down: Vec<(usize, usize)> = (pairs.iter().zip(&flow))
-            .map(|(&(from, to), turned)| if *turned { (to, from) } else { (from, to) })
+    let [deep, broad] = acyclic::break_cycles(nodes.len(), &pairs, starts).map(|reversed_edges| {
+        let down: Vec<(usize, usize)> = (pairs.iter().zip(&reversed_edges))
+            .map(|(&(from, to), reversed)| if *reversed { (to, from) } else { (from, to) })
             .collect();
         let layer_of = layers(&widths, &down, starts);
         let length: usize = (down.iter())
             .map(|&(upper, lower)| layer_of[lower] - layer_of[upper])
             .sum();
-        let turned = flow.iter().filter(|turned| **turned).count();
-        (length + COST_OF_TURNING * turned, flow, layer_of)
+        let reversed = reversed_edges.iter().filter(|reversed| **reversed).count();
+        (length + REVERSAL_COST * reversed, reversed_edges, layer_of)
     });
-    let (_, flow, layer_of) = if broad.0 < deep.0 { broad } else { deep };
-    (flow, layer_of)
+    let (_, reversed_edges, layer_of) = if broad.0 < deep.0 { broad } else { deep };
+    (reversed_edges, layer_of)
 }
 
-/// A layer for each state, such that all edges lead down.
+/// Assigns each state to a layer so that all edges lead down.
 fn layers(widths: &[f64], edges: &[(usize, usize)], starts: &[usize]) -> Vec<usize> {
     let count = widths.len();
     let mut above = vec![Vec::new(); count];
@@ -70,7 +71,7 @@ fn layers(widths: &[f64], edges: &[(usize, usize)], starts: &[usize]) -> Vec<usi
     layer_of
 }
 
-/// All states, each after those above it.
+/// Sorts the states so that each comes after those above it.
 fn topological(above: &[Vec<usize>], below: &[Vec<usize>]) -> Vec<usize> {
     let mut waiting: Vec<usize> = above.iter().map(Vec::len).collect();
     let mut order: Vec<usize> = (0..above.len())
@@ -89,14 +90,15 @@ fn topological(above: &[Vec<usize>], below: &[Vec<usize>]) -> Vec<usize> {
     order
 }
 
-/// How wide the drawing should be: somewhat wider than high, and not wider than a screen if it is small.
+/// Returns the width that the drawing should have: somewhat wider than high, and not wider than a
+/// screen if it is small.
 pub(super) fn preferred_width(widths: impl Iterator<Item = f64>) -> f64 {
     (2.4 * (widths.sum::<f64>() * 130.0).sqrt()).max(1500.0)
 }
 
-/// Each state as high as it can be, but no layer much wider than the drawing should be. What is on the way to most
-/// others comes first; those that lead nowhere are spread over as many layers as they need, in turn, so that the edges
-/// to the lower ones pass between the upper ones.
+/// Puts each state as high as possible, but makes no layer much wider than the drawing should be.
+/// States on the path to most others come first. States that lead nowhere are spread over as many
+/// layers as they need, in turn, so that the edges to the lower ones pass between the upper ones.
 fn fill_layers(
     widths: &[f64],
     above: &[Vec<usize>],
@@ -112,15 +114,15 @@ fn fill_layers(
     for group in order.chunk_by(|&one, &other| depth[one] == depth[other]) {
         let last = group.partition_point(|&node| height[node] > 0);
         let mut needed: f64 = group[last..].iter().map(|&node| widths[node]).sum();
-        // For the last ones: how many layers they are spread over.
+        // Number of layers that the states without successors are spread over.
         let mut turns = 0;
-        for (place, &node) in group.iter().enumerate() {
+        for (index, &node) in group.iter().enumerate() {
             let highest = (above[node].iter())
                 .map(|&other| layer_of[other] + 1)
                 .max()
                 .unwrap_or(0);
             let mut layer = highest;
-            if place < last {
+            if index < last {
                 while used.get(layer).is_some_and(|used| *used > 0.0)
                     && room(&used, layer) < widths[node]
                 {
@@ -131,7 +133,7 @@ fn fill_layers(
                     needed -= room(&used, highest + turns);
                     turns += 1;
                 }
-                layer += (place - last) % turns;
+                layer += (index - last) % turns;
             }
             if used.len() <= layer {
                 used.resize(layer + 1, 0.0);
@@ -143,7 +145,8 @@ fn fill_layers(
     layer_of
 }
 
-/// Moves states down towards what they lead to, where this makes edges shorter. Start states stay on top.
+/// Moves states down towards their successors, if that makes edges shorter. Start states stay on
+/// top.
 fn tighten(
     layer_of: &mut [usize],
     order: &[usize],
@@ -185,7 +188,7 @@ fn tighten(
     }
 }
 
-/// Layers that have become empty are taken out.
+/// Removes layers that have become empty.
 fn close_gaps(layer_of: &mut [usize]) {
     let mut is_used = vec![false; layer_of.iter().max().map_or(0, |last| last + 1)];
     for &layer in layer_of.iter() {

@@ -1,20 +1,21 @@
-//! The order within each layer, chosen for few crossings.
+//! Orders the vertices within each layer for few crossings.
 //!
-//! Sweeps up and down put each vertex where its neighbours in the layer before are, by their median or their mean;
-//! between sweeps, neighbours change places as long as this helps. The best order seen is kept.
+//! Sweeps up and down put each vertex where its neighbours in the previous layer are, by their
+//! median or their mean. Between sweeps, neighbours are swapped as long as this helps. The best
+//! order found is kept.
 
-use super::layered::Layered;
+use super::layered::LayeredGraph;
 
-/// How much work all sweeps together may be, in pieces of edges looked at.
-const MOST_WORK: usize = 3_000_000;
+/// Limit for the work of all sweeps, in visited vertices.
+const MAX_WORK: usize = 3_000_000;
 
-/// Puts each layer in order.
-pub(super) fn reduce_crossings(layered: &mut Layered) {
+/// Orders each layer.
+pub(super) fn reduce_crossings(layered: &mut LayeredGraph) {
     let size = layered.vertices.len().max(1);
-    let sweeps = (MOST_WORK / size).clamp(4, 28);
+    let sweeps = (MAX_WORK / size).clamp(4, 28);
     let mut best = (usize::MAX, layered.layers.clone());
-    for search in [Search::Depth, Search::Breadth] {
-        layered.layers = first_order(layered, search);
+    for search in [TraversalOrder::Depth, TraversalOrder::Breadth] {
+        layered.layers = initial_order(layered, search);
         sweep(layered, sweeps, &mut best);
         if best.0 == 0 || size > 20_000 {
             break;
@@ -23,7 +24,8 @@ pub(super) fn reduce_crossings(layered: &mut Layered) {
     layered.layers = best.1;
 }
 
-fn sweep(layered: &mut Layered, sweeps: usize, best: &mut (usize, Vec<Vec<usize>>)) {
+/// Sweeps over the layers, and keeps the best order.
+fn sweep(layered: &mut LayeredGraph, sweeps: usize, best: &mut (usize, Vec<Vec<usize>>)) {
     let mut positions = layered.positions();
     let mut without_gain = 0;
     for number in 0..=sweeps {
@@ -46,14 +48,15 @@ fn sweep(layered: &mut Layered, sweeps: usize, best: &mut (usize, Vec<Vec<usize>
     }
 }
 
+/// Order of a search.
 #[derive(Clone, Copy, PartialEq)]
-enum Search {
+enum TraversalOrder {
     Depth,
     Breadth,
 }
 
-/// An order to start from: that in which a search from the top comes across them.
-fn first_order(layered: &Layered, search: Search) -> Vec<Vec<usize>> {
+/// Returns an order to start from: the order in which a search from the top visits the vertices.
+fn initial_order(layered: &LayeredGraph, search: TraversalOrder) -> Vec<Vec<usize>> {
     let mut layers = vec![Vec::new(); layered.layers.len()];
     let mut is_seen = vec![false; layered.vertices.len()];
     let mut roots: Vec<usize> = (0..layered.vertices.len()).collect();
@@ -61,8 +64,8 @@ fn first_order(layered: &Layered, search: Search) -> Vec<Vec<usize>> {
     for root in roots {
         let mut waiting = std::collections::VecDeque::from([root]);
         let next = |waiting: &mut std::collections::VecDeque<usize>| match search {
-            Search::Depth => waiting.pop_back(),
-            Search::Breadth => waiting.pop_front(),
+            TraversalOrder::Depth => waiting.pop_back(),
+            TraversalOrder::Breadth => waiting.pop_front(),
         };
         while let Some(vertex) = next(&mut waiting) {
             if is_seen[vertex] {
@@ -71,16 +74,16 @@ fn first_order(layered: &Layered, search: Search) -> Vec<Vec<usize>> {
             is_seen[vertex] = true;
             layers[layered.vertices[vertex].layer].push(vertex);
             match search {
-                Search::Depth => waiting.extend(layered.below[vertex].iter().rev()),
-                Search::Breadth => waiting.extend(&layered.below[vertex]),
+                TraversalOrder::Depth => waiting.extend(layered.below[vertex].iter().rev()),
+                TraversalOrder::Breadth => waiting.extend(&layered.below[vertex]),
             }
         }
     }
     layers
 }
 
-/// One sweep over all layers.
-fn pass(layered: &mut Layered, positions: &mut [usize], is_down: bool, by_median: bool) {
+/// Sweeps once over all layers.
+fn pass(layered: &mut LayeredGraph, positions: &mut [usize], is_down: bool, by_median: bool) {
     let count = layered.layers.len();
     let (neighbours, layers) = (
         if is_down {
@@ -95,12 +98,13 @@ fn pass(layered: &mut Layered, positions: &mut [usize], is_down: bool, by_median
         let mut slots = Vec::new();
         let mut moving = Vec::new();
         for (slot, &vertex) in layer.iter().enumerate() {
-            if let Some(wish) = wish(&neighbours[vertex], positions, by_median) {
+            if let Some(preferred) = preferred(&neighbours[vertex], positions, by_median) {
                 slots.push(slot);
-                moving.push((wish, vertex));
+                moving.push((preferred, vertex));
             }
         }
-        // Those without neighbours stay where they are. Equal wishes keep their order, so that a sweep is repeatable.
+        // Vertices without neighbours stay in place. Equal positions keep their order, so that a
+        // sweep is repeatable.
         moving.sort_by(|one, other| one.0.total_cmp(&other.0));
         for (slot, (_, vertex)) in slots.into_iter().zip(moving) {
             layer[slot] = vertex;
@@ -111,46 +115,46 @@ fn pass(layered: &mut Layered, positions: &mut [usize], is_down: bool, by_median
     }
 }
 
-/// Where a vertex with these neighbours would like to be.
-fn wish(neighbours: &[usize], positions: &[usize], by_median: bool) -> Option<f64> {
-    let mut places: Vec<f64> = (neighbours.iter())
+/// Returns the preferred position of a vertex with these neighbours.
+fn preferred(neighbours: &[usize], positions: &[usize], by_median: bool) -> Option<f64> {
+    let mut sorted: Vec<f64> = (neighbours.iter())
         .map(|&other| positions[other] as f64)
         .collect();
-    let count = places.len();
+    let count = sorted.len();
     if count == 0 {
         return None;
     }
     if !by_median || count == 2 {
-        return Some(places.iter().sum::<f64>() / count as f64);
+        return Some(sorted.iter().sum::<f64>() / count as f64);
     }
-    places.sort_by(f64::total_cmp);
+    sorted.sort_by(f64::total_cmp);
     let middle = count / 2;
     if count % 2 == 1 {
-        return Some(places[middle]);
+        return Some(sorted[middle]);
     }
     // Between the two in the middle, nearer to the side where the others are close together.
-    let left = places[middle - 1] - places[0];
-    let right = places[count - 1] - places[middle];
+    let left = sorted[middle - 1] - sorted[0];
+    let right = sorted[count - 1] - sorted[middle];
     match left + right {
-        0.0 => Some((places[middle - 1] + places[middle]) / 2.0),
-        both => Some((places[middle - 1] * right + places[middle] * left) / both),
+        0.0 => Some((sorted[middle - 1] + sorted[middle]) / 2.0),
+        both => Some((sorted[middle - 1] * right + sorted[middle] * left) / both),
     }
 }
 
-/// Lets neighbours change places as long as there are fewer crossings then.
-fn swap_neighbours(layered: &mut Layered, positions: &mut [usize]) {
+/// Swaps neighbours as long as this reduces crossings.
+fn swap_neighbours(layered: &mut LayeredGraph, positions: &mut [usize]) {
     for _ in 0..6 {
         let mut is_changed = false;
         for number in 0..layered.layers.len() {
             let layer = &mut layered.layers[number];
-            for place in 1..layer.len() {
-                let (left, right) = (layer[place - 1], layer[place]);
+            for index in 1..layer.len() {
+                let (left, right) = (layer[index - 1], layer[index]);
                 let gain = (gain(&layered.above[left], &layered.above[right], positions))
                     + gain(&layered.below[left], &layered.below[right], positions);
                 if gain > 0 {
-                    layer.swap(place - 1, place);
-                    positions[left] = place;
-                    positions[right] = place - 1;
+                    layer.swap(index - 1, index);
+                    positions[left] = index;
+                    positions[right] = index - 1;
                     is_changed = true;
                 }
             }
@@ -161,7 +165,7 @@ fn swap_neighbours(layered: &mut Layered, positions: &mut [usize]) {
     }
 }
 
-/// How many crossings there are fewer if two neighbours change places, on one side of them.
+/// Returns the number of crossings that a swap of two neighbours saves, on one side of them.
 fn gain(left: &[usize], right: &[usize], positions: &[usize]) -> isize {
     let mut gain = 0;
     for &one in left {
@@ -176,8 +180,8 @@ fn gain(left: &[usize], right: &[usize], positions: &[usize]) -> isize {
     gain
 }
 
-/// How many pairs of edges cross.
-pub(super) fn crossings(layered: &Layered, positions: &[usize]) -> usize {
+/// Counts the pairs of edges that cross.
+pub(super) fn crossings(layered: &LayeredGraph, positions: &[usize]) -> usize {
     let mut total = 0;
     for (number, layer) in layered.layers.iter().enumerate() {
         let width = layered.layers.get(number + 1).map_or(0, Vec::len);
@@ -213,22 +217,22 @@ pub(super) fn crossings(layered: &Layered, positions: &[usize]) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Edge;
-    use super::super::layers::flow_and_layers;
+    use super::super::LayoutEdge;
+    use super::super::layers::assign_layers;
     use super::super::tests::node;
     use super::*;
 
-    fn layered(count: usize, pairs: &[(usize, usize)]) -> Layered {
+    fn layered(count: usize, pairs: &[(usize, usize)]) -> LayeredGraph {
         let nodes = vec![node(); count];
-        let edges: Vec<Edge> = (pairs.iter())
-            .map(|&(from, to)| Edge {
+        let edges: Vec<LayoutEdge> = (pairs.iter())
+            .map(|&(from, to)| LayoutEdge {
                 from,
                 to,
                 label: None,
             })
             .collect();
-        let (flow, layer_of) = flow_and_layers(&nodes, &edges, &[0]);
-        Layered::new(&nodes, &edges, &flow, &layer_of).unwrap()
+        let (reversed_edges, layer_of) = assign_layers(&nodes, &edges, &[0]);
+        LayeredGraph::new(&nodes, &edges, &reversed_edges, &layer_of).unwrap()
     }
 
     #[test]

@@ -1,25 +1,25 @@
-//! A good place across for everything, as if edges were springs.
+//! Computes good horizontal positions, as if edges were springs.
 //!
-//! Layer by layer, each vertex goes to the mean of its neighbours above and below, as far as order and distances allow.
-//! All of a layer move together: what is in the way is pushed aside if that is better for both. For a single layer this
-//! is the best there is (isotonic regression, by pooling those that would come too close). Afterwards long
-//! edges are made straight wherever there is room.
+//! Layer by layer, each vertex goes to the mean of its neighbours above and below, as far as order
+//! and distances allow. All vertices of a layer move together: one that is in the way is pushed
+//! aside if that is better for both. For a single layer this is optimal (isotonic regression by
+//! pooling adjacent violators). Afterwards long edges are straightened wherever there is room.
 
-use super::coordinates::apart;
-use super::layered::{Kind, Layered};
+use super::coordinates::min_distance;
+use super::layered::{LayeredGraph, VertexKind};
 
-/// How much work this may be, in vertices looked at.
-const MOST_WORK: usize = 4_000_000;
+/// Limit for the work, in visited vertices.
+const MAX_WORK: usize = 4_000_000;
 
-/// Moves everything closer to its neighbours.
-pub(super) fn relax(layered: &Layered, x: &mut [f64]) {
-    let sweeps = (MOST_WORK / layered.vertices.len().max(1)).clamp(4, 120);
+/// Moves every vertex closer to its neighbours.
+pub(super) fn relax(layered: &LayeredGraph, x: &mut [f64]) {
+    let sweeps = (MAX_WORK / layered.vertices.len().max(1)).clamp(4, 120);
     for sweep in 0..sweeps {
         let mut moved = 0.0_f64;
-        let mut place = |layer: &Vec<usize>| moved = moved.max(place_layer(layered, layer, x));
+        let mut move_layer = |layer: &Vec<usize>| moved = moved.max(place_layer(layered, layer, x));
         match sweep % 2 {
-            0 => layered.layers.iter().for_each(&mut place),
-            _ => layered.layers.iter().rev().for_each(&mut place),
+            0 => layered.layers.iter().for_each(&mut move_layer),
+            _ => layered.layers.iter().rev().for_each(&mut move_layer),
         }
         if moved < 1.0 {
             break;
@@ -27,30 +27,31 @@ pub(super) fn relax(layered: &Layered, x: &mut [f64]) {
     }
 }
 
-/// How strongly a piece of an edge pulls: a bend in the middle of a long edge is worse than one at its end.
-fn strength(one: Kind, other: Kind) -> f64 {
+/// Returns the strength with which a piece of an edge pulls. A bend in the middle of a long edge is
+/// worse than one at its end.
+fn strength(one: VertexKind, other: VertexKind) -> f64 {
     match (one, other) {
-        (Kind::State, Kind::State) => 1.0,
-        (Kind::State, _) | (_, Kind::State) => 1.5,
+        (VertexKind::State, VertexKind::State) => 1.0,
+        (VertexKind::State, _) | (_, VertexKind::State) => 1.5,
         _ => 12.0,
     }
 }
 
-/// The best places for one layer while all others stay; gives how far something moved.
-fn place_layer(layered: &Layered, layer: &[usize], x: &mut [f64]) -> f64 {
-    /// Vertices that touch: how many, where the first wants to be and how much.
-    struct Pool {
+/// Computes the best positions for one layer while all others stay. Returns the largest movement.
+fn place_layer(layered: &LayeredGraph, layer: &[usize], x: &mut [f64]) -> f64 {
+    /// Vertices that touch: their number, the preferred position of the first, and their weight.
+    struct VertexPool {
         count: usize,
-        wish: f64,
+        preferred: f64,
         weight: f64,
     }
-    let mut pools: Vec<Pool> = Vec::with_capacity(layer.len());
-    // Distances from the first vertex if all were as close as they may be.
+    let mut pools: Vec<VertexPool> = Vec::with_capacity(layer.len());
+    // Distances from the first vertex if all are as close as possible.
     let mut offsets = Vec::with_capacity(layer.len());
     let mut offset = 0.0;
-    for (place, &vertex) in layer.iter().enumerate() {
-        if let Some(left) = place.checked_sub(1) {
-            offset += apart(layered, layer[left], vertex);
+    for (index, &vertex) in layer.iter().enumerate() {
+        if let Some(left) = index.checked_sub(1) {
+            offset += min_distance(layered, layer[left], vertex);
         }
         offsets.push(offset);
         let here = layered.vertices[vertex].kind;
@@ -61,40 +62,40 @@ fn place_layer(layered: &Layered, layer: &[usize], x: &mut [f64]) -> f64 {
             sum += strength * x[other];
             weight += strength;
         }
-        let (wish, weight) = if weight > 0.0 {
+        let (preferred, weight) = if weight > 0.0 {
             (sum / weight, weight)
         } else {
             (x[vertex], 0.1)
         };
-        let mut pool = Pool {
+        let mut pool = VertexPool {
             count: 1,
-            wish: wish - offset,
+            preferred: preferred - offset,
             weight,
         };
-        while let Some(left) = pools.pop_if(|left| left.wish >= pool.wish) {
+        while let Some(left) = pools.pop_if(|left| left.preferred >= pool.preferred) {
             let weight = left.weight + pool.weight;
-            pool = Pool {
+            pool = VertexPool {
                 count: left.count + pool.count,
-                wish: (left.wish * left.weight + pool.wish * pool.weight) / weight,
+                preferred: (left.preferred * left.weight + pool.preferred * pool.weight) / weight,
                 weight,
             };
         }
         pools.push(pool);
     }
     let mut moved = 0.0_f64;
-    let wishes = (pools.iter()).flat_map(|pool| std::iter::repeat_n(pool.wish, pool.count));
-    for ((&vertex, offset), wish) in layer.iter().zip(offsets).zip(wishes) {
-        moved = moved.max((x[vertex] - wish - offset).abs());
-        x[vertex] = wish + offset;
+    let preferred = (pools.iter()).flat_map(|pool| std::iter::repeat_n(pool.preferred, pool.count));
+    for ((&vertex, offset), preferred) in layer.iter().zip(offsets).zip(preferred) {
+        moved = moved.max((x[vertex] - preferred - offset).abs());
+        x[vertex] = preferred + offset;
     }
     moved
 }
 
-/// Gives all of a thread the same place, or as many in a row as there is room for.
-pub(super) fn straighten(layered: &Layered, x: &mut [f64]) {
+/// Gives all vertices of a thread the same position, or as many in a row as there is room for.
+pub(super) fn straighten(layered: &LayeredGraph, x: &mut [f64]) {
     let positions = layered.positions();
     let mut threads = threads(layered);
-    // The longest first: they are seen most.
+    // The longest threads come first, since they are the most visible.
     threads.sort_by_key(|thread| std::cmp::Reverse(thread.len()));
     for thread in threads {
         let mut bends = &thread[..];
@@ -109,21 +110,22 @@ pub(super) fn straighten(layered: &Layered, x: &mut [f64]) {
                 (least, most) = (least.max(left), most.min(right));
                 count += 1;
             }
-            // Rounding may leave no room even where something stands.
+            // Rounding may leave no room even for the current position.
             let count = count.max(1);
             let (run, rest) = bends.split_at(count);
             let mean = run.iter().map(|&vertex| x[vertex]).sum::<f64>() / count as f64;
             if count > 1 {
-                let place = mean.min(most).max(least);
-                run.iter().for_each(|&vertex| x[vertex] = place);
+                let position = mean.min(most).max(least);
+                run.iter().for_each(|&vertex| x[vertex] = position);
             }
             bends = rest;
         }
     }
 }
 
-/// What had best be straight: the bends of an edge, and with them states that nothing else leads to or from.
-pub(super) fn threads(layered: &Layered) -> Vec<Vec<usize>> {
+/// Returns the chains of vertices that should be straight: the bends of an edge, together with
+/// states that have at most one edge above and below.
+pub(super) fn threads(layered: &LayeredGraph) -> Vec<Vec<usize>> {
     let is_simple =
         |vertex: &usize| layered.above[*vertex].len() <= 1 && layered.below[*vertex].len() <= 1;
     let mut threads = Vec::new();
@@ -137,13 +139,22 @@ pub(super) fn threads(layered: &Layered) -> Vec<Vec<usize>> {
     threads
 }
 
-/// How far to the left and to the right a vertex can be without a change of anything else.
-pub(super) fn room(layered: &Layered, positions: &[usize], vertex: usize, x: &[f64]) -> (f64, f64) {
+/// Returns the leftmost and rightmost position of a vertex if nothing else moves.
+pub(super) fn room(
+    layered: &LayeredGraph,
+    positions: &[usize],
+    vertex: usize,
+    x: &[f64],
+) -> (f64, f64) {
     let layer = &layered.layers[layered.vertices[vertex].layer];
-    let place = positions[vertex];
-    let left = place.checked_sub(1).and_then(|left| layer.get(left));
-    let least = left.map_or(f64::MIN, |&left| x[left] + apart(layered, left, vertex));
-    let right = layer.get(place + 1);
-    let most = right.map_or(f64::MAX, |&right| x[right] - apart(layered, vertex, right));
+    let index = positions[vertex];
+    let left = index.checked_sub(1).and_then(|left| layer.get(left));
+    let least = left.map_or(f64::MIN, |&left| {
+        x[left] + min_distance(layered, left, vertex)
+    });
+    let right = layer.get(index + 1);
+    let most = right.map_or(f64::MAX, |&right| {
+        x[right] - min_distance(layered, vertex, right)
+    });
     (least, most)
 }

@@ -1,27 +1,27 @@
-//! A last improvement of the places across: what has room moves closer to its neighbours.
+//! Final improvement of horizontal positions: moves vertices with room closer to their neighbours.
 //!
-//! What is straight, a part of an edge or a chain of states, moves as a whole and so stays straight. Nothing comes closer to
-//! another thing in its layer than before it may, and no order changes.
+//! Straight parts of an edge or chains of states move as a whole, and so stay straight. Distances
+//! in a layer stay large enough, and no order changes.
 
-use super::layered::Layered;
+use super::layered::LayeredGraph;
 use super::relax::{room, threads};
 
-/// How much work this may be, in vertices looked at.
-const MOST_WORK: usize = 1_000_000;
+/// Limit for the work, in visited vertices.
+const MAX_WORK: usize = 1_000_000;
 
-/// Moves everything to the middle of its neighbours, as far as there is room.
-pub(super) fn settle(layered: &Layered, x: &mut [f64]) {
+/// Moves every block to the middle of its neighbours, as far as there is room.
+pub(super) fn settle(layered: &LayeredGraph, x: &mut [f64]) {
     let positions = layered.positions();
     let blocks = blocks(layered, x);
-    let passes = (MOST_WORK / layered.vertices.len().max(1)).clamp(2, 30);
+    let passes = (MAX_WORK / layered.vertices.len().max(1)).clamp(2, 30);
     for pass in 0..passes {
         let mut moved = 0.0_f64;
         let mut move_block = |block: &Vec<usize>| {
-            let Some(wish) = wish(layered, block, x) else {
+            let Some(preferred) = preferred(layered, block, x) else {
                 return;
             };
             let (least, most) = room_of(layered, &positions, block, x);
-            let by = wish.clamp(least.min(most), most) - x[block[0]];
+            let by = preferred.clamp(least.min(most), most) - x[block[0]];
             block.iter().for_each(|&vertex| x[vertex] += by);
             moved = moved.max(by.abs());
         };
@@ -35,8 +35,8 @@ pub(super) fn settle(layered: &Layered, x: &mut [f64]) {
     }
 }
 
-/// What moves as a whole, from top to bottom.
-fn blocks(layered: &Layered, x: &[f64]) -> Vec<Vec<usize>> {
+/// Returns the blocks that move as a whole, from top to bottom.
+fn blocks(layered: &LayeredGraph, x: &[f64]) -> Vec<Vec<usize>> {
     let is_straight = |upper: &usize, lower: &usize| (x[*upper] - x[*lower]).abs() < 0.01;
     let threads = threads(layered);
     let mut is_in_thread = vec![false; layered.vertices.len()];
@@ -53,19 +53,19 @@ fn blocks(layered: &Layered, x: &[f64]) -> Vec<Vec<usize>> {
     blocks
 }
 
-/// Where a block would like to be: in the middle of what it is connected with.
-fn wish(layered: &Layered, block: &[usize], x: &[f64]) -> Option<f64> {
+/// Returns the preferred position of a block: in the middle of its neighbours.
+fn preferred(layered: &LayeredGraph, block: &[usize], x: &[f64]) -> Option<f64> {
     let (first, last) = (block.first()?, block.last()?);
-    let mut places: Vec<f64> = (layered.above[*first].iter().chain(&layered.below[*last]))
+    let mut positions: Vec<f64> = (layered.above[*first].iter().chain(&layered.below[*last]))
         .map(|&other| x[other])
         .collect();
-    places.sort_by(f64::total_cmp);
-    let end = places.len().checked_sub(1)?;
-    Some((places[end / 2] + places[end.div_ceil(2)]) / 2.0)
+    positions.sort_by(f64::total_cmp);
+    let end = positions.len().checked_sub(1)?;
+    Some((positions[end / 2] + positions[end.div_ceil(2)]) / 2.0)
 }
 
-/// How far a block can move to the left and to the right.
-fn room_of(layered: &Layered, positions: &[usize], block: &[usize], x: &[f64]) -> (f64, f64) {
+/// Returns the leftmost and rightmost position of a block.
+fn room_of(layered: &LayeredGraph, positions: &[usize], block: &[usize], x: &[f64]) -> (f64, f64) {
     (block.iter()).fold((f64::MIN, f64::MAX), |(least, most), &vertex| {
         let (left, right) = room(layered, positions, vertex, x);
         (least.max(left), most.min(right))

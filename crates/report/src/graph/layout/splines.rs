@@ -1,22 +1,23 @@
-//! The ways of the edges, as smooth curves.
+//! Routes of the edges, as smooth curves.
 //!
-//! A way is a function: how far to the side at which height. It is given by its values and slopes at the layers, and
-//! cubic between them, so that there are no corners. Slopes are limited such that it never swings out further than the
-//! places it connects, and within a layer stays in the room that is kept for it.
+//! A route is a function from height to horizontal position. It is given by its values and slopes
+//! at the layers, and cubic between them, so that there are no corners. Slopes are limited so that
+//! a curve never swings out further than the points it connects, and stays in its own room within a
+//! layer.
 
-use super::acyclic::Flow;
-use super::coordinates::Row;
-use super::layered::{Kind, Layered};
-use super::{Edge, Node, Point, Route};
+use super::acyclic::ReversedEdges;
+use super::coordinates::LayerRow;
+use super::layered::{LayeredGraph, VertexKind};
+use super::{DrawingPoint, LayoutEdge, LayoutNode, Route};
 
-/// How long an arrow's head is.
+/// Length of an arrow's head.
 pub(in super::super) const ARROW: f64 = 8.0;
-/// How far an edge may be from the middle of its room within a layer.
+/// Maximum distance of an edge from the middle of its room within a layer.
 const SWAY: f64 = 5.0;
-/// The steepest way, sideways per downwards, at which an edge may leave or enter a state.
-const FLATTEST: f64 = 1.3;
+/// Maximum slope, sideways per downwards, at which an edge may leave or enter a state.
+const MAX_SLOPE: f64 = 1.3;
 
-/// A place on a way, with the direction there as movement to the side for each pixel down.
+/// A point on a route, with its slope as sideways movement for each pixel down.
 #[derive(Clone, Copy, Debug)]
 struct Knot {
     x: f64,
@@ -24,14 +25,14 @@ struct Knot {
     slope: f64,
 }
 
-/// The way of each edge.
+/// Computes the route of each edge.
 pub(super) fn routes(
-    layered: &Layered,
-    nodes: &[Node],
-    edges: &[Edge],
-    flow: &Flow,
+    layered: &LayeredGraph,
+    nodes: &[LayoutNode],
+    edges: &[LayoutEdge],
+    reversed_edges: &ReversedEdges,
     x: &[f64],
-    rows: &[Row],
+    rows: &[LayerRow],
 ) -> Vec<Route> {
     let ports = Ports::new(layered, nodes, x);
     (0..edges.len())
@@ -44,21 +45,21 @@ pub(super) fn routes(
             let rim = |node: usize, offset: f64, side: f64| {
                 let (rx, ry) = nodes[node].radii;
                 let height = ry * (1.0 - (offset / rx).powi(2)).max(0.0).sqrt();
-                Point {
+                DrawingPoint {
                     x: x[node] + offset,
                     y: rows[layered.vertices[node].layer].centre + side * height,
                 }
             };
             let top = rim(upper, ports.upper[edge], 1.0);
             let bottom = rim(lower, ports.lower[edge], -1.0);
-            let middle: Vec<Stop> = (chain[1..chain.len() - 1].iter())
+            let middle: Vec<LayerStop> = (chain[1..chain.len() - 1].iter())
                 .map(|&vertex| {
-                    let Row { centre, .. } = rows[layered.vertices[vertex].layer];
+                    let LayerRow { centre, .. } = rows[layered.vertices[vertex].layer];
                     let half_height = match layered.vertices[vertex].kind {
-                        Kind::Label => layered.vertices[vertex].half_height,
+                        VertexKind::Label => layered.vertices[vertex].half_height,
                         _ => rows[layered.vertices[vertex].layer].half_height,
                     };
-                    Stop {
+                    LayerStop {
                         x: x[vertex],
                         y: centre,
                         half_height,
@@ -66,39 +67,47 @@ pub(super) fn routes(
                 })
                 .collect();
             let label = (chain.iter())
-                .find(|&&vertex| layered.vertices[vertex].kind == Kind::Label)
-                .map(|&vertex| Point {
+                .find(|&&vertex| layered.vertices[vertex].kind == VertexKind::Label)
+                .map(|&vertex| DrawingPoint {
                     x: x[vertex],
                     y: rows[layered.vertices[vertex].layer].centre,
                 });
-            way(top, &middle, bottom, flow[edge], label)
+            route(top, &middle, bottom, reversed_edges[edge], label)
         })
         .collect()
 }
 
 /// A layer that an edge passes.
-struct Stop {
+struct LayerStop {
     x: f64,
     y: f64,
     half_height: f64,
 }
 
-/// The way from the rim of the upper state to that of the lower one, or back if the edge is turned round.
-fn way(top: Point, middle: &[Stop], bottom: Point, is_turned: bool, label: Option<Point>) -> Route {
-    let slope = |one: Point, other: Point| (other.x - one.x) / (other.y - one.y).max(1.0);
-    let centres: Vec<Point> = (std::iter::once(top))
-        .chain(middle.iter().map(|stop| Point {
+/// Computes the route from the rim of the upper state to that of the lower one, or the other way
+/// round if the edge is reversed.
+fn route(
+    top: DrawingPoint,
+    middle: &[LayerStop],
+    bottom: DrawingPoint,
+    is_reversed: bool,
+    label: Option<DrawingPoint>,
+) -> Route {
+    let slope =
+        |one: DrawingPoint, other: DrawingPoint| (other.x - one.x) / (other.y - one.y).max(1.0);
+    let centres: Vec<DrawingPoint> = (std::iter::once(top))
+        .chain(middle.iter().map(|stop| DrawingPoint {
             x: stop.x,
             y: stop.y,
         }))
         .chain([bottom])
         .collect();
-    let limited = |slope: f64| slope.clamp(-FLATTEST, FLATTEST);
+    let limited = |slope: f64| slope.clamp(-MAX_SLOPE, MAX_SLOPE);
     let first = limited(slope(top, centres[1]));
     let last = limited(slope(centres[centres.len() - 2], bottom));
     let mut knots = Vec::with_capacity(2 * centres.len());
     // The line ends where the arrow's head begins.
-    let head = |tip: Point, slope: f64, side: f64| {
+    let head = |tip: DrawingPoint, slope: f64, side: f64| {
         let down = ARROW / (1.0 + slope * slope).sqrt();
         Knot {
             x: tip.x + side * down * slope,
@@ -106,12 +115,12 @@ fn way(top: Point, middle: &[Stop], bottom: Point, is_turned: bool, label: Optio
             slope,
         }
     };
-    let end = |tip: Point, slope: f64| Knot {
+    let end = |tip: DrawingPoint, slope: f64| Knot {
         x: tip.x,
         y: tip.y,
         slope,
     };
-    knots.push(if is_turned {
+    knots.push(if is_reversed {
         head(top, first, 1.0)
     } else {
         end(top, first)
@@ -119,7 +128,7 @@ fn way(top: Point, middle: &[Stop], bottom: Point, is_turned: bool, label: Optio
     for (stop, around) in middle.iter().zip(centres.windows(3)) {
         let before = slope(around[0], around[1]);
         let after = slope(around[1], around[2]);
-        // Straight on where the sides agree, otherwise it turns here and is vertical.
+        // Straight on if both sides agree. Otherwise the route turns here and is vertical.
         let mut slope = if before * after > 0.0 {
             2.0 * before * after / (before + after)
         } else {
@@ -139,17 +148,17 @@ fn way(top: Point, middle: &[Stop], bottom: Point, is_turned: bool, label: Optio
             knots.push(knot(0.0))
         }
     }
-    knots.push(if is_turned {
+    knots.push(if is_reversed {
         end(bottom, last)
     } else {
         head(bottom, last, -1.0)
     });
-    let tip = if is_turned { top } else { bottom };
-    if is_turned {
+    let tip = if is_reversed { top } else { bottom };
+    if is_reversed {
         knots.reverse();
     }
     Route {
-        start: knots.first().map_or(top, |knot| Point {
+        start: knots.first().map_or(top, |knot| DrawingPoint {
             x: knot.x,
             y: knot.y,
         }),
@@ -162,10 +171,10 @@ fn way(top: Point, middle: &[Stop], bottom: Point, is_turned: bool, label: Optio
     }
 }
 
-/// The cubic curve from one knot to the next.
-fn curve(from: Knot, to: Knot) -> [Point; 3] {
+/// Returns the cubic curve from one knot to the next.
+fn curve(from: Knot, to: Knot) -> [DrawingPoint; 3] {
     let third = (to.y - from.y) / 3.0;
-    // Fritsch and Carlson: with slopes beyond three times the mean, it would swing out.
+    // Fritsch and Carlson: with slopes beyond three times the mean, the curve would swing out.
     let mean = (to.x - from.x) / (to.y - from.y);
     let within = |slope: f64| {
         if slope * mean > 0.0 {
@@ -175,28 +184,29 @@ fn curve(from: Knot, to: Knot) -> [Point; 3] {
         }
     };
     [
-        Point {
+        DrawingPoint {
             x: from.x + third * within(from.slope),
             y: from.y + third,
         },
-        Point {
+        DrawingPoint {
             x: to.x - third * within(to.slope),
             y: to.y - third,
         },
-        Point { x: to.x, y: to.y },
+        DrawingPoint { x: to.x, y: to.y },
     ]
 }
 
-/// Where on the rim of its states each edge begins and ends, as a distance from the middle.
+/// Points on the rim of its states where each edge begins and ends, as distances from the middle.
 struct Ports {
-    /// At the upper state, for each edge.
+    /// Distance at the upper state, for each edge.
     upper: Vec<f64>,
-    /// At the lower state, for each edge.
+    /// Distance at the lower state, for each edge.
     lower: Vec<f64>,
 }
 
 impl Ports {
-    fn new(layered: &Layered, nodes: &[Node], x: &[f64]) -> Ports {
+    /// Distributes the ends of edges along the rims.
+    fn new(layered: &LayeredGraph, nodes: &[LayoutNode], x: &[f64]) -> Ports {
         let mut at_upper = vec![Vec::new(); nodes.len()];
         let mut at_lower = vec![Vec::new(); nodes.len()];
         for (edge, chain) in layered.chains.iter().enumerate() {
@@ -211,8 +221,9 @@ impl Ports {
             let mut offsets = vec![0.0; layered.chains.len()];
             for (node, mut ends) in at.into_iter().enumerate() {
                 ends.sort_by(|one, other| one.0.total_cmp(&other.0));
-                let wishes: Vec<f64> = ends.iter().map(|(end, _)| (end - x[node]) * 0.25).collect();
-                let spread = spread(&wishes, nodes[node].ports);
+                let preferred: Vec<f64> =
+                    ends.iter().map(|(end, _)| (end - x[node]) * 0.25).collect();
+                let spread = spread(&preferred, nodes[node].ports);
                 for ((_, edge), offset) in ends.iter().zip(spread) {
                     offsets[*edge] = offset;
                 }
@@ -226,22 +237,27 @@ impl Ports {
     }
 }
 
-/// Places near to the wishes, in their order, at some distance from each other and all within the limit.
-fn spread(wishes: &[f64], limit: f64) -> Vec<f64> {
-    let last = wishes.len().saturating_sub(1);
+/// Returns positions near the preferred ones, in the same order, at some distance from each other
+/// and all within the limit.
+fn spread(preferred: &[f64], limit: f64) -> Vec<f64> {
+    let last = preferred.len().saturating_sub(1);
     let gap = match last {
         0 => 0.0,
         _ => (2.0 * limit / last as f64).min(9.0),
     };
-    let mut from_left: Vec<f64> = Vec::with_capacity(wishes.len());
-    for (place, wish) in wishes.iter().enumerate() {
+    let mut from_left: Vec<f64> = Vec::with_capacity(preferred.len());
+    for (index, preferred) in preferred.iter().enumerate() {
         let least = from_left.last().map_or(-limit, |left| left + gap);
-        from_left.push(wish.max(least).min(limit - (last - place) as f64 * gap));
+        from_left.push(
+            preferred
+                .max(least)
+                .min(limit - (last - index) as f64 * gap),
+        );
     }
-    let mut from_right: Vec<f64> = Vec::with_capacity(wishes.len());
-    for (place, wish) in wishes.iter().enumerate().rev() {
+    let mut from_right: Vec<f64> = Vec::with_capacity(preferred.len());
+    for (index, preferred) in preferred.iter().enumerate().rev() {
         let most = from_right.last().map_or(limit, |right| right - gap);
-        from_right.push(wish.min(most).max(-limit + place as f64 * gap));
+        from_right.push(preferred.min(most).max(-limit + index as f64 * gap));
     }
     (from_left.iter().zip(from_right.iter().rev()))
         .map(|(one, other)| (one + other) / 2.0)
@@ -269,18 +285,18 @@ mod tests {
     #[test]
     fn a_way_does_not_swing_out() {
         let stops = [0.0, 40.0, 40.0, 0.0].map(|x| (x, 0.0));
-        let middle: Vec<Stop> = (stops.iter().enumerate())
-            .map(|(place, &(x, half_height))| Stop {
+        let middle: Vec<LayerStop> = (stops.iter().enumerate())
+            .map(|(index, &(x, half_height))| LayerStop {
                 x,
-                y: 20.0 * (place + 1) as f64,
+                y: 20.0 * (index + 1) as f64,
                 half_height,
             })
             .collect();
-        let top = Point { x: 0.0, y: 0.0 };
-        let bottom = Point { x: 0.0, y: 100.0 };
-        for is_turned in [false, true] {
-            let route = way(top, &middle, bottom, is_turned, None);
-            assert_eq!(route.tip, if is_turned { top } else { bottom });
+        let top = DrawingPoint { x: 0.0, y: 0.0 };
+        let bottom = DrawingPoint { x: 0.0, y: 100.0 };
+        for is_reversed in [false, true] {
+            let route = route(top, &middle, bottom, is_reversed, None);
+            assert_eq!(route.tip, if is_reversed { top } else { bottom });
             for point in route.curves.iter().flatten() {
                 assert!((-1.0..=41.0).contains(&point.x), "{point:?}");
             }

@@ -7,10 +7,10 @@ const nodes = [...picture.querySelectorAll("[data-state]")];
 const edges = [...picture.querySelectorAll("[data-edge]")];
 const edgeOf = [];
 data.edges.forEach((members, edge) => members.forEach((transition) => { edgeOf[transition] = edge; }));
-// What can be read out has to be more than one picture.
+// A screen reader needs more than one picture to read out.
 picture.setAttribute("role", "group");
 
-// Where one looks: a corner of the picture and how much larger than life it is.
+// The visible part: a corner of the picture and its magnification.
 
 const whole = picture.viewBox.baseVal;
 const size = { width: whole.width, height: whole.height };
@@ -26,7 +26,7 @@ const fit = () => {
   view.y = (size.height - canvas.clientHeight / view.scale) / 2;
   show();
 };
-// What is at this place of the canvas stays there.
+// The point at this position of the canvas stays there.
 const zoom = (factor, left = canvas.clientWidth / 2, top = canvas.clientHeight / 2) => {
   const x = view.x + left / view.scale, y = view.y + top / view.scale;
   view.scale = Math.min(8, Math.max(0.02, view.scale * factor));
@@ -47,7 +47,7 @@ const centre = (element) => {
   const now = target.getBoundingClientRect();
   pan(frame.x + frame.width / 2 - now.x - now.width / 2, frame.y + frame.height / 2 - now.y - now.height / 2);
 };
-// Whoever follows a trace should not lose the picture from their eyes at every step.
+// The picture moves only if needed, so that it does not jump at every step of a trace.
 const reveal = (element) => {
   if (!element) return;
   const box = element.getBoundingClientRect(), frame = canvas.getBoundingClientRect();
@@ -73,7 +73,7 @@ addEventListener("pointermove", (event) => {
   if (!finger) return;
   const others = [...fingers.values()].filter((other) => other !== finger);
   const x = event.clientX - finger.x, y = event.clientY - finger.y;
-  // A hand that clicks is not quite still.
+  // A small movement during a click is not a drag.
   if (!isDragged && Math.hypot(x, y) < 4) return;
   if (others.length) {
     const before = Math.hypot(finger.x - others[0].x, finger.y - others[0].y);
@@ -153,7 +153,7 @@ const showState = (state, strong = []) => {
   byId("state").querySelector(".strong")?.scrollIntoView({ block: "nearest" });
 };
 
-// The trace: all its steps, and how many of them have been taken.
+// The trace: all its steps, and the number of steps taken.
 
 let steps = [], taken = 0, from = null;
 const here = () => (taken ? data.transitions[steps[taken - 1]].to : from);
@@ -185,7 +185,7 @@ const go = (place) => {
   showState(here());
   reveal(nodes[here()]);
 };
-// A transition that starts where the trace is goes on with it; any other begins a new one.
+// A transition that starts at the end of the trace extends it; any other begins a new one.
 const follow = (number) => {
   const transition = data.transitions[number];
   if (!steps.length || here() !== transition.from) {

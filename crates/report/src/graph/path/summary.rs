@@ -1,52 +1,55 @@
-//! Actions that are the same but for a number, said once.
+//! Summaries of actions that differ only in numbers.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Branch;
 
-/// One branch for all actions that differ only in their numbers, be it a value or the place in a pool, in the order in
-/// which the first of each comes. How they differ is said as the language of harnesses does: `<[1..20]>`, `<[2,4,8]>`.
+/// Groups actions that differ only in their numbers, which may be values or slots of a pool. Each
+/// group becomes a branch, in the order of its first action. The difference is shown in the
+/// notation of harnesses: `<[1..20]>`, `<[2,4,8]>`.
 pub fn summarise(actions: &[String]) -> Vec<Branch> {
-    let mut groups: Vec<(&String, Vec<Parts<'_>>)> = Vec::new();
-    let mut places = BTreeMap::new();
+    let mut groups: Vec<(&String, Vec<NumberedText<'_>>)> = Vec::new();
+    let mut indices = BTreeMap::new();
     for action in actions {
-        let parts = Parts::new(action);
-        let place = *places.entry(parts.words.clone()).or_insert(groups.len());
-        if place == groups.len() {
+        let parts = NumberedText::new(action);
+        let index = *indices.entry(parts.words.clone()).or_insert(groups.len());
+        if index == groups.len() {
             groups.push((action, Vec::new()));
         }
-        groups[place].1.push(parts);
+        groups[index].1.push(parts);
     }
     (groups.iter())
         .map(|(first, members)| Branch {
             text: (*first).clone(),
             more: members.len() - 1,
-            like: like(members),
+            like: common_pattern(members),
         })
         .collect()
 }
 
-/// A text, cut into its numbers and what is around them.
-struct Parts<'a> {
-    /// One more than there are numbers.
+/// A text, split into its numbers and the words around them.
+struct NumberedText<'a> {
+    /// Words, one more than there are numbers.
     words: Vec<&'a str>,
+    /// Numbers between the words.
     numbers: Vec<u64>,
 }
 
-impl<'a> Parts<'a> {
-    fn new(text: &'a str) -> Parts<'a> {
-        let mut parts = Parts {
+impl<'a> NumberedText<'a> {
+    /// Splits a text.
+    fn new(text: &'a str) -> NumberedText<'a> {
+        let mut parts = NumberedText {
             words: Vec::new(),
             numbers: Vec::new(),
         };
         let mut word_start = 0;
-        let mut place = 0;
-        while let Some(found) = text[place..].find(|letter: char| letter.is_ascii_digit()) {
-            let start = place + found;
+        let mut index = 0;
+        while let Some(found) = text[index..].find(|letter: char| letter.is_ascii_digit()) {
+            let start = index + found;
             let rest = &text[start..];
             let length = (rest.find(|letter: char| !letter.is_ascii_digit())).unwrap_or(rest.len());
-            place = start + length;
-            // Numbers that are too large or that start with a zero stay words, so that putting the parts together
+            index = start + length;
+            // Numbers that are too large or start with a zero stay words, so that joining the parts
             // always gives the text.
             let digits = &rest[..length];
             if let Ok(number) = digits.parse::<u64>()
@@ -54,7 +57,7 @@ impl<'a> Parts<'a> {
             {
                 parts.words.push(&text[word_start..start]);
                 parts.numbers.push(number);
-                word_start = place;
+                word_start = index;
             }
         }
         parts.words.push(&text[word_start..]);
@@ -62,23 +65,24 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// What these texts, which have the same words, all look like.
-fn like(members: &[Parts<'_>]) -> String {
+/// Returns the common pattern of texts with the same words.
+fn common_pattern(members: &[NumberedText<'_>]) -> String {
     let mut text = String::new();
     let Some(first) = members.first() else {
         return text;
     };
-    for (place, word) in first.words.iter().enumerate() {
+    for (index, word) in first.words.iter().enumerate() {
         text += word;
         let values: BTreeSet<u64> = (members.iter())
-            .filter_map(|member| member.numbers.get(place).copied())
+            .filter_map(|member| member.numbers.get(index).copied())
             .collect();
         text += &choice(&values);
     }
     text
 }
 
-/// Some values as a choice: a single one as it is, a range by its ends, others one by one unless they are many.
+/// Renders values as a choice: a single one literally, a range by its ends, others one by one
+/// unless there are many.
 fn choice(values: &BTreeSet<u64>) -> String {
     let (Some(least), Some(most)) = (values.first(), values.last()) else {
         return String::new();

@@ -1,30 +1,30 @@
-//! The elements of the picture.
+//! Renders the elements of the picture.
 
 use std::collections::BTreeSet;
 
-use super::marks::{self, Mark};
+use super::marks::{self, StateMark};
 use super::shapes::{ellipse, head, line, number};
-use super::{HALF_HEIGHT, LOOP, Plan, START_ARROW, words};
+use super::{DrawingPlan, HALF_HEIGHT, LOOP, START_ARROW, describe_marks};
 use crate::graph::bundles::{Bundle, LINE};
-use crate::graph::escape::{Xml, lines, one_line};
-use crate::graph::layout::{ARROW, Node, Point, Route};
+use crate::graph::escape::{XmlText, lines, one_line};
+use crate::graph::layout::{ARROW, DrawingPoint, LayoutNode, Route};
 use crate::graph::text_width::{shorten, text_width};
-use crate::graph::{Marks, StateGraph};
+use crate::graph::{StateGraph, StateMarks};
 
-/// Around everything.
+/// Margin around everything.
 pub(super) const MARGIN: f64 = 16.0;
-/// For the headline and the line below it.
+/// Height of the headline and the line below it.
 const HEADLINE: f64 = 44.0;
-/// A line of the legend.
+/// Height of a line of the legend.
 const LEGEND_LINE: f64 = 28.0;
-/// How wide a picture is at least, so that the legend need not be a column.
-const LEAST_WIDTH: f64 = 460.0;
+/// Minimum width of a picture, so that the legend need not be a column.
+const MIN_WIDTH: f64 = 460.0;
 
 const STYLE: &str = include_str!("style.css");
 
-/// The whole document.
-pub(super) fn document(graph: &StateGraph, plan: &Plan, trace: Option<usize>) -> String {
-    let bold = Bold::new(graph, trace);
+/// Renders the whole document.
+pub(super) fn document(graph: &StateGraph, plan: &DrawingPlan, trace: Option<usize>) -> String {
+    let bold = BoldElements::new(graph, trace);
     let (mut picture, width, height) = match &plan.layout {
         Some(layout) => {
             let mut picture = format!(
@@ -40,12 +40,12 @@ pub(super) fn document(graph: &StateGraph, plan: &Plan, trace: Option<usize>) ->
     };
     let size = quantities(graph);
     let title = shorten(&one_line(&graph.title), 15.0, 560.0);
-    // Bold letters are wider than the table says.
+    // Bold letters are wider than the table of widths says.
     let width = width
         .max(1.15 * text_width(&title, 15.0))
         .max(text_width(&size, 11.0));
     let (legend, legend_size) = match &plan.layout {
-        Some(_) => legend(graph, width.max(LEAST_WIDTH), MARGIN + HEADLINE + height),
+        Some(_) => legend(graph, width.max(MIN_WIDTH), MARGIN + HEADLINE + height),
         None => (String::new(), (0.0, 0.0)),
     };
     picture += &legend;
@@ -59,23 +59,24 @@ pub(super) fn document(graph: &StateGraph, plan: &Plan, trace: Option<usize>) ->
          <style>\n{STYLE}</style>\n<rect class=\"paper\" width=\"{w}\" height=\"{h}\"/>\n\
          <text class=\"headline\" x=\"{MARGIN}\" y=\"{headline}\">{title}</text>\n\
          <text class=\"size\" x=\"{MARGIN}\" y=\"{below}\">{size}</text>\n{picture}</svg>\n",
-        label = Xml(&format!("{}: {size}", one_line(&graph.title))),
+        label = XmlText(&format!("{}: {size}", one_line(&graph.title))),
         w = number(width.ceil()),
         h = number(height.ceil()),
-        title = Xml(&title),
+        title = XmlText(&title),
         headline = MARGIN + 14.0,
         below = MARGIN + 32.0,
     )
 }
 
-/// What is drawn bold.
-struct Bold {
+/// Elements that are drawn bold.
+struct BoldElements {
     transitions: BTreeSet<usize>,
     states: BTreeSet<usize>,
 }
 
-impl Bold {
-    fn new(graph: &StateGraph, trace: Option<usize>) -> Bold {
+impl BoldElements {
+    /// Collects the elements of a trace, if it is a path.
+    fn new(graph: &StateGraph, trace: Option<usize>) -> BoldElements {
         let transitions: BTreeSet<usize> = trace
             .and_then(|trace| graph.traces.get(trace))
             .filter(|trace| graph.is_path(&trace.transitions))
@@ -85,14 +86,14 @@ impl Bold {
             .filter_map(|&transition| graph.transitions.get(transition))
             .flat_map(|transition| [transition.from, transition.to])
             .collect();
-        Bold {
+        BoldElements {
             transitions,
             states,
         }
     }
 }
 
-/// What is to be seen instead of a graph that cannot be drawn, and how large it is.
+/// Renders a message for a graph that cannot be drawn. Also returns its width and height.
 fn too_large() -> (String, f64, f64) {
     let sentences = [
         "This graph is too large to be drawn: it has too many states, or too many long edges.",
@@ -108,7 +109,7 @@ fn too_large() -> (String, f64, f64) {
     (text, width, y - MARGIN - HEADLINE)
 }
 
-/// How much there is of everything.
+/// Renders the numbers of states and transitions.
 fn quantities(graph: &StateGraph) -> String {
     let quantity = |count: usize, noun: &str| match count {
         1 => format!("1 {noun}"),
@@ -117,22 +118,23 @@ fn quantities(graph: &StateGraph) -> String {
     format!(
         "{}, {}",
         quantity(graph.states.len(), "state"),
-        quantity(graph.sound_transitions().count(), "transition")
+        quantity(graph.valid_transitions().count(), "transition")
     )
 }
 
-fn edges(picture: &mut String, graph: &StateGraph, plan: &Plan, bold: &Bold) {
+/// Renders all edges.
+fn edges(picture: &mut String, graph: &StateGraph, plan: &DrawingPlan, bold: &BoldElements) {
     *picture += "<g class=\"edges\">\n";
-    for (place, bundle) in plan.bundles.iter().enumerate() {
+    for (index, bundle) in plan.bundles.iter().enumerate() {
         let is_bold = (bundle.transitions.iter()).any(|number| bold.transitions.contains(number));
-        let (route, is_loop) = match plan.edge_of[place] {
+        let (route, is_loop) = match plan.edge_of[index] {
             Some(edge) => (
                 plan.layout
                     .as_ref()
                     .map(|layout| layout.routes[edge].clone()),
                 false,
             ),
-            None => (plan.loop_of(bundle), true),
+            None => (plan.loop_route(bundle), true),
         };
         let Some(route) = route else {
             continue;
@@ -145,10 +147,10 @@ fn edges(picture: &mut String, graph: &StateGraph, plan: &Plan, bold: &Bold) {
         };
         let line = line(&route);
         *picture += &format!(
-            "<g class=\"{class}\" data-edge=\"{place}\"><title>{}</title>\
+            "<g class=\"{class}\" data-edge=\"{index}\"><title>{}</title>\
              <path class=\"touch\" d=\"{line}\"/><path class=\"line\" d=\"{line}\"/>\
              <path class=\"head\" d=\"{}\"/>",
-            Xml(&titles(graph, bundle)),
+            XmlText(&edge_title(graph, bundle)),
             head(&route),
         );
         if let (Some(middle), Some((width, height))) = (route.label, bundle.label_size()) {
@@ -159,8 +161,8 @@ fn edges(picture: &mut String, graph: &StateGraph, plan: &Plan, bold: &Bold) {
     *picture += "</g>\n";
 }
 
-/// All transitions of a bundle, and where it leads.
-fn titles(graph: &StateGraph, bundle: &Bundle) -> String {
+/// Returns the title of an edge: where it leads, and all its transitions.
+fn edge_title(graph: &StateGraph, bundle: &Bundle) -> String {
     let mut title = format!(
         "{} → {}",
         one_line(&graph.states[bundle.from].name),
@@ -173,7 +175,8 @@ fn titles(graph: &StateGraph, bundle: &Bundle) -> String {
     title
 }
 
-fn label(bundle: &Bundle, middle: Point, width: f64, height: f64, is_loop: bool) -> String {
+/// Renders the label of an edge.
+fn label(bundle: &Bundle, middle: DrawingPoint, width: f64, height: f64, is_loop: bool) -> String {
     let mut text = format!(
         "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/><text>",
         number(middle.x - width / 2.0),
@@ -187,24 +190,25 @@ fn label(bundle: &Bundle, middle: Point, width: f64, height: f64, is_loop: bool)
         middle.x
     };
     let top = middle.y - bundle.lines.len() as f64 * LINE / 2.0;
-    for (place, line) in bundle.lines.iter().enumerate() {
+    for (index, line) in bundle.lines.iter().enumerate() {
         text += &format!(
             "<tspan x=\"{}\" y=\"{}\">{}</tspan>",
             number(x),
-            number(top + place as f64 * LINE + 10.7),
-            Xml(line)
+            number(top + index as f64 * LINE + 10.7),
+            XmlText(line)
         );
     }
     text + "</text>"
 }
 
-fn states(picture: &mut String, graph: &StateGraph, plan: &Plan, bold: &Bold) {
+/// Renders all states.
+fn states(picture: &mut String, graph: &StateGraph, plan: &DrawingPlan, bold: &BoldElements) {
     let Some(layout) = &plan.layout else {
         return;
     };
     *picture += "<g class=\"states\">\n";
-    for (place, state) in graph.states.iter().enumerate() {
-        let words = words(state.marks);
+    for (index, state) in graph.states.iter().enumerate() {
+        let words = describe_marks(state.marks);
         let mut title = one_line(&state.name);
         if !state.details.is_empty() {
             title += &format!("\n{}", lines(&state.details));
@@ -212,43 +216,43 @@ fn states(picture: &mut String, graph: &StateGraph, plan: &Plan, bold: &Bold) {
         if !words.is_empty() {
             title += &format!("\n({words})");
         }
-        let on = if bold.states.contains(&place) {
+        let on = if bold.states.contains(&index) {
             " on"
         } else {
             ""
         };
         *picture += &format!(
-            "<g class=\"state{}{on}\" data-state=\"{place}\"><title>{}</title>{}</g>\n",
+            "<g class=\"state{}{on}\" data-state=\"{index}\"><title>{}</title>{}</g>\n",
             classes(state.marks),
-            Xml(&title),
+            XmlText(&title),
             ellipse(
-                layout.centres[place],
-                &plan.nodes[place],
+                layout.centres[index],
+                &plan.nodes[index],
                 state.marks,
-                &plan.names[place]
+                &plan.names[index]
             ),
         );
     }
     *picture += "</g>\n";
 }
 
-/// The classes for all marks, each after a space.
-fn classes(marks: Marks) -> String {
-    Mark::of(marks)
+/// Returns the CSS classes for all marks, each after a space.
+fn classes(marks: StateMarks) -> String {
+    StateMark::of(marks)
         .map(|mark| format!(" {}", mark.class()))
         .collect()
 }
 
-/// The explanation of the marks that occur, and how large it is.
+/// Renders the explanation of the marks that occur. Also returns its width and height.
 fn legend(graph: &StateGraph, most: f64, top: f64) -> (String, (f64, f64)) {
-    let occurring: Vec<Mark> = (Mark::ALL.into_iter())
+    let occurring: Vec<StateMark> = (StateMark::ALL.into_iter())
         .filter(|mark| graph.states.iter().any(|state| mark.applies(state.marks)))
         .collect();
     if occurring.is_empty() {
         return (String::new(), (0.0, 0.0));
     }
     const SAMPLE: f64 = 15.0;
-    let sample = Node {
+    let sample = LayoutNode {
         radii: (SAMPLE, 9.0),
         left: 0.0,
         right: 0.0,
@@ -259,14 +263,14 @@ fn legend(graph: &StateGraph, most: f64, top: f64) -> (String, (f64, f64)) {
     let (mut x, mut y, mut widest) = (0.0, top + LEGEND_LINE + 8.0, 0.0_f64);
     for mark in occurring {
         let before = match mark {
-            Mark::Start => START_ARROW,
+            StateMark::Start => START_ARROW,
             _ => 2.0,
         };
-        let width = before + 2.0 * SAMPLE + 8.0 + text_width(mark.words(), 11.0) + 22.0;
+        let width = before + 2.0 * SAMPLE + 8.0 + text_width(mark.text(), 11.0) + 22.0;
         if x > 0.0 && x + width > most {
             (x, y) = (0.0, y + LEGEND_LINE);
         }
-        let centre = Point {
+        let centre = DrawingPoint {
             x: MARGIN + x + before + SAMPLE,
             y,
         };
@@ -277,7 +281,7 @@ fn legend(graph: &StateGraph, most: f64, top: f64) -> (String, (f64, f64)) {
             ellipse(centre, &sample, marks, ""),
             number(centre.x + SAMPLE + 8.0),
             number(y + 4.0),
-            mark.words()
+            mark.text()
         );
         x += width;
         widest = widest.max(x);
@@ -285,13 +289,13 @@ fn legend(graph: &StateGraph, most: f64, top: f64) -> (String, (f64, f64)) {
     (text + "</g>\n", (widest, y - top + LEGEND_LINE / 2.0))
 }
 
-impl Plan {
-    /// The way of a loop, to the right of its state.
-    pub(super) fn loop_of(&self, bundle: &Bundle) -> Option<Route> {
+impl DrawingPlan {
+    /// Returns the route of a loop, to the right of its state.
+    pub(super) fn loop_route(&self, bundle: &Bundle) -> Option<Route> {
         let centre = *self.layout.as_ref()?.centres.get(bundle.from)?;
         let (rx, _) = self.nodes[bundle.from].radii;
         let (out, up) = (0.87, 0.49);
-        let at = |right: f64, down: f64| Point {
+        let at = |right: f64, down: f64| DrawingPoint {
             x: centre.x + right,
             y: centre.y + down,
         };

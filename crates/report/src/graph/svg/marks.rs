@@ -1,10 +1,10 @@
-//! How it is shown what is special about a state.
+//! Appearance of special states.
 
-use crate::graph::Marks;
+use crate::graph::StateMarks;
 
-/// Something that is special about a state.
+/// A special property of a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Mark {
+pub(super) enum StateMark {
     Start,
     Accepting,
     Unsafe,
@@ -14,107 +14,109 @@ pub(super) enum Mark {
     Dead,
 }
 
-impl Mark {
-    pub(super) const ALL: [Mark; 7] = [
-        Mark::Start,
-        Mark::Accepting,
-        Mark::Unsafe,
-        Mark::Frontier,
-        Mark::Deadend,
-        Mark::Finished,
-        Mark::Dead,
+impl StateMark {
+    /// All marks, in the order of the legend.
+    pub(super) const ALL: [StateMark; 7] = [
+        StateMark::Start,
+        StateMark::Accepting,
+        StateMark::Unsafe,
+        StateMark::Frontier,
+        StateMark::Deadend,
+        StateMark::Finished,
+        StateMark::Dead,
     ];
 
-    /// Whether this is so of a state.
-    pub(super) fn applies(self, marks: Marks) -> bool {
+    /// Returns true if a state has this mark.
+    pub(super) fn applies(self, marks: StateMarks) -> bool {
         match self {
-            Mark::Start => marks.start,
-            Mark::Accepting => marks.accepting,
-            Mark::Unsafe => marks.is_unsafe,
-            Mark::Frontier => marks.frontier,
-            Mark::Deadend => marks.deadend,
-            Mark::Finished => marks.finished,
-            Mark::Dead => marks.dead,
+            StateMark::Start => marks.start,
+            StateMark::Accepting => marks.accepting,
+            StateMark::Unsafe => marks.is_unsafe,
+            StateMark::Frontier => marks.frontier,
+            StateMark::Deadend => marks.deadend,
+            StateMark::Finished => marks.finished,
+            StateMark::Dead => marks.dead,
         }
     }
 
-    /// All that apply.
-    pub(super) fn of(marks: Marks) -> impl Iterator<Item = Mark> {
-        (Mark::ALL.into_iter()).filter(move |mark| mark.applies(marks))
+    /// Iterates over the marks of a state.
+    pub(super) fn of(marks: StateMarks) -> impl Iterator<Item = StateMark> {
+        (StateMark::ALL.into_iter()).filter(move |mark| mark.applies(marks))
     }
 
-    /// The class of the element.
+    /// Returns the CSS class of the mark.
     pub(super) fn class(self) -> &'static str {
         match self {
-            Mark::Start => "start",
-            Mark::Accepting => "accepting",
-            Mark::Unsafe => "unsafe",
-            Mark::Frontier => "frontier",
-            Mark::Deadend => "deadend",
-            Mark::Finished => "finished",
-            Mark::Dead => "dead",
+            StateMark::Start => "start",
+            StateMark::Accepting => "accepting",
+            StateMark::Unsafe => "unsafe",
+            StateMark::Frontier => "frontier",
+            StateMark::Deadend => "deadend",
+            StateMark::Finished => "finished",
+            StateMark::Dead => "dead",
         }
     }
 
-    /// What the legend says.
-    pub(super) fn words(self) -> &'static str {
+    /// Returns the text of the legend.
+    pub(super) fn text(self) -> &'static str {
         match self {
-            Mark::Start => "start",
-            Mark::Accepting => "accepting: a run may stop",
-            Mark::Unsafe => "unsafe: an invariant is false",
-            Mark::Frontier => "frontier: not fully explored",
-            Mark::Deadend => "dead end: stuck, not accepting",
-            Mark::Finished => "finished: nothing left to do",
-            Mark::Dead => "dead: never accepting again",
+            StateMark::Start => "start",
+            StateMark::Accepting => "accepting: a run may stop",
+            StateMark::Unsafe => "unsafe: an invariant is false",
+            StateMark::Frontier => "frontier: not fully explored",
+            StateMark::Deadend => "dead end: stuck, not accepting",
+            StateMark::Finished => "finished: nothing left to do",
+            StateMark::Dead => "dead: never accepting again",
         }
     }
 
-    /// The symbol in its badge, as a path around the middle of the badge; some marks have other signs.
+    /// Returns the symbol in the badge, as a path around its centre. Marks without a badge are
+    /// shown in other ways.
     pub(super) fn badge(self) -> Option<&'static str> {
         match self {
-            Mark::Start | Mark::Accepting => None,
-            Mark::Unsafe => Some("M0 -3.6V.6M0 3.2v.2"),
-            Mark::Frontier => Some("M-3.2 0h.2M-.1 0h.2M3 0h.2"),
-            Mark::Deadend => Some("M-2.5 -2.5l5 5M2.5 -2.5l-5 5"),
-            Mark::Finished => Some("M-3 .2l2 2.3l4 -4.8"),
-            Mark::Dead => Some("M-3.2 0h6.4"),
+            StateMark::Start | StateMark::Accepting => None,
+            StateMark::Unsafe => Some("M0 -3.6V.6M0 3.2v.2"),
+            StateMark::Frontier => Some("M-3.2 0h.2M-.1 0h.2M3 0h.2"),
+            StateMark::Deadend => Some("M-2.5 -2.5l5 5M2.5 -2.5l-5 5"),
+            StateMark::Finished => Some("M-3 .2l2 2.3l4 -4.8"),
+            StateMark::Dead => Some("M-3.2 0h6.4"),
         }
     }
 }
 
-/// The word for the colour of a state: the first that applies.
-pub(super) fn colour(marks: Marks) -> &'static str {
+/// Returns the CSS class for the colour of a state, by its most important mark.
+pub(super) fn colour(marks: StateMarks) -> &'static str {
     let by_weight = [
-        Mark::Unsafe,
-        Mark::Frontier,
-        Mark::Deadend,
-        Mark::Finished,
-        Mark::Dead,
-        Mark::Start,
+        StateMark::Unsafe,
+        StateMark::Frontier,
+        StateMark::Deadend,
+        StateMark::Finished,
+        StateMark::Dead,
+        StateMark::Start,
     ];
     (by_weight.into_iter())
         .find(|mark| mark.applies(marks))
         .map_or("fill-plain", |mark| match mark {
-            Mark::Unsafe => "fill-unsafe",
-            Mark::Frontier => "fill-frontier",
-            Mark::Deadend => "fill-deadend",
-            Mark::Finished => "fill-finished",
-            Mark::Dead => "fill-dead",
-            Mark::Start | Mark::Accepting => "fill-start",
+            StateMark::Unsafe => "fill-unsafe",
+            StateMark::Frontier => "fill-frontier",
+            StateMark::Deadend => "fill-deadend",
+            StateMark::Finished => "fill-finished",
+            StateMark::Dead => "fill-dead",
+            StateMark::Start | StateMark::Accepting => "fill-start",
         })
 }
 
-/// A state for the legend that has just this mark.
-pub(super) fn only(mark: Mark) -> Marks {
-    let mut marks = Marks::default();
+/// Returns the marks of a state that has only this one, for the legend.
+pub(super) fn only(mark: StateMark) -> StateMarks {
+    let mut marks = StateMarks::default();
     match mark {
-        Mark::Start => marks.start = true,
-        Mark::Accepting => marks.accepting = true,
-        Mark::Unsafe => marks.is_unsafe = true,
-        Mark::Frontier => marks.frontier = true,
-        Mark::Deadend => marks.deadend = true,
-        Mark::Finished => marks.finished = true,
-        Mark::Dead => marks.dead = true,
+        StateMark::Start => marks.start = true,
+        StateMark::Accepting => marks.accepting = true,
+        StateMark::Unsafe => marks.is_unsafe = true,
+        StateMark::Frontier => marks.frontier = true,
+        StateMark::Deadend => marks.deadend = true,
+        StateMark::Finished => marks.finished = true,
+        StateMark::Dead => marks.dead = true,
     }
     marks
 }

@@ -1,13 +1,18 @@
-//! Shapes as SVG says them.
+//! Shapes in the notation of SVG.
 
 use super::START_ARROW;
-use super::marks::{self, Mark};
-use crate::graph::Marks;
-use crate::graph::escape::Xml;
-use crate::graph::layout::{ARROW, Node, Point, Route};
+use super::marks::{self, StateMark};
+use crate::graph::StateMarks;
+use crate::graph::escape::XmlText;
+use crate::graph::layout::{ARROW, DrawingPoint, LayoutNode, Route};
 
-/// A state with its signs.
-pub(super) fn ellipse(centre: Point, node: &Node, marks: Marks, name: &str) -> String {
+/// Renders a state with its marks.
+pub(super) fn ellipse(
+    centre: DrawingPoint,
+    node: &LayoutNode,
+    marks: StateMarks,
+    name: &str,
+) -> String {
     let (rx, ry) = node.radii;
     let (x, y) = (number(centre.x), number(centre.y));
     let mut text = String::new();
@@ -18,11 +23,11 @@ pub(super) fn ellipse(centre: Point, node: &Node, marks: Marks, name: &str) -> S
             number(tip + 1.0 - START_ARROW),
             number(tip - ARROW),
             triangle(
-                Point {
+                DrawingPoint {
                     x: tip - ARROW,
                     y: centre.y
                 },
-                Point {
+                DrawingPoint {
                     x: tip,
                     y: centre.y
                 }
@@ -45,24 +50,24 @@ pub(super) fn ellipse(centre: Point, node: &Node, marks: Marks, name: &str) -> S
     text += &format!(
         "<text x=\"{x}\" y=\"{}\">{}</text>",
         number(centre.y + 4.6),
-        Xml(name)
+        XmlText(name)
     );
-    // More than four make no sense together.
+    // More than four badges cannot occur together in a meaningful way.
     let corners = [(1.0, -1.0), (-1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)];
-    let (across, down) = (rx * 0.77 + 4.0, ry * 0.64 + 3.0);
-    let badges = Mark::of(marks).filter_map(|mark| Some((mark, mark.badge()?)));
+    let (x_coordinates, down) = (rx * 0.77 + 4.0, ry * 0.64 + 3.0);
+    let badges = StateMark::of(marks).filter_map(|mark| Some((mark, mark.badge()?)));
     for ((mark, symbol), (right, below)) in badges.zip(corners) {
         text += &format!(
             "<g class=\"badge {}\" transform=\"translate({} {})\"><circle r=\"6.5\"/><path d=\"{symbol}\"/></g>",
             mark.class(),
-            number(centre.x + right * across),
+            number(centre.x + right * x_coordinates),
             number(centre.y + below * down),
         );
     }
     text
 }
 
-/// A curve as SVG says it.
+/// Renders the curve of an edge.
 pub(super) fn line(route: &Route) -> String {
     let mut text = format!("M{} {}", number(route.start.x), number(route.start.y));
     for curve in &route.curves {
@@ -75,13 +80,14 @@ pub(super) fn line(route: &Route) -> String {
     text
 }
 
-/// The head of an edge's arrow.
+/// Renders the head of an edge's arrow.
 pub(super) fn head(route: &Route) -> String {
     let base = (route.curves.last()).map_or(route.start, |curve| curve[2]);
     triangle(base, route.tip)
 }
 
-fn triangle(base: Point, tip: Point) -> String {
+/// Renders a triangle by the middle of its base and its tip.
+fn triangle(base: DrawingPoint, tip: DrawingPoint) -> String {
     let (x, y) = ((tip.x - base.x) * 0.45, (tip.y - base.y) * 0.45);
     format!(
         "M{} {}L{} {}L{} {}z",
@@ -94,7 +100,7 @@ fn triangle(base: Point, tip: Point) -> String {
     )
 }
 
-/// A number with at most one digit after the point: finer than a screen, and short.
+/// Renders a number with at most one digit after the point: finer than a screen, and short.
 pub(in crate::graph) fn number(value: f64) -> String {
     let text = format!("{value:.1}");
     let text = text.strip_suffix(".0").unwrap_or(&text);

@@ -1,33 +1,36 @@
-//! Tests that reached something: those of earlier campaigns, and those that one worker tells the others of.
+//! The corpus: tests that reached something new, loaded from earlier campaigns and shared between
+//! workers.
 
 use testwright_campaign::SentTest;
 use testwright_core::saved::{SavedLine, SavedStep};
 use testwright_core::{Step, Test};
 
-use super::super::Run;
-use super::super::memory::Memory;
+use super::super::RunCommand;
+use super::super::store_writer::StoreWriter;
 use super::Campaign;
 use crate::console::Console;
-use crate::workers::actions::Actions;
+use crate::workers::actions::ActionRegistry;
 
-/// What workers begin with.
-pub(super) fn of_earlier_campaigns(
-    run: &Run,
-    memory: &mut Memory,
+/// Loads the tests of earlier campaigns that workers begin with.
+pub(super) fn load(
+    run: &RunCommand,
+    store: &mut StoreWriter,
     console: &mut Console<'_>,
-    actions: &Actions,
+    actions: &ActionRegistry,
 ) -> Vec<SentTest> {
     if run.seed.is_some() || run.tests.is_some() || run.steps.is_some() {
-        // These make the same tests wherever they are made.
+        // With a seed or a number of tests, a run must not depend on the store.
         return Vec::new();
     }
-    let texts = memory.corpus(console);
-    let tests = texts.iter().filter_map(|text| test_of(actions, text));
+    let texts = store.corpus(console);
+    let tests = texts.iter().filter_map(|text| parse_saved(actions, text));
     tests.collect()
 }
 
-/// A saved test, as far as it can be read without running it.
-fn test_of(actions: &Actions, text: &str) -> Option<SentTest> {
+/// Parses a saved test. Returns `None` if a step is not known.
+///
+/// The test is not run, so the first candidate of an ambiguous step is taken.
+fn parse_saved(actions: &ActionRegistry, text: &str) -> Option<SentTest> {
     let saved = actions.read(text).ok()?;
     let step = |line: &SavedLine| match &line.step {
         SavedStep::Restart => Some(Step::Restart),
@@ -38,13 +41,13 @@ fn test_of(actions: &Actions, text: &str) -> Option<SentTest> {
 }
 
 impl Campaign<'_, '_> {
-    /// Lets others know of a test that reached something.
-    pub(super) fn share(&mut self, from: usize, test: &Test) {
-        /// Who does not come to ask does not need more.
-        const MOST: usize = 100;
-        let sent = self.desk.actions.sent(test);
-        for (worker, waiting) in self.shared.iter_mut().enumerate() {
-            if worker != from && waiting.len() < MOST {
+    /// Queues a test that reached something new for all workers but its sender.
+    pub(super) fn share(&mut self, sender: usize, test: &Test) {
+        /// Limit for a worker that rarely fetches tests of others.
+        const MAX_PENDING: usize = 100;
+        let sent = self.writer.actions.sent(test);
+        for (worker, waiting) in self.pending_tests.iter_mut().enumerate() {
+            if worker != sender && waiting.len() < MAX_PENDING {
                 waiting.push(sent.clone());
             }
         }

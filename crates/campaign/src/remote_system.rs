@@ -1,0 +1,540 @@
+//! A system that runs in another process and may die there.
+//!
+//! Whatever kills the process is a [`Failure`] of the step that did it, and the next reset starts
+//! another process. So every algorithm for systems, reduction above all, works with systems that
+//! crash the interpreter.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::time::Duration;
+
+use testwright_core::{ActionId, Catalog, Error, Failure, FailureKind, Outcome, System};
+
+use crate::WorkerEnd;
+use crate::sent::SentName;
+use crate::stopwatch::Stopwatch;
+use crate::wire::{SystemReply, SystemRequest, receive, send};
+
+/// A source of worker processes.
+pub trait Launcher {
+    /// The handle of a worker process.
+    type Worker: Worker;
+
+    /// Starts a process that has the system loaded and [serves](crate::serve) it.
+    fn launch(&mut self) -> Result<Self::Worker, Error>;
+}
+
+/// A process that runs a system. Dropping the handle ends it.
+pub trait Worker {
+    /// Returns the connection to the process.
+    fn connection(&mut self) -> &mut dyn Connection;
+
+    /// Returns true if the processes that the worker depends on are alive, too. Signals it has sent
+    /// to them before this call have taken effect by then.
+    fn is_healthy(&mut self) -> bool {
+        true
+    }
+
+    /// Returns the total time the process has waited for a processor, if known. It does not count
+    /// towards time limits.
+    fn cpu_wait(&self) -> Duration {
+        Duration::ZERO
+    }
+
+    /// Ends the process and returns how it ended. A process that does not hang is expected to end
+    /// by itself. One that hangs is asked for its stack first.
+    fn end(&mut self, hangs: bool) -> WorkerEnd;
+}
+
+/// A connection to a worker whose reads time out.
+pub trait Connection: io::Read + io::Write {
+    /// Sets the time limit of reads. A read that takes longer fails with
+    /// [`io::ErrorKind::TimedOut`] or [`io::ErrorKind::WouldBlock`].
+    fn set_timeout(&mut self, timeout: Duration) -> io::Result<()>;
+}
+
+/// Time limits for code under test.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Timeouts {
+    /// Limit of a step, a check, or an answer about enabled actions.
+    pub step: Duration,
+    /// Limit of a reset, which may execute modules again.
+    pub reset: Duration,
+    /// Limit of a whole test, if any.
+    pub test: Option<Duration>,
+}
+
+impl Default for Timeouts {
+    fn default() -> Timeouts {
+        Timeouts {
+            step: Duration::from_secs(5),
+            reset: Duration::from_secs(60),
+            test: None,
+        }
+    }
+}
+
+/// A system that runs in another process.
+#[derive(Debug)]
+pub struct RemoteSystem<L: Launcher> {
+    /// The actions, known before a process is started.
+    catalog: Catalog,
+    /// Starts a process when one is needed.
+    launcher: L,
+    /// Time limits for answers of the process.
+    timeouts: Timeouts,
+    /// The current process, if one is running.
+    worker: Option<L::Worker>,
+    /// The failure that ended the last process. Requests return it until the next reset.
+    lost: Option<Failure>,
+    /// The last action that was queried or taken.
+    action: Option<ActionId>,
+    /// Each test gets a new process.
+    process_per_test: bool,
+    /// Time since the test began.
+    test_watch: Stopwatch,
+    /// The process's numbers of our actions, if it may number them differently.
+    numbering: Option<ActionNumbers>,
+}
+
+/// Two numberings of the same actions.
+#[derive(Debug, Default)]
+struct ActionNumbers {
+    /// From our numbers to those of the process.
+    theirs: BTreeMap<u64, u64>,
+    /// From the process's numbers to ours.
+    ours: BTreeMap<u64, u64>,
+}
+
+/// The reason why a request got no answer.
+enum RequestError {
+    /// The process has ended.
+    Ended,
+    /// The time limit was exceeded.
+    TimedOut,
+    /// The data received is no answer: code under test wrote into the connection.
+    Garbled,
+}
+
+impl<L: Launcher> RemoteSystem<L> {
+    /// Creates a system with these actions. No process is started before the first reset.
+    pub fn new(catalog: Catalog, launcher: L, timeouts: Timeouts) -> RemoteSystem<L> {
+        RemoteSystem {
+            catalog,
+            launcher,
+            timeouts,
+            worker: None,
+            lost: None,
+            action: None,
+            process_per_test: false,
+            test_watch: Stopwatch::start(Duration::ZERO),
+            numbering: None,
+        }
+    }
+
+    /// Starts a process. If actions have names, asks it for its numbers of them.
+    fn launch(&mut self) -> Result<(), Error> {
+        self.worker = Some(self.launcher.launch()?);
+        let names = self.catalog.ids();
+        let names: Vec<SentName> = names
+            .filter_map(|action| SentName::of(action, &self.catalog))
+            .collect();
+        if names.is_empty() {
+            return Ok(());
+        }
+        let ours: Vec<u64> = names.iter().map(|name| name.number).collect();
+        let mut numbers = ActionNumbers::default();
+        if let Ok(SystemReply::Numbers(theirs)) = self.request(&SystemRequest::FindNumbers(names)) {
+            for (ours, theirs) in ours.into_iter().zip(theirs) {
+                let Some(theirs) = theirs else { continue };
+                numbers.theirs.insert(ours, theirs);
+                numbers.ours.insert(theirs, ours);
+            }
+        }
+        self.numbering = Some(numbers);
+        Ok(())
+    }
+
+    /// Returns the process's number of an action, or `None` if it does not have that action.
+    fn remote_number(&self, action: ActionId) -> Option<u64> {
+        match &self.numbering {
+            None => Some(action.0),
+            Some(numbers) => numbers.theirs.get(&action.0).copied(),
+        }
+    }
+
+    /// Uses a new process for each test, for systems whose reset does not undo everything.
+    pub fn with_process_per_test(mut self) -> RemoteSystem<L> {
+        self.process_per_test = true;
+        self
+    }
+
+    /// Sends a request and waits for the answer. If there is none, ends the process and returns
+    /// that as a failure.
+    fn request(&mut self, request: &SystemRequest) -> Result<SystemReply, Failure> {
+        if let Some(failure) = &self.lost {
+            return Err(failure.clone());
+        }
+        let limit = match request {
+            SystemRequest::Reset => self.timeouts.reset,
+            _ => self.timeouts.step,
+        };
+        let Some(worker) = &mut self.worker else {
+            return Err(self.failure(&RequestError::Ended, &WorkerEnd::default()));
+        };
+        // A reset does not count towards the limit of the test.
+        let of_test = self
+            .timeouts
+            .test
+            .filter(|_| *request != SystemRequest::Reset);
+        let left = of_test.map(|test| {
+            let left = self.test_watch.remaining(test, worker.cpu_wait());
+            left.max(MIN_TIMEOUT)
+        });
+        let timeout = left.map_or(limit, |left| left.min(limit));
+        let error = match exchange_messages(worker, request, timeout) {
+            // A step may pass and still have killed the process's parent.
+            Ok(answer) if !matches!(request, SystemRequest::Step(_)) || worker.is_healthy() => {
+                return Ok(answer);
+            }
+            Ok(_) => RequestError::Ended,
+            Err(error) => error,
+        };
+        let ending = WorkerEnd {
+            is_test_timeout: timeout < limit,
+            ..worker.end(matches!(error, RequestError::TimedOut))
+        };
+        self.worker = None;
+        let failure = self.failure(&error, &ending);
+        self.lost = Some(failure.clone());
+        Err(failure)
+    }
+
+    /// Returns the failure that a missing answer amounts to.
+    fn failure(&self, error: &RequestError, ending: &WorkerEnd) -> Failure {
+        let origin = match self.action {
+            Some(action) => self.catalog.template_key(action),
+            None => "reset".to_owned(),
+        };
+        match error {
+            RequestError::Ended | RequestError::TimedOut => {
+                let waited = self.timeouts.test.filter(|_| ending.is_test_timeout);
+                ending.failure(&origin, waited.unwrap_or(self.timeouts.step))
+            }
+            RequestError::Garbled => Failure {
+                kind: FailureKind::Crash,
+                message: "the process wrote into the connection to the tool".to_owned(),
+                signature: origin,
+                details: ending.stack.clone(),
+            },
+        }
+    }
+
+    /// Sends a request whose answer is an outcome.
+    fn outcome(&mut self, request: &SystemRequest) -> Outcome {
+        match self.request(request).map(SystemReply::outcome) {
+            Ok(Some(outcome)) => outcome,
+            Ok(None) => Outcome::Failed(Box::new(
+                self.failure(&RequestError::Garbled, &WorkerEnd::default()),
+            )),
+            Err(failure) => Outcome::Failed(Box::new(failure)),
+        }
+    }
+}
+
+/// The shortest time limit that a connection accepts.
+const MIN_TIMEOUT: Duration = Duration::from_millis(1);
+
+/// Sends a request and waits for the answer. Time spent waiting for a processor does not count.
+fn exchange_messages(
+    worker: &mut impl Worker,
+    request: &SystemRequest,
+    timeout: Duration,
+) -> Result<SystemReply, RequestError> {
+    let watch = Stopwatch::start(worker.cpu_wait());
+    let is_timeout = |error: &io::Error| {
+        matches!(
+            error.kind(),
+            io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock
+        )
+    };
+    let mut exchange = || {
+        send(&mut &mut *worker.connection(), request)?;
+        // The first byte may take a while. The rest was sent together with it, unless the worker
+        // dies in between.
+        let mut first = [0];
+        loop {
+            let left = watch.remaining(timeout, worker.cpu_wait());
+            let connection = worker.connection();
+            connection.set_timeout(left.max(MIN_TIMEOUT))?;
+            match connection.read(&mut first) {
+                Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+                Ok(_) => break,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) if is_timeout(&error) && !left.is_zero() => {}
+                Err(error) => return Err(error),
+            }
+        }
+        let connection = worker.connection();
+        connection.set_timeout(timeout)?;
+        receive(&mut io::Read::chain(first.as_slice(), connection))
+    };
+    exchange().map_err(|error: io::Error| match error.kind() {
+        _ if is_timeout(&error) => RequestError::TimedOut,
+        io::ErrorKind::InvalidData => RequestError::Garbled,
+        _ => RequestError::Ended,
+    })
+}
+
+impl<L: Launcher> System for RemoteSystem<L> {
+    fn actions(&self) -> &Catalog {
+        &self.catalog
+    }
+
+    fn reset(&mut self) -> Result<(), Error> {
+        self.lost = None;
+        self.action = None;
+        if self.worker.is_none() {
+            self.launch()?;
+        }
+        let mut answer = self.request(&SystemRequest::Reset);
+        if matches!(answer, Err(_) | Ok(SystemReply::Impossible { .. })) {
+            // The last test may have damaged the process, or its consequences may end the process
+            // only now.
+            self.lost = None;
+            self.worker = None;
+            self.launch()?;
+            answer = self.request(&SystemRequest::Reset);
+        }
+        match answer {
+            Ok(SystemReply::Impossible { message, help }) => Err(Error { message, help }),
+            Ok(_) => Ok(()),
+            Err(failure) => {
+                let message = format!("the system cannot be reset: {}", failure.message);
+                Err(Error::new(message))
+            }
+        }
+    }
+
+    fn begin(&mut self) -> Result<(), Error> {
+        if self.process_per_test {
+            self.worker = None;
+        }
+        self.reset()?;
+        let cpu_wait = self.worker.as_ref().map(Worker::cpu_wait);
+        self.test_watch = Stopwatch::start(cpu_wait.unwrap_or_default());
+        Ok(())
+    }
+
+    /// A guard that kills the process is a failure of its action. Such an action counts as enabled,
+    /// so that the failure is reported.
+    fn is_enabled(&mut self, action: ActionId) -> bool {
+        self.action = Some(action);
+        let Some(number) = self.remote_number(action) else {
+            return false;
+        };
+        match self.request(&SystemRequest::IsEnabled(number)) {
+            Ok(answer) => answer == SystemReply::Bool(true),
+            Err(_) => true,
+        }
+    }
+
+    fn step(&mut self, action: ActionId) -> Outcome {
+        self.action = Some(action);
+        // Callers check `is_enabled` first, which is false for actions that the process does not
+        // have.
+        let number = self.remote_number(action).unwrap_or(u64::MAX);
+        self.outcome(&SystemRequest::Step(number))
+    }
+
+    fn expected_exception(&mut self) -> String {
+        match self.request(&SystemRequest::Expected) {
+            Ok(SystemReply::Text(text)) => text,
+            _ => String::new(),
+        }
+    }
+
+    fn check(&mut self) -> Outcome {
+        self.outcome(&SystemRequest::Check)
+    }
+
+    fn enabled(&mut self) -> Vec<ActionId> {
+        match self.request(&SystemRequest::Enabled) {
+            Ok(answer) => {
+                let theirs = answer.actions().unwrap_or_default();
+                match &self.numbering {
+                    None => theirs,
+                    Some(numbers) => {
+                        let ours = theirs
+                            .iter()
+                            .filter_map(|action| numbers.ours.get(&action.0));
+                        let mut ours: Vec<ActionId> = ours.copied().map(ActionId).collect();
+                        ours.sort_unstable();
+                        ours
+                    }
+                }
+            }
+            Err(_) => self.catalog.ids().collect(),
+        }
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::net::Shutdown;
+    use std::os::unix::net::UnixStream;
+    use std::thread::JoinHandle;
+
+    use testwright_core::laws::check_laws;
+    use testwright_core::shrink::{AnyFailure, ReduceOptions, Shrinker};
+    use testwright_core::{Test, toys};
+
+    use super::*;
+    use crate::serve;
+
+    const PUSH: ActionId = ActionId(0);
+    const POP: ActionId = ActionId(1);
+    const WAIT: ActionId = ActionId(2);
+
+    /// A system that kills its process at a pop after three pushes, and hangs at a wait after two.
+    struct Fatal {
+        actions: Catalog,
+        pushes: usize,
+        process: UnixStream,
+    }
+
+    fn catalog() -> Catalog {
+        toys::catalog(&[], &["push()", "pop()", "wait()"])
+    }
+
+    impl System for Fatal {
+        fn actions(&self) -> &Catalog {
+            &self.actions
+        }
+        fn reset(&mut self) -> Result<(), Error> {
+            self.pushes = 0;
+            Ok(())
+        }
+        fn is_enabled(&mut self, action: ActionId) -> bool {
+            action != POP || self.pushes > 0
+        }
+        fn step(&mut self, action: ActionId) -> Outcome {
+            match action {
+                PUSH => self.pushes += 1,
+                POP if self.pushes >= 3 => drop(self.process.shutdown(Shutdown::Both)),
+                WAIT if self.pushes == 2 => {
+                    let mut until_the_end = Vec::new();
+                    drop(io::Read::read_to_end(
+                        &mut &self.process,
+                        &mut until_the_end,
+                    ));
+                }
+                _ => {}
+            }
+            Outcome::Passed
+        }
+        fn check(&mut self) -> Outcome {
+            Outcome::Passed
+        }
+    }
+
+    /// Workers that are threads: they close the connection where a process would die.
+    #[derive(Default)]
+    struct Threads {
+        launched: u64,
+    }
+
+    struct Thread {
+        stream: UnixStream,
+        handle: Option<JoinHandle<()>>,
+    }
+
+    impl Launcher for Threads {
+        type Worker = Thread;
+
+        fn launch(&mut self) -> Result<Thread, Error> {
+            self.launched += 1;
+            let (stream, mut process) = UnixStream::pair().unwrap();
+            let handle = std::thread::spawn(move || {
+                let mut system = Fatal {
+                    actions: catalog(),
+                    pushes: 0,
+                    process: process.try_clone().unwrap(),
+                };
+                drop(serve(&mut system, &mut process));
+            });
+            let handle = Some(handle);
+            Ok(Thread { stream, handle })
+        }
+    }
+
+    impl Worker for Thread {
+        fn connection(&mut self) -> &mut dyn Connection {
+            &mut self.stream
+        }
+
+        fn end(&mut self, hangs: bool) -> WorkerEnd {
+            drop(self.stream.shutdown(Shutdown::Both));
+            drop(self.handle.take().map(JoinHandle::join));
+            WorkerEnd {
+                is_hang: hangs,
+                is_delayed: false,
+                is_test_timeout: false,
+                description: "the process was killed by SIGTEST".to_owned(),
+                stack:
+                    "Thread 0x1:\n  File \"x.py\", line 3 in pop\n  File \"x.py\", line 9 in f\n"
+                        .to_owned(),
+            }
+        }
+    }
+
+    fn remote() -> RemoteSystem<Threads> {
+        let timeouts = Timeouts {
+            step: Duration::from_millis(100),
+            ..Timeouts::default()
+        };
+        RemoteSystem::new(catalog(), Threads::default(), timeouts)
+    }
+
+    fn reduced(test: &Test) -> (Test, Failure, u64) {
+        let mut remote = remote();
+        let (mut goal, mut proceed) = (AnyFailure, || true);
+        let options = ReduceOptions::default();
+        let mut shrinker = Shrinker::new(&mut remote, &mut goal, &options, &mut proceed);
+        let shrunk = shrinker.reduce(test).unwrap();
+        drop(shrinker);
+        (
+            shrunk.test,
+            shrunk.failure.unwrap(),
+            remote.launcher.launched,
+        )
+    }
+
+    #[test]
+    fn a_crash_is_a_failure_that_can_be_reduced() {
+        let test = Test::of([WAIT, PUSH, POP, PUSH, POP, POP, PUSH, POP, PUSH]);
+        let (test, failure, launched) = reduced(&test);
+        assert_eq!(test, Test::of([PUSH, PUSH, PUSH, POP]));
+        assert_eq!(failure.kind, FailureKind::Crash);
+        assert_eq!(failure.message, "the process was killed by SIGTEST");
+        assert_eq!(failure.signature, "the process was killed by SIGTEST: pop");
+        assert!(launched > 1, "each crash takes a process");
+    }
+
+    #[test]
+    fn a_hang_is_a_failure_that_can_be_reduced() {
+        let (test, failure, _) = reduced(&Test::of([PUSH, POP, WAIT, PUSH, POP, WAIT, PUSH]));
+        assert_eq!(test, Test::of([PUSH, PUSH, WAIT]));
+        assert_eq!(failure.kind, FailureKind::Hang);
+        assert_eq!(failure.message, "no end after 100ms");
+        assert_eq!(failure.signature, "template 2");
+    }
+
+    #[test]
+    fn as_long_as_it_lives_it_is_a_system_like_any_other() {
+        let mut remote = remote();
+        check_laws(&mut remote, 1, 60).unwrap();
+        remote.reset().unwrap();
+        assert_eq!(remote.enabled(), [PUSH, WAIT]);
+    }
+}

@@ -1,0 +1,468 @@
+//! Short descriptions of recorded values and calls, for people.
+//!
+//! Values are written in Python's notation if there is one. Long values are truncated.
+
+use crate::effects::CallEffect;
+use crate::graph::ValueGraph;
+use crate::recording::{
+    BindingKind, Call, CallOutcome, CodeUnit, ExternalReply, FileState, Interaction,
+    ProgramVariable, StepAction, StepOutcome,
+};
+use crate::value::{NodeId, Value};
+
+/// The maximum number of characters of a text; the rest is replaced by an ellipsis.
+const MAX_LENGTH: usize = 60;
+/// The maximum number of items that are shown; the rest is counted.
+const MAX_ITEMS: usize = 8;
+/// The maximum nesting depth; deeper values are an ellipsis.
+const MAX_DEPTH: usize = 4;
+
+/// Describes a value in a short line: `[1, 2, 'three']`.
+pub fn describe_value(graph: &ValueGraph, variable: NodeId) -> String {
+    let mut words = ValueFormatter {
+        graph,
+        inside: Vec::new(),
+    };
+    words.value(variable)
+}
+
+/// Quotes a text in Python's notation, truncated to [`MAX_LENGTH`] characters.
+pub fn quote_text(text: &str) -> String {
+    let mut short: String = text.chars().take(MAX_LENGTH).collect();
+    let is_cut = short.len() < text.len();
+    let quote = if short.contains('\'') && !short.contains('"') {
+        '"'
+    } else {
+        '\''
+    };
+    short = (short.chars())
+        .map(|one| match one {
+            '\n' => "\\n".to_owned(),
+            '\r' => "\\r".to_owned(),
+            '\t' => "\\t".to_owned(),
+            '\\' => "\\\\".to_owned(),
+            one if one == quote => format!("\\{one}"),
+            one if one.is_control() => format!("\\x{:02x}", u32::from(one)),
+            one => one.to_string(),
+        })
+        .collect();
+    let dots = if is_cut { "…" } else { "" };
+    format!("{quote}{short}{dots}{quote}")
+}
+
+/// Quotes bytes in Python's notation, truncated to [`MAX_LENGTH`] bytes.
+fn quote_bytes(content: &[u8]) -> String {
+    let short = &content[..content.len().min(MAX_LENGTH)];
+    let dots = if short.len() < content.len() {
+        "…"
+    } else {
+        ""
+    };
+    let escaped: String = (short.iter())
+        .flat_map(|byte| std::ascii::escape_default(*byte))
+        .map(char::from)
+        .collect();
+    format!("b'{escaped}{dots}'")
+}
+
+/// A formatter that tracks which values it is inside of, to stop at cycles.
+struct ValueFormatter<'a> {
+    /// The graph of the values.
+    graph: &'a ValueGraph,
+    /// The nodes around the current one, outermost first.
+    inside: Vec<NodeId>,
+}
+
+impl ValueFormatter<'_> {
+    /// Describes a node; an ellipsis if it is inside itself or nested too deeply.
+    fn value(&mut self, node: NodeId) -> String {
+        let graph = self.graph;
+        let value = graph.value(node);
+        if self.inside.contains(&node) {
+            return "…".to_owned();
+        }
+        if self.inside.len() > MAX_DEPTH && !value.children().is_empty() {
+            return "…".to_owned();
+        }
+        self.inside.push(node);
+        let text = self.value_text(value);
+        self.inside.pop();
+        text
+    }
+
+    /// Describes a value; its parts are described by [`ValueFormatter::value`].
+    fn value_text(&mut self, value: &Value) -> String {
+        match value {
+            Value::None => "None".to_owned(),
+            Value::Ellipsis => "...".to_owned(),
+            Value::NotImplemented => "NotImplemented".to_owned(),
+            Value::Boolean(true) => "True".to_owned(),
+            Value::Boolean(false) => "False".to_owned(),
+            Value::Integer(number) => number.to_string(),
+            Value::LargeInteger(literal) => literal.clone(),
+            Value::Float(number) => format!("{:?}", number.0),
+            Value::Complex(real, imaginary) => format!("({:?}+{:?}j)", real.0, imaginary.0),
+            Value::Text(content) => quote_text(content),
+            Value::BrokenText(points) => format!("a text of {} characters", points.len()),
+            Value::Bytes(content) => quote_bytes(content),
+            Value::ByteArray(content) => format!("bytearray({})", quote_bytes(content)),
+            Value::List(items) => format!("[{}]", self.join_items(items)),
+            Value::Tuple(items) if items.len() == 1 => format!("({},)", self.join_items(items)),
+            Value::Tuple(items) => format!("({})", self.join_items(items)),
+            Value::Set(items) if items.is_empty() => "set()".to_owned(),
+            Value::Set(items) => format!("{{{}}}", self.join_items(items)),
+            Value::FrozenSet(items) => format!("frozenset({{{}}})", self.join_items(items)),
+            Value::Dictionary(entries) => {
+                let shown = entries.iter().take(MAX_ITEMS);
+                let shown: Vec<String> = shown
+                    .map(|(key, value)| format!("{}: {}", self.value(*key), self.value(*value)))
+                    .collect();
+                format!("{{{}}}", join_shown(shown, entries.len()))
+            }
+            Value::Reference(reference) => reference.to_string(),
+            Value::Member { class, names } if names.is_empty() => format!("{}(0)", class.name()),
+            Value::Member { class, names } => {
+                let names: Vec<String> = names
+                    .iter()
+                    .map(|name| format!("{}.{name}", class.name()))
+                    .collect();
+                names.join(" | ")
+            }
+            Value::Made {
+                callee,
+                arguments,
+                keywords,
+            } => {
+                let mut parts: Vec<String> = arguments
+                    .iter()
+                    .take(MAX_ITEMS)
+                    .map(|one| self.value(*one))
+                    .collect();
+                parts.extend(self.named_items(keywords));
+                format!(
+                    "{}({})",
+                    callee.name(),
+                    join_shown(parts, arguments.len() + keywords.len())
+                )
+            }
+            Value::Object(object) => {
+                let mut parts: Vec<String> = object
+                    .content
+                    .iter()
+                    .map(|content| self.value(*content))
+                    .collect();
+                parts.extend(self.named_items(&object.attributes));
+                let count = parts.len().max(object.attributes.len());
+                format!(
+                    "<{}{}>",
+                    object.class.name(),
+                    space_before(&join_shown(parts, count))
+                )
+            }
+            Value::Method { receiver, name } => format!("{}.{name}", self.value(*receiver)),
+            Value::Function(function) => {
+                format!(
+                    "<function {} in line {}>",
+                    function.qualified_name, function.line
+                )
+            }
+            Value::Generator { function, .. } => format!("<generator {function}>"),
+            Value::Iterator { remaining, .. } => format!("iter([{}])", self.join_items(remaining)),
+            Value::Stream {
+                class,
+                content,
+                position,
+            } => {
+                format!("<{} {} at {position}>", class.name(), self.value(*content))
+            }
+            Value::Exception(exception) => {
+                format!(
+                    "{}({})",
+                    exception.class.name(),
+                    self.join_items(&exception.arguments)
+                )
+            }
+            Value::Omitted { class, length } => match length {
+                Some(length) => format!("<large {class} of length {length}>"),
+                None => format!("<large {class}>"),
+            },
+            Value::Unknown { class, .. } => format!("<{class}>"),
+        }
+    }
+
+    /// Joins the descriptions of items by commas.
+    fn join_items(&mut self, items: &[NodeId]) -> String {
+        let shown = items
+            .iter()
+            .take(MAX_ITEMS)
+            .map(|item| self.value(*item))
+            .collect();
+        join_shown(shown, items.len())
+    }
+
+    /// Describes named values as `name=value`.
+    fn named_items(&mut self, pairs: &[(String, NodeId)]) -> Vec<String> {
+        let shown = pairs.iter().take(MAX_ITEMS);
+        shown
+            .map(|(name, value)| format!("{name}={}", self.value(*value)))
+            .collect()
+    }
+}
+
+/// Puts a blank before a text, unless it is empty.
+fn space_before(text: &str) -> String {
+    if text.is_empty() {
+        String::new()
+    } else {
+        format!(" {text}")
+    }
+}
+
+/// Joins descriptions by commas, and adds the number of those that are not shown.
+fn join_shown(mut shown: Vec<String>, count: usize) -> String {
+    if shown.len() < count {
+        shown.push(format!("… {} more", count - shown.len()));
+    }
+    shown.join(", ")
+}
+
+/// Describes a call in one line, followed by lines for its changes and its interactions with the
+/// outside.
+pub fn describe_call(unit: &CodeUnit, call: &Call) -> Vec<String> {
+    let graph = &call.values;
+    let name = unit.qualified_name.as_str();
+    let mut arguments = Vec::new();
+    for argument in &call.arguments {
+        let parameter = unit.parameters.iter().find(|one| one.name == argument.name);
+        let stars = match parameter.map(|parameter| parameter.kind) {
+            Some(BindingKind::Positionals) => "*",
+            Some(BindingKind::Keywords) => "**",
+            _ => "",
+        };
+        arguments.push(format!(
+            "{stars}{}={}",
+            argument.name,
+            describe_value(graph, argument.before)
+        ));
+    }
+    let outcome = match &call.outcome {
+        CallOutcome::Returned(result) => format!("returned {}", describe_value(graph, *result)),
+        CallOutcome::Raised { exception, .. } => {
+            format!("raised {}", describe_value(graph, *exception))
+        }
+        CallOutcome::Unfinished => "did not end".to_owned(),
+    };
+    let mut lines = vec![format!("{name}({}) {outcome}", arguments.join(", "))];
+    for step in &call.steps {
+        lines.extend(match &step.action {
+            StepAction::Next => None,
+            StepAction::Send(item) => Some(format!("was sent {}", describe_value(graph, *item))),
+            StepAction::Throw(error) => {
+                Some(format!("was thrown {}", describe_value(graph, *error)))
+            }
+            StepAction::Close => Some("was closed".to_owned()),
+        });
+        if let StepOutcome::Yielded(item) = &step.outcome {
+            lines.push(format!("yielded {}", describe_value(graph, *item)));
+        }
+    }
+    lines.extend(
+        call.effects()
+            .iter()
+            .map(|effect| describe_effect(graph, effect)),
+    );
+    lines.extend(
+        call.events
+            .iter()
+            .map(|event| describe_interaction(graph, &event.external)),
+    );
+    let uncaptured = call.uncaptured.iter();
+    lines.extend(uncaptured.map(|name| format!("something was not recorded: {name}")));
+    lines
+}
+
+/// Describes a change made by a call.
+fn describe_effect(graph: &ValueGraph, effect: &CallEffect) -> String {
+    match effect {
+        CallEffect::Rebound {
+            variable,
+            before,
+            after,
+        } => {
+            let describe = |node: &Option<NodeId>| {
+                node.map_or_else(|| "nothing".to_owned(), |node| describe_value(graph, node))
+            };
+            format!(
+                "{}: {} became {}",
+                variable_name(variable),
+                describe(before),
+                describe(after)
+            )
+        }
+        CallEffect::Changed { before, after, .. } => {
+            format!(
+                "{} became {}",
+                describe_value(graph, *before),
+                describe_value(graph, *after)
+            )
+        }
+    }
+}
+
+/// Names a variable for people.
+fn variable_name(variable: &ProgramVariable) -> String {
+    match variable {
+        ProgramVariable::Global { module, name } => format!("{module}.{name}"),
+        ProgramVariable::ClassAttribute { class, name } => format!("{class}.{name}"),
+        ProgramVariable::Cell { name } => format!("enclosed {name}"),
+        ProgramVariable::Default { parameter } => format!("the default of {parameter}"),
+    }
+}
+
+/// Describes an interaction with the outside.
+fn describe_interaction(graph: &ValueGraph, external: &Interaction) -> String {
+    match external {
+        Interaction::Input {
+            text: Some(line), ..
+        } => format!("read {}", quote_text(line)),
+        Interaction::Input { text: None, .. } => "read to the end of the input".to_owned(),
+        Interaction::Output {
+            is_error: false,
+            text: content,
+        } => format!("printed {}", quote_text(content)),
+        Interaction::Output {
+            is_error: true,
+            text: content,
+        } => {
+            format!("printed {} to standard error", quote_text(content))
+        }
+        Interaction::File {
+            path,
+            before,
+            after,
+        } if before == after => {
+            format!("used the file {path}: {}", describe_file(before))
+        }
+        Interaction::File {
+            path,
+            before,
+            after,
+        } => {
+            format!(
+                "the file {path}: {} became {}",
+                describe_file(before),
+                describe_file(after)
+            )
+        }
+        Interaction::Environment {
+            name,
+            before,
+            after,
+        } => {
+            let describe = |one: &Option<String>| {
+                one.as_deref()
+                    .map_or_else(|| "nothing".to_owned(), quote_text)
+            };
+            if before == after {
+                format!("the environment has {name}: {}", describe(before))
+            } else {
+                format!(
+                    "the environment's {name}: {} became {}",
+                    describe(before),
+                    describe(after)
+                )
+            }
+        }
+        Interaction::WorkingFolder { before, after } if before == after => {
+            format!("worked in the folder {before}")
+        }
+        Interaction::WorkingFolder { before, after } => {
+            format!("the current folder: {before} became {after}")
+        }
+        Interaction::Permissions { path, after } => {
+            format!("the permissions of {path} became {after:03o}")
+        }
+        Interaction::Logged {
+            logger,
+            level,
+            message,
+        } => {
+            let message = message
+                .as_deref()
+                .map_or_else(|| "something".to_owned(), quote_text);
+            format!("logged {message} to {logger}, level {level}")
+        }
+        Interaction::Called {
+            function,
+            arguments,
+            keywords,
+            answer,
+            ..
+        } => {
+            let mut formatter = ValueFormatter {
+                graph,
+                inside: Vec::new(),
+            };
+            let mut parts: Vec<String> =
+                arguments.iter().map(|one| formatter.value(*one)).collect();
+            parts.extend(formatter.named_items(keywords));
+            let answer = match answer {
+                ExternalReply::Returned(result) => {
+                    format!("gave {}", describe_value(graph, *result))
+                }
+                ExternalReply::Raised(exception) => {
+                    format!("raised {}", describe_value(graph, *exception))
+                }
+            };
+            format!("{function}({}) {answer}", parts.join(", "))
+        }
+    }
+}
+
+/// Describes the state of a path in the file system.
+fn describe_file(state: &FileState) -> String {
+    match state {
+        FileState::Absent => "nothing".to_owned(),
+        FileState::File(content) => quote_bytes(content),
+        FileState::LargeFile(length) => format!("{length} bytes"),
+        FileState::Folder(entries) => format!("a folder with {}", entries.join(", ")),
+        FileState::Link(target) => format!("a link to {target}"),
+        FileState::Other => "something else".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::ValueNode;
+    use crate::value::ObjectId;
+
+    #[test]
+    fn cycles_end_and_long_lists_are_counted() {
+        let mut graph = ValueGraph::default();
+        let numbers: Vec<NodeId> = (0..12)
+            .map(|number| graph.add(ValueNode::plain(Value::Integer(number))))
+            .collect();
+        let long = graph.add(ValueNode::plain(Value::List(numbers)));
+        assert_eq!(
+            describe_value(&graph, long),
+            "[0, 1, 2, 3, 4, 5, 6, 7, … 4 more]"
+        );
+        let ring = graph.add(ValueNode::plain(Value::None));
+        let list = Value::List(vec![ring]);
+        graph.set(
+            ring,
+            ValueNode {
+                value: list,
+                object: Some(ObjectId(1)),
+            },
+        );
+        assert_eq!(describe_value(&graph, ring), "[…]");
+    }
+
+    #[test]
+    fn texts_are_quoted_as_python_does() {
+        assert_eq!(quote_text("it's\n"), "\"it's\\n\"");
+        assert_eq!(quote_text("plain"), "'plain'");
+    }
+}

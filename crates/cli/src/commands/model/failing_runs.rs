@@ -1,0 +1,310 @@
+//! Failed runs: shrunk, printed, and written as suites and pytest files.
+
+use std::path::{Component, Path};
+use std::time::Duration;
+
+use testwright_core::product::{NameId, Product, StepLabel, ValueId};
+use testwright_core::{Error, Failure};
+use testwright_model::{Implementation, RecordedRun, RunEnd, shrink, step_text, suite_file};
+use testwright_python::Models;
+use testwright_readable::counterexample::RunStep;
+
+use super::explained_runs::{ExplainedRun, ExplanationWriter};
+use crate::console::{Console, TextStyle};
+use crate::files::UserPath;
+use crate::{CommandError, quantity};
+
+/// A run that failed.
+pub(super) struct FailingRun {
+    /// Number of the run.
+    pub(super) run: usize,
+    pub(super) failure: Failure,
+    /// Steps; true for those that the implementation took by itself.
+    pub(super) steps: Vec<(StepLabel, bool)>,
+}
+
+impl FailingRun {
+    /// Returns the steps that the chooser chose: name and arguments.
+    fn chosen(&self) -> Vec<(NameId, ValueId)> {
+        let chosen = self.steps.iter().filter(|(_, is_observed)| !is_observed);
+        chosen
+            .map(|(label, _)| (label.name, label.arguments))
+            .collect()
+    }
+}
+
+/// Shrinks, prints and writes runs that failed.
+pub(super) struct FailureReporter<'f> {
+    /// Names of the models.
+    pub(super) models: &'f [String],
+    /// Name of the stepper module.
+    pub(super) stepper: Option<&'f str>,
+    /// Time limit of the stepper.
+    pub(super) timeout: Duration,
+    /// True if failing runs are shrunk.
+    pub(super) reduce: bool,
+    /// Writer of explanations, if they are requested.
+    pub(super) explanations: Option<&'f ExplanationWriter<'f>>,
+    /// True if a state in which an invariant does not hold is a failure.
+    pub(super) check: bool,
+    /// Folder for the files.
+    pub(super) folder: &'f UserPath,
+    /// Folder that the names of models are relative to.
+    pub(super) here: &'f Path,
+    /// Command for the header of the files.
+    pub(super) command_line: String,
+}
+
+/// Default time limit of a stepper.
+pub(super) const DEFAULT_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Maximum number of different failures that are reported.
+const MAX_FAILURES: usize = 5;
+
+/// Number of times that a pytest file plays a run that does not always fail.
+const FLAKY_TRIES: usize = 20;
+
+/// A failing run with as few steps as possible.
+struct ShrunkRun {
+    /// All steps; true for those that the implementation took by itself.
+    steps: Vec<(StepLabel, bool)>,
+    /// Steps to choose when it is played: name and arguments.
+    chosen: Vec<(NameId, ValueId)>,
+    failure: Failure,
+    /// One line about the reduction.
+    summary: String,
+    /// Traceback, if the stepper raised an exception.
+    traceback: Option<String>,
+    /// True if the run fails each time, as far as is known.
+    is_reliable: bool,
+}
+
+impl FailureReporter<'_> {
+    /// Reports each different failure with a short run, and writes its files.
+    pub(super) fn report(
+        &self,
+        console: &mut Console<'_>,
+        models: &mut Models<'_>,
+        failing: &[FailingRun],
+    ) -> Result<(), CommandError> {
+        let mut reported: Vec<&Failure> = Vec::new();
+        for run in failing {
+            if reported.iter().any(|other| other.is_same_as(&run.failure)) {
+                continue;
+            }
+            if reported.len() == MAX_FAILURES {
+                console.out("Further failures are not shown; fix these first");
+                break;
+            }
+            reported.push(&run.failure);
+            let number = reported.len();
+            console.flush();
+            let shrunk = self.shrink_run(models, run);
+            testwright_python::flush();
+            console.out("");
+            let title = format!("Failure {number}: {}", shrunk.failure.message);
+            let title = console.paint(TextStyle::Failure, title);
+            console.out(title);
+            console.out(&shrunk.summary);
+            for (step, is_observed) in &shrunk.steps {
+                let text = step_text(models.product.interner(), *step);
+                let mark = if *is_observed { "  (observed)" } else { "" };
+                console.out(format_args!("    {text}{mark}"));
+            }
+            for line in shrunk.failure.details.lines() {
+                console.out(format_args!("  {line}"));
+            }
+            let traceback = shrunk.traceback.iter();
+            for line in traceback.flat_map(|traceback| traceback.lines()) {
+                console.out(format_args!("  | {line}"));
+            }
+            let explained = self.explain(&models.product, &shrunk);
+            if let Some((_, explained)) = &explained {
+                explained.explained.print(console);
+            }
+            self.write(console, &models.product, number, run.run, &shrunk)?;
+            if let Some((writer, explained)) = explained {
+                writer.write(console, &format!("failure_{number}"), &explained)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Explains the run in English, if that is requested.
+    fn explain(
+        &self,
+        product: &Product<'_>,
+        shrunk: &ShrunkRun,
+    ) -> Option<(&ExplanationWriter<'_>, ExplainedRun)> {
+        let writer = self.explanations?;
+        let taken = |(label, is_observed): &(StepLabel, bool)| RunStep {
+            text: step_text(product.interner(), *label),
+            is_observed: *is_observed,
+        };
+        let steps: Vec<RunStep> = shrunk.steps.iter().map(taken).collect();
+        Some((writer, writer.explain(&steps, &shrunk.failure)?))
+    }
+
+    /// Shrinks a run; returns it unchanged if that is not possible.
+    fn shrink_run(&self, models: &mut Models<'_>, run: &FailingRun) -> ShrunkRun {
+        let unchanged = |reason: &str| ShrunkRun {
+            steps: run.steps.clone(),
+            chosen: run.chosen(),
+            failure: run.failure.clone(),
+            summary: format!(
+                "Run {}, {}{reason}:",
+                run.run,
+                quantity::of(run.steps.len() as u64, "step")
+            ),
+            traceback: None,
+            is_reliable: true,
+        };
+        let Some(stepper) = self.stepper.filter(|_| self.reduce) else {
+            return unchanged("");
+        };
+        if models.product.has_suite() {
+            return unchanged(", not reduced, since a suite has only its own runs");
+        }
+        if run.failure.message == RunEnd::NOT_ACCEPTING {
+            return unchanged(", not reduced, since a part of it would not come to its end either");
+        }
+        match self.try_shrink(models, stepper, run) {
+            Ok(Some(shrunk)) => shrunk,
+            Ok(None) => ShrunkRun {
+                is_reliable: false,
+                ..unchanged(", not reduced, since it did not fail again")
+            },
+            Err(error) => unchanged(&format!(", not reduced: {error}")),
+        }
+    }
+
+    /// Shrinks a run; `None` if it does not fail again.
+    fn try_shrink(
+        &self,
+        models: &mut Models<'_>,
+        stepper: &str,
+        run: &FailingRun,
+    ) -> Result<Option<ShrunkRun>, Error> {
+        let stepper = models.stepper(stepper, Some(self.timeout));
+        let mut stepper = stepper.map_err(|error| Error::new(error.to_string()))?;
+        let recorded = RecordedRun {
+            run: run.run,
+            steps: run.chosen(),
+            check_invariants: self.check,
+        };
+        let proceed = &mut || !testwright_python::is_stop_requested();
+        let product = &mut models.product;
+        let Some(shrunk) = shrink(product, &mut stepper, &recorded, &run.failure, proceed)? else {
+            return Ok(None);
+        };
+        let has_raised = shrunk.failure.message.starts_with("stepper raised");
+        let odds = match shrunk.odds {
+            None => String::new(),
+            Some((0, tries)) => format!("; it did not fail again in {tries} tries"),
+            Some((failed, tries)) => format!("; it fails in {failed} of {tries} tries"),
+        };
+        let summary = format!(
+            "Run {}, reduced from {} to {} in {}{odds}:",
+            run.run,
+            recorded.steps.len(),
+            quantity::of(shrunk.steps.len() as u64, "step"),
+            quantity::of(shrunk.plays, "run"),
+        );
+        Ok(Some(ShrunkRun {
+            steps: shrunk.replayed.steps,
+            chosen: shrunk.steps,
+            failure: shrunk.failure,
+            summary,
+            traceback: stepper
+                .traceback()
+                .filter(|_| has_raised)
+                .map(str::to_owned),
+            is_reliable: shrunk.odds.is_none() && !stepper.is_asynchronous(),
+        }))
+    }
+
+    /// Writes the run as a suite module and, with a stepper, as a pytest file.
+    fn write(
+        &self,
+        console: &mut Console<'_>,
+        product: &Product<'_>,
+        number: usize,
+        run: usize,
+        shrunk: &ShrunkRun,
+    ) -> Result<(), CommandError> {
+        let interner = product.interner();
+        let steps: Vec<StepLabel> = shrunk.steps.iter().map(|(label, _)| *label).collect();
+        let suite = suite_file::write(interner, product.vocabulary(), &[steps], &self.command_line);
+        let file = self.folder.join(&format!("failure_{number}.py"));
+        file.write(&suite)?;
+        console.out(format_args!("Written: {}", file.shown().display()));
+        if let Some(stepper) = self.stepper {
+            let file = self.folder.join(&format!("test_failure_{number}.py"));
+            let mut extra_arguments = String::new();
+            if product.has_suite() {
+                extra_arguments += &format!("        run={run},\n");
+            }
+            if self.timeout != DEFAULT_TIMEOUT {
+                extra_arguments += &format!("        timeout={:?},\n", self.timeout.as_secs_f64());
+            }
+            if !shrunk.is_reliable {
+                extra_arguments += &format!("        tries={FLAKY_TRIES},\n");
+            }
+            file.write(&self.unit_test(product, stepper, number, shrunk, &extra_arguments))?;
+            console.out(format_args!("Written: {}", file.shown().display()));
+        }
+        Ok(())
+    }
+
+    /// Returns the text of a pytest file that plays the run.
+    fn unit_test(
+        &self,
+        product: &Product<'_>,
+        stepper: &str,
+        number: usize,
+        shrunk: &ShrunkRun,
+        extra_arguments: &str,
+    ) -> String {
+        let interner = product.interner();
+        let names: Vec<String> = self.models.iter().map(|name| python_string(name)).collect();
+        let step = |(name, arguments): &(NameId, ValueId)| {
+            let name = python_string(interner.name_text(*name));
+            let arguments = &interner.value_text(*arguments).literal;
+            format!("            ({name}, {arguments}),\n")
+        };
+        let steps: String = shrunk.chosen.iter().map(step).collect();
+        let folder = folder_expression(self.here, self.folder.absolute());
+        let reason = &shrunk.failure.message;
+        let reason = reason.replace('\\', "\\\\").replace('"', "\\\"");
+        let reason = reason.replace(['\n', '\r'], " ");
+        format!(
+            "# {}\n\nfrom pathlib import Path\n\nfrom testwright import models\n\n\n\
+             def test_failure_{number}():\n    \"\"\"{reason}\"\"\"\n    models.replay(\n        \
+             folder={folder},\n        models=[{}],\n        stepper={},\n        \
+             steps=[\n{steps}        ],\n{extra_arguments}    )\n",
+            self.command_line.replace(['\n', '\r'], " "),
+            names.join(", "),
+            python_string(stepper),
+        )
+    }
+}
+
+/// Returns a Python expression for the folder `here`, to use in a file of the folder `other`.
+///
+/// The path is relative if possible, so that the folders can be moved together.
+fn folder_expression(here: &Path, other: &Path) -> String {
+    let goes_up = other.components().any(|part| part == Component::ParentDir);
+    match other.strip_prefix(here) {
+        Ok(inside) if !goes_up => format!(
+            "Path(__file__).resolve().parents[{}]",
+            inside.components().count()
+        ),
+        _ => format!("Path({})", python_string(&here.to_string_lossy())),
+    }
+}
+
+/// Formats a text as a Python string literal.
+fn python_string(text: &str) -> String {
+    // A JSON string is a valid Python string.
+    serde_json::Value::from(text).to_string()
+}

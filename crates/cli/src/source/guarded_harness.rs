@@ -1,0 +1,174 @@
+//! Runs a harness in a copy of this process, and again in remote processes if the copy crashes.
+//!
+//! A copy is as fast as this process would be and supports everything that commands need. If code
+//! under test ends the copy, the work is done once more with a [`RemoteTarget`], whose processes
+//! may die at any step, so that a crash is a failure like any other. A remote target offers only
+//! the system's behaviour: work that needs more, above all coverage, cannot be repeated in this
+//! way.
+
+use std::cell::RefCell;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use signal_hook::consts::{SIGINT, SIGTERM};
+use testwright_campaign::{LoggedSystem, ProcessLauncher, RemoteSystem, StepLog, Timeouts};
+use testwright_core::{Catalog, Error, Failure, Step};
+use testwright_lang::Harness;
+use testwright_python::{MeasuredCode, Options, PythonSystem};
+
+use crate::commands::SystemArguments;
+use crate::console::Console;
+use crate::files::TextFile;
+use crate::guard::{WatchdogOptions, report_crash, run_guarded};
+use crate::models::report_end;
+use crate::target::{RemoteTarget, Target};
+use crate::workers::WorkerTask;
+use crate::workers::reduce::start;
+use crate::workers::start::{Isolation, Starter};
+use crate::{CommandError, ExitStatus, load};
+
+/// The number of steps of the last tests that are known when a copy has crashed.
+const STEPS_IN_LOG: usize = 1 << 16;
+
+/// Runs `work` on a harness in a copy of this process, and falls back to remote processes after a
+/// crash.
+pub(super) fn run(
+    console: &mut Console<'_>,
+    (file, harness): (TextFile, Harness),
+    options: &Options,
+    arguments: &SystemArguments,
+    work: impl FnOnce(&mut Console<'_>, &mut dyn Target) -> Result<ExitStatus, CommandError>,
+) -> Result<ExitStatus, CommandError> {
+    let (log, _memory) = StepLog::in_memory(STEPS_IN_LOG)
+        .map_err(|error| Error::new(format!("cannot make a log: {error}")))?;
+    let catalog = harness.catalog.clone();
+    let watchdog = WatchdogOptions {
+        timeout: Some(arguments.step_timeout),
+        log: Some((&log, &catalog)),
+    };
+    let lost = RefCell::new(None);
+    let ended = |_: &mut Console<'_>, _: &str, failure: &Failure| {
+        lost.replace(Some(failure.clone()));
+        Ok(ExitStatus::Error)
+    };
+    let can_run_remotely = options.measured == MeasuredCode::Nothing;
+    // The copy takes its own `work`; that of the original is still there after a crash.
+    let mut work = Some(work);
+    let status = run_guarded(console, watchdog, ended, |console, _| {
+        let work = work.take();
+        let run_in_copy = |console: &mut Console<'_>, system: &mut PythonSystem<'_>| match work {
+            Some(work) => work(console, &mut LoggedSystem::new(system, &log)),
+            None => Err(CommandError::Interrupted),
+        };
+        let run_system = |console: &mut Console<'_>| {
+            load::with_system(console, &file, harness, options, run_in_copy)
+        };
+        if can_run_remotely {
+            // After a crash the work is done again, so its output must not appear twice.
+            console.hold_output(run_system)
+        } else {
+            run_system(console)
+        }
+    })?;
+    let Some(failure) = lost.into_inner() else {
+        return Ok(status);
+    };
+    match work {
+        Some(work) if can_run_remotely && log.steps() > 0 => {
+            run_remotely(console, &file, catalog, arguments, work)
+        }
+        _ => {
+            report_logged_end(console, &log, &catalog, &failure)?;
+            Err(Error::new("the code under test ended the process, so this could not be done")
+                .with_help("`testwright run` goes on after crashes and hangs, and reduces them to a few steps")
+                .into())
+        }
+    }
+}
+
+/// Does the work with a system in processes that may die.
+fn run_remotely(
+    console: &mut Console<'_>,
+    file: &TextFile,
+    catalog: Catalog,
+    arguments: &SystemArguments,
+    work: impl FnOnce(&mut Console<'_>, &mut dyn Target) -> Result<ExitStatus, CommandError>,
+) -> Result<ExitStatus, CommandError> {
+    let stop = Arc::new(AtomicBool::new(false));
+    // The first signal requests an end, the second does not wait for it. Worker processes then end
+    // by themselves.
+    let shutdown = |signal| {
+        let status = ExitStatus::Error.code().into();
+        signal_hook::flag::register_conditional_shutdown(signal, status, stop.clone())
+    };
+    let handlers = [SIGINT, SIGTERM]
+        .into_iter()
+        .flat_map(|signal| {
+            [
+                shutdown(signal),
+                signal_hook::flag::register(signal, stop.clone()),
+            ]
+        })
+        .collect::<Vec<_>>();
+    testwright_python::set_external_request(stop.clone());
+    let words = [file.path.clone().into_os_string()];
+    let words: Vec<OsString> = words
+        .into_iter()
+        .chain(arguments.to_args().into_iter().map(OsString::from))
+        .collect();
+    let isolation = Isolation {
+        in_place: true,
+        ..Isolation::default()
+    };
+    let starter = Starter::new(console, Some(file), &words, isolation)?;
+    let timeouts = Timeouts {
+        step: arguments.step_timeout,
+        ..Timeouts::default()
+    };
+    let python = testwright_python::attach(testwright_python::executable);
+    let folder = std::env::current_dir().unwrap_or_default();
+    let stop: &AtomicBool = &stop;
+    let mut target = RemoteTarget {
+        remote: RemoteSystem::new(
+            catalog,
+            ProcessLauncher::new(|| start(&starter, stop), WorkerTask::Serve),
+            timeouts,
+        ),
+        home: (python.unwrap_or_else(|| PathBuf::from("python3")), folder),
+    };
+    let status = work(console, &mut target);
+    for handler in handlers.into_iter().flatten() {
+        signal_hook::low_level::unregister(handler);
+    }
+    match status {
+        Err(CommandError::Error(_)) if stop.load(Ordering::Relaxed) => {
+            Err(CommandError::Interrupted)
+        }
+        status => status,
+    }
+}
+
+/// Prints the way in which the copy ended, and the steps before that.
+fn report_logged_end(
+    console: &mut Console<'_>,
+    log: &StepLog,
+    catalog: &Catalog,
+    failure: &Failure,
+) -> Result<(), CommandError> {
+    let recorded = log.current_test();
+    let mut since_reset = recorded.test.steps.rsplit(|step| *step == Step::Restart);
+    let steps = since_reset.next().unwrap_or_default();
+    if steps.is_empty() && log.steps() == 0 {
+        report_crash(console, "", failure)?;
+        return Ok(());
+    }
+    let text = |step: &Step| match step {
+        Step::Act(action) if catalog.contains(*action) => Some(catalog.text(*action)),
+        Step::Act(_) | Step::Restart => None,
+    };
+    let texts: Vec<String> = steps.iter().filter_map(text).collect();
+    report_end(console, &texts.join("\n"), failure);
+    Ok(())
+}

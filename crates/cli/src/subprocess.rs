@@ -1,0 +1,86 @@
+//! Runs a `testwright` command in a process of its own, which has run no test before and may crash
+//! or hang.
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::target::Target;
+
+/// The time between two looks at the process.
+const POLL_INTERVAL: Duration = Duration::from_millis(2);
+
+/// The way in which such a process ended.
+pub(crate) enum ProcessEnd {
+    /// It ended by itself, with this status.
+    Status(i32),
+    /// A signal ended it.
+    Crashed,
+    /// It was killed since it took too long.
+    TimedOut,
+}
+
+/// Runs `testwright` with these arguments in the interpreter and the folder of the system. Returns
+/// `None` if that is not possible, or on Ctrl-C.
+pub(crate) fn run(
+    system: &(impl Target + ?Sized),
+    arguments: &[&OsStr],
+    timeout: Option<Duration>,
+) -> Option<ProcessEnd> {
+    let command = command(system, arguments)?;
+    wait(command, timeout)
+}
+
+/// Runs `testwright` in an interpreter with a random hash seed, and writes its output to a file.
+pub(crate) fn run_with_random_hashes(
+    system: &(impl Target + ?Sized),
+    arguments: &[&OsStr],
+    output: File,
+) -> Option<ProcessEnd> {
+    let mut command = command(system, arguments)?;
+    command.env("PYTHONHASHSEED", "random").stdout(output);
+    wait(command, None)
+}
+
+/// Returns the command, without input or output; `None` if the system has no interpreter to start.
+fn command(system: &(impl Target + ?Sized), arguments: &[&OsStr]) -> Option<Command> {
+    let (program, folder) = system.home()?;
+    let mut command = Command::new(program);
+    command.args(["-m", "testwright"]).args(arguments);
+    command.current_dir(folder);
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    Some(command)
+}
+
+/// Waits for a command, and kills it after the timeout or on Ctrl-C.
+fn wait(mut command: Command, timeout: Option<Duration>) -> Option<ProcessEnd> {
+    let mut child = command.spawn().ok()?;
+    let started = Instant::now();
+    loop {
+        let is_late = timeout.is_some_and(|timeout| started.elapsed() >= timeout);
+        let end = match child.try_wait() {
+            Ok(Some(status)) => {
+                return Some(
+                    status
+                        .code()
+                        .map_or(ProcessEnd::Crashed, ProcessEnd::Status),
+                );
+            }
+            Ok(None) if is_late => Some(ProcessEnd::TimedOut),
+            Ok(None) if !testwright_python::is_interrupted() => {
+                thread::sleep(POLL_INTERVAL);
+                continue;
+            }
+            _ => None,
+        };
+        // Errors do not matter: it may have ended by now.
+        let _ = child.kill();
+        let _ = child.wait();
+        return end;
+    }
+}

@@ -1,0 +1,462 @@
+//! A product as a [`System`]: everything that works on a harness works on models too.
+
+use std::rc::Rc;
+
+use rustc_hash::FxHashMap;
+use testwright_core::product::{
+    JointStep, ModelError, ModelState, NameId, Phase, Product, ValueId,
+};
+use testwright_core::{
+    ActionId, Catalog, Coverage, Covered, Equivalence, Error, Failure, FailureKind, Fingerprint,
+    Outcome, Random, Snapshot, System, TargetId, TemplateId, TooManyActions,
+};
+
+mod lockstep;
+mod saved_actions;
+mod transition_coverage;
+
+use lockstep::AttachedImplementation;
+pub use transition_coverage::TakenTransition;
+use transition_coverage::TransitionCoverage;
+
+/// A product of models, as a system for generation, reduction and exploration.
+///
+/// An action is a name with arguments. The models decide its result, and if they leave it open the
+/// system is in several states at a time. The set of actions is not known in advance, since models
+/// compute their arguments: the [`Catalog`] has a template for each name, and the actions that were
+/// possible somewhere so far.
+///
+/// A test fails where the code of a model raises an exception, where an invariant is false, and in
+/// a dead end: a state that is not accepting and in which no step is possible. Every transition
+/// that is taken counts as coverage ([`Covered`]).
+pub struct ProductSystem<'w, 'm> {
+    /// Models that move together.
+    product: &'w mut Product<'m>,
+    /// States in which a test begins, sorted.
+    starts: Vec<Vec<ModelState>>,
+    /// States that the models may be in now, sorted.
+    states: Vec<Vec<ModelState>>,
+    /// For each of `states`, the steps that are possible there. `None` until they are needed.
+    possible: Option<Vec<Rc<[JointStep]>>>,
+    /// Cache of the steps that are possible in states.
+    cache: FxHashMap<Vec<ModelState>, Rc<[JointStep]>>,
+    /// All actions met so far.
+    actions: Catalog,
+    /// Template of each action name.
+    names: FxHashMap<NameId, TemplateId>,
+    /// For each template, its name and the arguments of its actions. An action that is known only
+    /// by its text has none.
+    arguments: Vec<(NameId, Vec<Option<ValueId>>)>,
+    /// Action of each name with its arguments.
+    numbers: FxHashMap<(NameId, ValueId), ActionId>,
+    /// All actions by their text, filled when an action is first looked up that way. A saved test
+    /// may name actions that were not met yet; these have no arguments.
+    by_text: Option<FxHashMap<(TemplateId, String), ActionId>>,
+    /// Transitions that were taken.
+    coverage: TransitionCoverage,
+    /// Implementation that performs each step too, if there is one.
+    attached: Option<AttachedImplementation<'m>>,
+    /// Error that kept the models from saying what is possible now.
+    error: Option<ModelError>,
+}
+
+/// Maximum number of states in the cache. Tests pass through the same states again and again.
+const MAX_CACHED: usize = 1 << 16;
+
+impl<'w, 'm> ProductSystem<'w, 'm> {
+    /// Creates a system in the initial state of a product. If one of the models is a suite, the
+    /// system is at the start of any of its runs.
+    pub fn new(product: &'w mut Product<'m>) -> Result<ProductSystem<'w, 'm>, ModelError> {
+        let mut starts = Vec::new();
+        while let Some(start) = product.initial_state(starts.len())? {
+            starts.push(start);
+            if !product.has_suite() {
+                break;
+            }
+        }
+        ProductSystem::starting_in(product, starts)
+    }
+
+    /// Creates a system at the start of one run. The starts differ if one of the models is a suite.
+    pub fn starting_with_run(
+        product: &'w mut Product<'m>,
+        run: usize,
+    ) -> Result<ProductSystem<'w, 'm>, ModelError> {
+        let start = product.initial_state(run)?;
+        ProductSystem::starting_in(product, start.into_iter().collect())
+    }
+
+    /// Creates a system that begins in any of `starts`.
+    fn starting_in(
+        product: &'w mut Product<'m>,
+        mut starts: Vec<Vec<ModelState>>,
+    ) -> Result<ProductSystem<'w, 'm>, ModelError> {
+        if starts.is_empty() {
+            return Err(Error::new("the models have no run to begin with").into());
+        }
+        starts.sort_unstable();
+        starts.dedup();
+        let vocabulary = product.vocabulary().to_vec();
+        let mut system = ProductSystem {
+            product,
+            states: starts.clone(),
+            starts,
+            possible: None,
+            cache: FxHashMap::default(),
+            actions: Catalog::default(),
+            names: FxHashMap::default(),
+            arguments: Vec::new(),
+            numbers: FxHashMap::default(),
+            by_text: None,
+            coverage: TransitionCoverage::default(),
+            attached: None,
+            error: None,
+        };
+        for name in vocabulary {
+            system.template(name).map_err(too_many)?;
+        }
+        Ok(system)
+    }
+
+    /// Returns the models.
+    pub fn product(&self) -> &Product<'m> {
+        self.product
+    }
+
+    /// Returns the models for use between two tests.
+    pub(crate) fn product_mut(&mut self) -> &mut Product<'m> {
+        self.product
+    }
+
+    /// Returns the states that the models may be in now.
+    pub fn states(&self) -> &[Vec<ModelState>] {
+        &self.states
+    }
+
+    /// Returns the states in which a test begins.
+    pub fn starts(&self) -> &[Vec<ModelState>] {
+        &self.starts
+    }
+
+    /// Returns the template of an action name, and adds it to the catalogue if it is new.
+    fn template(&mut self, name: NameId) -> Result<TemplateId, TooManyActions> {
+        if let Some(template) = self.names.get(&name) {
+            return Ok(*template);
+        }
+        let class = self.product.interner().name_text(name).to_owned();
+        let template = self.actions.open_template(class, name.0 as usize + 1)?;
+        self.names.insert(name, template);
+        self.arguments.push((name, Vec::new()));
+        Ok(template)
+    }
+
+    /// Returns the number of an action, and adds it to the catalogue if it is new.
+    pub fn action(&mut self, name: NameId, arguments: ValueId) -> Result<ActionId, Error> {
+        if let Some(known) = self.numbers.get(&(name, arguments)) {
+            return Ok(*known);
+        }
+        let number = || Error::new("the models have more actions than can be numbered");
+        let template = self.template(name).map_err(|_| number())?;
+        // A text with line breaks would take several lines of a saved test.
+        let text = self.product.interner().value_text(arguments).plain();
+        let text = if text.contains(['\n', '\r']) {
+            self.product
+                .interner()
+                .value_text(arguments)
+                .literal
+                .clone()
+        } else {
+            text.to_owned()
+        };
+        let named = self.by_text.as_ref();
+        let known_by_text = named.and_then(|named| named.get(&(template, text.clone())).copied());
+        // If several actions have the same text, it refers to the first that was met.
+        let action = match known_by_text.filter(|action| self.name_and_arguments(*action).is_none())
+        {
+            Some(action) => {
+                let (_, values) = self.actions.values(action);
+                self.arguments[template.0].1[values[0] as usize] = Some(arguments);
+                action
+            }
+            None => {
+                let action = self.add(template, text).map_err(|_| number())?;
+                self.arguments[template.0].1.push(Some(arguments));
+                action
+            }
+        };
+        self.numbers.insert((name, arguments), action);
+        Ok(action)
+    }
+
+    /// Adds an action with this text to the catalogue.
+    fn add(&mut self, template: TemplateId, text: String) -> Result<ActionId, TooManyActions> {
+        let action = self.actions.add_action(template, text.clone())?;
+        if let Some(named) = &mut self.by_text {
+            named.entry((template, text)).or_insert(action);
+        }
+        Ok(action)
+    }
+
+    /// Returns the actions by their texts.
+    fn actions_by_text(&mut self) -> &mut FxHashMap<(TemplateId, String), ActionId> {
+        let actions = &self.actions;
+        self.by_text.get_or_insert_with(|| {
+            let mut named = FxHashMap::default();
+            for action in actions.ids() {
+                if let Some((_, rest)) = actions.name(action) {
+                    let key = (actions.template_of(action), rest.to_owned());
+                    named.entry(key).or_insert(action);
+                }
+            }
+            named
+        })
+    }
+
+    /// Returns the name and the arguments of an action, or `None` if only its text is known.
+    pub fn name_and_arguments(&self, action: ActionId) -> Option<(NameId, ValueId)> {
+        let (template, values) = self.actions.values(action);
+        let (name, arguments) = &self.arguments[template.0];
+        Some((*name, (*arguments.get(values[0] as usize)?)?))
+    }
+
+    /// Computes the steps that are possible now, unless they are known.
+    fn compute_steps(&mut self) {
+        if self.possible.is_some() {
+            return;
+        }
+        let mut all = Vec::new();
+        for state in self.states.clone() {
+            match self.moves(&state) {
+                Ok(moves) => all.push(moves),
+                Err(error) => self.error = Some(error),
+            }
+        }
+        self.possible = Some(all);
+    }
+
+    /// Returns the steps that are possible in a state, and numbers their actions.
+    fn moves(&mut self, state: &[ModelState]) -> Result<Rc<[JointStep]>, ModelError> {
+        if let Some(known) = self.cache.get(state) {
+            return Ok(Rc::clone(known));
+        }
+        let moves: Rc<[JointStep]> = self.product.possible_steps(state, Phase::Usual)?.into();
+        for one in moves.iter() {
+            self.action(one.label.name, one.label.arguments)?;
+        }
+        if self.cache.len() >= MAX_CACHED {
+            self.cache.clear();
+        }
+        self.cache.insert(state.to_vec(), Rc::clone(&moves));
+        Ok(moves)
+    }
+
+    /// Iterates over all steps that are possible now.
+    fn possible_steps(&mut self) -> impl Iterator<Item = &JointStep> {
+        self.compute_steps();
+        let all = self.possible.as_deref().unwrap_or_default();
+        all.iter().flat_map(|moves| moves.iter())
+    }
+
+    /// Returns the distinct actions that are possible now, sorted.
+    fn possible_actions(&mut self) -> Vec<ActionId> {
+        let labels: Vec<_> = self.possible_steps().map(|one| one.label).collect();
+        let known = labels
+            .iter()
+            .filter_map(|label| self.numbers.get(&(label.name, label.arguments)));
+        let mut actions: Vec<ActionId> = known.copied().collect();
+        actions.sort_unstable();
+        actions.dedup();
+        actions
+    }
+
+    /// Moves the system to these states.
+    fn move_to(&mut self, states: Vec<Vec<ModelState>>) {
+        self.states = states;
+        self.possible = None;
+        self.error = None;
+    }
+
+    /// Takes an action in the models, without an implementation.
+    fn take(&mut self, action: ActionId) {
+        let chosen = self.name_and_arguments(action);
+        let fits = |one: &&JointStep| Some((one.label.name, one.label.arguments)) == chosen;
+        let taken = self.possible_steps().filter(fits);
+        let mut after: Vec<Vec<ModelState>> = taken.map(|one| one.to.clone()).collect();
+        after.sort_unstable();
+        after.dedup();
+        self.coverage.record(&self.states, action);
+        self.move_to(after);
+    }
+
+    /// Returns the outcome of computing what is possible now, which is where the code of a model
+    /// raises.
+    fn model_outcome(&mut self) -> Outcome {
+        self.compute_steps();
+        match &self.error {
+            None => Outcome::Passed,
+            Some(ModelError::Interrupted) => Outcome::Interrupted,
+            Some(error) => Outcome::Failed(Box::new(failure_of(error))),
+        }
+    }
+
+    /// Returns a failure if one of the current states has a false invariant or is a dead end.
+    fn find_violation(&mut self) -> Option<Failure> {
+        self.compute_steps();
+        let product = &*self.product;
+        let moves = self.possible.as_deref().unwrap_or_default();
+        for (state, moves) in self.states.iter().zip(moves) {
+            let models = product.models().iter().zip(state);
+            let mut violated = models.filter(|(model, state)| !model.is_safe(**state));
+            let (message, signature) = if let Some((model, _)) = violated.next() {
+                let name = model.name();
+                (
+                    format!("the invariant of `{name}` is false"),
+                    format!("invariant of {name}"),
+                )
+            } else if moves.is_empty() && !product.is_accepting(state) {
+                let message = "a dead end: nothing is possible, and no run may end here";
+                (message.to_owned(), "dead end".to_owned())
+            } else {
+                continue;
+            };
+            return Some(Failure {
+                kind: FailureKind::Property,
+                message,
+                signature,
+                details: format!("in the state {}", crate::state_text(product, state)),
+            });
+        }
+        None
+    }
+}
+
+/// Converts the error of a full catalogue.
+fn too_many(error: TooManyActions) -> ModelError {
+    Error::new(error.to_string()).into()
+}
+
+/// Converts an exception in a model's code to a failure.
+fn failure_of(error: &ModelError) -> Failure {
+    let details = match error {
+        ModelError::Raised { traceback, .. } => traceback.clone(),
+        _ => String::new(),
+    };
+    let message = error.to_string();
+    Failure {
+        kind: FailureKind::UncaughtException,
+        signature: message.clone(),
+        message,
+        details,
+    }
+}
+
+impl System for ProductSystem<'_, '_> {
+    fn actions(&self) -> &Catalog {
+        &self.actions
+    }
+
+    fn action_by_name(&mut self, class: &str, rest: &str) -> Option<ActionId> {
+        let templates = self.actions.templates();
+        let template = TemplateId(templates.iter().position(|one| one.class == class)?);
+        if let Some(known) = self.actions_by_text().get(&(template, rest.to_owned())) {
+            return Some(*known);
+        }
+        let action = self.add(template, rest.to_owned()).ok()?;
+        self.arguments[template.0].1.push(None);
+        Some(action)
+    }
+
+    fn reset(&mut self) -> Result<(), Error> {
+        self.reset_implementation()?;
+        self.move_to(self.starts.clone());
+        self.compute_steps();
+        match &self.error {
+            None | Some(ModelError::Interrupted) => Ok(()),
+            Some(ModelError::Unusable(error)) => Err(error.clone()),
+            Some(error) => {
+                let mut message = format!("where runs begin, a model raises {error}");
+                for line in failure_of(error).details.lines() {
+                    message.push_str("\n  ");
+                    message.push_str(line);
+                }
+                Err(Error::new(message))
+            }
+        }
+    }
+
+    fn is_enabled(&mut self, action: ActionId) -> bool {
+        // The action may be one that is numbered only now.
+        self.compute_steps();
+        let chosen = self.name_and_arguments(action);
+        let mut steps = self.possible_steps();
+        steps.any(|one| Some((one.label.name, one.label.arguments)) == chosen)
+    }
+
+    fn pick(&mut self, random: &mut Random) -> Option<ActionId> {
+        let possible = self.possible_actions();
+        let index = random.below(possible.len() as u64);
+        possible.get(index as usize).copied()
+    }
+
+    fn enabled(&mut self) -> Vec<ActionId> {
+        self.possible_actions()
+    }
+
+    fn step(&mut self, action: ActionId) -> Outcome {
+        match &self.attached {
+            None => self.take(action),
+            Some(_) => {
+                if let Some(wrong) = self.step_in_lockstep(action) {
+                    return wrong;
+                }
+            }
+        }
+        // The code of a model runs when it computes its next steps, so this is where it raises.
+        self.model_outcome()
+    }
+
+    fn check(&mut self) -> Outcome {
+        match (self.model_outcome(), self.find_violation()) {
+            (Outcome::Passed, Some(failure)) => Outcome::Failed(Box::new(failure)),
+            (outcome, _) => outcome,
+        }
+    }
+}
+
+impl Snapshot for ProductSystem<'_, '_> {
+    type State = Vec<Vec<ModelState>>;
+
+    fn snapshot(&mut self) -> Result<Self::State, Error> {
+        Ok(self.states.clone())
+    }
+
+    fn restore(&mut self, state: &Self::State) -> Result<(), Error> {
+        self.move_to(state.clone());
+        Ok(())
+    }
+}
+
+impl Fingerprint for ProductSystem<'_, '_> {
+    fn fingerprint(&mut self, _likeness: Equivalence) -> Result<u128, Error> {
+        Ok(crate::graph::key_of_states(&self.states))
+    }
+}
+
+impl Covered for ProductSystem<'_, '_> {
+    fn all_touched(&self) -> Coverage {
+        self.coverage.all()
+    }
+
+    fn take_new(&mut self) -> Vec<TargetId> {
+        self.coverage.take_new()
+    }
+
+    fn reset_touched(&mut self) -> Result<(), Error> {
+        self.coverage.begin_anew();
+        Ok(())
+    }
+
+    fn touched(&self) -> Coverage {
+        self.coverage.since()
+    }
+}
