@@ -14,7 +14,7 @@ def measure(setting):
     folder = prepare(setting.work / "beside", DEPTH)
     table = page.Table(
         "Exploring a model beside PyModel",
-        "A stack of three values, explored up to a number of transitions by PyModel's `pma` and by `testwright explore`, each with one process: transitions per second. For PyModel it is the time of the exploration alone, for Testwright that of the whole command without start-up. The memory of a state is measured for PyModel: what the process takes at most, less what it takes for a single transition, divided by the number of states. For Testwright it is what Testwright itself says; another table has both.",
+        "A stack of three values, explored up to a number of transitions by PyModel's `pma` and by `testwright explore`, each with one process: transitions per second. For PyModel, only the exploration is timed; for Testwright, the whole command without start-up. The memory of a state in PyModel is measured: the peak memory of the process, minus the peak for a single transition, divided by the number of states. For Testwright it is its own report; another table has both.",
         ["transitions", "PyModel", "Testwright", "", "memory of a state: PyModel", "Testwright"],
     )
     peer = _Peer(setting, folder)
@@ -34,7 +34,7 @@ def measure(setting):
         table.add(f"{most:,}", page.rate(their_pace), shown[0], ratio, their_memory, shown[1])
     if setting.pymodel:
         table.note(
-            f"{setting.pymodel.in_words()}; it explored once, while other chapters were measured. Alone it is up to half as fast again."
+            f"{setting.pymodel.in_words()}; it explored once, while other chapters were measured. Alone it is up to 1.5 times as fast."
         )
     return [table]
 

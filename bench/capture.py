@@ -38,7 +38,7 @@ def _tests(setting):
     mutants = 10 if setting.quick else MANY_MUTANTS if setting.is_alone else MUTANTS
     table = page.Table(
         "Unit tests from a recorded run",
-        f"A program uses a package as its documentation shows, errors included; `testwright capture` records it and `testwright generate` writes tests. Chosen: the calls that show something which no other shows. Then what became of them: tests that check all that is known, or a part; the rest could not be made again. Fail, flaky, vacuous: tests that fail as written; in one of {SHUFFLES} shuffled runs with other hashes; not even if the unit does nothing. Lines: of those that the program reaches and an import alone does not, the share that the tests reach. Changes noticed: of up to {mutants} small changes of the package on lines that the tests reach, those that make a test fail (`testwright mutate`). Traces: folders, addresses or the date of the recording; dates that a clock told the program are data of its objects.",
+        f"A program uses a package as its documentation shows, errors included; `testwright capture` records it and `testwright generate` writes tests. Chosen: the calls that show behaviour which no other call shows. Full and partial: tests that check everything that is known of a call, or a part; the rest could not be reproduced. Fail: tests that fail as written. Flaky: tests that fail in one of {SHUFFLES} shuffled runs with other hash seeds. Vacuous: tests that pass even if the unit does nothing. Lines: the share of the lines that the program runs (without those that an import runs) that the tests run. Changes noticed: of up to {mutants} small changes of the package on lines that the tests run, the share that makes a test fail (`testwright mutate`). Traces: folders, addresses or the date of the recording; dates that the program read from the clock are data, not traces.",
         ["package", "calls", "chosen", "full", "partial", "rest", "fail", "flaky", "vacuous", "lines", "changes noticed", "traces", "CPU per chosen call"],
     )  # fmt: skip
     for package in _packages(setting):
@@ -49,7 +49,7 @@ def _tests(setting):
         seconds = captured.generate()
         chosen = captured.selected()
         lines = f"{captured.ceiling():.0%}" if home.has_coverage else "–"
-        unseen = table.note("Not looked at while the writing of tests was improved.") if package in UNSEEN else ""  # fmt: skip
+        unseen = table.note("Not used while the test generator was developed.") if package in UNSEEN else ""  # fmt: skip
         table.add(
             package + unseen,
             captured.calls,

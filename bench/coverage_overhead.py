@@ -1,4 +1,4 @@
-"""What coverage costs on a program that computes for two seconds: ours, coverage.py, SlipCover."""
+"""The cost of coverage on a program that computes for two seconds: ours, coverage.py, SlipCover."""
 
 import json
 import shutil
@@ -33,7 +33,7 @@ OURS = "Testwright, branches"
 ONLY_LINES = "coverage.py, only lines, `sys.monitoring`"
 MONITORING = {"COVERAGE_CORE": "sysmon"}
 
-WHY_LINES = "Before Python 3.14 `sys.monitoring` cannot tell coverage.py about branches, so this is for lines alone."
+WHY_LINES = "Before Python 3.14 coverage.py cannot measure branches with `sys.monitoring`, so this row is for lines only."
 
 
 def measure(setting):
@@ -50,8 +50,8 @@ def measure(setting):
         )
     results = alternately(setting.repeats, works)
     table = page.Table(
-        "What coverage costs",
-        "A program of 250 lines with loops, branches, generators and exceptions. All of it includes the start of the tool and its report. Once warm: the same work is done in turns by two copies of the program in one process, of which one is measured, when everything that happens once has happened; a tool that looks at each call of the other copy, too, as a tracer does, looks better than it is.",
+        "The cost of coverage",
+        "A program of 250 lines with loops, branches, generators and exceptions. \"All of it\" includes the start of the tool and its report. \"Once warm\": two copies of the program do the same work in turns in one process, and only one copy is measured, after all one-time work is done. A tracer also looks at each call of the other copy, so in this column it looks better than it is.",
         ["", "all of it", "", "once warm"],
     )
     bare = {}

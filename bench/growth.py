@@ -22,8 +22,8 @@ len(<word>)
 """
 
 SIZES = [100, 1_000, 10_000, 100_000]
-#: The ancestor looks at every action before each step.
-ANCESTOR_SIZES = [100, 1_000, 5_000]
+#: TSTL looks at every action before each step.
+TSTL_SIZES = [100, 1_000, 5_000]
 #: How many seconds it may take.
 LIMIT = 20
 LENGTHS = [10, 100, 1_000, 10_000]
@@ -38,7 +38,7 @@ def measure(setting):
 def _sizes(setting, folder):
     table = page.Table(
         "Growth with the number of actions",
-        "Start-up is a search of one step. Testwright chooses uniformly, as the ancestor does, or as `auto` does, which is what it does unless told otherwise. The ancestor compiles a harness before its first use, which is shown for itself.",
+        "Start-up is a search of one step. Testwright chooses actions uniformly, as TSTL does, or with its default strategy, `auto`. TSTL compiles a harness before its first use; this has its own column.",
         ["actions", "tool", "compilation", "start-up", "peak memory", "steps per second"],
         words_in=2,
     )
@@ -63,11 +63,11 @@ def _sizes(setting, folder):
         start, peak, pace = (median(column) for column in zip(*results))
         cells = f"{start:.2f} s", f"{peak:.0f} MB", page.rate(pace)
         table.add(f"{size:,}", ours.NAME + name, "", *cells)
-    if setting.ancestor:
-        for size in ANCESTOR_SIZES[:1] if setting.quick else ANCESTOR_SIZES:
-            table.add(f"{size:,}", "ancestor", *_ancestor(setting, folder, size))
+    if setting.tstl:
+        for size in TSTL_SIZES[:1] if setting.quick else TSTL_SIZES:
+            table.add(f"{size:,}", "tstl", *_tstl(setting, folder, size))
         for size in [] if setting.quick else SIZES[2:]:
-            table.add(f"{size:,}", "ancestor", "not tried", "", "", "")
+            table.add(f"{size:,}", "tstl", "not tried", "", "", "")
     return table
 
 
@@ -82,17 +82,17 @@ def _ours(setting, harness, strategy):
     return start.cpu, done.peak, report["steps"] / max(done.cpu - start.cpu, 1e-6)
 
 
-def _ancestor(setting, folder, size):
+def _tstl(setting, folder, size):
     """Compilation, start-up, peak memory, steps per second."""
-    place = folder / f"ancestor_{size}"
+    place = folder / f"tstl_{size}"
     place.mkdir()
     harness = place / "chosen.tstl"
     harness.write_text(CHOSEN.format(values=size // 10), encoding="utf-8")
     many = 20 if setting.quick else 200
-    runs = [lambda: setting.ancestor.compile(harness, coverage=False, limit=LIMIT)]
+    runs = [lambda: setting.tstl.compile(harness, coverage=False, limit=LIMIT)]
     for options in (["--maxTests", 1, "--depth", 1], ["--maxTests", many, "--depth", 100]):
         runs.append(
-            lambda options=options: setting.ancestor.rt(place, "--noCover", *options, limit=LIMIT)
+            lambda options=options: setting.tstl.rt(place, "--noCover", *options, limit=LIMIT)
         )
     cells, peak = [], 0
     for run in runs:
@@ -112,18 +112,18 @@ def _ancestor(setting, folder, size):
 
 def _lengths(setting, harness):
     """The harness is one whose steps cost the same wherever they stand."""
-    tools = [tool for tool in (setting.ours, setting.ancestor) if tool]
+    tools = [tool for tool in (setting.ours, setting.tstl) if tool]
     table = page.Table(
         "Growth with the length of tests",
-        "Steps per second with the 100 actions of the table above, always the same number of steps in all.",
+        "Steps per second with the 100 actions of the table above. The total number of steps is always the same.",
         ["steps of a test", *(tool.name for tool in tools)],
     )
     steps = 5_000 if setting.quick else 2_000_000
     for length in LENGTHS[:2] if setting.quick else LENGTHS:
         works = {ours.NAME: lambda length=length: _pace(_search_of_ours(harness), steps, length)}
-        if setting.ancestor:
-            works["ancestor"] = lambda length=length: _pace(
-                _search_of_ancestor(setting.ancestor, harness.parent / "ancestor_100"),
+        if setting.tstl:
+            works["tstl"] = lambda length=length: _pace(
+                _search_of_tstl(setting.tstl, harness.parent / "tstl_100"),
                 steps // 100,
                 length,
             )
@@ -136,10 +136,10 @@ def _search_of_ours(harness):
     return lambda tests, length: ours.search(harness, "--tests", tests, "--length", length)[0]
 
 
-def _search_of_ancestor(ancestor, compiled):
+def _search_of_tstl(tstl, compiled):
     def search(tests, length):
         options = ["--noCover", "--maxTests", tests, "--depth", length]
-        return ancestor.rt(compiled, *options).or_complain()
+        return tstl.rt(compiled, *options).or_complain()
 
     return search
 

@@ -14,7 +14,7 @@ import ours
 import page
 import straight_line
 from measure import Failed, alternately, median, run
-from peers import ancestor
+from peers import tstl_tools
 from setting import Pace
 from systems import HERE, SHOWN
 
@@ -193,10 +193,10 @@ def _prepared(setting, system):
 def _against_the_limit(setting, recordings, counted):
     table = page.Table(
         "Against a program without any tool",
-        "The tests that Testwright made, as one straight-line Python program: the same actions, guards, calls of the reference, comparisons and properties in the same order, slots as local variables, empty again for each test, modules not executed again. That is the limit for any tool. Both run in turns in one process, some tests of one and the same tests of the other; both are warm: Testwright made as many other tests before these, and the program was passed through several times. It has modules of its own, which no coverage is measured of. The numbers of steps and of evaluated properties were compared and are the same. 100 % is as fast as the program: the median of all turns. The ancestor makes tests of its own from the same harness, of the same length, with properties and branch coverage.",
+        "The program consists of the tests that Testwright made, as straight-line Python code: the same actions, guards, reference calls, comparisons and properties in the same order. Slots are local variables and are empty again for each test; modules are not reloaded. No tool can be faster. Testwright and the program take turns in one process, each with the same few tests. Both are warm: Testwright made as many other tests before, and the program ran several times. The program has its own copies of the modules, without coverage. The numbers of steps and of evaluated properties were compared and are equal. 100 % is as fast as the program; the numbers are medians of all turns. TSTL makes its own tests from the same harness, of the same length, with properties and branch coverage.",
         [
             *("system", "steps", "properties", "the program, per step"),
-            *("Testwright", "`--coverage`", f"{ancestor.NAME}, coverage"),
+            *("Testwright", "`--coverage`", f"{tstl_tools.NAME}, coverage"),
         ],
     )  # fmt: skip
     for system, recording in recordings.items():
@@ -212,7 +212,7 @@ def _against_the_limit(setting, recordings, counted):
             )
         shown = [cells[name] for name in ("", "--coverage")]
         numbers = f"{recording.steps:,}", f"{counted[system]:,}", page.microseconds(limit)
-        table.add(SHOWN[system], *numbers, *shown, _ancestor(setting, system, limit))
+        table.add(SHOWN[system], *numbers, *shown, _tstl(setting, system, limit))
     return table
 
 
@@ -221,7 +221,7 @@ def _only_changed(setting, recordings):
     can = ours.offers("run", "--checks")
     table = page.Table(
         "Checking only what a step names",
-        "The straight-line program with all properties after each step, with those only of the slots that the step names, and Testwright with `--checks changed`, as a percentage of the latter program.",
+        "The first column is the straight-line program with all properties after each step. The second checks only the properties of the slots that the step names. The last column is the speed of Testwright with `--checks changed`, as a percentage of the second program.",
         ["system", "all, per step", "named, per step", "", "Testwright"],
     )
     options = ["--checks", "changed"] if can else []
@@ -249,11 +249,11 @@ def _share(runs, program):
     )
 
 
-def _ancestor(setting, system, limit):
-    """How near the ancestor comes to the limit of a system that has code to cover."""
-    if system not in COVERED or not setting.ancestor or setting.ancestor.why_not(system, True):
+def _tstl(setting, system, limit):
+    """How near TSTL comes to the limit of a system that has code to cover."""
+    if system not in COVERED or not setting.tstl or setting.tstl.why_not(system, True):
         return "–"
-    pace = Pace(setting, setting.ancestor, system, check=True, coverage=True)
+    pace = Pace(setting, setting.tstl, system, check=True, coverage=True)
     # It takes long, and is far enough away to be measured once.
     return _percent(limit / pace())
 

@@ -104,7 +104,7 @@ class Others:
             return []
         taken = busy() - self.busy - own
         share = max(taken, 0) / (time.monotonic() - self.began) / os.cpu_count()
-        return [f"Other work took {share:.0%} of the time of all CPUs meanwhile."]
+        return [f"Other work took {share:.0%} of the CPU time of the machine meanwhile."]
 
 
 def median(values):

@@ -133,7 +133,7 @@ def pace(folder, done, times):
 def _growing(setting, folder):
     table = page.Table(
         "Exploring more and more of a model",
-        "The same stack with Testwright, up to some number of transitions: transitions per second with one process, and as a ratio to the first row. Later states are deeper stacks, so that there is more to each of them. How many times as fast two processes explore is by the clock on the wall, so that other work on the machine does harm there. The memory of a state is what Testwright itself says, and what is measured: what the process takes at most, less what it takes for a single transition, divided by the number of states.",
+        "The same stack with Testwright, up to some number of transitions: transitions per second with one process, and as a ratio to the first row. Later states are deeper stacks, so each of them is larger. The speed-up of two processes is in real time, so other work on the machine changes it. The memory of a state is Testwright's own report, then a measurement: the peak memory of the process, minus the peak for a single transition, divided by the number of states.",
         GROWTH,
     )  # fmt: skip
     return _filled(setting, table, [(folder, most) for most in GROWING])
@@ -143,7 +143,7 @@ def _whole(setting):
     depths = f"{DEPTHS[0]}, {DEPTHS[1]} and {DEPTHS[2]}"
     table = page.Table(
         "Exploring larger and larger models",
-        f"Stacks of three values that are at most {depths} values deep, each explored to its end; measured as in the table above. Two of three states are full stacks: nothing can be pushed any more, which shows only when it is tried.",
+        f"Stacks of three values that are at most {depths} values deep, each explored completely; measured as in the table above. Two of three states are full stacks, and trying a push is the only way to find that out.",
         GROWTH,
     )  # fmt: skip
     folders = [prepare(setting.work / "whole", depth) for depth in DEPTHS]
@@ -172,7 +172,7 @@ def _filled(setting, table, works):
             f"{one[0].bytes_per_state} B",
             f"{median(bytes_per_state(done, least) for done in one):.0f} B",
         )
-    table.note(f"The slowest pace is {slower(paces):.0%} below the fastest.")
+    table.note(f"The lowest speed is {slower(paces):.0%} below the fastest.")
     table.notes += others.in_words(own)
     return table
 

@@ -86,7 +86,7 @@ def shrink(harness, test):
 
 
 def in_tstl_format(harness, test, target):
-    """Writes a test with the names that the ancestor gives actions."""
+    """Writes a test with the names that TSTL gives actions."""
     program = (
         "import sys, testwright\n"
         "harness, test, target = sys.argv[1:]\n"

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 INTRODUCTION = """\
 # Benchmarks
 
-`make bench` measures all of this and writes this page, the section of the interpreter that it used; `make bench PYTHON=python3.13` uses another one, `make bench BENCH_PYTHONS="python3.12 python3.13"` several; with `BRIEF=1` it measures only what depends on the interpreter. It installs what it compares with in `target/bench`. The programs are in the folder `bench`, one file for each chapter.
+`make bench` runs all benchmarks and writes the section of this page for its interpreter. `make bench PYTHON=python3.13` uses another interpreter, and `make bench BENCH_PYTHONS="python3.12 python3.13"` uses several. With `BRIEF=1` it runs only the benchmarks that depend on the interpreter. It installs the other tools in `target/bench`. The programs are in the folder `bench`, one file for each chapter.
 
-How to read it: times are CPU times, so that other work on the machine does little harm. What is compared was measured alternately in one run, and the median of the repeats is shown. Machines differ, ratios hardly: `×2.0` is twice as much as the first row or column of the table. The ancestor is TSTL, run as it is installed by pip. Models are compared with PyModel, from which they have their form; it is written for Python 2.7 and run by it where there is one, and is translated for Python 3 elsewhere.
+How to read it: times are CPU times, so other work on the machine makes little difference. The tools in a table take turns in one run, and the median of the repeats is shown. Times depend on the machine, ratios hardly do: `×2.0` is twice as much as the first row or column of the table. TSTL is run as pip installs it. Models are compared with PyModel, which defined their format. PyModel is written for Python 2.7; where there is none, it is translated for Python 3.
 """
 
 HEADING = "## Python "

@@ -34,12 +34,12 @@ class Row:
 
 
 ROWS = [
-    Row("reading texts, once all kinds of calls were seen", "parsing", 6000, (1.5, 3)),
-    Row("nothing but calls, the same", "recursion", 200, (4, 12)),
-    Row("reading texts, while all calls are looked at", "first_calls", 60, (30, 40)),
+    Row("parsing, after all kinds of calls were recorded", "parsing", 6000, (1.5, 3)),
+    Row("only calls, after all kinds of calls were recorded", "recursion", 200, (4, 12)),
+    Row("parsing, while every call is recorded", "first_calls", 60, (30, 40)),
     # Small differences take longer to see.
-    Row("code outside of what is recorded", "parsing", 24000, (1.05, 1.5), scope="json", has_peers=False),
-    Row("not recording any more", "parsing", 24000, (1, 1), word="after", has_peers=False),
+    Row("code outside the recorded scope", "parsing", 24000, (1.05, 1.5), scope="json", has_peers=False),
+    Row("after the recording has stopped", "parsing", 24000, (1, 1), word="after", has_peers=False),
 ]  # fmt: skip
 
 NAMES = {
@@ -68,13 +68,13 @@ def commands(setting, row):
 def measure(setting):
     names = [name for name in NAMES if name != "sysmon" or IS_QUIET]
     table = page.Table(
-        "What recording costs, and may cost",
-        f"CPU time of a program that is watched against that of the same program alone, the best of {setting.repeats}. Promised: what Testwright may take at most. coverage.py counts lines, MonkeyType notes the types of arguments and results; Testwright notes values, what calls change, and what comes from outside.",
+        "The cost of recording",
+        f"CPU time of a recorded program, relative to the same program alone; the best of {setting.repeats}. Promised: the upper limit for Testwright. coverage.py records lines, MonkeyType records the types of arguments and results; Testwright records values, side effects and input.",
         ["", "promised", *(NAMES[name] for name in names)],
     )  # fmt: skip
     memory = page.Table(
-        "What recording takes in memory",
-        "The most memory that the process ever had, without and with Testwright. At most 64 MB more are promised, however long a program runs.",
+        "Memory used by recording",
+        "Peak memory of the process, without and with Testwright. The promise is at most 64 MB more, however long a program runs.",
         ["", "alone", "recorded", "more"],
     )
     for row in ROWS:

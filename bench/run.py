@@ -104,7 +104,7 @@ def main():
 
 def _facts(setting):
     """When, where and with what."""
-    packages = ["tstl"] if setting.ancestor else []
+    packages = ["tstl"] if setting.tstl else []
     packages += ["hypothesis", "coverage", "slipcover"] if setting.programs else []
     versions = [f"{package} {peers.version(package)}" for package in packages]
     versions += [setting.pymodel.in_words()] if setting.pymodel else []

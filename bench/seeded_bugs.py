@@ -1,4 +1,4 @@
-"""How long it takes to find the bugs that the AVL example has on purpose: ours, the ancestor, Hypothesis."""
+"""How long it takes to find the bugs that the AVL example has on purpose: ours, TSTL, Hypothesis."""
 
 import os
 from concurrent.futures import ThreadPoolExecutor
@@ -14,7 +14,7 @@ def measure(setting):
     tools = setting.searchers()
     table = page.Table(
         "Time to find a bug",
-        f"CPU time from the start of the command to its end, without reduction, and steps until the failure; bugs that are found at once show little but the start of the command, for Testwright also the confirmation in a process of its own. The ancestor's harness was compiled before. These are medians of {len(seeds)} seeds. Where a bug was not found within {seconds} seconds by the clock on the wall for some seeds, it says for how many it was; those that were not found count as the slowest.",
+        f"CPU time of the whole command without reduction, and steps until the failure. For bugs that are found at once, this is mostly start-up; for Testwright it includes the confirmation in a separate process. TSTL's harness was compiled beforehand. Medians of {len(seeds)} seeds. If some seeds did not find the bug within {seconds} seconds of real time, the cell says how many did; the others count as the slowest.",
         ["bug", *(tool.name for tool in tools)],
     )
     table.notes += setting.missing()

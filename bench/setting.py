@@ -8,7 +8,7 @@ import measure
 import ours
 import peers
 from peers import pymodel
-from peers.ancestor import Ancestor
+from peers.tstl_tools import Tstl
 from peers.stateful import Hypothesis
 from systems import Systems
 
@@ -28,7 +28,7 @@ class Setting:
     systems: Systems
     ours: ours.Searcher
     #: None where it could not be installed.
-    ancestor: Ancestor
+    tstl: Tstl
     hypothesis: Hypothesis
     #: None where it could not be installed, and then why.
     pymodel: pymodel.PyModel
@@ -49,7 +49,7 @@ class Setting:
         systems = Systems(work)
         # Installing is mostly waiting.
         with ThreadPoolExecutor() as pool:
-            names = ["ancestor", "others", "captured", "types"]
+            names = ["tstl", "others", "captured", "types"]
             waiting = [
                 pool.submit(peers.environment, environments, name, install) for name in names
             ]
@@ -64,7 +64,7 @@ class Setting:
             seconds=0.05 if quick else 0.5,
             systems=systems,
             ours=ours.Searcher(systems),
-            ancestor=old and Ancestor(systems, old),
+            tstl=old and Tstl(systems, old),
             hypothesis=new and Hypothesis(systems, new),
             pymodel=models,
             why_no_pymodel=reason,
@@ -76,11 +76,11 @@ class Setting:
 
     def searchers(self):
         """Ours first."""
-        return [tool for tool in (self.ours, self.ancestor, self.hypothesis) if tool]
+        return [tool for tool in (self.ours, self.tstl, self.hypothesis) if tool]
 
     def missing(self):
         """A sentence for each peer that is not there."""
-        named = {"the ancestor": self.ancestor, "Hypothesis": self.hypothesis}
+        named = {"TSTL": self.tstl, "Hypothesis": self.hypothesis}
         return [f"{name} is not installed." for name, tool in named.items() if not tool]
 
 

@@ -1,4 +1,4 @@
-"""How many executions it takes to make a failing test short and simple: ours and the ancestor, on the same tests."""
+"""How many executions it takes to make a failing test short and simple: ours and TSTL, on the same tests."""
 
 import os
 from concurrent.futures import ThreadPoolExecutor
@@ -32,7 +32,7 @@ def measure(setting):
     seconds = 2 if setting.quick else 10
     table = page.Table(
         "Executions to shrink a failing test",
-        f"Tests that uniform random testing found, reduced and normalised by `testwright normalize` and, as its `tstl_reduce` does it, by the ancestor. An execution is a candidate that was run, whole or in part; what was answered from memory is none. For the ancestor only those count that its predicate was asked about. Medians of {len(seeds)} tests for each bug. Where the ancestor was stopped after {seconds} seconds of CPU time, what it had done until then counts.",
+        f"Failing tests from uniform random testing, reduced and normalised by `testwright normalize` and by TSTL, as its `tstl_reduce` does. An execution is a run of a candidate, whole or in part; answers from a cache do not count. For TSTL only the runs of its predicate count. Medians of {len(seeds)} tests for each bug. If TSTL was stopped after {seconds} seconds of CPU time, its work until then counts.",
         ["bug", "steps found", "", "executions", "steps executed", "steps left"],
     )
     ratios, lengths = [], []
@@ -59,13 +59,13 @@ def measure(setting):
             lengths.append((name, median(ended) if ended else None))
             cells.insert(2, name)
             table.add(*cells, left)
-    table.notes += setting.missing()[:1] if not setting.ancestor else []
+    table.notes += setting.missing()[:1] if not setting.tstl else []
     if ratios:
         mine = [length for name, length in lengths if name == ours.NAME]
         theirs = [length for name, length in lengths if name != ours.NAME]
         longer = sum(bool(other) and one > other for one, other in zip(mine, theirs))
         table.notes.append(
-            f"The ancestor needs {page.times(min(ratios))} to {page.times(max(ratios))} as many executions, {page.times(median(ratios))} in the median. Our test is the longer one for {longer} of {len(ratios)} bugs."
+            f"TSTL needs {page.times(min(ratios))} to {page.times(max(ratios))} as many executions, {page.times(median(ratios))} in the median. Testwright's test is longer for {longer} of {len(ratios)} bugs."
         )
     return [table]
 
@@ -73,17 +73,17 @@ def measure(setting):
 def shrunk(setting, bug, seeds, seconds):
     """How long the tests were that were found, and what each tool made of them."""
     found, results = [], {ours.NAME: []}
-    if setting.ancestor:
-        results[setting.ancestor.name] = []
+    if setting.tstl:
+        results[setting.tstl.name] = []
     for seed in seeds:
         harness, test, length = find(setting, bug, seed)
         found.append(length)
         results[ours.NAME].append(ours.shrink(harness, test))
-        if setting.ancestor:
+        if setting.tstl:
             translated = harness.parent / f"tstl-{seed}.test"
             ours.in_tstl_format(harness, test, translated)
-            done = setting.ancestor.shrink(harness, translated, seconds)
-            results[setting.ancestor.name].append(done)
+            done = setting.tstl.shrink(harness, translated, seconds)
+            results[setting.tstl.name].append(done)
     return found, results
 
 

@@ -1,15 +1,15 @@
-"""Steps per second, with and without coverage and properties: ours, the ancestor, Hypothesis."""
+"""Steps per second, with and without coverage and properties: ours, TSTL, Hypothesis."""
 
 import page
 from measure import alternately, median
-from peers import ancestor
+from peers import tstl_tools
 from setting import Pace
 from systems import SHARED, SHOWN
 
 #: (properties, coverage)
 VARIANTS = [(True, False), (False, False), (True, True)]
 
-SLOW_TRACER = "The ancestor needs coverage.py 4.5.2, whose tracer in C cannot be built for this Python; it uses the one in Python."
+SLOW_TRACER = "TSTL needs coverage.py 4.5.2, whose tracer in C cannot be built for this Python; it uses the one in Python."
 
 
 def variants(system):
@@ -26,7 +26,7 @@ def measure(setting):
     tools = setting.searchers()
     table = page.Table(
         "Steps per second",
-        "Tests of 100 steps. In brackets how many times as many steps Testwright takes. A step of Hypothesis does about the same as one of the others: its state machines have the same actions, references and checks, but it chooses among rules, the others among actions. Hypothesis has no coverage of its own; it is run by coverage.py with branches.",
+        "Tests of 100 steps. The ratio in brackets is the speed of Testwright relative to the tool. A step of Hypothesis does about the same work as a step of the others: its state machines have the same actions, references and checks, but Hypothesis chooses among rules, the others among actions. Hypothesis does not measure coverage itself; it runs under coverage.py with branches.",
         ["system", "", *(tool.name for tool in tools)],
         words_in=2,
     )
@@ -48,7 +48,7 @@ def measure(setting):
                 cells[name] = page.rate(1 / value)
                 if own and name != setting.ours.name:
                     cells[name] += f" ({page.times(value / own)})"
-                if coverage and name == ancestor.NAME and not setting.ancestor.has_c_tracer():
+                if coverage and name == tstl_tools.NAME and not setting.tstl.has_c_tracer():
                     cells[name] += table.note(SLOW_TRACER)
             table.add(shown, in_words(check, coverage), *(cells[tool.name] for tool in tools))
     return [table]

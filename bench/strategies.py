@@ -1,4 +1,4 @@
-"""After how many steps each strategy finds each seeded bug: `auto` against `random` and `swarm`."""
+"""After how many steps each strategy finds each seeded bug: `auto` compared with `random` and `swarm`."""
 
 import os
 from concurrent.futures import ThreadPoolExecutor
@@ -17,7 +17,7 @@ def measure(setting):
     budget = 500 if setting.quick else 10_000
     table = page.Table(
         "Steps to find a bug, by strategy",
-        f"Steps until the failure, which are the same on every machine; {budget:,} at most. `random` and `swarm` make tests of 100 steps, as they do unless `--length` says otherwise; `auto` varies lengths. Medians of {len(seeds)} seeds; where a bug was not found for some, it says for how many it was, and the others count as the slowest.",
+        f"Steps until the failure, the same on every machine; {budget:,} at most. `random` and `swarm` make tests of 100 steps, the default of `--length`; `auto` varies the length. Medians of {len(seeds)} seeds. If some seeds did not find the bug, the cell says how many did; the others count as the slowest.",
         ["bug", *(f"`{strategy}`" for strategy in STRATEGIES)],
     )
     bugs = list(harnesses(setting))
@@ -60,7 +60,7 @@ def summary(rows):
                 counts["as many"] += 1
         named = other if other == both else f"`{other}`"
         counted = ", ".join(f"{word} for {count}" for word, count in counts.items())
-        sentences.append(f"`auto` against {named}, steps for {len(rows)} bugs: {counted}.")
+        sentences.append(f"`auto` compared with {named}, steps for {len(rows)} bugs: {counted}.")
     return sentences
 
 

@@ -18,7 +18,7 @@ def measure(setting):
 def _paces(setting):
     table = page.Table(
         "Worker processes",
-        "Steps per second in real time, with all tests in the process of the command (`--jobs 0`), in one worker process, and in two. Time counts from when the first worker is ready to when the last has ended, so that other work on the machine does harm here. A ratio is to the number before it.",
+        "Steps per second in real time, with all tests in the process of the command (`--jobs 0`), in one worker process, and in two. The time is from the first worker's start to the last worker's end, so other work on the machine changes these numbers. Each ratio is relative to the number before it.",
         ["system", "`--jobs 0`", "`--jobs 1`", "", "`--jobs 2`", ""],
     )
     others, own = Others(), 0
@@ -57,8 +57,8 @@ def _ratio(values, others):
 
 def _costs(setting):
     table = page.Table(
-        "What a worker process costs",
-        "CPU time of a step that does nothing, the empty action with its property; start-up is taken off, and the process that looks after the worker is counted. Each step is written down in memory that outlives the worker: a part of the above, measured by a program that makes tests of a toy with and without that.",
+        "The cost of a worker process",
+        "CPU time of a step that does nothing: the empty action with its property. Start-up is subtracted, and the supervisor's time is included. Each step is logged in shared memory that outlives the worker. The last row is this part alone, measured by a program that runs tests of a toy system with and without the log.",
         ["", "per step", ""],
     )
     works = {jobs: lambda jobs=jobs: _seconds_per_step(setting, jobs) for jobs in (0, 1)}
@@ -68,9 +68,9 @@ def _costs(setting):
     table.add("`--jobs 1`", _nanoseconds(median(one)), page.times(_ratio(one, none)))
     if setting.log:
         written = _seconds_to_write(setting)
-        table.add("writing it down", _nanoseconds(written), f"{written / step:.1%}")
+        table.add("logging a step", _nanoseconds(written), f"{written / step:.1%}")
     else:
-        table.add("writing it down", "not measured" + table.note(NO_PROGRAM), "")
+        table.add("logging a step", "not measured" + table.note(NO_PROGRAM), "")
     return table
 
 

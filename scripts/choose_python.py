@@ -1,7 +1,7 @@
-"""Says which Python the virtual environment is made from, or why it cannot be made from this one.
+"""Prints the Python to make the virtual environment from, or the reason why this one cannot be used.
 
-`make` runs it with the chosen interpreter and keeps the answer in a file: the path of the base interpreter (not
-that of an active environment) and its version, one a line. Runs on Pythons that are too old, to be able to say so.
+`make` runs it with the chosen interpreter and keeps the output in a file: the path of the base interpreter (not
+that of an active environment), then its version. Also runs on Pythons that are too old, so that it can say so.
 """
 
 import os
@@ -11,7 +11,8 @@ import sysconfig
 OLDEST, NEWEST = (3, 9), (3, 14)
 
 
-def trouble():
+def find_problem():
+    """Returns the reason why this interpreter cannot be used, or None."""
     version = sys.version_info[:2]
     if not OLDEST <= version <= NEWEST:
         return (
@@ -36,13 +37,13 @@ def trouble():
 
 
 def base_executable():
-    """The interpreter itself, also if this one is that of a virtual environment (which may be ours)."""
+    """Returns the path of the base interpreter, even if this one is in a virtual environment (perhaps ours)."""
     name = "python%d.%d" % sys.version_info[:2]
     usual = os.path.join(sys.base_prefix, "bin", name)
     return usual if os.path.exists(usual) else os.path.realpath(sys.executable)
 
 
-message = trouble()
+message = find_problem()
 if message:
     sys.exit(message)
 print(base_executable())

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 #: TSTL wants an old version of coverage.py, so it lives apart.
-ANCESTOR = ["tstl==1.2.39", "sortedcontainers==2.4.0"]
+TSTL = ["tstl==1.2.39", "sortedcontainers==2.4.0"]
 
 #: The newest versions that run on an interpreter.
 OTHERS = {
@@ -67,13 +67,13 @@ FROM_SOURCE = ["tomli"]
 #: What recording is compared with.
 TYPES = ["MonkeyType==23.3.0"]
 
-GROUPS = ["ancestor", "others", "models", "captured", "types"]
+GROUPS = ["tstl", "others", "models", "captured", "types"]
 
 
 def pins(group):
     """What is installed for one of the groups."""
-    if group == "ancestor":
-        return ANCESTOR
+    if group == "tstl":
+        return TSTL
     if group == "models":
         return MODELS
     if group == "types":

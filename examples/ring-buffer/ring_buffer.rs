@@ -208,7 +208,7 @@ fn run_example() -> Result<String, Box<dyn std::error::Error>> {
     drop(shrinker);
     write!(out, "\n{}", general.render(&show))?;
 
-    let mut explorer = Explorer::of(&mut system)
+    let mut explorer = Explorer::new(&mut system)
         .with_snapshots()
         .with_fingerprints();
     let explored = explorer.explore(&ExploreOptions::default(), &mut ())?;

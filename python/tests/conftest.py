@@ -1,4 +1,4 @@
-"""A folder with a small system in it, and the real command run there."""
+"""The `testwright` fixture: a folder with a small system, and the installed command that runs in it."""
 
 import os
 import signal
@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import soak
 
-# A job in the background ignores Ctrl-C, and so would all that it starts.
+# A background job ignores Ctrl-C, and its child processes inherit that.
 if threading.current_thread() is threading.main_thread():
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -38,7 +38,7 @@ class Stack:
         return f"Stack({self.items})"
 """
 
-# `top` on an empty stack raises what the harness does not expect.
+# `top` on an empty stack raises an exception that the harness does not expect.
 BUGGY = """\
 @import stack
 
@@ -115,22 +115,21 @@ class Command:
 
     @staticmethod
     def without_progress(text):
-        """What was told but for how far a search has come, which is told every few seconds."""
+        """Returns the lines of an output without the progress lines of a search."""
         ends = (" left", " so far", " to be reduced")
         return [line for line in text.splitlines() if not line.endswith(ends)]
 
     @property
-    def sign(self):
-        """Code that tells this test, once it is run, that it was."""
-        return f"open({str(self.folder / 'sign')!r}, 'a').write('x')"
+    def marker_code(self):
+        """Python code that appends a byte to the marker file when it runs."""
+        return f"open({str(self.folder / 'marker')!r}, 'a').write('x')"
 
-    def wait_for_sign(self, times=1):
-        """Until that code was run so many times, and what follows it has begun."""
-        self.wait_for("sign", times)
+    def wait_for_marker(self, times=1):
+        """Waits until the marker code ran so many times, and the code after it has started."""
+        self.wait_for("marker", times)
 
     def wait_for(self, name, size=0):
-        """Until there is such a file, of that size at least. How long it takes is the machine's affair; the limit is
-        there for tests that fail."""
+        """Waits until a file exists and has at least that size. The deadline is only for tests that fail."""
         path = self.folder / name
         deadline = time.monotonic() + 300
         while not (path.exists() and path.stat().st_size >= size):

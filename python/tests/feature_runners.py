@@ -1,4 +1,4 @@
-"""Features read by the parsers that people use, and run by behave and pytest-bdd themselves."""
+"""Parses features with four Gherkin parsers, and runs them with behave and pytest-bdd."""
 
 import functools
 import json
@@ -12,27 +12,27 @@ import behave.parser
 import gherkin.parser
 import pytest_bdd.parser
 
-#: What the tests are started with has nothing to do with what is run.
+#: The environment without the variables of the surrounding pytest run.
 PLAIN = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
 
 
 def read_by_all(path):
-    """The scenarios of a feature file as `(name, description, steps, rows)`, which every parser reads alike.
+    """Returns the scenarios of a feature file as `(name, description, steps, rows)`, after checking that all parsers agree.
 
     A step is its keyword, `given`, `when` or `then`, and its text.
     """
     path = Path(path)
-    official = officially(path)
+    official = by_cucumber(path)
     assert official, f"{path.name} has no scenarios"
     assert by_behave(path) == official
-    assert reader_in_rust() is None or by_rust(path) == official
-    # The third tells neither rows apart from their headings nor how a description is indented.
+    assert rust_reader() is None or by_rust(path) == official
+    # pytest-bdd keeps neither headings apart from rows nor the indentation of a description.
     assert by_pytest_bdd(path) == official
     return official
 
 
-def officially(path):
-    """As the parser of the Cucumber project reads it."""
+def by_cucumber(path):
+    """Parses a feature with the parser of the Cucumber project."""
     feature = gherkin.parser.Parser().parse(path.read_text(encoding="utf-8"))["feature"]
     found = []
     for child in feature["children"]:
@@ -67,7 +67,7 @@ def by_behave(path):
             ],
         )
         for scenario in feature.walk_scenarios(with_outlines=True)
-        # An outline is followed by a scenario for each of its rows.
+        # behave lists an outline, then a scenario for each of its rows.
         if not getattr(scenario, "_row", None)
     ]
 
@@ -86,12 +86,12 @@ def by_pytest_bdd(path):
 
 
 @functools.cache
-def reader_in_rust():
-    """The program that has the parser of the Rust crate in it, or None where nothing can be built."""
+def rust_reader():
+    """Builds the program with the parser of the Rust crate. Returns its path, or None if cargo cannot build it."""
     if not shutil.which("cargo"):
         return None
     root = Path(__file__).resolve().parents[2]
-    # The whole workspace is named, so that what `cargo test` has built is used.
+    # With `--workspace`, cargo reuses the build of `cargo test`.
     workspace = ["--workspace", "--exclude", "testwright-extension"]
     command = ["cargo", "build", "--quiet", *workspace, "--example", "read_feature"]
     subprocess.run(command, cwd=root, check=True)
@@ -99,7 +99,7 @@ def reader_in_rust():
 
 
 def by_rust(path):
-    done = subprocess.run([reader_in_rust(), path], capture_output=True, check=True)
+    done = subprocess.run([rust_reader(), path], capture_output=True, check=True)
     found = []
     for line in filter(None, done.stdout.decode("utf-8").split("\n")):
         kind, *parts = line.split("\t")
@@ -119,7 +119,7 @@ def lines(description):
 
 
 def steps(pairs):
-    """Steps that begin with `And` are of the kind of the step before."""
+    """Gives each step that begins with `And` the keyword of the step before."""
     found = []
     for keyword, text in pairs:
         word = keyword.strip().lower()
@@ -128,7 +128,7 @@ def steps(pairs):
 
 
 def run_behave(folder, feature):
-    """{name of a scenario, or of a row of an outline: the message it failed with, or None}."""
+    """Runs a feature with behave. Returns {name of a scenario or of a row of an outline: its failure message, or None}."""
     read_by_all(Path(folder) / feature)
     written = Path(folder) / "behave.json"
     done = start(
@@ -147,10 +147,10 @@ def run_behave(folder, feature):
 
 
 def run_pytest_bdd(folder, test):
-    """{name of a scenario: the message it failed with, or None}; one name for all rows of an outline."""
+    """Runs a feature with pytest-bdd. Returns {name of a scenario: its failure message, or None}; all rows of an outline share a name."""
     written = Path(folder) / "pytest-bdd.json"
     command = ["pytest", "-q", "-p", "no:cacheprovider", "-p", "no:testwright"]
-    # Marks that nobody registered are mistakes here, as they are in many projects.
+    # Unregistered marks are errors here, as in many projects.
     (Path(folder) / "pytest.ini").write_text(
         "[pytest]\naddopts = --strict-markers\nmarkers =\n    property: a\n    counterexample: b\n",
         encoding="utf-8",
@@ -186,7 +186,7 @@ def told(written, done):
 
 
 def message(steps):
-    """What the first step that did not pass says."""
+    """Returns the message of the first step that did not pass."""
     for step in steps:
         result = step.get("result", {"status": "undefined"})
         if result["status"] != "passed":

@@ -1,9 +1,9 @@
-"""Models small enough to know by heart what is right, and steppers for them."""
+"""Models that are small enough to check by hand, and steppers for them."""
 
 import runpy
 
 MODULES = {
-    # At most two numbers on each other. A run ends where it began.
+    # A pile of at most two numbers. A run ends where it began.
     "Pile": """\
 items = []
 
@@ -35,7 +35,7 @@ state = ("is_on",)
 actions = (On, Off)
 enablers = {On: (OnEnabled,), Off: (OffEnabled,)}
 """,
-    # Three tokens. A refusal is a dead end, and two tokens may be spent where there is one.
+    # Three tokens. A refusal is a dead end, and the bug allows two tokens to be spent when one is left.
     "Talk": """\
 place = "idle"
 tokens = 3
@@ -60,7 +60,7 @@ actions = (Ask, Answer, Spend)
 enablers = {Ask: (AskEnabled,), Answer: (AnswerEnabled,), Spend: (SpendEnabled,)}
 domains = {Answer: {"word": ("yes", "no")}}
 """,
-    # A waiting line for two. What comes out of it is observed.
+    # A queue of two. Its output is observed.
     "Line": """\
 waiting = ()
 
@@ -80,7 +80,7 @@ observables = (Got,)
 enablers = {Put: (has_room,), Got: (is_first,)}
 domains = {Put: {"who": ("a", "b")}}
 """,
-    # Nobody knows where `Go` leads.
+    # `Go` is nondeterministic.
     "Fork": """\
 def Go(): pass
 def Left(): pass
@@ -117,7 +117,7 @@ graph = ((0, (Push, (2,), None), 1), (1, (Pop, (), 2), 0))
 initial = 0
 accepting = [0]
 """,
-    # A pile in which a 2 replaces all that is below it.
+    # A pile in which a 2 replaces everything below it.
     "Forgetful": """\
 items = []
 
@@ -159,7 +159,7 @@ def TestAction(name, arguments, expected):
 
 def Reset(): pass
 """,
-    # Always the last of what is possible.
+    # A strategy that always chooses the last possible action.
     "Last": """\
 def SelectAction(possible):
     if not possible:
@@ -225,13 +225,13 @@ enablers = {Grow: (GrowEnabled,)}
 
 
 def write_modules(command):
-    """Writes all of them into a folder."""
+    """Writes all modules into a folder."""
     for name, text in MODULES.items():
         command.write(f"{name}.py", text)
 
 
 def module(command, file):
-    """A module that was written. What it calls actions are names here."""
+    """Executes a written module, with the names of actions as strings."""
     found = runpy.run_path(str(command.folder / file))
     return {
         name: found[name]

@@ -1,4 +1,4 @@
-"""Commands as a person types them, with the `testwright` of the Python that runs the tests."""
+"""Runs shell commands with the `testwright` of the Python that runs the tests."""
 
 import os
 import re
@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-# How far a search has come: told every few seconds where nobody looks at a terminal.
+# The progress lines of a search, printed every few seconds if the output is not a terminal.
 PROGRESS = re.compile(
     r"^[\d,]+ (?:of [\d,]+ )?tests?, .* (?:left|so far|to be reduced)\n", re.MULTILINE
 )
@@ -28,6 +28,6 @@ def run(command, folder):
         encoding="utf-8",
         timeout=600,
     )
-    # On a slow machine there is more of it.
+    # A slow machine prints more of them.
     done.stdout = PROGRESS.sub("", done.stdout)
     return done

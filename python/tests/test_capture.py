@@ -1,4 +1,4 @@
-"""A program runs as if nobody watched it, and what its functions did is on record."""
+"""A recorded program runs as it does without recording, and the recording has its calls."""
 
 import json
 import subprocess
@@ -117,7 +117,7 @@ class Watched:
         command.write("shop.py", SHOP)
 
     def run(self, program, *arguments, given="", name="app.py"):
-        """Runs a program twice; it must not make a difference. Returns what it came to."""
+        """Runs a program without and with recording, and checks that the results are equal. Returns the result."""
         self.command.write(name, textwrap.dedent(program))
         words = [sys.executable, name, *arguments]
         settings = {
@@ -139,7 +139,7 @@ class Watched:
         return watched
 
     def show(self, unit):
-        """What is shown of a unit, without its first line."""
+        """Returns the output of `testwright show` for a unit, without its first line."""
         shown = subprocess.run(
             [*COMMAND, "show", unit], cwd=self.folder, capture_output=True, text=True
         )
@@ -164,7 +164,7 @@ def test_arguments_results_and_changed_containers(watched):
 
 
 @pytest.mark.parametrize("name", ["app.double", "__main__.double", "double", "app"])
-def test_what_ran_as_the_program_is_called_as_its_file_is(watched, name):
+def test_the_main_module_is_named_after_its_file(watched, name):
     watched.run("def double(number):\n    return 2 * number\n\n\nprint(double(4))\n")
     assert watched.show(name) == ["double(number=4) returned 8"]
 
@@ -260,7 +260,7 @@ def test_files(watched):
     ]
 
 
-def test_clock_and_chance(watched):
+def test_clock_and_randomness(watched):
     watched.run("import shop\nassert len(shop.moment()) == 4\n")
     lines = watched.show("moment")
     assert [line.split("(")[0] for line in lines[1:]] == [
@@ -342,13 +342,13 @@ ENDS = {
 
 
 @pytest.mark.parametrize("end", ENDS.values(), ids=ENDS)
-def test_however_a_program_ends_the_recording_is_there(watched, end):
+def test_the_recording_survives_every_kind_of_program_end(watched, end):
     watched.run(f"import os, shop, signal, sys\nshop.swap([1, 2])\ndef last(): {end}\nlast()\n")
     assert watched.show("shop.swap")[0] == "swap(items=[1, 2]) returned [2, 1]"
     assert len(watched.show("last")) >= 1
 
 
-def test_an_unfinished_call_is_said_to_be_unfinished(watched):
+def test_an_unfinished_call_is_marked(watched):
     watched.run("import os\ndef last(): os._exit(0)\nlast()\n")
     assert watched.show("last") == ["last() did not end"]
 
@@ -469,7 +469,7 @@ INTERFERENCE = {
 
 
 @pytest.mark.parametrize("program", INTERFERENCE.values(), ids=INTERFERENCE)
-def test_a_program_does_not_notice(watched, program):
+def test_a_program_does_not_notice_the_recording(watched, program):
     watched.run(program)
 
 
@@ -523,7 +523,7 @@ def test_processes_of_the_same_interpreter_are_followed(watched):
     assert "double(number=4) returned 8" in watched.show("double")
 
 
-def test_an_interpreter_need_not_be_named(watched):
+def test_the_interpreter_can_be_left_out(watched):
     watched.command.write("pack/__init__.py", "")
     watched.command.write("pack/__main__.py", "import shop\nshop.swap([5, 6])\n")
     watched.command.write("script.py", "import shop\nshop.swap([7, 8])\n")
@@ -534,7 +534,7 @@ def test_an_interpreter_need_not_be_named(watched):
         assert "recorded 1 call" in ended.stderr
 
 
-def test_generators_are_told_things(watched):
+def test_sends_and_throws_into_generators(watched):
     watched.run(
         """\
         def talk():
@@ -553,7 +553,7 @@ def test_generators_are_told_things(watched):
     assert "'word'" in shown, shown
 
 
-def test_generators_are_closed_or_forgotten(watched):
+def test_generators_are_closed_or_dropped(watched):
     watched.run(
         """\
         def closed(number):
@@ -590,15 +590,15 @@ def test_generators_are_closed_or_forgotten(watched):
 
 
 def counted(watched):
-    """How often the units of a program were called, as it is shown."""
+    """Returns how often each unit was called, according to `testwright show`."""
     lines = subprocess.run(
         [*COMMAND, "show"], cwd=watched.folder, capture_output=True, text=True
     ).stdout.splitlines()
     return {line.split(",")[0].split(".")[-1]: line.split(", ")[1] for line in lines}
 
 
-def test_what_others_call_back_is_recorded(watched):
-    """Of code outside nothing is told, but of what it calls everything is."""
+def test_callbacks_from_outside_are_recorded(watched):
+    """Checks that code outside the scope is not recorded, but all its callbacks are."""
     watched.run(
         """\
         import _thread, contextlib, functools, heapq, sched, threading, time
@@ -649,7 +649,7 @@ def test_what_others_call_back_is_recorded(watched):
     }
 
 
-def test_a_profiler_of_the_program_has_its_turn(watched):
+def test_a_profiler_of_the_program_still_works(watched):
     watched.run(
         """\
         import cProfile, json
@@ -702,7 +702,7 @@ def test_modules_and_scope(watched):
     "scope, looked_at",
     [(["--scope", "zlib"], "`zlib`"), ([], "the code below this folder")],
 )
-def test_compiled_code_is_said_not_to_be_recorded(watched, scope, looked_at):
+def test_compiled_code_is_reported_as_not_recorded(watched, scope, looked_at):
     watched.command.write("pack.py", "import zlib\nprint(zlib.crc32(b'text'))\n")
     words = [*COMMAND, "capture", *scope, "--", sys.executable, "pack.py"]
     ended = subprocess.run(words, cwd=watched.folder, capture_output=True, text=True)
@@ -712,7 +712,7 @@ def test_compiled_code_is_said_not_to_be_recorded(watched, scope, looked_at):
     assert "only functions written in Python are recorded, not compiled ones" in help_line
 
 
-def test_a_test_suite_can_be_watched(watched):
+def test_a_test_suite_can_be_recorded(watched):
     watched.command.write("talk.py", "def say(word):\n    print(word)\n")
     watched.command.write(
         "test_shop.py",
@@ -748,7 +748,7 @@ def test_a_test_suite_can_be_watched(watched):
     assert watched.show("say") == ["say(word='hello') returned None", "printed 'hello\\n'"]
 
 
-def test_what_passes_by_is_noticed(watched):
+def test_unrecorded_input_is_reported(watched):
     watched.command.write(
         "base.py",
         "import sqlite3\ndef count():\n    return sqlite3.connect(':memory:').total_changes\n",
@@ -760,7 +760,7 @@ def test_what_passes_by_is_noticed(watched):
     ]
 
 
-def test_what_cannot_be_done_is_said(watched):
+def test_impossible_requests_are_reported(watched):
     settings = {"cwd": watched.folder, "capture_output": True, "text": True}
     ended = subprocess.run([*COMMAND, "show"], **settings)
     assert ended.returncode == 2
@@ -777,7 +777,7 @@ def test_what_cannot_be_done_is_said(watched):
     assert "no unit named `no_such_unit` was recorded" in ended.stderr
 
 
-def test_a_part_of_a_program(watched):
+def test_recording_a_part_of_a_program(watched):
     watched.command.write(
         "part.py",
         textwrap.dedent(
@@ -813,7 +813,7 @@ def test_a_part_of_a_program(watched):
     assert watched.show("moment")[1].startswith("time.time() gave ")
 
 
-def test_what_was_recorded_can_be_read_by_other_tools(watched):
+def test_other_tools_can_read_a_recording(watched):
     watched.run(
         """\
         import shop
@@ -874,7 +874,7 @@ def test_an_interpreter_without_testwright_is_recorded_too(watched, tmp_path):
     assert watched.show("swap") == ["swap(items=[1, 2]) returned [2, 1]", "[1, 2] became [2, 1]"]
 
 
-def test_calls_are_counted_however_many_there_are(watched):
+def test_any_number_of_calls_is_counted(watched):
     watched.run(
         """\
         def leaf(number):
@@ -953,7 +953,7 @@ def test_a_start_that_fails_leaves_nothing_behind(watched):
     )
 
 
-def test_tracing_tools_hear_everything_once_a_recording_has_ended(watched):
+def test_tracing_tools_get_all_events_after_a_recording(watched):
     watched.command.write(
         "traced.py",
         textwrap.dedent(

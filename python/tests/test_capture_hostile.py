@@ -1,7 +1,7 @@
-"""Programs that go to the limits of what a program may do behave the same, watched or not.
+"""Unusual programs behave the same, recorded or not.
 
-`test_capture_unnoticed.py` has programs as most people write them. These end in unusual ways, look at what tools usually leave
-behind, change the ground that they stand on, or bring tools of their own.
+`test_capture_unnoticed.py` has ordinary programs. These end in unusual ways, look for traces of tools, change the
+interpreter under them, or use tools of their own.
 """
 
 import subprocess
@@ -655,7 +655,7 @@ def test_a_program_that_prints_without_end_ends_with_its_reader(tmp_path):
     assert recorded(tmp_path)
 
 
-def test_a_conversation_by_keyboard(tmp_path):
+def test_a_dialogue_on_a_terminal(tmp_path):
     (tmp_path / "program.py").write_text(
         textwrap.dedent("""\
         def ask(question):
@@ -679,7 +679,7 @@ def test_a_conversation_by_keyboard(tmp_path):
         ) as process:
             said = []
             for answer in ("ann", "yes", "no"):
-                # The question is there before the answer.
+                # The prompt is printed before the input is read.
                 question = ""
                 while not question.endswith("? "):
                     question += process.stdout.read(1)
@@ -737,10 +737,10 @@ def test_an_archive_is_a_program_too(package):
     assert "TypeError" in alone[2]
 
 
-def test_pytest_finds_what_it_finds_without(package):
+def test_pytest_has_the_same_outcome(package):
     def outcome(*words):
         status, out, err = run(package, *words)
-        # The last line says how long it took.
+        # The last line has the duration.
         return status, out.splitlines()[:-1], err
 
     tests = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-q", "-rA"]

@@ -1,7 +1,7 @@
-"""A program that is killed while it is recorded: everything up to that moment is on record, and can be read.
+"""A program that is killed while it is recorded: the recording can be read, and has everything up to that moment.
 
-The program notes in a file of its own when each call begins and when it has ended. Afterwards the recording is compared with
-these notes: a call that has ended is there with its result, and no call is there that had not begun.
+The program logs the beginning and the end of each call in its own file. Afterwards the recording is compared with this
+log: it has every call that ended, with its result, and no call that had not begun.
 """
 
 import random
@@ -16,7 +16,7 @@ import testwright
 from soak import often
 
 KILLS = often(50, 12)
-#: So many different functions, because of each only the first calls are sure to be kept.
+#: The number of functions. There are many, since only the first calls of each are sure to be recorded.
 FUNCTIONS = 60
 CALLS = 480
 
@@ -53,8 +53,8 @@ def main(notes):
 """
 )
 
-#: Makes a program from a copy of itself for each folder that it is told, so that none has to be started from nothing.
-NURSERY = """
+#: A fork server: forks a recorded program for each folder that it reads, so that no program needs its own start-up.
+FORK_SERVER = """
 import os
 import signal
 import sys
@@ -75,20 +75,22 @@ for line in sys.stdin:
         os._exit(0)
     print("made", flush=True)
     if sys.stdin.readline() == "kill\\n":
-        # However it has ended, nobody has asked yet, so the number is still its own.
+        # Even if it has ended, it was not reaped yet, so the process id is still valid.
         os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
     print("over", flush=True)
 """
 
 
-class Nursery:
+class ForkServer:
+    """Runs programs in forked processes, and kills them."""
+
     def __init__(self, folder):
         (folder / "program.py").write_text(PROGRAM)
-        (folder / "nursery.py").write_text(textwrap.dedent(NURSERY))
+        (folder / "fork_server.py").write_text(textwrap.dedent(FORK_SERVER))
         self.folder = folder
         self.process = subprocess.Popen(
-            [sys.executable, "nursery.py"],
+            [sys.executable, "fork_server.py"],
             cwd=folder,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -96,35 +98,35 @@ class Nursery:
         )
 
     def run(self, name, moment=None):
-        """Runs the program in a new folder and kills it so many seconds after its start. Returns how long it was there."""
+        """Runs the program in a new folder and kills it after `moment` seconds. Returns the folder and the run time."""
         folder = self.folder / name
         folder.mkdir()
-        self.tell(f"{folder}")
+        self.send(f"{folder}")
         self.process.stdout.readline()
         started = time.monotonic()
         if moment is None:
-            self.tell("wait")
+            self.send("wait")
         else:
             time.sleep(moment)
-            self.tell("kill")
+            self.send("kill")
         self.process.stdout.readline()
         return folder, time.monotonic() - started
 
-    def tell(self, words):
+    def send(self, words):
         self.process.stdin.write(f"{words}\n")
         self.process.stdin.flush()
 
 
 @pytest.fixture
-def nursery(tmp_path):
-    nursery = Nursery(tmp_path)
-    with nursery.process:
-        yield nursery
-        nursery.process.stdin.close()
+def server(tmp_path):
+    server = ForkServer(tmp_path)
+    with server.process:
+        yield server
+        server.process.stdin.close()
 
 
 def noted(folder):
-    """The calls that the program says to have begun, and those that it says to have ended, with their results."""
+    """Returns the calls that began according to the log, and those that ended, with their results."""
     path = folder / "notes"
     lines = path.read_text().splitlines() if path.exists() else []
     words = [line.split() for line in lines]
@@ -138,7 +140,7 @@ UNFINISHED = re.compile(r"work(\d+)\(.*\) did not end")
 
 
 def recorded(folder, monkeypatch, capfd):
-    """The calls on record: those that ended, with their results, and the numbers of functions that did not end."""
+    """Returns the recorded calls that ended, with their results, and the functions whose calls did not end."""
     monkeypatch.chdir(folder)
     capfd.readouterr()
     status = testwright.main(["show", "program", "--limit", "100"])
@@ -155,23 +157,23 @@ def recorded(folder, monkeypatch, capfd):
     return returned, unfinished
 
 
-def test_whenever_a_program_is_killed_everything_before_is_on_record(nursery, monkeypatch, capfd):
-    whole, seconds = nursery.run("whole")
+def test_a_killed_program_has_a_complete_recording(server, monkeypatch, capfd):
+    whole, seconds = server.run("whole")
     begun, ended = noted(whole)
     assert len(ended) == len(begun) == CALLS
     assert recorded(whole, monkeypatch, capfd) == (ended, [])
-    chance = random.Random(20)
+    rng = random.Random(20)
     parts = []
-    # The moments must be spread: if all were too early or too late, nothing was tried.
+    # The moments must be spread: if all were too early or too late, the test would show nothing.
     while len(parts) < KILLS or sum(0 < part < CALLS for part in parts) < KILLS // 4:
         assert len(parts) < 10 * KILLS, parts
-        folder, _ = nursery.run(f"killed{len(parts)}", chance.uniform(0, seconds))
+        folder, _ = server.run(f"killed{len(parts)}", rng.uniform(0, seconds))
         begun, ended = noted(folder)
         returned, unfinished = recorded(folder, monkeypatch, capfd)
         lost = ended.keys() - returned.keys()
         assert not lost, f"ended, but not on record: {sorted(lost)}"
         assert {call: returned[call] for call in ended} == ended
-        # A call may have ended before the program could say so, one in each thread.
+        # In each thread, one call may have ended before the program could log that.
         invented = returned.keys() - begun
         assert not invented, f"on record, but not begun: {sorted(invented)}"
         open_calls = [call % FUNCTIONS for call in begun - returned.keys()]

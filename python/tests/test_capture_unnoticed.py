@@ -1,4 +1,4 @@
-"""Programs do what they do, watched or not: the same output, exit status, exceptions and warnings."""
+"""Programs behave the same, recorded or not: the same output, exit status, exceptions and warnings."""
 
 import re
 import subprocess
@@ -349,7 +349,7 @@ def run(folder, *words):
         words, cwd=folder, input="a\nb\nc\n", capture_output=True, text=True, timeout=240
     )
     status = done.returncode
-    # Where something is in memory is never the same.
+    # Memory addresses differ in every run.
     texts = [re.sub("0x[0-9a-f]+", "0x", text) for text in (done.stdout, done.stderr)]
     return 128 - status if status < 0 else status, *texts
 
@@ -363,5 +363,5 @@ def test_a_program_does_the_same(name, tmp_path):
         tmp_path, sys.executable, "-m", "testwright", "capture", "--quiet", "--", *program
     )
     assert watched == alone
-    # It was watched, or nothing would have been shown.
+    # The program was really recorded, or the comparison would show nothing.
     assert list((tmp_path / ".testwright/capture").glob("*.recording"))

@@ -4,7 +4,7 @@ import signal
 import subprocess
 
 
-def test_a_harness_in_order(testwright):
+def test_a_correct_harness(testwright):
     done = testwright("check", "stack.tstl")
     assert done.stdout == "stack.tstl: 20 actions from 5 lines, 1 property, no problems\n"
     assert done.stderr == ""
@@ -79,14 +79,14 @@ def test_actions(testwright):
     assert lines[-1] == "stack1.top()"
 
 
-def test_a_hundred_thousand_actions_are_no_trouble(testwright):
+def test_a_hundred_thousand_actions(testwright):
     pools = "".join(f"pool: <p{number}> 10\n" for number in range(5))
     testwright.write("big.tstl", f"{pools}<p0> := 1\nprint(<p0>, <p1>, <p2>, <p3>, <p4>)\n")
     assert testwright("expand", "big.tstl", "--count").stdout == "100010 actions from 2 lines\n"
     testwright("check", "big.tstl")
 
 
-def test_a_reader_that_leaves_early_is_no_trouble(testwright):
+def test_a_reader_that_closes_the_pipe_early(testwright):
     testwright.write("big.tstl", "pool: <x> 1\n<x> := <[1..1000000]>\n")
     lister = testwright.start("expand", "big.tstl", "--actions")
     head = subprocess.run(["head", "-1"], stdin=lister.stdout, capture_output=True, text=True)
@@ -105,7 +105,7 @@ def test_ctrl_c_ends_a_long_list_at_once(testwright):
     assert lister.returncode == -signal.SIGINT
 
 
-def test_bad_patterns_are_told_beside_errors_in_the_text(testwright):
+def test_bad_patterns_are_reported_with_errors_in_the_text(testwright):
     testwright.write(
         "both.tstl",
         "pool: <x> 1 REF\nreference: ( ==> y\n<x> := 1\npropperty: <x> == 1\n",

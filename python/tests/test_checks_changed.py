@@ -13,7 +13,7 @@ BUGS = ["avl_missing_rebalance", "avl_wrong_delete", "avl_wrong_find"]
 
 
 def search(testwright, harness, seed, checks):
-    """Everything that a search finds and writes, without the time it took."""
+    """Runs a search. Returns its report and its files, without times."""
     shutil.rmtree(testwright.folder / "out", ignore_errors=True)
     line = testwright.line(
         *("run", harness, "--seed", seed, "--tests", 25, "--keep-going", "--no-reduce"),
@@ -48,7 +48,7 @@ def test_seeded_bugs(testwright, bug, seed):
     assert (found, files) == search(testwright, "buggy.tstl", seed, "all")
 
 
-def test_why_everything_is_checked_is_told_once(testwright):
+def test_the_reason_for_checking_everything_is_reported_once(testwright):
     testwright.write(
         "dice.tstl",
         "@import random\npool: <x> 1\n<x> := [1]\nproperty: random.random() < len(<x>)\n",
@@ -57,6 +57,6 @@ def test_why_everything_is_checked_is_told_once(testwright):
     assert done.stderr.count("all properties were checked after every step") == 1
 
 
-def test_nothing_to_check_cannot_be_chosen_twice(testwright):
+def test_no_check_excludes_checks_changed(testwright):
     done = testwright("run", "stack.tstl", "--no-check", "--checks", "changed", status=2)
     assert "cannot be used with" in done.stderr

@@ -32,7 +32,7 @@ PASSING = (
 
 
 class Tools:
-    """TSTL's commands, as small programs on the path that call ours: what an alias does for a person."""
+    """TSTL's commands: small programs on the path that call `testwright compat`, as a user's aliases do."""
 
     def __init__(self, folder, programs):
         self.folder = folder
@@ -81,7 +81,7 @@ def tools(testwright, tmp_path_factory):
 
 @pytest.fixture
 def avl(tmp_path, tmp_path_factory):
-    """The AVL tree that finds too little, in a folder of its own."""
+    """Copies the AVL tree whose `find` has a bug into a folder."""
     folder = tmp_path / "avl"
     shutil.copytree(ROOT / "examples/avl", folder)
     tools = Tools(folder, tmp_path_factory.mktemp("programs"))
@@ -91,13 +91,13 @@ def avl(tmp_path, tmp_path_factory):
 
 
 def number(done, what):
-    """The number in front of some words that scripts look for."""
+    """Returns the number in front of the words that scripts look for."""
     found = re.search(rf"^(\S+) {what}$", done.stdout, re.MULTILINE)
     assert found, f"no {what} in\n{done.stdout}"
     return float(found[1])
 
 
-# How people work with TSTL
+# Typical work with TSTL
 
 
 def test_find_replay_reduce_and_keep_a_failing_test(avl):
@@ -110,7 +110,7 @@ def test_find_replay_reduce_and_keep_a_failing_test(avl):
     assert avl.has(".fail.full.test") and avl.has(".fail.reduced.test")
     full, reduced = avl.read(".fail.full.test"), avl.read(".fail.test")
     assert len(reduced.splitlines()) < len(full.splitlines())
-    # No header, and names as TSTL writes them, with their blank at the end.
+    # No header, and TSTL's names of actions, with a blank at the end.
     assert reduced.startswith("self.p_") and reduced.splitlines()[0].endswith(" ")
 
     avl("tstl_replay", ".fail.test", status=255)
@@ -126,7 +126,7 @@ def test_find_replay_reduce_and_keep_a_failing_test(avl):
     done = avl("tstl_regress", ".small.test", "--keepGoing")
     assert "1 FAILED TESTS:\n.small.test" in done.stdout
 
-    # The bug is mended.
+    # The bug is fixed.
     avl("tstl", "avl.tstl")
     avl("tstl_replay", ".small.test")
     assert avl("tstl_regress", ".small.test").stdout.endswith("ALL TESTS SUCCESSFUL\n")
@@ -159,7 +159,7 @@ def test_every_way_to_search_finds_the_bug(avl, options):
     avl("tstl_replay", "x.0.test" if several else "x.test", status=255)
 
 
-def test_all_is_well_with_a_tree_that_is_right(avl):
+def test_a_correct_tree_passes(avl):
     avl("tstl", "avl.tstl")
     done = avl("tstl_rt", "--maxTests", "20", "--depth", "50", "--seed", "1", "--silentSUT")
     assert number(done, "EXECUTED") == 20
@@ -181,8 +181,8 @@ def test_all_is_well_with_a_tree_that_is_right(avl):
     assert not list(avl.folder.glob("failure.*.test"))
 
 
-def test_what_cannot_fail_does_not(tools):
-    """As TSTL's own tests run every example: no properties, and exceptions are no failures."""
+def test_a_search_without_checks_cannot_fail(tools):
+    """Runs a search like TSTL's own tests do: no properties, and exceptions are not failures."""
     done = tools(
         "tstl_rt",
         "--maxTests",
@@ -220,7 +220,7 @@ def test_the_module_is_for_scripts_and_tools(tools):
     assert "Testwright" in tools("tstl", "--version").stdout
 
 
-def test_loading_modules_counts_as_covered_only_if_that_is_wished(tools):
+def test_module_loading_counts_as_covered_only_on_request(tools):
     counts = []
     for options in ([], ["--coverReload"]):
         tools("tstl", "sound.tstl", *options)
@@ -296,7 +296,7 @@ def test_options_without_effect_say_so(tools):
 # The tester
 
 
-def test_an_exception_is_told_as_tstl_tells_it(tools):
+def test_an_exception_is_reported_in_the_words_of_tstl(tools):
     done = tools("tstl_rt", "--seed", "1", "--output", "f.test", status=255)
     out = done.stdout
     assert out.startswith("Random testing using config=Config(seed=1, timeout=3600, ")
@@ -315,7 +315,7 @@ def test_an_exception_is_told_as_tstl_tells_it(tools):
     assert tools.read("f.test") in (FAILING, FAILING.replace("[0]", "[1]"))
 
 
-def test_a_property_is_told_as_tstl_tells_it(tools):
+def test_a_property_is_reported_in_the_words_of_tstl(tools):
     tools.write(
         "low.tstl", tools.read("sound.tstl").replace("len(<stack>) >= 0", "len(<stack>) < 3")
     )
@@ -452,7 +452,7 @@ def test_swarms_leave_a_record(tools):
     assert "pop() NEVER EXECUTED" in done.stdout
 
 
-def test_a_system_that_depends_on_chance_is_found_out(tools):
+def test_a_random_system_is_detected(tools):
     tools.write(
         "chance.tstl",
         "@import itertools\n@count = itertools.count()\npool: <x> 1\n<x> := next(count)\n<x> % 7 != 5 -> print(<x>)\n",
@@ -494,7 +494,7 @@ def test_ctrl_c_ends_the_search_with_its_numbers(testwright, tools):
     assert run.returncode == 0 and " EXECUTED\n" in out and "Traceback" not in err, err
 
 
-def test_a_system_that_does_not_let_go_is_ended(testwright, tools):
+def test_a_system_that_ignores_ctrl_c_is_killed(testwright, tools):
     tools.write(
         "deaf.tstl",
         "@import time\npool: <x> 1\n<x> := 1\nfor _ in iter(int, 1): sum(range(10**9))\n",
@@ -502,7 +502,7 @@ def test_a_system_that_does_not_let_go_is_ended(testwright, tools):
     tools("tstl", "deaf.tstl", "--noCover")
     run = testwright.start("compat", "tstl_rt", "--verbose", "--seed", "1")
     assert any("iter(int, 1)" in line for line in run.stdout)
-    time.sleep(1)  # The step is about to begin.
+    time.sleep(1)  # The step is about to start.
     run.send_signal(signal.SIGINT)
     _, err = run.communicate(timeout=600)
     assert run.returncode == 1 and "does not react" in err
@@ -570,7 +570,7 @@ def test_reducing(tools):
     assert tools.read("several.0.test").endswith("top() \n")
 
 
-def test_reducing_for_other_ends(tools):
+def test_reducing_for_coverage(tools):
     tools.write("good.test", PASSING + "self.p_int[1] = 2 \n" + "self.p_stack[0].pop() \n")
     done = tools("tstl_reduce", "good.test", "small.test", "--coverage")
     assert re.search(r"PRESERVING \d+ BRANCHES AND \d+ STATEMENTS", done.stdout)
@@ -578,7 +578,7 @@ def test_reducing_for_other_ends(tools):
     assert "push" in small and "pop" in small and "p_int[1]" not in small
     done = tools("tstl_reduce", "good.test", "parts", "--decompose", "--noNormalize")
     assert "NEW LENGTHS [" in done.stdout and tools.has("parts.0.test")
-    # There is nothing to preserve: the test stays, and somebody says so.
+    # There is nothing to preserve: the test stays unchanged, and a message says so.
     done = tools("tstl_reduce", "good.test", "same.test")
     assert (
         tools.read("same.test") == tools.read("good.test")
@@ -645,7 +645,7 @@ def test_all_small_tests(tools):
         "FINISHED EXPLORATION TO DEPTH 2" in done.stdout
         and "RECURSIVE EXPLORATION RUN #1" in done.stdout
     )
-    # What takes three steps is found from a test that covered something else.
+    # A failure after three steps is found by extending a test with new coverage.
     pushing = [
         path.read_text() for path in tools.folder.glob("c.*.test") if "push" in path.read_text()
     ]
@@ -670,7 +670,7 @@ def test_generalizing(tools):
     )
 
 
-def test_learning_what_follows_what(tools):
+def test_learning_the_order_of_actions(tools):
     tools.write("a.test", PASSING)
     tools.write("b.test", PASSING)
     done = tools("tstl_markov", "m.txt", "1", "a.test", "b.test")

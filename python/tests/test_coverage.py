@@ -1,4 +1,4 @@
-"""Which lines and branches are reached: what is measured, and the reports."""
+"""Line and branch coverage: what is measured, and the reports."""
 
 import json
 import os
@@ -38,7 +38,7 @@ def shop(testwright):
 
 
 def table(text):
-    """Name and numbers of each row."""
+    """Parses a report. Returns the name and the numbers of each row."""
     rows = {}
     for line in text.splitlines():
         words = line.split()
@@ -98,7 +98,7 @@ def test_a_source_line_may_name_a_file_a_folder_or_a_module(shop):
     assert set(table(done.stdout)) - {"TOTAL", "Total"} == {"money.py", "other.py", "parts/tool.py"}
 
 
-def test_a_source_that_does_not_exist_is_told(shop):
+def test_a_source_that_does_not_exist_is_reported(shop):
     shop.write("chosen.tstl", HARNESS + "\nsource: money.py\nsource: mony\n")
     done = shop(*RUN, "chosen.tstl", "--coverage")
     assert "mony" in done.stderr
@@ -121,7 +121,7 @@ def test_code_in_the_harness_is_measured_on_request(shop):
     assert "raw.tstl" in table(done.stdout)
 
 
-def test_replay_tells_every_test_that_reaches_a_line(shop):
+def test_replay_lists_every_test_that_covers_a_line(shop):
     shop.write("money.tstl", HARNESS.replace("[1..5]", "[-1..5]"))
     shop.write("one.test", "# testwright test 1\nint0 = 1\nmoney.pay(int0)\n")
     shop.write("two.test", "# testwright test 1\nint0 = -1\nmoney.pay(int0)\n")
@@ -176,9 +176,9 @@ def test_cobertura_and_html(shop):
     assert "test 1" in page.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("wish", ["pdf", "table:x", "html:", "lcov:no/such/folder/x", "lcov:-"])
-def test_a_report_that_cannot_be_written_is_refused_before_any_work(shop, wish):
-    done = shop(*RUN, "money.tstl", "--coverage-report", wish, status=2)
+@pytest.mark.parametrize("option", ["pdf", "table:x", "html:", "lcov:no/such/folder/x", "lcov:-"])
+def test_a_report_that_cannot_be_written_is_refused_before_any_work(shop, option):
+    done = shop(*RUN, "money.tstl", "--coverage-report", option, status=2)
     assert done.stdout == ""
     assert done.stderr.startswith("error")
 
@@ -265,7 +265,7 @@ def test_ctrl_c_ends_the_program_and_the_report_is_written(shop):
 @pytest.mark.skipif(
     sys.version_info < (3, 10), reason="3.9 tells of one line more when an exception leaves"
 )
-def test_a_debugger_and_other_tools_see_what_they_saw_before(shop):
+def test_a_debugger_and_other_tools_get_the_same_events(shop):
     program = """
 import sys
 seen = []

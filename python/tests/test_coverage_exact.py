@@ -1,4 +1,4 @@
-"""What is measured equals what coverage.py measures: every line and every arc, exits included."""
+"""The measured coverage equals that of coverage.py: every line and every arc, exits included."""
 
 import importlib.util
 import pathlib
@@ -257,7 +257,7 @@ def arcs(data_file):
 
 
 def check(testwright, script):
-    """Runs a program twice, under coverage.py and under Testwright."""
+    """Runs a program under coverage.py and under Testwright, and compares the arcs."""
     folder = testwright.folder
     theirs, ours = folder / "theirs", folder / "ours"
     command = [sys.executable, "-m", "coverage", "run", "--branch", f"--data-file={theirs}", script]
@@ -280,7 +280,7 @@ def test_every_kind_of_statement(name, testwright):
 
 @pytest.mark.parametrize("name", sorted(USES))
 def test_modules_of_the_standard_library(name, testwright):
-    # A copy, because the process itself may have imported the original before anybody measures.
+    # A copy, because the process itself may have imported the original before measuring started.
     source = pathlib.Path(importlib.util.find_spec(name).origin)
     own_name = name.replace(".", "_")
     testwright.write(f"copy_of_{own_name}.py", source.read_text(encoding="utf-8"))

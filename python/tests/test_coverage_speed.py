@@ -1,5 +1,5 @@
-"""Code runs as fast as ever once it was seen, and other tools do not lose anything by that. No clock is needed for it:
-the interpreter shows the instructions that it runs."""
+"""Code runs at full speed once it is covered, and other tools still get all events. The tests measure no time: they look
+at the instructions that the interpreter runs."""
 
 import subprocess
 import sys
@@ -27,7 +27,7 @@ def partly(x, y, box):
 
 
 def compare(testwright, program):
-    """What a program prints with coverage is what it prints without."""
+    """Checks that a program prints the same with and without coverage."""
     testwright.write("partly.py", PARTLY)
     testwright.write("program.py", program)
     command = [sys.executable, "program.py"]
@@ -37,7 +37,7 @@ def compare(testwright, program):
 
 
 @pytest.mark.skipif(sys.version_info < (3, 12), reason="before, nothing waits in the code")
-def test_what_was_seen_runs_as_if_nobody_looked(testwright):
+def test_covered_code_runs_without_instrumentation(testwright):
     program = """
 import dis, partly
 for _ in range(100):
@@ -66,11 +66,11 @@ def work():
 
 
 @pytest.mark.parametrize("function", ["settrace", "setprofile"])
-def test_a_tool_that_came_before_hears_of_everything(testwright, function):
+def test_a_tool_that_started_before_gets_all_events(testwright, function):
     compare(testwright, f"{LISTEN}sys.{function}(listen)\nwork()\nprint(seen)\n")
 
 
 @pytest.mark.parametrize("function", ["settrace", "setprofile"])
-def test_a_tool_that_comes_later_hears_of_everything(testwright, function):
+def test_a_tool_that_starts_later_gets_all_events(testwright, function):
     warm = "for _ in range(100): work()\n"
     compare(testwright, f"{LISTEN}{warm}sys.{function}(listen)\nwork()\nprint(seen)\n")

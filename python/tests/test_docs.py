@@ -1,14 +1,14 @@
-"""Runs what README.md and the pages in `docs/` show.
+"""Runs the examples in README.md and the pages in `docs/`.
 
-The blocks of a page are taken in order, in a folder that has a copy of `examples/`:
+The blocks of a page run in order, in a folder with a copy of `examples/`:
 
 - A block whose first line is `# in file NAME` is written to that file.
-- Any other ```tstl block is a harness that `testwright check` accepts without a word.
-- Any other ```python block is a program that ends well.
-- The ```pycon blocks of a page are one conversation at a Python prompt, in which `...` stands for anything.
-- A ```console block shows commands after `$ `, each with what it prints. `…` stands for anything within a line,
+- Any other ```tstl block is a harness that `testwright check` accepts without a message.
+- Any other ```python block is a program that succeeds.
+- The ```pycon blocks of a page are one session at a Python prompt, in which `...` stands for anything.
+- A ```console block shows commands after `$ `, each with its output. `…` stands for anything within a line,
   and alone in a line for any number of lines.
-- ```sh and ```text blocks are not run: commands that install something, and drawings.
+- ```sh and ```text blocks are not run: they have installation commands and drawings.
 """
 
 import re
@@ -31,7 +31,7 @@ def page(request):
     return request.param
 
 
-def test_what_a_page_shows_is_true(page, tmp_path):
+def test_examples_of_a_page_are_true(page, tmp_path):
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
     talk(page, tmp_path)
     for line, language, text in blocks(page):
@@ -93,7 +93,7 @@ COMMANDS = [
 ]
 
 
-#: Those that run no harness.
+#: The commands that run no harness.
 WITHOUT_SYSTEM = {
     "check",
     "expand",
@@ -131,21 +131,21 @@ def test_every_option_is_explained(command):
 
 
 def rows(text, start):
-    """The options in the first table after some words, none if another chapter comes first."""
+    """Returns the options in the first table after a text, or none if another chapter comes first."""
     chapter = text.split(start, 1)[1].split("\n## ")[0]
     table = re.search(r"^\| option .*\n(?:\|.*\n)+", chapter, re.MULTILINE)
     return set(re.findall(r"^\| `(--[a-z-]+)", table[0], re.MULTILINE)) if table else set()
 
 
 def headings(file):
-    """The names under which the headings of a page can be linked to."""
+    """Returns the anchors of the headings of a page."""
     lines = FENCE.sub("", file.read_text(encoding="utf-8")).splitlines()
     titles = [line.lstrip("#").strip().lower() for line in lines if line.startswith("#")]
     return {re.sub(r"[^\w\- ]", "", title).replace(" ", "-") for title in titles}
 
 
 def blocks(page):
-    """(line, language, text) of every fenced block."""
+    """Returns (line, language, text) of every fenced block."""
     text = page.read_text(encoding="utf-8")
     assert text.count("\n```") % 2 == 0, f"{page.name} has a block without an end"
     for block in FENCE.finditer(text):
@@ -181,7 +181,7 @@ sys.exit(failed > 0)
 
 
 def talk(page, folder):
-    """Holds the conversation at a Python prompt that a page shows."""
+    """Runs the session at a Python prompt that a page shows."""
     text = "\n".join(text for _, language, text in blocks(page) if language == "pycon")
     if text:
         (folder / "conversation.txt").write_text(text, encoding="utf-8")
@@ -190,7 +190,7 @@ def talk(page, folder):
 
 
 def conversation(text):
-    """(command, what it prints) of a console block."""
+    """Returns (command, output) pairs of a console block."""
     assert text.startswith("$ "), "a console block starts with a command"
     for part in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
         command, _, expected = part.partition("\n")
@@ -198,7 +198,7 @@ def conversation(text):
 
 
 def matches(expected, printed):
-    """Whether a text is what was expected, `…` standing for anything."""
+    """Returns true if a text is as expected, with `…` for anything."""
     pattern = ""
     for line in expected.rstrip().split("\n"):
         if line.strip() == "…":

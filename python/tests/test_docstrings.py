@@ -1,7 +1,7 @@
 """Runs the examples in the docstrings of the package.
 
-All are about the system and the harness that the docstring of `Sut` shows, and each goes on, in a folder of its own, from
-where the example of that docstring ends.
+All use the system and the harness in the docstring of `Sut`. Each runs in its own folder and continues the example of
+that docstring.
 """
 
 import doctest
@@ -11,9 +11,9 @@ import textwrap
 
 import pytest
 import testwright
-from testwright.sut import ANCESTOR_NAMES
+from testwright.sut import TSTL_NAMES
 
-#: A file that a docstring shows: its name in backquotes and a colon, then the text, set in.
+#: A file in a docstring: its name in backquotes and a colon, then its indented text.
 SHOWN_FILE = re.compile(r"`(\S+)`:\n\n((?: {4}.*\n|\n)+)")
 
 FOR_THE_SAKE_OF_TSTL = "accepted for the sake of TSTL's scripts, does nothing"
@@ -30,8 +30,8 @@ WITHOUT_EXAMPLE = {
 
 
 def docstrings():
-    """The docstrings by name, in order: that of the methods of an extension module is not always the same, and the
-    finder of doctest does not look into its classes at all."""
+    """Returns the docstrings by name, sorted: the order of methods in an extension module varies, and the finder of
+    doctest does not look into its classes."""
     found = {"testwright": testwright.__doc__}
     for name in testwright.__all__:
         item = getattr(testwright, name)
@@ -40,9 +40,9 @@ def docstrings():
         found[name] = item.__doc__
         for kind in getattr(item, "__mro__", ()):
             if kind.__module__.partition(".")[0] != "testwright":
-                continue  # what every list or exception has
+                continue  # inherited from list or Exception
             for member in vars(kind):
-                if not member.startswith("_") and member not in ANCESTOR_NAMES:
+                if not member.startswith("_") and member not in TSTL_NAMES:
                     found[f"{name}.{member}"] = getattr(item, member).__doc__
     return dict(sorted(found.items()))
 
@@ -55,7 +55,7 @@ def examples(name):
 
 
 def talk(name, text, names):
-    """Has the conversation that a docstring shows; what went otherwise than it says."""
+    """Runs the examples in a docstring. Returns the differences."""
     conversation = doctest.DocTestParser().get_doctest(text, names, name, None, 0)
     complaints = []
     runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
@@ -66,7 +66,7 @@ def talk(name, text, names):
 
 @pytest.fixture
 def names(tmp_path, monkeypatch):
-    """The names that the docstring of `Sut` introduces, in a folder with the files that it shows."""
+    """Writes the files in the docstring of `Sut` to a folder, and returns the names that its example defines."""
     text = inspect.cleandoc(testwright.Sut.__doc__)
     files = SHOWN_FILE.findall(text)
     assert [file for file, _ in files] == ["stack.py", "stack.tstl"]
@@ -85,7 +85,7 @@ def test_examples_are_true(name, names):
     assert not complaints, complaints
 
 
-def test_an_example_that_is_wrong_is_noticed(names):
+def test_a_wrong_example_is_detected(names):
     assert not talk("right", ">>> len(test)\n6\n", names)
     assert "Expected:\n    7\nGot:\n    6\n" in talk("wrong", ">>> len(test)\n7\n", names)
     assert "AttributeError" in talk("unknown", ">>> sut.no_such_method()\n", names)
@@ -101,6 +101,6 @@ def test_no_example_is_left_out():
         assert not [each.source for each in examples(name) if doctest.SKIP in each.options], name
 
 
-def test_names_of_the_ancestor_have_the_same_docstrings():
-    for old, new in ANCESTOR_NAMES.items():
+def test_tstl_names_have_the_same_docstrings():
+    for old, new in TSTL_NAMES.items():
         assert getattr(testwright.Sut, old).__doc__ == DOCSTRINGS[f"Sut.{new}"], old

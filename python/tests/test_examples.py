@@ -1,7 +1,7 @@
-"""Runs every folder of `examples/` the way a reader would, and compares what is printed with what is promised.
+"""Runs the commands of every folder in `examples/`, and compares their output with the expected one.
 
-Each folder has `run.txt`, the commands, one a line, and `expected.txt`, what they print. To accept what they
-print now, for you to read in the diff: UPDATE_EXPECTATIONS=1 pytest python/tests/test_examples.py
+Each folder has `run.txt` with the commands, one per line, and `expected.txt` with their output. To accept the current
+output, and then review the diff: UPDATE_EXPECTATIONS=1 pytest python/tests/test_examples.py
 """
 
 import os
@@ -15,7 +15,7 @@ from feature_runners import read_by_all
 from terminal import run
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
-#: Those in Rust are run by `cargo test`.
+#: The examples in Rust are run by `cargo test`.
 FOLDERS = sorted(
     path for path in EXAMPLES.iterdir() if path.is_dir() and not list(path.glob("*.rs"))
 )
@@ -27,7 +27,7 @@ DURATION = r"\d+(?:\.\d+)?(?:ms|s)|\d+m \d\ds"
 
 @pytest.fixture(scope="module", params=FOLDERS, ids=lambda folder: folder.name)
 def example(request, tmp_path_factory):
-    """An example after all its commands were run in a copy of it."""
+    """Runs all commands of an example in a copy of its folder."""
     ignored = shutil.ignore_patterns("__pycache__", "testwright-out", "expected.txt")
     copy = tmp_path_factory.mktemp("examples") / request.param.name
     shutil.copytree(request.param, copy, ignore=ignored)
@@ -48,12 +48,12 @@ def test_there_are_examples():
 
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
-def test_a_folder_says_what_to_type_and_what_is_seen(folder):
+def test_a_folder_has_commands_and_expected_output(folder):
     assert (folder / "run.txt").is_file()
     assert (folder / "expected.txt").is_file() or UPDATE
 
 
-def test_the_commands_print_what_is_promised(example):
+def test_the_commands_print_the_expected_output(example):
     if UPDATE:
         example.expected.write_text(example.printed, encoding="utf-8")
     assert example.printed == example.expected.read_text(encoding="utf-8")
@@ -76,7 +76,7 @@ def test_the_written_tests_fail_alone(example, tmp_path):
     assert len(written) == len(announced)
     for file in written:
         assert "import testwright" not in file.read_text(encoding="utf-8")
-        # From another folder, so that nothing but the file itself leads to the code under test.
+        # From another folder, so that the test has to find the code under test by itself.
         alone = run(
             [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", file], tmp_path
         )
@@ -85,12 +85,12 @@ def test_the_written_tests_fail_alone(example, tmp_path):
 
 
 def transcript(command, folder):
-    """What a person sees who types this, without what differs from time to time and from machine to machine."""
+    """Runs a command. Returns its output without times and machine-dependent parts."""
     done = run(["sh", "-c", command], folder)
     text = done.stdout.replace(f"{folder}/", "")
     text = re.sub(rf"\b(in|after) (?:{DURATION}) \(seed", r"\1 … (seed", text)
     text = re.sub(rf"\bin (?:{DURATION}) \([\d.]+ \w+ a state\)", "in … (… a state)", text)
     text = re.sub(rf"(\d runs?) \((?:{DURATION})\)", r"\1 (…)", text)
-    # Python draws these below the lines of a traceback, each version in its own way.
+    # Python marks positions below the lines of a traceback, differently in each version.
     text = re.sub(r"^ *[~^]+ *\n", "", text, flags=re.MULTILINE)
     return f"$ {command}\n{text}[exit status {done.returncode}]\n"

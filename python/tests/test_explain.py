@@ -16,7 +16,7 @@ enablers = {take: (lambda: plates,)}
 """
 
 
-def test_a_model_is_told(testwright):
+def test_a_model_is_explained(testwright):
     testwright.write("plates.py", PLATES)
     done = testwright("explain", "plates.py")
     assert done.stdout.startswith("Model: plates\n  A pile of plates.\n\nWhat is remembered:\n")
@@ -29,7 +29,7 @@ def test_nothing_is_run(testwright):
     testwright("explain", "boom.py")
 
 
-def test_a_harness_is_told(testwright):
+def test_a_harness_is_explained(testwright):
     done = testwright("explain", "stack.tstl")
     assert done.stdout.startswith("Test harness: stack\n")
     assert "\nAction: choose an int\n" in done.stdout
@@ -53,7 +53,7 @@ def test_one_machine_of_several(testwright):
     assert "there is `One`, `Two`" in done.stderr
 
 
-def test_how_much_is_told(testwright):
+def test_levels_of_detail(testwright):
     testwright.write("plates.py", PLATES)
     brief = testwright("explain", "plates.py", "--brief").stdout
     normal = testwright("explain", "plates.py").stdout
@@ -65,7 +65,7 @@ def test_how_much_is_told(testwright):
     testwright("explain", "plates.py", "-v", "--brief", status=2)
 
 
-def test_what_is_no_model(testwright):
+def test_a_file_without_a_model(testwright):
     testwright.write("empty.py", "x = 1\n")
     done = testwright("explain", "empty.py", status=2)
     assert "error: `empty.py` has neither a model nor a machine" in done.stderr
@@ -74,7 +74,7 @@ def test_what_is_no_model(testwright):
     assert "there is no file `missing.py`" in done.stderr
 
 
-def test_what_is_no_python(testwright):
+def test_syntax_errors(testwright):
     testwright.write("broken.py", "def f(:\n    pass\n")
     done = testwright("explain", "broken.py", status=2)
     assert "error[python-syntax]" in done.stderr and " --> broken.py:1:7" in done.stderr
@@ -116,7 +116,7 @@ def test_versions_are_compared(testwright):
     testwright("explain", "new.py", "old.py", "--diff", "old.py", status=2)
 
 
-def test_texts_are_kept_true(testwright):
+def test_written_explanations_are_kept_up_to_date(testwright):
     testwright.write("plates.py", PLATES)
     done = testwright("explain", "plates.py", "--check", "told", status=1)
     assert "plates.explanation.md: not written yet" in done.stdout

@@ -1,4 +1,4 @@
-"""`testwright explore`: every state of a harness, goals, and what must happen in time."""
+"""`testwright explore`: every state of a harness, goals, and temporal formulas."""
 
 import json
 import os
@@ -63,7 +63,7 @@ def last_line(done):
 
 
 def test_all_states_of_the_jugs(jugs):
-    # The puzzle has 16 states. One more has no jugs yet, and one has jugs that nobody has touched.
+    # The puzzle has 16 states. In one more there are no jugs yet, and in one the jugs are unused.
     done = jugs("explore", "jugs.tstl", "--no-check")
     assert last_line(done) == "All 18 states: no failure"
     assert "Explored 18 states, " in done.stdout
@@ -137,7 +137,7 @@ def test_small_scope_tries_every_test(testwright):
     assert last_line(done) == f"All tests up to 4 steps ({3 + 9 + 27 + 81}): no failure"
     report = explored(testwright, "calls.tstl", "--small-scope", "3", "--order", "depth")
     assert (report["transitions"], report["all_tests_up_to"]) == (39, 3)
-    # With matching there is but one state.
+    # With state matching there is only one state.
     assert explored(testwright, "calls.tstl")["states"] == 1
 
 
@@ -238,7 +238,7 @@ def test_unicode_names(testwright):
 # Formulas
 
 
-def test_what_always_follows(jugs):
+def test_a_formula_that_holds(jugs):
     fill = "jugs0.fill(\\'small\\')"
     formula = f"always (took '{fill}' implies {{jugs0.litres['small'] == 3}})"
     done = jugs("explore", "jugs.tstl", "--no-check", "--formula", formula)
@@ -260,7 +260,7 @@ def test_a_lasso(jugs):
     assert "# then: the last " in text
 
 
-def test_what_was_not_seen_is_not_judged(endless):
+def test_a_formula_is_not_judged_on_unseen_states(endless):
     arguments = ["endless.tstl", "--depth", "3", "--formula", "always {counter0.value != 40}"]
     # In the initial state the slot is empty, so the predicate is false there.
     assert explored(endless, *arguments, status=1)["formula"]["prefix"] == []
@@ -268,7 +268,7 @@ def test_what_was_not_seen_is_not_judged(endless):
     assert explored(endless, *arguments)["formula"]["answer"] == "nothing-found"
 
 
-# Going back
+# Backtracking
 
 
 def test_values_that_cannot_be_copied(testwright):
@@ -283,7 +283,7 @@ def test_values_that_cannot_be_copied(testwright):
     assert (report["going_back"], report["going_back_because"]) == ("replay", reason)
 
 
-def test_states_that_cannot_be_told_apart(testwright):
+def test_states_that_cannot_be_distinguished(testwright):
     testwright.write(
         "locks.tstl", "@import threading\npool: <x> 1\n<x> := threading.Lock()\n<x>.locked()\n"
     )
@@ -301,7 +301,7 @@ def test_a_state_outside_the_slots_shows_when_the_test_is_run_again(testwright):
     done = testwright(
         "explore", "hidden.tstl", "--no-matching", "--depth", "5", "--going-back", "copy", status=1
     )
-    assert "the test does not do the same" in done.stdout
+    assert "the test behaves differently" in done.stdout
 
 
 # Mistakes
@@ -350,7 +350,7 @@ def test_a_folder_that_cannot_be_written(jugs):
     assert "cannot write to the folder `fixed`" in done.stderr
 
 
-def test_a_folder_that_goes_away_is_made_again(testwright):
+def test_a_deleted_folder_is_recreated(testwright):
     testwright.write(
         "gone.py", "import shutil\ndef f():\n    shutil.rmtree('out', True)\n    raise ValueError\n"
     )
@@ -365,10 +365,10 @@ def test_a_folder_that_goes_away_is_made_again(testwright):
 @pytest.mark.parametrize(
     "extra", [[], ["--json"], ["--order", "depth"], ["--going-back", "replay"]]
 )
-def test_ctrl_c_tells_what_is_known_so_far(endless, extra):
-    endless.write("counter.py", COUNTER.replace(ADD, f"{ADD}        {endless.sign}\n"))
+def test_ctrl_c_reports_what_is_known_so_far(endless, extra):
+    endless.write("counter.py", COUNTER.replace(ADD, f"{ADD}        {endless.marker_code}\n"))
     running = endless.start("explore", "endless.tstl", *extra)
-    endless.wait_for_sign(200)
+    endless.wait_for_marker(200)
     running.send_signal(signal.SIGINT)
     out, err = running.communicate(timeout=600)
     assert running.returncode == 0, err
@@ -386,13 +386,13 @@ def test_ctrl_c_tells_what_is_known_so_far(endless, extra):
 def test_ctrl_c_in_a_system_that_does_not_react(testwright, extra):
     testwright.write(
         "deaf.py",
-        # The inner loop is left at no place that is not caught.
-        f"def f():\n    {testwright.sign}\n    while True:\n"
+        # The handler is inside a loop, so an exception never leaves the function.
+        f"def f():\n    {testwright.marker_code}\n    while True:\n"
         "        try:\n            while True: sum(range(99))\n        except: pass\n",
     )
     testwright.write("deaf.tstl", "@import deaf\ndeaf.f()\n")
     running = testwright.start("explore", "deaf.tstl", *extra)
-    testwright.wait_for_sign()
+    testwright.wait_for_marker()
     running.send_signal(signal.SIGINT)
     out, err = running.communicate(timeout=600)
     assert running.returncode == 0, err

@@ -1,4 +1,4 @@
-"""Saved tests that end their process or never come back: every command survives them and says what happened."""
+"""Saved tests that end their process or never return: every command survives them and reports what happened."""
 
 import json
 import signal
@@ -71,7 +71,7 @@ def fragile(testwright):
 PATIENCE = ("--step-timeout", "1s")
 
 
-def test_regress_goes_on_after_them(fragile):
+def test_regress_continues_after_fatal_tests(fragile):
     done = fragile("regress", "saved", "--junit", "results.xml", *PATIENCE, status=1)
     for way, words in WAYS.items():
         assert f"saved/{way}.test: fails after 8 steps" in done.stdout
@@ -84,25 +84,25 @@ def test_regress_goes_on_after_them(fragile):
 @pytest.mark.soak(keep=4)
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("command", ["reduce", "normalize"])
-def test_they_become_shorter(fragile, command, way):
+def test_fatal_tests_are_reduced(fragile, command, way):
     fragile(command, f"saved/{way}.test", "-o", "short.test", *PATIENCE, status=1)
     kept = (fragile.folder / "short.test").read_text().splitlines()
     assert [line for line in kept if not line.startswith("#")] == steps("add", "add", "add", way)
 
 
-def test_what_is_said_is_said_once(fragile):
+def test_the_result_is_printed_once(fragile):
     done = fragile("reduce", "saved/leave.test", "--json", "-o", "short.test", status=1)
     assert json.loads(done.stdout)["steps"] == 5
 
 
-def test_they_are_generalized_and_sorted(fragile):
+def test_fatal_tests_are_generalized_and_triaged(fragile):
     done = fragile("generalize", "saved/crash.test", *PATIENCE, status=1)
     assert "# STEP 7" in done.stdout
     done = fragile("triage", "saved", *PATIENCE, status=1)
     assert "4 tests: 3 failing in 3 groups" in done.stdout
 
 
-def test_they_are_written_for_pytest(fragile):
+def test_fatal_tests_are_written_for_pytest(fragile):
     fragile("standalone", "saved/crash.test", "-o", "test_it.py")
     ran = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_it.py"],
@@ -113,14 +113,14 @@ def test_they_are_written_for_pytest(fragile):
 
 
 @pytest.mark.parametrize("words", [["quick", "fragile.tstl"], ["localize", "saved"]])
-def test_who_wants_to_measure_is_told_where_it_ended(fragile, words):
+def test_commands_that_measure_report_where_the_process_ended(fragile, words):
     done = fragile(*words, *PATIENCE, status=2)
     assert done.stdout.startswith(("Crash after ", "Hang after "))
     assert "    box0 = fragile.Box()\n" in done.stdout
     assert "error: the code under test ended the process" in done.stderr
 
 
-def test_exploring_says_that_it_did_not_come_to_its_end(fragile):
+def test_explore_reports_that_it_did_not_finish(fragile):
     harness = HARNESS.replace("~<box>.stay()\n", "")
     fragile.write("fragile.tstl", harness)
     done = fragile("explore", "fragile.tstl", status=2)
@@ -128,7 +128,7 @@ def test_exploring_says_that_it_did_not_come_to_its_end(fragile):
     assert "`testwright run` survives that" in done.stderr
 
 
-def test_tools_of_the_ancestor_do_not_end_silently(fragile):
+def test_tools_of_tstl_do_not_end_silently(fragile):
     fragile("compat", "tstl", "fragile.tstl")
     done = fragile("compat", "tstl_rt", "--timeout", "20", "--seed", "1", status=1)
     assert "While `tstl_rt` ran: " in done.stdout
@@ -147,10 +147,11 @@ def test_a_harness_that_ends_the_process_when_it_is_loaded(fragile):
 
 def test_ctrl_c_ends_the_work_in_processes_that_may_die(fragile):
     fragile.write(
-        "fragile.py", FRAGILE.replace("time.sleep(0.01)", f"{fragile.sign}; time.sleep(0.01)")
+        "fragile.py",
+        FRAGILE.replace("time.sleep(0.01)", f"{fragile.marker_code}; time.sleep(0.01)"),
     )
     child = fragile.start("regress", "saved", "--step-timeout", "600s")
-    fragile.wait_for_sign()
+    fragile.wait_for_marker()
     while child.poll() is None:
         child.send_signal(signal.SIGINT)
         time.sleep(0.5)

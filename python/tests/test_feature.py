@@ -102,7 +102,7 @@ def test_a_failed_run_of_a_state_machine(testwright):
     assert "`empty.log` has no failing run of `Shelf`" in done.stderr
 
 
-def test_examples_exercise_both_ways(lists):
+def test_examples_exercise_both_branches(lists):
     done = lists("feature", "test_lists.py")
     assert "prop_clear: " in done.stdout and "lists.feature" in done.stdout
     text = (lists.folder / "lists.feature").read_text(encoding="utf-8")
@@ -110,7 +110,7 @@ def test_examples_exercise_both_ways(lists):
         "@property\nFeature: Lists\n  Simple properties of lists.\n\n  Rule: Removing a number everywhere"
     )
     assert "    This must hold for any whole number n and any list xs of whole numbers.\n" in text
-    # One sample takes each branch of `if n in xs`, and the condition is said.
+    # One sample takes each branch of `if n in xs`, and the scenario has the condition in words.
     assert "    Given n is in xs\n" in text and "    Given n is not in xs\n" in text
 
 
@@ -132,7 +132,7 @@ def test_features_run_with_behave(lists, values, layout):
     folder = lists.folder / "features"
     results = run_behave(folder, "lists.feature")
     assert results and all(names(results).values()), results
-    # Somebody changes a number in the feature, and it is that number which is used.
+    # A number that is edited in the feature is the number that the steps use.
     if (values, layout) == ("named", "scenarios"):
         file = folder / "lists.feature"
         text = file.read_text(encoding="utf-8")
@@ -353,7 +353,7 @@ def prop_prices(xs: List[int]):
 
 
 @pytest.mark.parametrize("runner", ["behave", "pytest-bdd"])
-def test_f7_what_loops_gather_has_words_and_runs(testwright, runner):
+def test_f7_values_collected_in_loops_have_words_and_run(testwright, runner):
     testwright.write("test_gathering.py", GATHERING)
     testwright("feature", "test_gathering.py", "--out", "out", "--steps", runner)
     folder = testwright.folder / "out"
@@ -404,7 +404,7 @@ def test_what_cannot_be_verified_is_marked(testwright):
 
 
 def values(source, depth=0):
-    """A random value of the kinds that can be read back."""
+    """Returns a random value of the kinds that steps can read back."""
     kinds = ["None", "bool", "int", "float", "str", "bytes"] + ["list", "tuple", "dict", "set"] * (
         depth < 3
     )
@@ -488,7 +488,7 @@ def test_documents(testwright):
     assert "## Rule: Deleting a number" in text and "```mermaid\nsequenceDiagram\n" in text
     page = (testwright.folder / "delete.counterexample.html").read_text(encoding="utf-8")
     assert "<li><strong>Then</strong> n is not in the result</li>" in page
-    # The name of a format is no address that would be looked up.
+    # The SVG namespace is a name, not an address that is fetched.
     assert "http" not in page.replace("http://www.w3.org/2000/svg", "")
     testwright(
         "feature", "test_lists.py::prop_clear", "--document", "markdown", "--case", "n=7, xs=[7]"
@@ -497,7 +497,7 @@ def test_documents(testwright):
     assert re.search(r"\nThis example exercises \d+ of \d+ branches of test_lists\.\n", text), text
 
 
-def test_what_cannot_be_done_is_said(lists):
+def test_impossible_requests_are_reported(lists):
     assert "there is no file" in lists("feature", "nothing.py", status=2).stderr
     assert "no function `f`" in lists("feature", "test_lists.py::f", status=2).stderr
     assert (
@@ -528,7 +528,7 @@ def test_what_cannot_be_done_is_said(lists):
     assert "no way to make values for `n`" in lists("feature", "plain.py", status=2).stderr
 
 
-def test_code_that_ends_or_hangs_takes_nobody_along(testwright):
+def test_code_that_exits_or_hangs_does_not_stop_the_command(testwright):
     testwright.write("test_end.py", "import os\n\n\ndef prop_end(n: int):\n    os._exit(3)\n")
     assert "come to an end" in testwright("feature", "test_end.py", status=2).stderr
     testwright.write("test_hang.py", "def prop_hang(n: int):\n    while True:\n        pass\n")
@@ -618,8 +618,8 @@ def test_empty(baskets):
 
 
 @pytest.mark.parametrize("runner", ["behave", "pytest-bdd"])
-def test_s2_what_strategies_build_is_built_again(testwright, runner):
-    """Tests with settings of their own, and values that only a call can make."""
+def test_s2_values_from_strategies_are_rebuilt(testwright, runner):
+    """Covers tests with their own settings, and values that need a constructor call."""
     pytest.importorskip("hypothesis")
     testwright.write("test_shopping.py", SHOPPING)
     done = testwright("feature", "test_shopping.py", "--steps", runner, "--out", "features")
@@ -633,7 +633,7 @@ def test_s2_what_strategies_build_is_built_again(testwright, runner):
     else:
         results = run_pytest_bdd(folder, "test_shopping_feature.py")
     assert set(names(results).values()) == {True}
-    # Somebody who gives values knows how to make them.
+    # Values from `--case` keep their expressions.
     given = ("--case", "basket=Basket(1, 2), price=3", "--steps", runner, "--out", "given")
     done = testwright("feature", "test_shopping.py::test_add", *given)
     steps = "".join(file.read_text() for file in (testwright.folder / "given").rglob("*.py"))
@@ -669,7 +669,7 @@ def test_failing_tests_of_a_harness_in_english(testwright):
         encoding="utf-8"
     )
     assert "participant P1 as counter0 (counter)\n    P0->>P1: add 4\n" in diagram
-    # A saved test is told in the same words, and so is the longer one that it was reduced from.
+    # A saved test has the same words, and so has the longer one that it was reduced from.
     saved = "testwright-out/counting/failure-1.test"
     told = testwright("replay", saved, "--explain", status=1).stdout
     assert 'And I call "add" on counter0 with 4\n' in told
@@ -715,7 +715,7 @@ def test_q10_the_worked_examples_are_read_alike_by_all_parsers(name):
 
 
 def test_trap_3_steps_of_several_features_do_not_mix(testwright):
-    """behave knows all steps of a folder at once, and takes the first that fits."""
+    """Covers behave, which loads all steps of a folder at once and takes the first match."""
     module = "def twice(n):\n    return n * {0}\n\n\ndef prop_twice(n: int):\n    assert twice(n) == {0} * n\n"
     testwright.write("test_two.py", module.format(2))
     testwright.write("test_three.py", module.format(3))
@@ -751,7 +751,7 @@ def test_ctrl_c_leaves_nothing_behind_that_runs(testwright):
     command = testwright.start("feature", "test_slow.py", start_new_session=True)
     testwright.wait_for("running", size=1)
     running = (testwright.folder / "running").read_text(encoding="utf-8")
-    # As the terminal does it: to all that belong to the command.
+    # Like a terminal: to the whole process group.
     os.killpg(command.pid, signal.SIGINT)
     command.communicate(timeout=30)
     assert command.returncode == -signal.SIGINT

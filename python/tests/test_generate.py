@@ -1,4 +1,4 @@
-"""Recorded calls become unit tests that pass, check something, and stay as people leave them."""
+"""Recorded calls become unit tests that pass, check something, and keep the edits of users."""
 
 import json
 import re
@@ -234,7 +234,7 @@ def recorded(tmp_path_factory):
 
 @pytest.fixture(scope="module", params=["pytest", "unittest"])
 def generated(request, recorded):
-    """The style, the report and the folder of generated tests."""
+    """Generates tests in one style. Returns the style, the report and the folder."""
     out = f"tests_{request.param}"
     report = command(recorded, "generate", "zoo", "--style", request.param, "--out", out, "--json")
     assert report.returncode == 0, report.stdout
@@ -250,7 +250,7 @@ def run_tests(style, folder, root):
     return run([*words, str(folder.relative_to(root))], root)
 
 
-def test_all_that_was_recorded_is_checked(generated, recorded):
+def test_everything_that_was_recorded_is_checked(generated, recorded):
     style, report, folder = generated
     by_outcome = {}
     for test in report["tests"]:
@@ -276,7 +276,7 @@ def test_all_that_was_recorded_is_checked(generated, recorded):
     assert ran.returncode == 0, ran.stdout
 
 
-def test_the_text_is_short_and_names_no_machine(generated, recorded):
+def test_the_text_is_short_and_has_no_machine_paths(generated, recorded):
     _, _, folder = generated
     text = (folder / "test_zoo.py").read_text()
     assert str(recorded) not in text
@@ -304,7 +304,7 @@ def test_tests_notice_a_change(generated, recorded):
         for before, after in changes:
             assert before in ZOO
             source.write_text(ZOO.replace(before, after))
-            assert run_tests(style, folder, recorded).returncode != 0, f"nobody noticed {after}"
+            assert run_tests(style, folder, recorded).returncode != 0, f"no test noticed {after}"
     finally:
         source.write_text(ZOO)
 
@@ -318,7 +318,7 @@ def small(
     assert capture.returncode == 0, capture.stdout
 
 
-def test_what_people_do_with_tests_stays(tmp_path):
+def test_edits_of_users_stay(tmp_path):
     small(tmp_path)
     first = command(tmp_path, "generate")
     assert "1 new test written" in first.stdout, first.stdout
@@ -340,7 +340,7 @@ def test_what_people_do_with_tests_stays(tmp_path):
     assert not path.exists()
 
 
-def test_a_change_that_was_meant_is_accepted(tmp_path):
+def test_an_intended_change_is_accepted(tmp_path):
     small(tmp_path)
     command(tmp_path, "generate")
     same = command(tmp_path, "changes")
@@ -359,7 +359,7 @@ def test_a_change_that_was_meant_is_accepted(tmp_path):
     assert "== 5" in path.read_text()
 
 
-def test_tests_join_those_that_are_there(tmp_path):
+def test_new_tests_are_added_to_an_existing_file(tmp_path):
     small(tmp_path)
     (tmp_path / "tests").mkdir()
     path = tmp_path / "tests/small_test.py"
@@ -389,7 +389,7 @@ def test_a_file_that_is_not_python_is_left_alone(tmp_path):
     assert not (tmp_path / ".testwright/generated").exists()
 
 
-def test_what_varies_is_not_checked(tmp_path):
+def test_varying_values_are_not_checked(tmp_path):
     text = """
         import itertools
 
@@ -444,7 +444,7 @@ with tempfile.TemporaryDirectory() as folder:
 """
 
 
-def test_folders_for_a_while_are_not_in_tests_and_none_is_named(tmp_path):
+def test_temporary_folders_are_not_in_tests(tmp_path):
     small(tmp_path, SETTINGS, READING)
     report = command(tmp_path, "generate", "--json")
     tests = json.loads(report.stdout.splitlines()[-1])["tests"]
@@ -466,13 +466,13 @@ def test_folders_for_a_while_are_not_in_tests_and_none_is_named(tmp_path):
         (["generate", "--style", "nose"], "invalid value"),
     ],
 )
-def test_what_cannot_be_done_is_said(tmp_path, words, message):
+def test_impossible_requests_are_reported(tmp_path, words, message):
     report = command(tmp_path, *words)
     assert report.returncode == 2
     assert message in report.stdout
 
 
-def test_wrong_names_are_told(tmp_path):
+def test_wrong_names_are_reported(tmp_path):
     small(tmp_path)
     report = command(tmp_path, "generate", "smal")
     assert report.returncode == 2
@@ -577,7 +577,7 @@ if __name__ == "__main__":
 
 
 @pytest.mark.parametrize("has_guard", [True, False])
-def test_a_package_that_is_elsewhere(tmp_path, monkeypatch, has_guard):
+def test_a_package_in_another_folder(tmp_path, monkeypatch, has_guard):
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "elsewhere" / "pack.py").write_text(PACK)
     monkeypatch.setenv("PYTHONPATH", str(tmp_path / "elsewhere"))
@@ -591,7 +591,7 @@ def test_a_package_that_is_elsewhere(tmp_path, monkeypatch, has_guard):
     report = json.loads(report.stdout.splitlines()[-1])
     assert {test["outcome"] for test in report["tests"]} == {"full"}, report
     text = (project / "tests" / "test_pack.py").read_text()
-    # The function belongs to the program; it is copied if it cannot be imported without running that.
+    # The function is defined in the program; it is copied if importing it would run the program.
     assert ("def twice(value):" in text) is not has_guard, text
     for line in [
         '[("a", "a: word"), ("12", "12: number"), ("LOUD", "LOUD: shout")]',
@@ -672,18 +672,18 @@ def test_calls_that_differ_only_in_values_share_a_test(tmp_path, style):
     assert command(tmp_path, "capture", "--", sys.executable, "signs.py").returncode == 0
     told = command(tmp_path, "generate", "--style", style, "--json")
     report = json.loads(told.stdout.splitlines()[-1])
-    # What is defined where the program starts cannot be imported.
+    # A function in the main module cannot be imported.
     tests = [test for test in report["tests"] if not test["unit"].endswith(".program")]
     assert {test["outcome"] for test in tests} == {"full"}, report
     text = (tmp_path / "tests/test_signs.py").read_text()
     assert text.count("def test_returns_text_for_each_number(") == 1
     assert '(-3, "minus"), (0, "zero"), (7, "plus"), (100, "many")' in text
-    # The function of the program is in the test, with what it encloses.
+    # The function of the program is in the test, with its closure.
     assert "seen = []" in text
     assert "def remember(value):" in text
     done = run_tests(style, tmp_path / "tests", tmp_path)
     assert done.returncode == 0, done.stdout
-    # Nothing is written twice, and what the table notices is told with its row.
+    # Nothing is written twice, and a failure names its row of the table.
     again = command(tmp_path, "generate", "--style", style)
     assert "0 new tests written" in again.stdout
     program = tmp_path / "signs.py"
@@ -694,7 +694,7 @@ def test_calls_that_differ_only_in_values_share_a_test(tmp_path, style):
     assert "nought" in changed.stdout
 
 
-def test_tests_that_would_be_called_alike_are_told_apart(tmp_path):
+def test_tests_with_the_same_name_get_different_names(tmp_path):
     program = """
 class Shape:
     def __init__(self, side):

@@ -1,4 +1,4 @@
-"""Test files belong to people: what they write, move and delete stays, byte for byte."""
+"""Test files belong to users: what they write, move and delete stays, byte for byte."""
 
 import difflib
 import os
@@ -85,13 +85,13 @@ def project(request, tmp_path):
 
 
 def texts_of_tests(text):
-    """The texts of all tests, from the line of the `def` to the next one of a test or class, or the end."""
+    """Returns the text of each test, from its `def` line to the next test, class or end of file."""
     parts = re.split(r"(?m)^(?=    def test_|class |if __name__)", text)
     return [part for part in parts if part.startswith("    def test_")]
 
 
 def only_inserted(before, after):
-    """Whether nothing but whole lines was put in."""
+    """Returns true if the only change is inserted lines."""
     changes = difflib.SequenceMatcher(None, before, after, autojunk=False).get_opcodes()
     return all(kind in ("equal", "insert") for kind, *_ in changes)
 
@@ -101,7 +101,7 @@ def test_comments_order_and_deletions_stay(project):
     text = project.read().decode()
     tests = texts_of_tests(text)
     assert len(tests) >= 5, text
-    # One gets a comment, one is deleted, two change places, one gets another name.
+    # One gets a comment, one is deleted, two are swapped, one is renamed.
     label = [test for test in tests if "label(" in test]
     edited = text.replace(label[0], "").replace(
         label[1], label[1].replace("\n", "\n        # The shop's own words.\n", 1)
@@ -123,7 +123,7 @@ def test_comments_order_and_deletions_stay(project):
     project.path.write_text(edited)
     assert project.run_tests().returncode == 0, project.run_tests().stdout
     expected = project.read()
-    # Neither the same recording brings anything back, nor another one of the same use.
+    # Neither the same recording nor a new one of the same program brings anything back.
     project.generate()
     assert project.read() == expected
     project.capture()
@@ -167,7 +167,7 @@ def test_bytes_of_a_file_stay(tmp_path, kind):
     assert only_inserted(before.splitlines(keepends=True)[:-1], after.splitlines(keepends=True))
     assert after.startswith(mark)
     assert after.count(b"\n") == after.count(end.encode())
-    # New methods of a class that is there are indented as it is.
+    # New methods of an existing class have its indentation.
     methods = [
         line for line in after.splitlines() if b"test_returns_pear" in line or b"_free" in line
     ]
@@ -189,7 +189,7 @@ def test_a_file_that_does_not_parse_is_left_alone(project):
     assert project.read() == broken
 
 
-def test_a_folder_that_cannot_be_written_is_told(tmp_path):
+def test_a_folder_that_cannot_be_written_is_reported(tmp_path):
     project = Project(tmp_path)
     os.rmdir(tmp_path / "tests")
     (tmp_path / "tests").write_text("I am a file")
@@ -199,7 +199,7 @@ def test_a_folder_that_cannot_be_written_is_told(tmp_path):
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="nothing keeps the superuser from writing")
-def test_a_folder_that_is_read_only_is_told(tmp_path):
+def test_a_read_only_folder_is_reported(tmp_path):
     project = Project(tmp_path)
     (tmp_path / "tests").chmod(0o555)
     try:

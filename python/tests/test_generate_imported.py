@@ -1,4 +1,4 @@
-"""Tests use what an import gives, make what only refers to something, and do not rely on what others left in a cache."""
+"""Generated tests import objects of modules, rebuild weak references and partial functions, and do not rely on filled caches."""
 
 import json
 import sys
@@ -121,20 +121,20 @@ def outcomes(report, unit):
 def test_objects_of_modules_are_imported(written):
     _, report, text = written
     assert "told(MISSING) == " in text, text
-    # The function is called like the object that was made of it, so nobody can import it.
+    # The function has the same name as the object that was made from it, so it cannot be imported.
     assert 'called([shout], "hello") == ["deskHELLO!"]' in text, text
     assert 'shout.invoke("hello") == "deskHELLO!"' in text, text
     assert outcomes(report, "desk.called") == ["full"]
 
 
-def test_what_only_refers_to_something_is_made(written):
+def test_references_are_rebuilt(written):
     _, report, text = written
     assert set(outcomes(report, "desk.Node.path")) == {"full"}, text
     assert "update_wrapper(functools.partial(three), three)" in text, text
     assert set(outcomes(report, "desk.described")) == {"full"}, text
 
 
-def test_a_cache_is_emptied_before_it_is_asked(written):
+def test_a_cache_is_cleared_before_it_is_used(written):
     folder, _, text = written
     assert "squared.cache_clear()" in text, text
     broken = DESK.replace("number * number", "number + number")

@@ -1,4 +1,4 @@
-"""A harness is drafted from signatures and recorded calls, runs at once, and reaches what the recording reached."""
+"""A harness is drafted from signatures and recorded calls, runs at once, and covers what the recording covered."""
 
 import json
 import re
@@ -198,13 +198,13 @@ def runs_without_failure(folder, harness, *options):
 
 
 def actions(text):
-    """The lines of a draft that do something, without what is said about them."""
+    """Returns the action lines of a draft, without comments."""
     lines = [line.split("  #")[0].rstrip() for line in text.splitlines()]
     keywords = ("#", "@", "<@", "pool:", "source:", "exception:")
     return [line for line in lines if line and not line.startswith(keywords)]
 
 
-def test_a_draft_has_everything_that_was_seen(recorded):
+def test_a_draft_has_everything_that_was_recorded(recorded):
     drafted(recorded, "shop")
     text = (recorded / "shop.tstl").read_text(encoding="utf-8")
     lines = actions(text)
@@ -231,7 +231,7 @@ def test_a_draft_has_everything_that_was_seen(recorded):
     assert "observed, not proved" in text
 
 
-def test_what_reaches_outside_is_commented_out_and_why(recorded):
+def test_calls_with_outside_effects_are_commented_out_with_a_reason(recorded):
     drafted(recorded, "shop")
     text = (recorded / "shop.tstl").read_text(encoding="utf-8")
     assert "# Left out: it changes the file `cart.txt`.\n# <cart>.save(path)\n" in text
@@ -247,7 +247,7 @@ def test_what_reaches_outside_is_commented_out_and_why(recorded):
     assert not any(re.search(r"wipe|cleanup|listing|save|mystery", line) for line in actions(text))
 
 
-def test_a_draft_runs_at_once_and_reaches_what_the_recording_reached(recorded):
+def test_a_draft_runs_at_once_and_covers_what_the_recording_covered(recorded):
     drafted(recorded, "shop")
     driver = run(
         ["python", "-m", "coverage", "run", "--branch", "--include=shop.py", "day.py"], recorded
@@ -279,7 +279,7 @@ def test_a_draft_runs_at_once_and_reaches_what_the_recording_reached(recorded):
     assert reached_by_day - set(only_outside) <= set(file["executed_lines"])
 
 
-#: A small package that is used in the ways in which packages are used: callbacks, errors that are printed, contexts, warnings.
+#: A small package with typical features: callbacks, printed errors, context managers, warnings.
 ORCHARD = {
     "orchard/__init__.py": """\
         from ._ladders import Chain
@@ -497,7 +497,7 @@ def test_no_code_of_the_module_runs(tmp_path):
     assert not (tmp_path / "trace").exists()
 
 
-def test_recordings_can_be_named_and_are_put_together(recorded):
+def test_recordings_can_be_named_and_are_merged(recorded):
     (recorded / "night.py").write_text(
         "import shop\nshop.Cart('bob', 7)\nshop.mystery\n", encoding="utf-8"
     )
@@ -590,7 +590,7 @@ def test_a_source_folder_is_no_obstacle(tmp_path):
     assert re.search(r"pack/__init__.py +2 +0 ", told), told
 
 
-def test_a_program_that_was_run_by_itself_can_be_drafted(tmp_path):
+def test_a_program_that_was_run_as_a_script_can_be_drafted(tmp_path):
     program = """\
         class Box:
             def put(self, paper):
@@ -614,11 +614,11 @@ def test_files_are_not_replaced_unless_asked(recorded):
     assert (recorded / "shop.tstl").read_text(encoding="utf-8") == "# mine\n"
     drafted(recorded, "shop", "--force")
     assert "# mine" not in (recorded / "shop.tstl").read_text(encoding="utf-8")
-    # A test that is in the way counts, too.
+    # The same holds for a file named with `--out`.
     assert "is there already" in refused(recorded, "shop", "--out", "shop.tstl")
 
 
-def test_bad_input_is_answered(shop):
+def test_bad_input_is_reported(shop):
     assert "there is no module `nowhere`" in refused(shop, "nowhere")
     assert "nothing was recorded in this folder, and no module is named" in refused(shop)
     assert "cannot read `lost.recording`" in refused(shop, "shop", "lost.recording")

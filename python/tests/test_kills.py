@@ -1,4 +1,4 @@
-"""Campaigns whose processes are killed at any moment: what was announced is in the store, and resuming goes on."""
+"""Campaigns whose processes are killed at any moment: the store has everything that was announced, and resuming works."""
 
 import json
 import os
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.skipif(
     sys.platform != "linux", reason="finds processes as Linux shows them"
 )
 
-# Three failures, at different depths, and enough else to keep a campaign busy.
+# Three failures, at different depths, and enough other actions to keep a campaign busy.
 SYSTEM = """\
 import os
 
@@ -56,7 +56,7 @@ MOMENTS = often(200, 20)
 
 
 class Campaign:
-    """One campaign that is killed and resumed, and all that it has announced."""
+    """One campaign that is killed and resumed, and everything that it announced."""
 
     def __init__(self, testwright):
         self.testwright = testwright
@@ -91,7 +91,7 @@ class Campaign:
         return found
 
     def listen(self, lines):
-        """Notes what was announced, and tells whether anything was. The last line may be cut off."""
+        """Collects the announced events. Returns true if the campaign started. The last line may be cut off."""
         starts = False
         for line in lines:
             try:
@@ -112,7 +112,7 @@ class Campaign:
 
 
 class Pace:
-    """How long to wait for a moment in the life of a campaign: on a busy machine all of it takes longer."""
+    """Scales waiting times: on a busy machine a campaign starts more slowly."""
 
     def __init__(self):
         self.factor = 1.0
@@ -121,29 +121,29 @@ class Pace:
         time.sleep(self.factor * seconds)
 
     def learn(self, starts):
-        """Some lives are to end before the harness is loaded, and three of four later."""
+        """Adapts the factor so that about one in four kills comes before the harness is loaded."""
         self.factor = max(1.0, self.factor * (0.9 if starts else 1.4))
 
 
-def test_whatever_is_killed_whenever(testwright):
+def test_killing_any_process_at_any_moment(testwright):
     testwright.write("box.py", SYSTEM)
     testwright.write("box.tstl", HARNESS)
-    chance = random.Random(7)
+    rng = random.Random(7)
     campaign = Campaign(testwright)
     expected = ("uncaught-exception", "ValueError: one, two, three")
     pace = Pace()
     kills = 0
-    # The failure takes a few hundred tests; that many are made sooner or later, however slow the machine is.
+    # The failure takes a few hundred tests; even a slow machine makes them sooner or later.
     while kills < MOMENTS or SOAK and expected not in campaign.failures:
         command = campaign.start()
-        # Several moments in the life of each supervisor: workers first, it itself last.
-        for _ in range(chance.randrange(4)):
-            pace.wait(chance.expovariate(20))
+        # Several kills per supervisor: workers first, the supervisor itself last.
+        for _ in range(rng.randrange(4)):
+            pace.wait(rng.expovariate(20))
             workers = [number for number, is_worker in campaign.processes() if is_worker]
             if workers:
-                kill(chance.choice(workers))
+                kill(rng.choice(workers))
                 kills += 1
-        pace.wait(chance.expovariate(8))
+        pace.wait(rng.expovariate(8))
         kill(command.pid)
         kills += 1
         out, err = command.communicate(timeout=600)
@@ -152,12 +152,12 @@ def test_whatever_is_killed_whenever(testwright):
         if campaign.has_begun and kills % 10 < 3:
             check(campaign)
     check(campaign)
-    # Nothing has got stuck by all that: the campaign comes to its end.
+    # Nothing is stuck: the campaign completes.
     before = campaign.stored()["tests"]
     line = testwright.line("run", "--resume", "--time", "1s")
     folder, environment = testwright.folder, campaign.environment
     done = subprocess.run(line, cwd=folder, env=environment, capture_output=True, timeout=600)
-    assert done.returncode in (0, 1), done.stderr  # there may be no time left to find anything
+    assert done.returncode in (0, 1), done.stderr  # there may be no time left to find a failure
     end = json.loads(done.stdout.splitlines()[-1])
     assert end["event"] == "end"
     assert end["report"]["tests"] >= before
@@ -172,19 +172,19 @@ def kill(number):
     try:
         os.kill(number, signal.SIGKILL)
     except ProcessLookupError:
-        pass  # it has ended by itself
+        pass  # it ended already
 
 
 def check(campaign):
-    """The store opens, and has all that was announced."""
+    """Checks that the store opens and has everything that was announced."""
     stored = campaign.stored()
     kept = {(failure["kind"], failure["message"]) for failure in stored["failures"]}
     assert campaign.failures <= kept
     assert stored["tests"] >= campaign.tests
 
 
-def test_a_store_of_a_stranger_names_no_files_and_no_variables(testwright):
-    """What was typed is in the store, and with it whatever somebody else has put there."""
+def test_a_resumed_store_sets_no_paths_and_no_variables(testwright):
+    """Checks that options with paths or variables are not taken from a store, which may come from an attacker."""
     elsewhere = testwright.folder.parent / "elsewhere"
     plan = ("--time", "1h", "--jobs", "1", "--env", "SECRET=1", "--out", str(elsewhere))
     command = testwright.start("run", "sound.tstl", *plan)
@@ -200,7 +200,7 @@ def test_a_store_of_a_stranger_names_no_files_and_no_variables(testwright):
 
 
 def wait_for_a_campaign(testwright):
-    """Until one is in the store, and makes tests."""
+    """Waits until a campaign is in the store and makes tests."""
     deadline = time.monotonic() + 120
     while time.monotonic() < deadline:
         listed = testwright("campaign", "list", "--json").stdout

@@ -94,7 +94,7 @@ def counter(folder):
 
 
 def play(sut, *texts):
-    """Takes steps by their texts; whether all pass."""
+    """Takes steps by their texts. Returns true if all pass."""
     return all([sut.safely(sut.playable(text)) and sut.check() for text in texts])
 
 
@@ -305,7 +305,7 @@ def test_predicates_of_coverage(sound):
     assert sound.covers_same(test)(test) and sound.covers_statements(set())([])
 
 
-def test_what_is_wrong_is_said(folder):
+def test_errors_are_reported(folder):
     with pytest.raises(FileNotFoundError, match="nothing.tstl"):
         testwright.load("nothing.tstl")
     (folder / "bad.tstl").write_text("pool: <x> 2\n<y> := 3\n")
@@ -338,7 +338,7 @@ def test_the_caller_keeps_its_process(folder, capsys):
     assert capsys.readouterr().out == "still here\n"
 
 
-def test_ctrl_c_is_the_callers(folder):
+def test_ctrl_c_reaches_the_caller(folder):
     (folder / "impatient.tstl").write_text("pool: <x> 1\n<x> := exec('raise KeyboardInterrupt')\n")
     sut = testwright.load("impatient.tstl")
     with pytest.raises(KeyboardInterrupt):
@@ -352,8 +352,8 @@ def test_a_system_that_exits_is_a_failure(folder):
     assert sut.failure()[0] is SystemExit
 
 
-def test_an_object_at_work_says_so(folder):
-    """Code under test that uses the very object that runs it, or another thread while that waits."""
+def test_an_object_in_use_refuses_other_calls(folder):
+    """Covers code under test that calls the object that runs it, and calls from another thread."""
     (folder / "busy.tstl").write_text("@import holder\npool: <x> 1\n<x> := holder.use()\n")
     (folder / "holder.py").write_text("sut = None\ndef use():\n    return USES[0]()\nUSES = []\n")
     sut = testwright.load("busy.tstl", reset_modules=False)
@@ -369,7 +369,7 @@ def test_an_object_at_work_says_so(folder):
     assert sut.safely(action), "afterwards it is as good as before"
 
 
-def test_objects_are_let_go(folder):
+def test_objects_are_released(folder):
     sut = testwright.load("sound.tstl")
     sut.make_test(5, random.Random(1))
     gone = weakref.ref(sut)
@@ -390,7 +390,7 @@ def test_the_module_that_scripts_import(folder, monkeypatch):
 
 
 def failing_test(sut, length=60):
-    """A long test that fails in its last step."""
+    """Returns a long test that fails in its last step."""
     for seed in range(100):
         test, passed = sut.make_test(length, random.Random(seed))
         if passed is False:
@@ -427,7 +427,7 @@ def test_reduction_for_coverage(sound):
     assert sound.curr_branches() >= branches
 
 
-def test_normal_forms_and_what_else_a_test_could_be(counter, capsys):
+def test_normalize_and_generalize(counter, capsys):
     tests = [
         counter.reduce(failing_test(counter, length), counter.fails_check) for length in (60, 90)
     ]
@@ -461,7 +461,7 @@ def test_tests_are_renamed_mutated_and_crossed(sound):
         assert set(crossed) <= set(test) | set(renamed)
 
 
-# The scripts printed in the papers, but for Python 3's syntax and smaller numbers.
+# The scripts printed in the papers, with Python 3 syntax and smaller numbers.
 
 
 def test_the_random_tester(counter, capsys):
@@ -488,7 +488,7 @@ def test_the_random_tester(counter, capsys):
     assert "NEW BRANCHES:" in out and "TEST FAILED:" in out and "# STEP 0" in out
 
 
-def test_the_conversation(sound, capsys):
+def test_the_interactive_session(sound, capsys):
     sut, r = sound, random.Random(8)
     (t1, ok) = sut.makeTest(100, r)
     assert ok is True

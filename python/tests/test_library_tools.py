@@ -1,4 +1,4 @@
-"""What a harness as an object can do beyond the basics: swarms, exploration, rules, bytes, settings, determinism."""
+"""Advanced methods of a harness object: swarms, exploration, rules, bytes, settings, determinism."""
 
 import copy
 import json
@@ -67,7 +67,7 @@ def texts(test):
 # Swarms and probabilities.
 
 
-def test_a_swarm_leaves_lines_out_but_not_what_others_need(sound):
+def test_a_swarm_keeps_the_lines_that_others_need(sound):
     all_actions = len(sound.actions())
     push, made, filled = (
         next(text for text in sound.action_classes() if part in text)
@@ -98,7 +98,7 @@ def test_a_swarm_by_probabilities_of_a_table_or_a_file(sound, folder):
     sound.standardSwarm(random.Random(1), file="probs.txt", noDependencies=True)
     assert sound.swarmConfig() == [text for text in classes if "pop" in text]
     (folder / "bad.txt").write_text("<int> := <[1..5]>  %%%% often\n")
-    with pytest.raises(ValueError, match="bad.txt, line 1: `often` is no number"):
+    with pytest.raises(ValueError, match="bad.txt, line 1: `often` is not a number of at least 0"):
         sound.readProbFile("bad.txt")
     with pytest.raises(OSError, match=r"missing\.txt"):
         sound.standardSwarm(random.Random(1), file="missing.txt")
@@ -129,7 +129,7 @@ def test_high_and_low_probabilities(sound):
         for seed in range(20)
     ]
     assert set(different) == {1, 2}
-    # All in, and none: the same for all.
+    # With all classes in, or none, all have the same probability.
     for p in (0.0, 1.0):
         probs = sound.highLowClassProbs(random.Random(1), P=p)
         assert sum(number for number, _ in probs) == pytest.approx(1)
@@ -177,7 +177,7 @@ def test_filters_and_candidates(sound):
 # Exploration from a state.
 
 
-def test_everything_from_here(sound):
+def test_exploration_from_a_state(sound):
     play(sound, "int0 = 1", "stack0 = stack.Stack()")
     here, before = repr(sound.state()), texts(sound.test())
     covering = []
@@ -257,7 +257,7 @@ def test_arguments_are_taken_in_the_order_of_the_old_scripts(buggy):
         buggy.reduce(test, buggy.fails, keepFirst=True)
 
 
-def test_reduction_tells_saves_and_stops(buggy, folder, capsys):
+def test_reduction_prints_saves_and_stops(buggy, folder, capsys):
     test = failing_test(buggy)
     calls = []
     short = buggy.reduce(
@@ -279,7 +279,7 @@ def test_reduction_tells_saves_and_stops(buggy, folder, capsys):
     assert buggy.reduce(test[:1], lambda test: False) == test[:1], "too short to be asked"
 
 
-def test_reduction_for_a_larger_number(sound):
+def test_reduction_can_maximise_a_number(sound):
     test, _ = sound.makeTest(40, random.Random(1))
     share = lambda test: sum("push" in step.text for step in test) / max(len(test), 1)  # noqa: E731
     best = sound.reduce(test, share, amplify=True, amplifyReplications=2)
@@ -349,7 +349,7 @@ def test_small_tools(buggy):
     buggy.clearNormalizationCache()
 
 
-def test_tests_as_good_as_one_are_collected(buggy):
+def test_equivalent_tests_are_collected(buggy):
     test = buggy.replayable("int0 = 1#!#!stack0 = stack.Stack()#!#!stack0.top()")
 
     def collect(**options):
@@ -492,7 +492,7 @@ def test_verbose_steps(logged, capsys):
     assert capsys.readouterr().out == ""
 
 
-def test_logs_go_where_one_wants(logged, capsys):
+def test_logs_go_to_a_chosen_function(logged, capsys):
     steps = ("int0 = 1", "stack0 = stack.Stack()", "stack0.push(int0)")
     logged.setLog(1)
     play(logged, *steps)
@@ -520,7 +520,7 @@ def test_logs_go_where_one_wants(logged, capsys):
         logged.setLogAction(3)
 
 
-def test_a_log_action_that_is_wrong_is_heard_of(logged, capsys, monkeypatch):
+def test_a_log_action_that_raises_is_reported(logged, capsys, monkeypatch):
     unraised = []
     monkeypatch.setattr(sys, "unraisablehook", unraised.append)
     logged.setLogAction(lambda: None)
@@ -557,13 +557,13 @@ def test_actions_that_are_not_enabled_may_be_refused(sound, capsys):
     assert "WARNING: `stack0.push(int0)` is not enabled" in capsys.readouterr().out
 
 
-def test_settings_that_make_no_difference_are_taken(sound):
+def test_settings_without_effect_are_accepted(sound):
     for setting in ("EnumerateEnabled", "UseDependencies", "ActionApproximation", "FastPoolStates"):
         getattr(sound, f"set{setting}")(True)
     assert sound.randomEnabled(random.Random(1)) is not None
 
 
-def test_an_assumption_is_forgiven(folder):
+def test_a_violated_assumption_is_cleared(folder):
     (folder / "assuming.tstl").write_text(
         "pool: <x> 1\nassume: <x> != 2\n<x> := <[1..3]>\nrepr(<x>)\n"
     )
@@ -574,14 +574,14 @@ def test_an_assumption_is_forgiven(folder):
     assert texts(sut.enabled()) == ["repr(x0)"]
 
 
-def test_what_a_line_asks_for_before_and_after(logged):
+def test_pre_and_post_conditions_of_a_line(logged):
     push = "self.p_stack[0].push(self.p_int[0]) "
     assert logged.getPreCode(push) == "len(stack0.items)"
     assert "pre<(" in logged.getPropCode(push)
     assert logged.getPreCode("int0 = 1") is None
 
 
-# Steps in the form that old scripts make.
+# Steps in the form of old scripts.
 
 
 def test_steps_may_be_tuples_of_their_parts(sound, folder):
@@ -647,7 +647,7 @@ def test_nondeterminism_between_processes(folder):
 
 
 def test_the_module_that_scripts_import_has_all_names(folder, testwright):
-    """A script that names everything, in a process of its own."""
+    """Runs a script that uses all names, in its own process."""
     from test_names import ALL, DELIBERATELY_ABSENT
 
     names = sorted(set(ALL) - set(DELIBERATELY_ABSENT))

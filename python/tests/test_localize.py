@@ -1,4 +1,4 @@
-"""`testwright localize`: where is the fault?"""
+"""`testwright localize`: fault localisation."""
 
 import json
 import shutil

@@ -1,4 +1,4 @@
-"""`testwright markov`: what follows what in given tests."""
+"""`testwright markov`: how often actions follow each other in given tests."""
 
 import pytest
 
@@ -46,7 +46,7 @@ def test_frequencies_are_written(saved):
     assert saved(*arguments).stdout == MODEL
 
 
-def test_runs_are_as_long_as_one_likes(saved):
+def test_any_order_of_the_model(saved):
     model = saved("markov", "saved", "--harness", "stack.tstl", "--order", "0").stdout
     assert model.startswith("0\nSTART CLASS\nEND CLASS\n")
     assert model.count("%%%%") == 4
@@ -64,7 +64,7 @@ def test_unknown_tests_are_left_out(saved):
     assert "unknown-step" in done.stderr
 
 
-def test_no_file_is_lost(saved):
+def test_no_file_is_overwritten(saved):
     arguments = ["markov", "saved", "--harness", "stack.tstl", "-o"]
     done = saved(*arguments, "saved/a.test", status=2)
     assert "it is one of the tests, which would be lost" in done.stderr

@@ -10,7 +10,7 @@ import time
 import pytest
 from small_models import write_modules
 
-#: A counter that goes wrong at four, in one way or another.
+#: A counter that fails at four, in a chosen way.
 COUNTS = """\
 import ctypes, os, signal, sys, time
 
@@ -38,7 +38,7 @@ def StateFilter():
     return number < 6
 """
 
-#: What it does, and what is told of it.
+#: What the counter does at four, and the report of it.
 ENDS = {
     "segmentation fault": ("ctypes.string_at(0)", "crash: the process was killed by SIGSEGV"),
     "abort": ("os.abort()", "crash: the process was killed by SIGABRT"),
@@ -54,7 +54,7 @@ PATIENT = ["--step-timeout", "1s"]
 
 
 def steps(folder, file):
-    """The steps of a saved test."""
+    """Returns the steps of a saved test."""
     lines = (folder / file).read_text(encoding="utf-8").splitlines()
     return [line for line in lines if not line.startswith("#")]
 
@@ -65,7 +65,7 @@ def shown(testwright):
 
 @pytest.fixture
 def models(testwright):
-    """A folder with small models."""
+    """Writes small models to a folder."""
     write_modules(testwright)
     return testwright
 
@@ -73,21 +73,21 @@ def models(testwright):
 @pytest.mark.soak(keep=6)
 @pytest.mark.parametrize("ending", ENDS)
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_whatever_a_model_does_is_survived_reduced_and_named(testwright, ending, jobs):
+def test_every_kind_of_crash_of_a_model_is_survived_reduced_and_named(testwright, ending, jobs):
     what, told = ENDS[ending]
     testwright.write("Counts.py", COUNTS.format(what=what))
     done = testwright("run", "Counts", "--jobs", jobs, "--time", "30s", *PATIENT, status=1)
     assert told in done.stdout, done.stdout
     assert "Counts: 2 action names; seed " in done.stdout
     short = "testwright-out/Counts/failure-1.test"
-    # The fourth is reached by trying what can be done, so two are enough: then two more are tried.
+    # The models try enabled steps in advance, so a test that reaches two is enough: the trial reaches four.
     reduced = steps(testwright.folder, short)
     assert reduced in (["Up(2,)"], ["Up(1,)"] * 2, ["Up(1,)", "Up(2,)"]), reduced
     if "crash" in told or "hang" in told:
         assert ", last step `Up(" in done.stdout
     if ending in ("segmentation fault", "abort"):
         assert "in Up" in done.stdout
-    # It is in the store, and the saved test fails by itself.
+    # The failure is in the store, and the saved test fails on its own.
     found = shown(testwright)
     assert found["harness"] == "Counts.py" and found["state"] == "complete"
     assert [failure["status"] for failure in found["failures"]] == ["open"]
@@ -95,7 +95,7 @@ def test_whatever_a_model_does_is_survived_reduced_and_named(testwright, ending,
     assert "fails at step" in done.stdout
 
 
-def test_several_failures_are_told_apart_and_the_search_goes_on(testwright):
+def test_several_failures_are_distinguished_and_the_search_continues(testwright):
     two = COUNTS.format(what="os.abort()").replace(
         "    number -= 1", "    number -= 1\n    if number == 0: raise KeyError('none')"
     )
@@ -109,7 +109,7 @@ def test_several_failures_are_told_apart_and_the_search_goes_on(testwright):
     assert found["tests"] > 2
 
 
-def test_what_is_known_is_tried_first(models):
+def test_known_failures_are_replayed_first(models):
     models("run", "Talk", "--time", "20s", "--jobs", 2, status=1)
     first = (models.folder / "testwright-out/Talk/failure-1.test").read_text()
     done = models("run", "Talk", "--time", "20s", "--jobs", 2, status=1)
@@ -117,10 +117,10 @@ def test_what_is_known_is_tried_first(models):
     assert "Ran 0 tests, 0 steps" in done.stdout
     again = (models.folder / "testwright-out/Talk/failure-1.test").read_text()
     assert steps_of(again) == steps_of(first)
-    # Without what was wrong about it, it is fixed; with it again, it is a regression.
+    # Without the bug the failure is fixed; with the bug again it is a regression.
     broken = (models.folder / "Talk.py").read_text()
-    mended = broken + "\ndef StateInvariant(): return True\ndef Accepting(): return True\n"
-    models.write("Talk.py", mended)
+    repaired = broken + "\ndef StateInvariant(): return True\ndef Accepting(): return True\n"
+    models.write("Talk.py", repaired)
     done = models("run", "Talk", "--time", "1s", "--jobs", 2)
     assert "Fixed: property violated: " in done.stdout
     models.write("Talk.py", broken)
@@ -132,7 +132,7 @@ def steps_of(text):
     return [line for line in text.splitlines() if not line.startswith("#")]
 
 
-def test_a_known_crash_is_known_by_its_place(testwright):
+def test_a_known_crash_is_recognised(testwright):
     testwright.write("Counts.py", COUNTS.format(what="os._exit(7)"))
     testwright("run", "Counts", "--jobs", 1, "--time", "30s", status=1)
     done = testwright("run", "Counts", "--jobs", 1, "--time", "30s", status=1)
@@ -142,7 +142,7 @@ def test_a_known_crash_is_known_by_its_place(testwright):
     assert "Fixed: crash: the process exited with status 7" in done.stdout
 
 
-def test_a_failure_whose_actions_are_gone_is_neither_fixed_nor_met(models):
+def test_a_failure_with_removed_actions_is_neither_fixed_nor_replayed(models):
     models("run", "Talk", "--time", "20s", "--jobs", 1, status=1)
     models.write("Talk.py", "x = 0\ndef Other(): pass\nstate = ('x',)\nactions = (Other,)\n")
     done = models("run", "Talk", "--time", "1s", "--jobs", 1)
@@ -171,7 +171,7 @@ def test_models_are_composed_in_every_worker(models):
     assert shown(models)["harness"] == "Pile.py TwoOnly.py"
 
 
-def test_what_happens_for_tools(models):
+def test_events_for_tools(models):
     done = models(
         "run",
         "Talk",
@@ -191,7 +191,7 @@ def test_what_happens_for_tools(models):
     assert told[0]["harness"] == "Talk" and told[0]["jobs"] == 2 and told[0]["templates"] > 1
     assert {"worker", "coverage", "failure", "reduced"} <= set(names)
     covered = max(event["covered"] for event in told if event["event"] == "coverage")
-    # Transitions that two workers have taken count once.
+    # A transition that both workers take counts once.
     explored = json.loads(models("explore", "Talk", "--json", status=1).stdout)
     assert covered <= explored["transitions"]
     reduced = [event["test"] for event in told if event["event"] == "reduced"]
@@ -199,7 +199,7 @@ def test_what_happens_for_tools(models):
 
 
 def interrupted(testwright, *words):
-    """Begins a campaign, and interrupts it once it has made tests."""
+    """Starts a campaign, and interrupts it when it has made tests."""
     line = testwright.line("run", *words, "--json-lines")
     command = subprocess.Popen(
         line, cwd=testwright.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
@@ -214,7 +214,7 @@ def interrupted(testwright, *words):
     return json.loads(out.splitlines()[-1])["report"]
 
 
-def test_a_campaign_goes_on_where_it_was_stopped(models):
+def test_a_campaign_resumes_where_it_was_stopped(models):
     report = interrupted(models, "Pile", "PushPop", "--time", "1h", "--jobs", "2")
     assert report["interrupted"] and report["tests"] > 0
     stopped = shown(models)
@@ -225,7 +225,7 @@ def test_a_campaign_goes_on_where_it_was_stopped(models):
     ended = shown(models)
     assert ended["number"] == stopped["number"] and ended["state"] == "complete"
     assert ended["reached"] >= stopped["reached"]
-    # The models can be named, too.
+    # The models may also be named.
     interrupted(models, "Pile", "--time", "1h", "--jobs", "1")
     done = models("run", "Talk", "--resume", status=2)
     assert "there is no campaign of `Talk` to resume" in done.stderr
@@ -245,8 +245,8 @@ def test_workers_that_are_killed_are_replaced(models):
             ["ps", "-eo", "pid,ppid,args"], capture_output=True, text=True
         ).stdout.splitlines()[1:]
         rows = [row.split(None, 2) for row in listed]
-        nurseries = {row[0] for row in rows if row[1] == str(command.pid)}
-        workers = [int(row[0]) for row in rows if row[1] in nurseries]
+        servers = {row[0] for row in rows if row[1] == str(command.pid)}
+        workers = [int(row[0]) for row in rows if row[1] in servers]
         for worker in workers:
             try:
                 os.kill(worker, signal.SIGKILL)
@@ -291,7 +291,7 @@ def test_models_write_into_a_folder_of_their_own(testwright):
     assert (testwright.folder / "left.txt").exists()
 
 
-def test_a_model_that_copies_its_process_has_one_search(testwright):
+def test_a_model_that_forks_has_one_search(testwright):
     testwright.write(
         "Forks.py",
         "import os\nn = 0\ndef Fork():\n    global n\n    n = (n + 1) % 3\n    os.fork()\n"
@@ -312,7 +312,7 @@ def test_a_model_that_copies_its_process_has_one_search(testwright):
         ("", "Broken"),
     ],
 )
-def test_models_that_cannot_be_loaded_are_told_once(testwright, text, told):
+def test_models_that_cannot_be_loaded_are_reported_once(testwright, text, told):
     testwright.write("Broken.py", text)
     line = testwright.line("run", "Broken", "--jobs", 2, "--time", "5s")
     done = subprocess.run(line, cwd=testwright.folder, capture_output=True, text=True, timeout=120)
@@ -348,7 +348,7 @@ def test_names_of_many_alphabets(testwright):
 
 # With an implementation
 
-#: A counter, and something that is to count alike.
+#: A model of a counter, and an implementation of it.
 LIGHT = """\
 on = False
 presses = 0
@@ -384,7 +384,7 @@ def Reset():
     on, presses = False, 0
 """
 
-#: What the stepper does, and what is told of it.
+#: What the stepper does, and the report of it.
 WRONG = {
     "difference": ("on = not on", "difference from the model: it is "),
     "exception": (
@@ -403,7 +403,7 @@ WRONG = {
 
 @pytest.mark.soak(keep=3)
 @pytest.mark.parametrize("what", WRONG)
-def test_where_an_implementation_goes_wrong(testwright, what):
+def test_failures_of_an_implementation(testwright, what):
     code, told = WRONG[what]
     testwright.write("Light.py", LIGHT)
     testwright.write("Lamp.py", STEPPER.replace("{what}", code))
@@ -420,7 +420,7 @@ def test_where_an_implementation_goes_wrong(testwright, what):
         "replay", test, "--harness", "Light", "--stepper", "Lamp", "--step-timeout", "2s", status=1
     )
     assert "fails at step 3" in done.stdout
-    # The models alone have nothing against it, and do not think that it is fixed.
+    # The models alone accept the test, but do not report the failure as fixed.
     testwright("replay", test)
     done = testwright("run", "Light", "--time", "1s", "--jobs", 1)
     assert "Fixed" not in done.stdout
@@ -493,7 +493,7 @@ def Reset():
 
 
 @pytest.mark.parametrize("asynch", [False, True])
-def test_what_an_implementation_does_by_itself_is_no_step(testwright, asynch):
+def test_observed_actions_are_not_steps_of_a_saved_test(testwright, asynch):
     testwright.write("Messages.py", MESSAGES)
     testwright.write("Post.py", POST.format(asynch=asynch, wrong=0))
     words = ["--stepper", "Post", "--jobs", 1, "--seed", 1, "--length", 6]
@@ -502,7 +502,7 @@ def test_what_an_implementation_does_by_itself_is_no_step(testwright, asynch):
     testwright.write("Post.py", POST.format(asynch=asynch, wrong=2))
     done = testwright("run", "Messages", *words, "--tests", 20, status=1)
     assert "difference from the model: Deliver(7,), action not enabled" in done.stdout
-    # What comes in its own time need not come again, and then the test is kept as it was found.
+    # Asynchronous observations may not recur, and then the test is saved as it was found.
     saved = re.search(r"To see it again: testwright replay (\S+)", done.stdout).group(1)
     assert asynch or saved == "testwright-out/Messages/failure-1.test"
     kept = steps(testwright.folder, saved)
@@ -511,7 +511,7 @@ def test_what_an_implementation_does_by_itself_is_no_step(testwright, asynch):
         assert len(kept) == 2
 
 
-def test_a_stepper_that_cannot_be_used_is_told(models):
+def test_an_unusable_stepper_is_reported(models):
     models.write("Nothing.py", "def Reset(): pass\n")
     models.write("Wrong.py", "raise RuntimeError('no connection')\n")
     for stepper, told in [

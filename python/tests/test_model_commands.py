@@ -1,6 +1,6 @@
-"""Exploring models and checking them by scenarios, from the command line; and what becomes of bad input.
+"""Exploring models, checking them with scenarios, and bad input, on the command line.
 
-What a product of models is, and what its graph is, is tested elsewhere; here is what a person sees.
+Other files test products of models and their graphs; this one tests the output for users.
 """
 
 import json
@@ -13,7 +13,7 @@ from small_models import MODULES, module, write_modules
 
 @pytest.fixture
 def models(testwright):
-    """A folder with small models."""
+    """Writes small models to a folder."""
     write_modules(testwright)
     return testwright
 
@@ -86,7 +86,7 @@ Nothing is possible in state 4:
     )
 
 
-def test_what_was_found_as_json(models):
+def test_the_results_as_json(models):
     found = json.loads(models("explore", "Talk", "--json", status=1).stdout)
     assert (found["states"], found["transitions"], found["accepting"]) == (13, 14, 5)
     assert found["complete"] and found["frontier"] == 0
@@ -128,7 +128,7 @@ def test_the_graph_as_json(models):
     assert set(graph["dead_ends"]) <= set(graph["dead"])
 
 
-def test_a_scenario_that_goes_round_is_not_stuck(models):
+def test_a_cyclic_scenario_is_not_a_dead_end(models):
     models.write(
         "Never.py",
         "def On(): pass\ndef Off(): pass\n"
@@ -145,10 +145,10 @@ def test_a_scenario_that_goes_round_is_not_stuck(models):
     )
 
 
-def test_what_a_log_does_not_speak_of_may_happen_in_between(models):
+def test_actions_that_a_log_does_not_mention_may_happen_in_between(models):
     models.write("taken.jsonl", '{"action": "Pop"}\n{"action": "Pop"}\n')
     done = models("model", "check", "Pile", "--scenarios", "taken.jsonl")
-    # What came of a step is as open as what was pushed, so there are four ways to read it.
+    # The results of both steps are open, so the log has four readings.
     ways = [f"ok     taken.jsonl, run {way}: allowed\n" for way in range(4)]
     assert done.stdout == "".join(ways) + "4 scenarios, all as they should be\n"
     models.write("taken.jsonl", '{"action": "Pop", "result": 2}\n{"action": "Pop", "result": 1}\n')
@@ -159,13 +159,13 @@ def test_what_a_log_does_not_speak_of_may_happen_in_between(models):
     assert "not allowed" in done.stdout
 
 
-def test_where_the_code_of_a_model_raised(models):
+def test_exceptions_in_a_model_have_their_traceback(models):
     models.write(
         "Raises.py",
         "n = 0\ndef Go():\n    global n\n    n += 1\n    if n == 3: raise ValueError('three')\n"
         "state = ('n',)\nactions = (Go,)\n",
     )
-    # The traceback is that of the model.
+    # The traceback shows the code of the model.
     done = subprocess.run(
         models.line("explore", "Raises"), cwd=models.folder, capture_output=True, text=True
     )
@@ -220,7 +220,7 @@ def test_formulas(models, name):
     assert done.stdout.endswith(said), done.stdout
 
 
-def test_formulas_that_cannot_be_answered(models):
+def test_formulas_without_an_answer(models):
     done = models("explore", "Pile", "--ltl", "G {itms}", status=2)
     assert "error: `itms` cannot be evaluated: NameError: name 'itms' is not defined" in done.stderr
     assert "= help: it is a Python expression over the state variables of the models" in done.stderr
@@ -256,7 +256,7 @@ KINDS = {
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_processes_that_help_change_nothing(models, kind):
+def test_several_processes_give_the_same_result(models, kind):
     initial, after, steps = KINDS[kind]
     text = f"""\
 value = {initial}
@@ -273,14 +273,14 @@ domains = {{Change: {{"step": {steps!r}}}}}
     models.write("Kind.py", text)
     alone = models("explore", "Kind", "--jobs", 1, "--out", "FSM.py")
     one = (models.folder / "FSM.py").read_bytes()
-    helped = models("explore", "Kind", "--jobs", 2, "--out", "FSM.py")
-    assert helped.stderr == "", "no warning: they did help"
-    assert timeless(alone.stdout) == timeless(helped.stdout)
+    parallel = models("explore", "Kind", "--jobs", 2, "--out", "FSM.py")
+    assert parallel.stderr == "", "no warning: they did help"
+    assert timeless(alone.stdout) == timeless(parallel.stdout)
     assert (models.folder / "FSM.py").read_bytes() == one
     assert len(module(models, "FSM.py")["states"]) >= 15 or kind == "lists in tuples"
 
 
-def test_processes_help_with_products_and_within_limits(models):
+def test_several_processes_explore_products_and_obey_limits(models):
     for arguments in (
         ["Pile", "TwoOnly"],
         ["Switch", "Talk", "Pile"],
@@ -294,7 +294,7 @@ def test_processes_help_with_products_and_within_limits(models):
         assert written[0] == written[1] == written[2], arguments
 
 
-def test_processes_help_where_there_is_much_to_do(models):
+def test_several_processes_explore_a_large_model(models):
     models.write(
         "Tower.py",
         "tower = []\ndef Put(x): tower.append(x)\ndef Take(): return tower.pop()\n"
@@ -311,7 +311,7 @@ def test_processes_help_where_there_is_much_to_do(models):
 
 
 def test_states_that_hold_objects_are_explored_in_one_process(models):
-    # One state leads to the next, so that there is nothing to ask others about.
+    # Each state has one successor, so there is no work for other processes.
     done = models("explore", "Objects", "--jobs", 2)
     assert done.stderr == ""
     assert "Explored 21 states, 20 transitions" in done.stdout
@@ -359,8 +359,8 @@ def test_scenarios_that_a_model_should_allow_or_not(models):
     )
 
 
-def test_a_scenario_begins_where_the_model_begins_whatever_was_checked_before(models):
-    # This one leaves the pile with a number on it, which the next would like to find there.
+def test_every_scenario_starts_in_the_initial_state(models):
+    # This scenario leaves a number on the pile, which the next one must not find.
     models.write(
         "Stays.py",
         "def Push(): pass\ngraph = ((0, (Push, (2,), None), 1),)\ninitial = 0\naccepting = [1]\n",
@@ -432,7 +432,7 @@ def test_what_is_known_when_a_model_raises_is_written(models):
     assert len(found["graph"]) == 2 and found["frontier"] == [2]
 
 
-def test_what_models_print_comes_at_its_time(models):
+def test_output_of_models_is_in_order(models):
     done = models("model", "test", "Prints", "--runs", 1, "--seed", 1)
     printed = re.sub(r"(up to \d\n)+", "…\n", done.stdout)
     assert printed.startswith("imported\nSeed 1\nRun 0\n")

@@ -1,4 +1,4 @@
-"""`testwright conform`: whether a model allows what a log says."""
+"""`testwright conform`: checks a log against a model."""
 
 import pytest
 from small_models import write_modules
@@ -6,7 +6,7 @@ from small_models import write_modules
 
 @pytest.fixture
 def models(testwright):
-    """A folder with small models."""
+    """Writes small models to a folder."""
     write_modules(testwright)
     return testwright
 
@@ -102,7 +102,7 @@ def test_logs(models, name):
     assert done.stderr == ""
 
 
-def test_an_open_end_can_be_fine(models):
+def test_an_unfinished_log_can_be_allowed(models):
     models.write("log", '{"action": "Push", "arguments": [1]}\n')
     done = models("conform", "Pile", "--open-end", "log")
     assert done.stdout == "1 run, 1 step: the model allows all of it\n"
@@ -173,7 +173,7 @@ def test_logs_that_cannot_be_read(models, name):
     assert done.stdout == ""
 
 
-def test_a_log_that_is_not_there_or_no_text(models):
+def test_a_log_that_is_missing_or_not_text(models):
     assert models("conform", "Pile", "log", status=2).stderr == "error: there is no file `log`\n"
     (models.folder / "log").write_bytes(b"\xff\xfe")
     assert "is not UTF-8 text" in models("conform", "Pile", "log", status=2).stderr

@@ -1,11 +1,11 @@
-"""Models and steppers whose code ends the process or does not come back: every command survives, and names the step."""
+"""Models and steppers whose code ends the process or never returns: every command survives, and names the step."""
 
 import json
 import signal
 
 import pytest
 
-#: Its fourth step does something that can not be caught.
+#: A counter whose fourth step ends the process or hangs.
 COUNTS = """\
 import os, signal
 
@@ -27,7 +27,7 @@ state = ("number",)
 actions = (Up,)
 """
 
-#: What it does, and what is told of it.
+#: What the fourth step does, and the report of it.
 ENDS = {
     "crash": ("os.kill(os.getpid(), signal.SIGSEGV)", "the process was killed by SIGSEGV"),
     "exit": ("os._exit(7)", "the process exited with status 7"),
@@ -65,19 +65,19 @@ def models(testwright, ending):
         "graph three.test --svg three.svg",
     ],
 )
-def test_commands_for_tests_survive_and_tell_the_steps(models, ending, line):
+def test_commands_for_tests_survive_and_report_the_steps(models, ending, line):
     done = models(*line.split(), *PATIENT, status=2)
     title = "Hang" if ending == "hang" else "Crash"
     assert f"{title} after 3 steps: {ENDS[ending][1]}" in done.stdout
     assert "    Up()\n" * 3 in done.stdout
 
 
-def test_replay_survives_and_tells_the_step(models, ending):
+def test_replay_survives_and_reports_the_step(models, ending):
     done = models("replay", "three.test", *PATIENT, status=1)
     assert f"three.test: fails at step 3, Up(): {ENDS[ending][1]}" in done.stdout
 
 
-def test_an_exploration_survives_and_tells_the_state(models, ending):
+def test_an_exploration_survives_and_reports_the_state(models, ending):
     done = models("explore", "Counts", *PATIENT, status=2)
     assert ENDS[ending][1] in done.stdout
     assert "It was at state 3; with `--max 3` it ends before" in done.stdout
@@ -143,11 +143,11 @@ def test_a_stepper_that_kills_is_survived(testwright):
     )
 
 
-def test_who_asks_the_command_to_end_is_heard_even_if_the_model_is_deaf(testwright):
-    deaf = f"signal.signal(signal.SIGTERM, signal.SIG_IGN); {testwright.sign}\n        while True: pass"
+def test_sigterm_ends_the_command_even_if_the_model_ignores_it(testwright):
+    deaf = f"signal.signal(signal.SIGTERM, signal.SIG_IGN); {testwright.marker_code}\n        while True: pass"
     testwright.write("Counts.py", COUNTS.format(what=deaf))
     running = testwright.start("explore", "Counts", "--step-timeout", "10min")
-    testwright.wait_for_sign()
+    testwright.wait_for_marker()
     running.send_signal(signal.SIGTERM)
     _, err = running.communicate(timeout=600)
     assert running.returncode == 2

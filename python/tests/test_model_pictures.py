@@ -26,7 +26,7 @@ state = ("is_on",)
 actions = (On, Off)
 enablers = {On: (OnEnabled,), Off: (OffEnabled,)}
 """,
-    # A machine as somebody writes it, with all that DOT would stumble over.
+    # A hand-written machine with texts that DOT has to escape.
     "Wild": r"""
 def Say(): pass
 def Go(): pass
@@ -54,7 +54,7 @@ deadend = [3]
 finished = [4]
 runstarts = [0, 5]
 """,
-    # How far it is to the corner of a square. From a corner there is no way.
+    # Steps to the opposite corner of a square, which is unsafe and a dead end.
     "Square": """\
 x = y = 0
 SIZE = 3
@@ -91,7 +91,7 @@ def read(command, file):
 
 
 def texts(svg):
-    """All that is written in a picture. It has to be sound XML."""
+    """Parses a picture as XML. Returns all its texts."""
     return ["".join(one.itertext()) for one in xml.fromstring(svg).iter(f"{SVG}text")]
 
 
@@ -120,7 +120,7 @@ def test_a_machine_as_dot(models):
     assert read(models, "SwitchFSM.dot") == SWITCH_DOT
 
 
-def test_what_is_written_at_transitions_and_seen_by_pointing_can_be_chosen(models):
+def test_labels_and_tooltips_can_be_chosen(models):
     models("compat", "pma", "Switch")
     models("compat", "pmg", "SwitchFSM", "-l", "name", "-x", "-y", "-o", "sub.name")
     assert (
@@ -144,7 +144,7 @@ digraph sub {
     assert read(models, "SwitchFSM.dot") == SWITCH_DOT
 
 
-def test_texts_and_names_are_escaped_and_without_descriptions_there_is_nothing_to_point_at(models):
+def test_texts_are_escaped_and_states_without_descriptions_have_no_tooltips(models):
     models("compat", "pmg", "Wild", "-o", "not an identifier")
     assert (
         read(models, "not an identifier.dot")
@@ -196,7 +196,7 @@ def test_marks_are_colours_if_all_of_them_are_there(models):
 
 def test_the_viewer_explores_and_draws(models):
     done = models("compat", "pmv", "Switch")
-    # It says which commands it gives.
+    # It prints the commands that it runs.
     assert done.stdout == (
         "pma --maxTransitions 100 Switch\n"
         "2 states, 2 transitions, 2 accepting states, 0 unsafe states\n"
@@ -208,7 +208,7 @@ def test_the_viewer_explores_and_draws(models):
     assert len(runpy.run_path(str(models.folder / "SwitchFSM.py"))["graph"]) == 2
 
 
-def test_the_viewer_hands_all_numbers_on(models):
+def test_the_viewer_passes_all_options_on(models):
     done = models("compat", "pmv", "Switch", "-m", 0, "-o", "Nothing")
     assert done.stdout.splitlines()[:2] == [
         "pma --maxTransitions 0 --output Nothing Switch",
@@ -227,7 +227,7 @@ def test_the_viewer_hands_all_numbers_on(models):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="a script is not a program there")
-def test_the_viewer_has_other_kinds_drawn_by_graphviz(models, tmp_path, monkeypatch):
+def test_the_viewer_uses_graphviz_for_other_formats(models, tmp_path, monkeypatch):
     programs = tmp_path / "programs"
     programs.mkdir()
     monkeypatch.setenv("PATH", str(programs))
@@ -263,7 +263,7 @@ def test_models_are_drawn_in_every_way(models):
     assert not [text for text in texts(read(models, "s.svg")) if text.startswith(("On", "Off"))]
 
 
-def test_what_was_explored_is_drawn_the_same(models):
+def test_explore_and_graph_draw_the_same_picture(models):
     for machine, model in (("graph", "Square"), ("explore", "Square")):
         models(
             machine,
@@ -297,7 +297,7 @@ def test_a_machine_is_drawn_as_its_module_has_it(models):
     assert 'a "quoted" word' in written and r"back\\slash\nnew line" in written
 
 
-def test_unsafe_and_dead_states_are_seen(models):
+def test_unsafe_and_dead_states_are_marked(models):
     models("graph", "Square", "--svg", "s.svg", "--dot", "s.dot")
     dot = read(models, "s.dot")
     assert dot.count("fillcolor=red") == 1 and dot.count(" -> ") == 24

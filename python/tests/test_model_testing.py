@@ -1,4 +1,4 @@
-"""`testwright model test`: runs of models and of what they are models of, what is found, and what is written."""
+"""`testwright model test`: runs of models and implementations, failures, and written files."""
 
 import re
 import shutil
@@ -14,7 +14,7 @@ EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
 @pytest.fixture
 def models(testwright):
-    """A folder with small models."""
+    """Writes small models to a folder."""
     write_modules(testwright)
     return testwright
 
@@ -77,7 +77,7 @@ def test_a_bug_is_found_reduced_and_written(models, tmp_path_factory):
     number = told[1][9]
     assert told[1] == f"    Push({number},)\n    Push(2,)\n    Pop() / 2\n    Pop() / {number}\n"
 
-    # The suite fails as well, and so does the test, from anywhere.
+    # The suite and the test also fail, from any folder.
     suite = models.folder / "testwright-out/Pile/failure_1.py"
     done = models("model", "test", suite, "--stepper", "Forgetful", status=1)
     assert "Run 0, 4 steps, failed: the pile is empty\n1 run, 1 failed\n" in done.stdout
@@ -89,7 +89,7 @@ def test_a_bug_is_found_reduced_and_written(models, tmp_path_factory):
         alone.stdout
     )
 
-    # Until the bug is mended.
+    # They pass when the bug is fixed.
     models.write("Forgetful.py", MODULES["Forgetful"].replace("items.clear()  # the bug", "pass"))
     assert "1 run, none failed\n" in models("model", "test", suite, "--stepper", "Forgetful").stdout
     assert models(*line).stdout == "Seed 1\n30 runs, none failed\n"
@@ -97,7 +97,7 @@ def test_a_bug_is_found_reduced_and_written(models, tmp_path_factory):
     assert alone.returncode == 0 and "1 passed" in alone.stdout, alone.stdout
 
 
-def test_a_run_that_fails_can_be_left_as_it_is(models):
+def test_a_failing_run_can_be_kept_unreduced(models):
     line = (
         "model",
         "test",
@@ -120,7 +120,7 @@ def test_a_run_that_fails_can_be_left_as_it_is(models):
     assert not (models.folder / "testwright-out").exists()
 
 
-def test_a_suite_with_a_run_that_fails_is_written_with_its_number(models):
+def test_a_failing_run_of_a_suite_is_written_with_its_number(models):
     models.write(
         "Second.py",
         MODULES["PushPop"].replace("[(Push, (2,))", "[(Push, (1,)), (Pop, (), 1)], [(Push, (2,))"),
@@ -166,13 +166,13 @@ def test_a_stepper_that_hangs(models):
     assert "  |     time.sleep(60)\n" in done.stdout
 
 
-def test_a_stepper_that_answers_in_an_odd_way(models):
+def test_a_stepper_with_an_invalid_answer(models):
     done = models("model", "test", "Pile", "--stepper", "Odd", "--seed", 1, status=1)
     assert "Failure 1: stepper returned unhandled result: 7\n" in done.stdout
     assert "to 2 steps in " in done.stdout
 
 
-def test_different_failures_are_told_apart(models):
+def test_different_failures_are_distinguished(models):
     text = MODULES["Odd"].replace("return 7", "return 'something is wrong'")
     text = text.replace(
         "    if", "    if arguments == (2,):\n        return 'something is wrong'\n    if"
@@ -187,8 +187,8 @@ def test_different_failures_are_told_apart(models):
     assert (models.folder / "testwright-out/Pile/test_failure_2.py").is_file()
 
 
-def walked(fsm, runs):
-    """The transitions of a deterministic machine that runs go through."""
+def covered_by(fsm, runs):
+    """Returns the transitions of a deterministic machine that runs cover."""
     ways = {
         (before, action): (place, after)
         for place, (before, action, after) in enumerate(fsm["graph"])
@@ -210,7 +210,7 @@ def test_runs_that_cover_a_model(models, goal):
     fsm = module(models, "PileFSM.py")
     done = models("model", "test", "Pile", "--strategy", goal, "--suite", "Suite.py")
     runs = module(models, "Suite.py")["runs"]
-    ways = list(walked(fsm, runs))
+    ways = list(covered_by(fsm, runs))
     graph = fsm["graph"]
     used = {place for way in ways for place in way}
     pairs = {pair for way in ways for pair in zip(way, way[1:])}
@@ -240,12 +240,12 @@ def test_runs_that_cover_a_model(models, goal):
         assert "Run 0, 12 steps, reached accepting state\n" in done.stdout
     if goal == "shortest":
         assert {len(run) for run in runs} == {4}
-    # And the suite finds the bug.
+    # The suite finds the bug.
     done = models("model", "test", "Suite", "--stepper", "Forgetful", status=int(goal != "actions"))
     assert ("the pile is empty" in done.stdout) == (goal != "actions")
 
 
-def test_a_model_that_is_too_large_is_covered_as_far_as_was_looked(models):
+def test_a_large_model_is_covered_up_to_the_limit(models):
     done = models(
         "model", "test", "Pile", "--strategy", "transitions", "--max", 6, "--suite", "Suite.py"
     )
@@ -255,7 +255,7 @@ def test_a_model_that_is_too_large_is_covered_as_far_as_was_looked(models):
     assert re.match(r"\d+ runs? with \d+ steps covers? \d of \d transitions\n", done.stdout)
 
 
-def test_more_pairs_than_anybody_wants_are_refused(models):
+def test_too_many_pairs_are_refused(models):
     models.write(
         "Dense.py",
         "n = 0\ndef Go(k):\n    global n\n    n = k\n"
@@ -267,7 +267,7 @@ def test_more_pairs_than_anybody_wants_are_refused(models):
     models("model", "test", "Dense", "--strategy", "pairs", "--max", 1_000, "--suite", "Suite.py")
 
 
-def test_what_no_run_can_cover_is_named(models):
+def test_transitions_that_no_run_can_cover_are_reported(models):
     models.write(
         "Trap.py",
         "place = 'free'\ndef Fall(how):\n    global place\n    place = how\ndef Look(): return place\n"
@@ -307,7 +307,7 @@ def test_a_suite_is_written_and_played(models):
     assert done.stdout.count("reached accepting state") == 4, "all of them, whatever is asked for"
 
 
-def test_invariants_are_checked_unless_they_are_not(models):
+def test_invariants_are_checked_unless_switched_off(models):
     models.write(
         "Nothing.py", "def TestAction(name, arguments, expected): pass\ndef Reset(): pass\n"
     )
@@ -384,7 +384,7 @@ def test_replay(models):
     ]
 
 
-def test_replay_with_what_is_not_there(models):
+def test_replay_with_missing_names(models):
     models.write(
         "replay.py", "from testwright import models\nmodels.replay(['Nowhere'], 'Forgetful', [])\n"
     )
@@ -395,7 +395,7 @@ def test_replay_with_what_is_not_there(models):
     assert "RuntimeError: there is no module `Nowhere`" in done.stderr
 
 
-# Implementations that do not do the same twice: `examples/chunks`, with real threads and sockets
+# Nondeterministic implementations: `examples/chunks`, with real threads and sockets
 
 
 @pytest.fixture
@@ -405,7 +405,7 @@ def chunks(testwright):
     return testwright
 
 
-def test_a_peer_that_does_as_it_should_passes_with_every_seed(chunks):
+def test_a_correct_peer_passes_with_every_seed(chunks):
     line = ("model", "test", "Echo", "--stepper", "Stepper", "--timeout", "20s")
     assert chunks(*line, "--runs", 200, "--seed", 1).stdout == "Seed 1\n200 runs, none failed\n"
     for seed in range(2, 12):
@@ -413,13 +413,13 @@ def test_a_peer_that_does_as_it_should_passes_with_every_seed(chunks):
 
 
 WRONG_PEERS = {
-    # Who hangs up too early loses what was under way.
+    # This peer closes the connection too early and loses messages.
     "Hasty": (
         "0.3s",
         r"Closed\(\)",
         r"    Send\('\w+',\)\n    Close\(\)\n(    Receive\('\w+',\)  \(observed\)\n)*",
     ),
-    # Who says things twice needs just one to say.
+    # This peer repeats messages; one message is enough to show it.
     "Repeating": (
         "0.15s",
         r"Receive\('\w+',\)",
@@ -452,12 +452,12 @@ def test_a_wrong_peer_fails_and_the_run_is_reduced(chunks, peer):
         done.stdout,
     ), done.stdout
     assert "Failure 2" not in done.stdout, "the same with other letters is the same"
-    # What was written fails, too, though perhaps not at the first try.
+    # The written test also fails, though perhaps not at the first try.
     written = chunks.folder / "testwright-out/Echo/test_failure_1.py"
     alone = run_pytest(written, chunks.folder)
     assert alone.returncode == 1 and "action not enabled" in alone.stdout, alone.stdout
-    # And passes with a peer that does as it should.
+    # It passes with the correct peer.
     text = written.read_text(encoding="utf-8").replace(f'stepper="{peer}"', 'stepper="Stepper"')
-    chunks.write("testwright-out/Echo/test_mended.py", text)
-    alone = run_pytest(chunks.folder / "testwright-out/Echo/test_mended.py", chunks.folder)
+    chunks.write("testwright-out/Echo/test_repaired.py", text)
+    alone = run_pytest(chunks.folder / "testwright-out/Echo/test_repaired.py", chunks.folder)
     assert alone.returncode == 0, alone.stdout

@@ -1,4 +1,4 @@
-"""What the commands that were made for harnesses do with models."""
+"""The commands for harnesses, used with models."""
 
 import json
 import re
@@ -25,13 +25,13 @@ actions = (Up,)
 
 @pytest.fixture
 def models(testwright):
-    """A folder with small models."""
+    """Writes small models to a folder."""
     write_modules(testwright)
     return testwright
 
 
 def steps(models, file):
-    """The steps of a saved test."""
+    """Returns the steps of a saved test."""
     lines = (models.folder / file).read_text().splitlines()
     return [line for line in lines if not line.startswith("#")]
 
@@ -41,7 +41,7 @@ def search(models, *arguments, status=1):
 
 
 def raising(models, *arguments):
-    """What is told of a model that raises: its own traceback is shown."""
+    """Runs a command on a model that raises, which shows the model's own traceback."""
     done = subprocess.run(
         models.line(*arguments), cwd=models.folder, capture_output=True, text=True, timeout=60
     )
@@ -85,12 +85,12 @@ def test_an_exception_of_a_model_is_a_failure(models):
     assert steps(models, "testwright-out/RaisesAtThree/failure-1.test") == ["Up()", "Up()"]
 
 
-def test_an_exception_where_runs_begin_is_told(models):
+def test_an_exception_in_the_initial_state_is_reported(models):
     done = raising(models, "run", "Exits", "--seed", 1)
     assert "where runs begin, a model raises SystemExit: 0" in done.stderr
 
 
-def test_nothing_is_found_in_a_model_that_is_in_order(models):
+def test_nothing_is_found_in_a_correct_model(models):
     done = search(models, "Pile.py", status=0)
     assert "Pile.py: 2 action names; seed 1, 200 tests of up to 30 steps" in done.stdout
     assert "no failure found" in done.stdout
@@ -101,7 +101,7 @@ def test_models_are_composed(models):
     assert "no failure found" in done.stdout
     seen = {line for path in (models.folder / "kept").iterdir() for line in steps(models, path)}
     assert seen == {"Push(2,)", "Pop()"}
-    # Its one run cannot be: that is a dead end at once, or rather before the first step.
+    # Its only run is impossible: that is a dead end before the first step.
     done = search(models, "Pile", "PopFirst", status=0)
     assert "no action is enabled at the start" in done.stderr
 
@@ -120,7 +120,7 @@ def test_every_strategy_makes_tests_of_models(models, strategy):
     assert "Failure 1" in done.stdout
 
 
-def test_new_transitions_are_what_a_search_goes_after(models):
+def test_a_search_prefers_new_transitions(models):
     models.write(
         "Stairs.py",
         "n = 0\ndef Up():\n    global n\n    n += 1\ndef Down():\n    global n\n    n = 0\n"
@@ -153,13 +153,13 @@ def test_a_model_that_ends_its_process_is_survived(models):
     assert steps(models, "testwright-out/Crashes/failure-1.test") == ["Up()"] * 3
     done = models("replay", "testwright-out/Crashes/failure-1.test", status=1)
     assert "failure-1.test: fails at step 3, Up(): the process exited with status 7" in done.stdout
-    # Without workers it is survived, too, but nobody is left to reduce the test.
+    # Without workers the command also survives, but it cannot reduce the test.
     done = search(models, "Crashes", "--jobs", 0)
     assert "Crash after 3 steps: the process exited with status 7" in done.stdout
     assert steps(models, "testwright-out/Crashes/crash.test") == ["Up()"] * 3
 
 
-def test_what_was_found_in_english(models):
+def test_failures_in_english(models):
     models.write(
         "Stairs.py",
         "n = 0\ndef Up():\n    global n\n    n += 1\n"
@@ -173,7 +173,7 @@ def test_what_was_found_in_english(models):
     assert "Expected: the n is less than 2." in feature
 
 
-def test_a_model_that_never_comes_back_is_survived(models):
+def test_a_model_that_hangs_is_survived(models):
     models.write("Hangs.py", CRASHES.replace("os._exit(7)", "while True: pass"))
     done = search(models, "Hangs", "--step-timeout", "1s")
     assert "after 3 steps: hang: no end after 1s, last step `Up()`" in done.stdout
@@ -201,7 +201,7 @@ def test_a_model_that_never_comes_back_is_survived(models):
         "replay pile.test",
     ],
 )
-def test_what_makes_no_sense_is_refused_with_a_way_out(models, words):
+def test_invalid_requests_are_refused_with_advice(models, words):
     models.write("stack.tstl", "pool: <x> 1\n<x> := 1\n")
     models.write("pile.test", "# testwright test 1\n# harness: Gone.py\nPush(1,)\n")
     done = models(*words.split(), status=2)
@@ -214,7 +214,7 @@ def test_what_makes_no_sense_is_refused_with_a_way_out(models, words):
 
 @pytest.fixture
 def long_test(models):
-    """A failing test of the model `Talk`, and its file."""
+    """Saves a failing test of the model `Talk`."""
     lines = ["Ask()", "Answer('yes',)", "Ask()", "Answer('yes',)", "Ask()", "Answer('no',)"]
     models.write("long.test", "# testwright test 1\n# harness: Talk.py\n" + "\n".join(lines) + "\n")
     return "long.test"
@@ -235,7 +235,7 @@ def test_each_step_is_shown_with_the_state(models, long_test):
     assert "    → Talk = {'place': 'asked', 'tokens': 3}  (state)\n" in done.stdout
 
 
-def test_a_step_that_is_not_possible_is_skipped_and_one_that_never_is_is_unknown(models):
+def test_a_disabled_step_is_skipped_and_an_unknown_one_is_reported(models):
     models.write("skips.test", "# harness\nPop()\nPush(1,)\nPush(2,)\nPush(2,)\nPop()\n")
     done = models("replay", "skips.test", "--harness", "Pile")
     assert "step 1 skipped, not enabled: Pop()" in done.stdout
@@ -368,7 +368,7 @@ def test_actions_can_be_given_weights(models):
 
 @pytest.mark.parametrize("name", ["ActionNameCoverage", "StateCoverage"])
 @pytest.mark.parametrize("package", ["", "pymodel."])
-def test_a_strategy_may_use_those_that_come_with_the_tool(models, name, package):
+def test_a_strategy_may_use_the_built_in_ones(models, name, package):
     models.write(
         "Mine.py",
         f"from {package}{name} import SelectAction as usual\n"
@@ -379,7 +379,7 @@ def test_a_strategy_may_use_those_that_come_with_the_tool(models, name, package)
     assert (
         "Ask()" in done.stdout and "Answer('no',)" in done.stdout and "Spend()" not in done.stdout
     )
-    # A module of the user's own is used in its place.
+    # A module of the user takes precedence.
     models.write(f"{name}.py", "def SelectAction(possible): return None, None\n")
     done = models("model", "test", "Talk", "--strategy", name, *arguments)
     assert "0 steps" in done.stdout
@@ -388,7 +388,7 @@ def test_a_strategy_may_use_those_that_come_with_the_tool(models, name, package)
 # Oddities
 
 
-def test_what_is_not_put_back_is_told(models):
+def test_variables_that_are_not_restored_are_reported(models):
     models.write(
         "Aliases.py",
         "one = []\nother = one\ncalls = 0\nlog = []\n"
@@ -405,7 +405,7 @@ def test_what_is_not_put_back_is_told(models):
     assert "nothing is odd" in done.stdout
 
 
-def test_an_exception_in_a_reset_of_the_stepper_is_the_steppers(models):
+def test_an_exception_in_a_reset_is_attributed_to_the_stepper(models):
     models.write(
         "Stuck.py",
         "def TestAction(name, arguments, expected): pass\ndef Reset(): raise OSError('no')\n",
@@ -442,7 +442,7 @@ def test_an_exploration_survives_its_model(models):
 @pytest.mark.parametrize(
     "what", ["sys.exit(3)", "raise KeyboardInterrupt", "raise SystemExit('enough')"]
 )
-def test_what_is_known_is_told_when_a_model_exits(models, what):
+def test_known_states_are_reported_when_a_model_exits(models, what):
     models.write(
         "Leaves.py",
         f"import sys\nn = 0\ndef Up():\n    global n\n    n += 1\n    if n == 3: {what}\n"

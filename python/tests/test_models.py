@@ -1,7 +1,7 @@
-"""Models, composed and explored: the graphs must be those of the definitions, whatever the numbers of their states.
+"""Composition and exploration of models: the graphs must equal those of the definitions, up to the numbers of states.
 
-`models/reference.py` computes what is expected, slowly; `models/modules` has the models. Here is what comes of sound
-models; what was decided about odd ones is in `test_models_quirks.py`, steppers and bad input are in `models`.
+`models/reference.py` computes the expected graphs, slowly; `models/modules` has the models. This file tests ordinary
+models; special cases are in `test_models_quirks.py`, steppers and bad input in `models`.
 """
 
 import json
@@ -15,7 +15,7 @@ from models.folder import HERE, Folder, follow, graph_of
 
 @pytest.fixture
 def models(testwright):
-    """A folder with all models."""
+    """Copies all models to a folder."""
     return Folder(testwright)
 
 
@@ -23,7 +23,7 @@ def expected(models, *arguments):
     return json.loads(models.command.python(HERE / "reference.py", *arguments).stdout)
 
 
-# Complete explorations: the modules, and how many states and transitions there are, so that none of them is empty
+# Complete explorations: the modules, and the numbers of states and transitions, so that no graph is empty by mistake
 
 COMPLETE = {
     "a switch": ("Switch", 2, 2),
@@ -40,14 +40,14 @@ COMPLETE = {
     "a suite alone": ("PushSuite", 20, 14),
     "a suite and its model": ("PushSuite Stack", 17, 11),
     "sets, computed arguments, actions as a set": ("Populations", 8, 36),
-    "arguments from an object that is the state no more": ("Populations LiveDomain", 8, 16),
+    "arguments from an object that is no longer the state": ("Populations LiveDomain", 8, 16),
     "the same, configured first": ("LiveDomain Populations", 8, 16),
     "a protocol": ("AlternatingBit", 32, 70),
     "a protocol and a scenario": ("AlternatingBit OneMessage", 12, 16),
     "two users": ("Login", 5, 13),
     "some values together, configured": ("Login OneUser", 3, 4),
     "results in a scenario": ("Login LoginFirst", 4, 5),
-    "nothing is observed where nobody says so": ("Timer", 4, 3),
+    "nothing is observable by default": ("Timer", 4, 3),
     "what is observed is what a scenario offers": ("TimerEvents Timer", 6, 8),
     "a log of what was observed": ("TimerLog Timer TimerReset", 10, 7),
     "messages in pieces": ("Wire", 55, 118),
@@ -55,7 +55,7 @@ COMPLETE = {
     "state variables of all kinds": ("Shapes", 640, 7360),
     "several edges fit": ("Fork", 5, 7),
     "several edges fit in a product": ("Fork ForkUser", 5, 8),
-    "nothing said meets nothing said": ("Fork Open", 5, 5),
+    "open arguments in both": ("Fork Open", 5, 5),
     "three of them": ("Open Fork ForkUser", 5, 5),
     "unsafe states and dead ends": ("Counter", 6, 10),
     "the same twice counts once": ("Counter Counter", 6, 10),
@@ -67,7 +67,7 @@ COMPLETE = {
 
 
 @pytest.mark.parametrize("case", COMPLETE)
-def test_complete_explorations_are_those_of_the_definitions(models, case):
+def test_complete_explorations_equal_the_definitions(models, case):
     line, states, transitions = COMPLETE[case]
     said, fsm = models.analyze(*line.split())
     assert fsm["frontier"] == []
@@ -83,7 +83,7 @@ def test_complete_explorations_are_those_of_the_definitions(models, case):
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_random_models_are_explored_as_defined(models, seed):
+def test_random_models_equal_the_definitions(models, seed):
     chance = random.Random(seed)
     names = []
     for number in range(chance.choice([1, 2, 2, 3])):
@@ -115,7 +115,7 @@ def test_exploring_finds_the_same(models):
 def test_truncated_explorations_are_part_of_the_whole(models, line):
     _, whole = models.analyze(*line.split())
     wholly = graph_of(whole)
-    # By the first transition limit that is enough, everything is known.
+    # The first limit that is large enough gives the whole graph.
     total = len(whole["graph"])
     for most in (0, 1, 7, total - 1, total):
         said, fsm = models.analyze(*line.split(), most=most)
@@ -140,7 +140,7 @@ def test_truncated_explorations_are_part_of_the_whole(models, line):
             assert sorted(fsm["frontier"]) == waiting, most
 
 
-def test_without_room_for_a_transition_there_is_a_state(models):
+def test_a_limit_of_no_transitions_keeps_the_initial_state(models):
     said, fsm = models.analyze("Stack", most=0)
     assert said == "1 states, 0 transitions, 1 accepting states, 0 unsafe states\n"
     assert (list(fsm["states"]), fsm["frontier"], fsm["runstarts"]) == ([0], [0], [0])
@@ -149,7 +149,7 @@ def test_without_room_for_a_transition_there_is_a_state(models):
 # What is written
 
 
-def test_the_written_module_has_the_layout_of_the_ancestor(models):
+def test_the_written_module_has_the_layout_of_pymodel(models):
     models.analyze("Login", "OneUser")
     text = (models.path / "Found.py").read_text()
     assert text.startswith("\n# pma Login OneUser -m 100000 -o Found\n")
@@ -172,7 +172,7 @@ def test_the_written_module_has_the_layout_of_the_ancestor(models):
     )
     places = [text.index(part) for part in (comment, stubs, first, lists, graph)]
     assert places == sorted(places)
-    # By default it is called like the first module, also if that one only configures.
+    # By default it is named after the first module, even if that only configures.
     models.command("compat", "pma", "Depth", "Stack")
     assert (models.path / "DepthFSM.py").exists()
 
@@ -188,7 +188,7 @@ def test_a_written_module_is_the_same_model(models, line):
     assert graph_of(again) == graph_of({**fsm, "states": texts, "unsafe": []})
 
 
-# Runs that are determined by what is run
+# Deterministic runs
 
 
 SUITE_AND_STACK = """\
@@ -239,7 +239,7 @@ Test finished, completed 6 runs
 
 def test_a_suite_plays_all_its_runs(models):
     assert models.test("PushSuite", "Stack") == SUITE_AND_STACK
-    # Neither the number of runs nor cleanup changes that, nor who comes first.
+    # The number of runs, cleanup and the order of modules make no difference.
     assert models.test("Stack", "PushSuite", "-r", 2, "-c", 5) == SUITE_AND_STACK
     assert models.test("PushSuite") == SUITE_ALONE
     quiet = re.sub(r"^(Push|Pop)\(.*", r"\1", SUITE_ALONE, flags=re.MULTILINE)
@@ -286,7 +286,7 @@ def test_a_scenario_leads_through_a_model(models):
         ("-n 2 -c 2", 2, 2, "4, reached accepting state"),
         ("-n 2 -c 9", 2, 2, "4, reached accepting state"),
         ("-n 2 -c 9 UpDown", 2, 2, "4, reached accepting state"),
-        # A machine that does not say how to come to an end keeps others from it.
+        # A machine without cleanup actions prevents the cleanup of others.
         ("-n 2 -c 9 UpOnly", 2, 0, "2, ended in non-accepting state"),
         ("-n 2 -c 9 -e Down", 2, 0, "2, ended in non-accepting state"),
     ],
@@ -297,7 +297,7 @@ def test_cleanup_comes_to_an_end(models, options, ups, downs, end):
     assert printed == f"{steps}  0. Finished at step {end}\n"
 
 
-def test_where_a_run_may_end_nothing_is_cleaned_up(models):
+def test_no_cleanup_in_an_accepting_state(models):
     models.write(
         Idle="count = 0\ndef Wait(): pass\nstate = ('count',)\nactions = cleanup = (Wait,)\n"
     )
@@ -306,7 +306,7 @@ def test_where_a_run_may_end_nothing_is_cleaned_up(models):
     )
 
 
-# Runs that chance determines
+# Random runs
 
 
 @pytest.mark.parametrize(
@@ -331,7 +331,7 @@ def test_every_trace_is_a_path_and_a_seed_repeats(models, line):
     printed = {}
     for seed, hashes in ((5, "1"), (5, "2"), (6, "1")):
         done = models.run(*seeded, seed, PYTHONHASHSEED=hashes)
-        # A machine where a step may lead to several states is in all of them.
+        # A nondeterministic machine is in all possible states at once.
         assert follow(fsm, done.stdout) == 3
         printed[seed, hashes] = done.stdout
     assert printed[5, "1"] == printed[5, "2"]
@@ -385,12 +385,12 @@ def test_strategies_cover_what_they_say(models):
     printed = models.test("Fan", "-n", 10, "-g", "StateCoverage")
     gone = re.findall(r"Go\((\d),\)", printed)
     assert sorted(gone) == ["1", "2", "3", "4", "5"]
-    # What was covered in one run is not forgotten in the next.
+    # Coverage is kept between runs.
     printed = models.test("Fan", "-n", 2, "-r", 5, "-g", "StateCoverage")
     assert sorted(re.findall(r"Go\((\d),\)", printed)) == ["1", "2", "3", "4", "5"]
 
 
-def test_a_strategy_of_ones_own_sees_what_is_possible(models):
+def test_a_user_strategy_gets_the_possible_actions(models):
     printed = models.test("Stack", "PushPop", "-g", "Telling", "-r", 2)
     number = "'accepting': {}, 'statefilter': True, 'stateinvariant': True"
     no, yes = number.format(False), number.format(True)
@@ -404,7 +404,7 @@ def test_a_strategy_of_ones_own_sees_what_is_possible(models):
     assert f"\n4 {first}\nPush(2,)\n" in printed and yes not in printed
 
 
-def test_a_strategy_in_the_folder_counts_more(models):
+def test_a_strategy_in_the_folder_takes_precedence(models):
     models.write(StateCoverage="def SelectAction(possible):\n    return possible[-1][:2]\n")
     assert models.test("Fan", "-n", 3, "-g", "StateCoverage") == (
         "Go(5,)\nBack()\nGo(5,)\n  0. Finished at step 3, ended in non-accepting state\n"
@@ -418,7 +418,7 @@ def test_a_strategy_in_the_folder_counts_more(models):
     assert "there is no module `Nothing`" in done.stderr
 
 
-def test_options_are_read_as_the_ancestor_reads_them(models):
+def test_options_are_parsed_as_in_pymodel(models):
     plain = models.test("Stack", "-n", 4, "-s", 3, "-q")
     assert models.test("--nst", 4, "Stack", "--quiet", "--seed=3") == plain
     assert models.test("-qn4", "-s3", "Stack") == plain
@@ -437,7 +437,7 @@ def test_a_list_of_commands_is_run_and_compared(models):
         Tried="cases = [('Twice', 'pmt -n 2 -a Shift Shifting'), ('All', 'pma Shifting')]\n",
         Shifting="n = 0\ndef Shift():\n    global n\n    n = 1 - n\nstate = ('n',)\nactions = (Shift,)\n",
     )
-    # What it says itself comes last where nobody watches, as in all outputs that were ever kept.
+    # Without a terminal, its own lines come last, as in all reference outputs.
     printed = (
         "Shift()\nShift()\n  0. Finished at step 2, reached accepting state\n"
         "2 states, 2 transitions, 2 accepting states, 0 unsafe states\n"
@@ -446,7 +446,7 @@ def test_a_list_of_commands_is_run_and_compared(models):
     assert models.run("compat", "trun", "Tried").stdout == printed
     done = models.command("compat", "tdiff", "trun", "Tried", status=1)
     assert "error: there is no `Tried.ref` to compare with\n" in done.stderr
-    # Blanks do not count, words do.
+    # The comparison ignores blanks.
     (models.path / "Tried.ref").write_text(printed.replace(", ", ",  "), encoding="utf-8")
     assert models.run("compat", "tdiff", "trun", "Tried").stdout == ""
     assert (models.path / "Tried.log").read_text(encoding="utf-8") == printed
@@ -455,7 +455,7 @@ def test_a_list_of_commands_is_run_and_compared(models):
     assert "> 2 states, 3 transitions," in done.stdout
 
 
-def test_a_list_of_commands_that_is_none(models):
+def test_a_module_without_a_list_of_commands(models):
     done = models.command("compat", "trun", "Stack", status=1)
     assert "error: `Stack` has no list `cases` of pairs of texts\n" in done.stderr
     assert "Usage: trun" in models.run("compat", "trun").stdout

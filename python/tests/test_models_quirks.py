@@ -1,8 +1,7 @@
-"""Odd corners of composition and of the ancestor's tools, and what was decided about each.
+"""Special cases of composition and of PyModel's tools.
 
-First what comes of a scenario's step and what a model offers, one row of a table each. Then the oddities of the
-ancestor, by number: those that scripts count on are kept, the others do what was meant. Those of steppers (9 to 13
-and 19) are in `models/test_steppers.py`.
+First a table: a scenario's step, a model, and the steps of their product. Then PyModel's quirks, by number: those that
+scripts rely on are kept, the others are fixed. Those of steppers (9 to 13 and 19) are in `models/test_steppers.py`.
 """
 
 import subprocess
@@ -18,7 +17,7 @@ def models(testwright):
     return Folder(testwright)
 
 
-# A scenario's step, and what a model offers
+# A scenario's step and a model
 
 ONE_PARAMETER = """
 def A(x):
@@ -39,7 +38,7 @@ domains = {A: {"x": [1, 2]}}
 TABLE = {
     "the same arguments and result": ("(A, (1,), 'r')", "", ["A(1,) / 'r'"]),
     "no result is not any result": ("(A, (1,), None)", "", []),
-    "nothing said is anything": ("(A, (), None)", "enablers = {}", ["A(1,) / 'r'", "A(2,)"]),
+    "open arguments match all": ("(A, (), None)", "enablers = {}", ["A(1,) / 'r'", "A(2,)"]),
     "a result without arguments is no wildcard": ("(A, (), 'r')", "", []),
     "not in the domain": ("(A, (3,), None)", "", []),
     "not in the domain, but observable": ("(A, (3,), None)", "observables = [A]", ["A(3,)"]),
@@ -48,7 +47,7 @@ TABLE = {
 
 
 @pytest.mark.parametrize("row", TABLE)
-def test_what_a_scenario_and_a_model_can_do_together(models, row):
+def test_the_product_of_a_scenario_and_a_model(models, row):
     step, more, wanted = TABLE[row]
     models.write(
         Model=ONE_PARAMETER + more,
@@ -58,7 +57,7 @@ def test_what_a_scenario_and_a_model_can_do_together(models, row):
 
 
 def steps(models, *names):
-    """The steps that are possible at the start."""
+    """Returns the steps that are possible in the initial state."""
     _, fsm = models.analyze(*names)
     found = [step for before, step, _ in fsm["graph"] if before == 0]
 
@@ -69,7 +68,7 @@ def steps(models, *names):
     return sorted(text(*step) for step in found)
 
 
-def test_some_of_the_arguments_are_not_enough(models):
+def test_a_scenario_needs_all_arguments_or_none(models):
     models.write(
         Model="def A(x, y): pass\nstate = ()\nactions = (A,)\ndomains = {A: {'x': [1], 'y': 'x'}}\n",
         Scenario="from Model import A\ninitial, accepting = 0, [1]\ngraph = ((0, (A, (1,), None), 1),)\n",
@@ -88,7 +87,7 @@ def test_an_action_is_forbidden_or_not_known(models):
     assert steps(models, "Model", "Unaware") == ["A(1,) / 'r'", "B()", "C()"]
 
 
-# The oddities, by their numbers in the reference
+# PyModel's quirks, by number
 
 
 def test_1_a_model_needs_no_docstring(models):
@@ -112,7 +111,7 @@ def test_3_cases_without_parameters_are_one_case(models):
     assert steps(models, "Cases") == ["A()", "B()"]
 
 
-def test_4_arguments_that_nobody_gives(models):
+def test_4_actions_without_values_for_their_arguments(models):
     unguarded = "def A(x): pass\nstate = ()\nactions = (A,)\n"
     guarded = unguarded + "def AEnabled(x): return True\nenablers = {A: [AEnabled]}\n"
     models.write(Unguarded=unguarded, Guarded=guarded)
@@ -149,7 +148,7 @@ def test_6_every_edge_that_fits_is_followed(models):
     )
     _, fsm = models.analyze("Fork")
     assert sorted(after for before, _, after in fsm["graph"] if before == 0) == [1, 2, 3]
-    # After the first result it is open where it is: both ways lead on, and the last is known by what follows.
+    # After the first result, the machine is in two states; the next step decides between them.
     assert models.test("Fork", "-g", "Last") == (
         "A() / 1\nC()\n  0. Finished at step 2, no more actions enabled, reached accepting state\n"
     )
@@ -164,20 +163,20 @@ def test_7_the_result_is_that_of_the_model(models, names):
     assert popped and all(line.startswith("Pop() / ") for line in popped)
 
 
-def test_8_what_is_observed_is_known_by_its_name(models):
-    # `TimerEvents` has functions of its own.
+def test_8_observed_actions_are_matched_by_name(models):
+    # `TimerEvents` has its own functions.
     assert "Tick()" in models.test("Timer", "TimerEvents", "TwoSeconds", "-n", 2)
 
 
 def test_14_exit_status_and_missing_reset(models):
-    # The ancestor's commands end with 0 in both cases, and scripts count on it.
+    # PyModel's commands exit with 0 in both cases, and scripts rely on that.
     done = models.run("compat", "pmt", "Switch", "-n", 1, "-r", 2)
     assert done.stdout == (
         "PowerOn()\n  0. Finished at step 1, ended in non-accepting state\n"
         "No Reset function for model program Switch\n"
     )
     models.run("compat", "pmt", "Stack", "-n", 9, "-i", "StackStepper", STEPPER="text")
-    # Ours do not.
+    # The commands of Testwright do not.
     models.command("explore", "Counter", status=1)
 
 
@@ -232,7 +231,7 @@ def test_16_what_is_written_is_python(models):
     assert [action.__name__ for action in suite["actions"]] == ["states", "values", "<lambda>"]
     names = {step[0].__name__ for step in suite["testSuite"][0]}
     assert names == {"states", "values", "<lambda>"}
-    # An action of this list alone.
+    # An action that is only in this list.
     models.test("Single", "-n", 2, "-o", "Recorded")
     assert "\nactions = (A,)\n" in (models.path / "Recorded.py").read_text()
     assert models.test("Recorded") == (
@@ -263,7 +262,7 @@ def test_18_what_is_read_is_not_overwritten(models):
     assert {file.name: file.read_text() for file in models.path.glob("*.py")} == before
 
 
-def test_20_the_filter_is_for_what_is_chosen(models):
+def test_20_the_filter_applies_to_chosen_steps_only(models):
     models.write(
         Filtered="n = 0\ndef A():\n    global n\n    n += 1\ndef Seen():\n    global n\n    n += 5\n"
         "def StateFilter(): return 0 < n < 3\nstate = ('n',)\n"
@@ -272,7 +271,7 @@ def test_20_the_filter_is_for_what_is_chosen(models):
         "def TestAction(name, arguments, expected): queue.append(('Seen', ()))\n",
     )
     _, fsm = models.analyze("Filtered")
-    # The initial state is there although the filter does not let it in.
+    # The initial state is kept although the filter rejects it.
     assert [state["Filtered"]["n"] for state in fsm["states"].values()] == [0, 1, 2]
     assert models.test("Filtered", "-i", "Observing", "-n", 3) == (
         "A()\nSeen()\n  0. Success at step 2, no more actions enabled, reached accepting state\n"
@@ -304,8 +303,8 @@ def test_22_variables_are_copied_one_by_one_and_others_leak(models):
     assert "A() / 2\nA() / 4\n" in models.test("Aliases")
 
 
-def test_22_whoever_holds_the_state_sees_it_change_in_a_run_only(models):
-    # The first step of a run is tried on the very set that the configuration has taken for the domain.
+def test_22_a_reference_to_the_state_sees_changes_in_a_run_only(models):
+    # The first step of a run is tried on the same set that the configuration uses as a domain.
     _, fsm = models.analyze("Populations", "LiveDomain")
     removed = {step[1] for _, step, _ in fsm["graph"] if step[0].__name__ == "remove"}
     assert removed == {("ann",)}
@@ -316,7 +315,7 @@ def test_22_whoever_holds_the_state_sees_it_change_in_a_run_only(models):
     assert "remove('bob',)" in printed and "remove('ann',)" in printed
 
 
-def test_23_a_later_spelling_counts_more_and_this_is_told(models):
+def test_23_a_later_spelling_takes_precedence_with_a_warning(models):
     models.write(
         Spelled="n = 0\ndef A():\n    global n\n    n += 1\ndef state_filter(): return n < 3\n"
         "def Accepting(): return False\nstate = ('n',)\nactions = (A,)\n",
@@ -359,7 +358,7 @@ def test_26_modules_may_have_any_name(models, name):
 
 def test_26_but_not_those_that_python_needs(models):
     models.write(copy=(models.path / "Switch.py").read_text())
-    # The installed command; with `python -m`, Python itself would import the file.
+    # This runs the installed command: with `python -m`, Python itself would import the file.
     command = Path(sys.executable).parent / "testwright"
     done = subprocess.run(
         [command, "compat", "pma", "copy"], cwd=models.path, capture_output=True, text=True
@@ -377,12 +376,12 @@ def test_27_no_reset_is_needed_after_the_last_run(models):
         assert said == "3 states, 2 transitions, 1 accepting states, 0 unsafe states\n"
 
 
-def test_27_whether_there_is_a_reset_is_looked_at_before_the_first_run(models):
+def test_27_a_missing_reset_is_reported_before_the_first_run(models):
     models.write(
         Twice="from Switch import PowerOff, PowerOn\n"
         "testSuite = [[(PowerOn, ()), (PowerOff, ())], [(PowerOn, ())]]\n"
     )
-    # The lines are those of the ancestor, which finds out later; the warning comes before them.
+    # The lines are PyModel's, which notices the missing reset later; the warning comes before them.
     missing = "No Reset function for model program Switch\n"
     warning = "warning: `Switch` has no `Reset`, so there is only one run\n"
     for words in (["Switch", "-n", 1, "-r", 2], ["Switch", "-n", 1, "-r", 0], ["Twice", "Switch"]):
@@ -392,12 +391,12 @@ def test_27_whether_there_is_a_reset_is_looked_at_before_the_first_run(models):
     done = models.run("compat", "pmt", "Switch", "-n", 1, "-r", 1)
     assert "PowerOn()" in done.stdout and not done.stderr
     assert "Test finished" in models.test("Twice")
-    # Our own command puts the variables back instead.
+    # `testwright model test` restores the variables instead.
     done = models.command("model", "test", "Switch", "--runs", 2, "--steps", 2)
     assert "2 runs" in done.stdout
 
 
-def test_28_a_scenario_that_says_nothing_offers_nothing_to_observe(models):
+def test_28_open_arguments_of_a_scenario_offer_nothing_to_observe(models):
     models.write(
         Seen="n = 0\ndef Go(): pass\ndef Seen(x): pass\ndef is_known(x): return x == 7\n"
         "state = ('n',)\nactions = (Go, Seen)\nobservables = [Seen]\nenablers = {Seen: [is_known]}\n",

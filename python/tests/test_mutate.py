@@ -1,4 +1,4 @@
-"""Small changes of a program, and which of them its tests notice."""
+"""`testwright mutate`: mutation testing."""
 
 import json
 import os
@@ -108,7 +108,7 @@ def test_known_mutants_are_noticed_and_known_ones_survive(fare):
 
 
 def test_verdicts_are_those_of_a_changed_file(fare):
-    """What is told of mutants in memory is what happens if the file really is changed."""
+    """Checks that the verdicts on mutants in memory equal those on a changed file."""
     (fare / "tests/test_fare.py").write_text(
         "import unittest\nfrom fare import Ticket, rate\n\n\nclass Tests(unittest.TestCase):\n"
         "    def test_rate(self):\n        self.assertEqual(rate(6), 2)\n\n"
@@ -146,7 +146,7 @@ def test_a_sample_is_the_same_again(fare):
     assert verdicts(other).keys() != verdicts(first).keys()
 
 
-def test_the_report_for_people(fare):
+def test_the_text_report(fare):
     done = command(fare, "mutate", "--tests", "tests", "fare")
     assert "3 tests pass without any mutant" in done.stdout
     assert "fare.py:6:" in done.stdout
@@ -171,7 +171,7 @@ def test_generated_tests_are_what_is_run_by_default(tmp_path):
     for style in ("pytest", "unittest"):
         out = tmp_path / f"for_{style}"
         assert command(tmp_path, "generate", "--style", style, "--out", out.name).returncode == 0
-        # A test of somebody's own is not asked.
+        # A test that the user wrote is not run.
         with (out / "test_school.py").open("a") as file:
             file.write("\n\ndef test_mine():\n    assert False\n")
         report = mutate(tmp_path, "school")
@@ -267,7 +267,7 @@ def test_code_that_runs_on_import_is_changed_as_well(tmp_path):
     assert found[(2, "return x / 2")] == "noticed"
 
 
-def test_tests_that_fail_are_told(fare):
+def test_failing_tests_are_reported(fare):
     (fare / "tests/test_fare.py").write_text(TESTS.replace("== 6", "== 7"))
     done = command(fare, "mutate", "--tests", "tests")
     assert done.returncode == 2
@@ -289,7 +289,7 @@ def test_tests_that_fail_are_told(fare):
         (["--tests", "bad/test_bad.py"], "No module named 'nothing'"),
     ],
 )
-def test_what_cannot_be_done_is_said(fare, words, message):
+def test_impossible_requests_are_reported(fare, words, message):
     (fare / "empty").mkdir()
     (fare / "bad").mkdir()
     (fare / "bad/test_bad.py").write_text("import nothing\n")
@@ -302,7 +302,7 @@ def test_what_cannot_be_done_is_said(fare, words, message):
 
 @pytest.fixture
 def bare_python(fare):
-    """An interpreter that has no pytest."""
+    """Makes an interpreter without pytest."""
     hidden = fare / "hidden"
     hidden.mkdir()
     (hidden / "pytest.py").write_text("raise ImportError('not here')\n")
@@ -314,7 +314,7 @@ def bare_python(fare):
     return str(program)
 
 
-def test_an_interpreter_without_pytest_is_told(fare, bare_python):
+def test_an_interpreter_without_pytest_is_reported(fare, bare_python):
     done = command(fare, "mutate", "--tests", "tests", "--python", bare_python)
     assert done.returncode == 2
     assert "has no pytest" in done.stdout
@@ -348,7 +348,7 @@ def test_ctrl_c_leaves_nothing_behind(tmp_path):
         text=True,
     )
     until = time.monotonic() + 60
-    # The process that runs the tests, and the copy of it in which a test runs.
+    # The process that runs the tests, and its fork in which a test runs.
     while time.monotonic() < until and len(descendants(process.pid)) < 2:
         time.sleep(0.05)
     started = descendants(process.pid)
@@ -365,7 +365,7 @@ def test_ctrl_c_leaves_nothing_behind(tmp_path):
 
 
 def is_alive(number):
-    """Not one that has ended and is still listed because nobody has asked how."""
+    """Returns true if a process runs; a zombie does not count."""
     try:
         with open(f"/proc/{number}/stat") as file:
             return file.read().rpartition(")")[2].split()[0] != "Z"
@@ -374,7 +374,7 @@ def is_alive(number):
 
 
 def descendants(parent):
-    """The processes that a process has started, and those that these have started."""
+    """Returns the child processes of a process, and their child processes."""
     children = {}
     for name in os.listdir("/proc"):
         if name.isdigit():

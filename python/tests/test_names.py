@@ -1,4 +1,4 @@
-"""Every name that TSTL gives the methods of its generated class is there, or is missing for a reason."""
+"""Every method of TSTL's generated class exists, or is missing for a stated reason."""
 
 import ast
 import inspect
@@ -6,9 +6,9 @@ import re
 
 import pytest
 import testwright
-from testwright.sut import ANCESTOR_NAMES
+from testwright.sut import TSTL_NAMES
 
-#: By chapter of what users know: the names, as TSTL spells them.
+#: TSTL's names of methods, by chapter of its documentation.
 NAMES = {
     "stepping and choosing": """
         restart actions enabled safely check randomEnabled randomEnableds randomEnabledPred randomEnabledClassProbs
@@ -61,7 +61,7 @@ DELIBERATELY_ABSENT = {
     "verboseActionCould": TRACKING,
 }
 
-#: The arguments that users write, in their order. A method that takes more is fine, one that takes fewer is not.
+#: The arguments that users write, in their order. A method may take more, but not fewer.
 ARGUMENTS = """
     safely(action)
     randomEnabled(rgen, actFilter=None, enabledActs=None)
@@ -134,22 +134,22 @@ ALL = [name for names in NAMES.values() for name in names.split()]
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_a_name_is_there_or_missing_for_a_reason(name):
+def test_a_name_exists_or_is_missing_for_a_reason(name):
     assert hasattr(testwright.Sut, name) != (name in DELIBERATELY_ABSENT)
 
 
-def test_nothing_is_called_absent_that_nobody_misses():
+def test_only_names_of_tstl_are_listed_as_absent():
     assert set(DELIBERATELY_ABSENT) <= set(ALL)
     assert all(DELIBERATELY_ABSENT.values())
 
 
-def test_every_name_of_another_spelling_leads_to_a_method_of_ours():
-    for old, new in ANCESTOR_NAMES.items():
+def test_every_tstl_name_has_a_method():
+    for old, new in TSTL_NAMES.items():
         assert hasattr(testwright.Sut, new), f"{old} is to be {new}"
         assert old != new
 
 
-def test_every_method_has_words_about_it():
+def test_every_method_has_a_docstring():
     for name in set(ALL) - set(DELIBERATELY_ABSENT):
         assert inspect.getdoc(getattr(testwright.Sut, name)), name
 
@@ -166,7 +166,7 @@ def test_arguments_are_those_that_users_write(line):
         given = given[1:]
     for (argument, default), found in zip(wanted, given):
         assert found.name == argument
-        # What must be given there may be left out here.
+        # An argument that TSTL requires may be optional here.
         assert not default or found.default == ast.literal_eval(default), argument
     assert len(given) >= len(wanted)
 

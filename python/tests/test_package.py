@@ -18,7 +18,7 @@ def test_main_is_the_command_without_a_process(tmp_path):
     assert testwright.main(["check", str(tmp_path / "missing.tstl")]) == 2
 
 
-def test_the_stub_names_what_the_module_has():
+def test_the_stub_has_the_names_of_the_module():
     from testwright import _native
 
     stub = ast.parse(Path(testwright.__file__).with_name("_native.pyi").read_text())
@@ -31,7 +31,7 @@ def test_the_stub_names_what_the_module_has():
 
 
 def named(node):
-    """What a part of a stub names, names of its own aside."""
+    """Returns the public names that a part of a stub defines."""
     names = {
         part.target.id if isinstance(part, ast.AnnAssign) else part.name
         for part in node.body
@@ -40,7 +40,7 @@ def named(node):
     return {name for name in names if not name.startswith("_") or name.startswith("__")}
 
 
-def test_what_only_the_library_needs_is_loaded_when_it_is_asked_for():
+def test_library_modules_are_imported_on_first_use():
     program = (
         "import sys, testwright\n"
         "assert not {'testwright.sut', 'testwright.test'} & set(sys.modules)\n"
@@ -98,7 +98,7 @@ def test_the_stub_has_the_arguments_that_the_methods_have():
         assert written == real, method.name
 
 
-# Presses Ctrl-C just when the package is imported.
+# Sends Ctrl-C while the package is imported.
 IMPATIENT = """\
 import os, signal, sys
 
@@ -124,10 +124,10 @@ def test_ctrl_c_while_the_command_is_loaded_shows_no_traceback(tmp_path):
 
     done = run("-m", "testwright", "--version")
     assert (done.returncode, done.stdout, done.stderr) == (-signal.SIGINT, "", "")
-    # A program that uses the library decides for itself.
+    # A program that uses the library handles Ctrl-C itself.
     program = "try:\n    import testwright\nexcept KeyboardInterrupt:\n    print('stopped')"
     assert run("-c", program).stdout == "stopped\n"
-    # So does one that is itself started by `-m`, whatever its own package imports before it begins.
+    # So does a program that is started by `-m` and imports Testwright in its package.
     (tmp_path / "tool").mkdir()
     (tmp_path / "tool" / "__init__.py").write_text(program)
     (tmp_path / "tool" / "__main__.py").write_text("")

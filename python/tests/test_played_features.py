@@ -1,4 +1,4 @@
-"""`testwright feature` of tests, runs and suites: features that are red while the bug is there, without hand work."""
+"""`testwright feature` for tests, runs and suites: the features run as they are, and fail until the bug is fixed."""
 
 import pytest
 from feature_runners import read_by_all, run_behave, run_pytest_bdd
@@ -7,7 +7,7 @@ RUNNERS = ["behave", "pytest-bdd"]
 
 
 def verdicts(folder, runner, stem):
-    """Which scenarios of a feature pass."""
+    """Runs a feature. Returns whether each scenario passes."""
     if runner == "behave":
         results = run_behave(folder, f"{stem}.feature")
     else:
@@ -17,7 +17,7 @@ def verdicts(folder, runner, stem):
 
 
 def change(file, before, after):
-    """Does what somebody with an editor does."""
+    """Replaces a text in a file, as a user with an editor would."""
     text = file.read_text(encoding="utf-8")
     assert before in text, text
     file.write_text(text.replace(before, after), encoding="utf-8")
@@ -92,13 +92,13 @@ def test_a_failing_test_of_a_harness_runs(testwright, kind, runner):
     assert ("counterexample: scenarios" in done.stdout) == (runner == "pytest-bdd")
     folder = testwright.folder / "features"
     feature = folder / "failure-1.feature"
-    # It is the scenario that was shown when the failure was found, and nothing of this machine is in its steps.
+    # The scenario is the one that the search printed, and its steps have no paths of this machine.
     assert feature.read_text(encoding="utf-8") == told
     read_by_all(feature)
     steps = "".join(file.read_text(encoding="utf-8") for file in folder.rglob("*.py"))
     assert str(testwright.folder) not in steps
     assert verdicts(folder, runner, "failure-1") == [False]
-    # Another number in a sentence tests something else.
+    # Another number in a sentence makes another test.
     change(feature, before, after)
     assert verdicts(folder, runner, "failure-1") == [True]
     change(feature, after, before)
@@ -109,7 +109,7 @@ def test_a_failing_test_of_a_harness_runs(testwright, kind, runner):
     assert done.stdout == f"{test}: passes, so no feature is written\n"
 
 
-def test_lines_stay_where_they_are(testwright):
+def test_line_numbers_of_the_feature_are_kept(testwright):
     harness, wrong, _, _ = HARNESSES["a property"]
     testwright.write("shop.py", SHOP.format(methods=wrong))
     testwright.write("selling.tstl", harness)
@@ -171,7 +171,7 @@ def test_a_suite_runs(testwright, runner):
     folder = testwright.folder / "features"
     feature = folder / "visits.feature"
     read_by_all(feature)
-    # Each run begins where runs begin: nobody is logged in.
+    # Each run starts in the initial state: no user is logged in.
     assert verdicts(folder, runner, "visits") == [True, True]
     change(feature, 'with "ann" and "wrong"', 'with "ann" and "right"')
     assert verdicts(folder, runner, "visits") == [True, False]
@@ -230,7 +230,7 @@ def test_a_run_that_failed_and_a_suite_without_functions(testwright, runner):
     failed = "testwright-out/selling/failure_1.py"
     done = testwright("feature", failed, "--steps", runner, "--out", "features", status=2)
     assert "are nothing but names" in done.stderr and "`--stepper MODULE`" in done.stderr
-    # The implementation is wrong, and the model is right.
+    # The bug is in the implementation, not in the model.
     named = ("feature", failed, "--steps", runner)
     testwright(*named, "--stepper", "till_stepper", "--out", "features")
     testwright(*named, "--harness", "selling", "--out", "of-the-model")
@@ -293,7 +293,7 @@ def test_a_saved_test_of_an_implementation_runs(testwright, runner):
 
 
 def errors(folder, runner, stem):
-    """What the scenarios of a feature that fail say."""
+    """Runs a feature. Returns the messages of the failing scenarios."""
     if runner == "behave":
         results = run_behave(folder, f"{stem}.feature")
     else:
@@ -316,7 +316,7 @@ accepting = ["open"]
 @pytest.mark.soak(keep=1)
 @pytest.mark.parametrize("runner", RUNNERS)
 def test_a_dead_end_runs(testwright, runner):
-    """A machine beside the model says when there is nothing left to do: the steps follow its states."""
+    """Covers a dead end of a model and a machine: the steps track the machine's state."""
     testwright.write("selling.py", SELLING.replace("(Add, Total)", "(Add,)"))
     testwright.write("doors.py", DOORS)
     testwright("run", "selling", "doors", "--seed", "1", "--tests", "20", "--no-store", status=1)
@@ -327,7 +327,7 @@ def test_a_dead_end_runs(testwright, runner):
     assert "Then something is possible, or the run may end here\n" in feature.read_text()
     [error] = errors(folder, runner, "failure-1")
     assert "nothing is possible, and no run may end here: {'total': " in error, error
-    # The machine has no such edge.
+    # The machine has no edge for this step.
     change(feature, 'And I call "add" with 7', 'And I call "add" with 1')
     [error] = errors(folder, runner, "failure-1")
     assert "the models do not allow Add(1) here" in error, error
@@ -342,7 +342,7 @@ def test_a_dead_end_runs(testwright, runner):
 @pytest.mark.soak(keep=1)
 @pytest.mark.parametrize("runner", RUNNERS)
 def test_an_error_in_the_code_of_a_model_runs(testwright, runner):
-    """It shows when the models are asked what is possible after the last step."""
+    """Covers an error that occurs when the models compute the steps after the last one."""
     wrong = SELLING.replace("return total < 20", "return 20 // (total - 7) < 20")
     testwright.write("selling.py", wrong)
     testwright("run", "selling", "--seed", "1", "--tests", "20", "--no-store", status=1)
@@ -350,7 +350,7 @@ def test_an_error_in_the_code_of_a_model_runs(testwright, runner):
     testwright("feature", test, "--steps", runner, "--out", "features", status=1)
     folder = testwright.folder / "features"
     [error] = errors(folder, runner, "failure-1")
-    # behave shows what was raised, but does not write it into its report.
+    # behave prints the exception, but does not write it to its report.
     assert "ZeroDivisionError" in error or runner == "behave"
     testwright.write("selling.py", SELLING)
     assert verdicts(folder, runner, "failure-1") == [True]
@@ -366,8 +366,8 @@ HANGS = {
 @pytest.mark.soak(keep=2)
 @pytest.mark.parametrize("runner", RUNNERS)
 @pytest.mark.parametrize("kind", HANGS)
-def test_a_step_without_an_end_runs(testwright, kind, runner):
-    """The step is done in a copy of the runner's process, which has a limited time."""
+def test_a_step_that_hangs_or_exits_runs(testwright, kind, runner):
+    """Covers a step that hangs or exits: it runs in a fork of the runner's process, with a time limit."""
     does, says = HANGS[kind]
     testwright.write("shop.py", SHOP.format(methods=HARNESSES["a reference"][2]))
     head = "def TestAction(name, arguments, expected):\n"
@@ -391,7 +391,7 @@ def test_a_step_without_an_end_runs(testwright, kind, runner):
 @pytest.mark.soak(keep=1)
 @pytest.mark.parametrize("runner", RUNNERS)
 def test_a_run_that_ends_the_process_runs(testwright, runner):
-    """Who watches the process tells what was done until then."""
+    """Checks that the supervisor reports the steps before the process ended."""
     testwright.write("shop.py", SHOP.format(methods=HARNESSES["a reference"][2]))
     head = "def TestAction(name, arguments, expected):\n"
     ends = (
@@ -467,7 +467,7 @@ RIGHT = "words = []\n\ndef send(word):\n    words.append(word)\n"
 @pytest.mark.parametrize("runner", RUNNERS)
 @pytest.mark.parametrize("is_asynchronous", [True, False])
 @pytest.mark.parametrize("kind", WIRES)
-def test_what_an_implementation_does_by_itself_runs(testwright, kind, is_asynchronous, runner):
+def test_observed_actions_run(testwright, kind, is_asynchronous, runner):
     testwright.write("wire.py", WIRES[kind])
     stepper = LINE_STEPPER.replace("IS_ASYNCHRONOUS", str(is_asynchronous))
     testwright.write("line_stepper.py", stepper)
@@ -489,7 +489,7 @@ def test_what_an_implementation_does_by_itself_runs(testwright, kind, is_asynchr
         assert wrong in error, error
     testwright.write("wire.py", RIGHT)
     assert verdicts(folder, runner, "failure_1") == [True]
-    # The suite has the same steps; only the model knows which of them the implementation takes by itself.
+    # The suite has the same steps; only the model knows which of them are observed.
     named = ("feature", "testwright-out/line/failure_1.py", "--harness", "line")
     testwright(*named, "--stepper", "line_stepper", "--steps", runner, "--out", "suite")
     assert verdicts(testwright.folder / "suite", runner, "failure_1") == [True]
@@ -497,7 +497,7 @@ def test_what_an_implementation_does_by_itself_runs(testwright, kind, is_asynchr
 
 @pytest.mark.soak(keep=1)
 @pytest.mark.parametrize("runner", RUNNERS)
-def test_what_is_observed_during_a_saved_test_is_told(testwright, runner):
+def test_observed_actions_of_a_saved_test_are_in_the_feature(testwright, runner):
     twice = "words = []\n\ndef send(word):\n    words.extend(word * (1 + (word == 'b')))\n"
     testwright.write("wire.py", twice)
     testwright.write("line_stepper.py", LINE_STEPPER.replace("IS_ASYNCHRONOUS", "False"))
@@ -515,7 +515,7 @@ def test_what_is_observed_during_a_saved_test_is_told(testwright, runner):
         '    And "receive" with "b" does not happen\n'
     )
     assert verdicts(folder, runner, "failure-1") == [False]
-    # With the other word all is well. What does not happen cannot be changed: nothing may happen that is not allowed.
+    # The other word passes. The last line needs no edit: no other observation is allowed.
     changed = told.replace('send" with "b"', 'send" with "a"')
     feature.write_text(changed.replace('with "b" happens\n    And', 'with "a" happens\n    And'))
     assert verdicts(folder, runner, "failure-1") == [True]
@@ -559,7 +559,7 @@ def test_wrong_answers_of_an_implementation_run(testwright, runner):
     assert verdicts(folder, runner, "failure_1") == [True]
 
 
-def test_steps_do_not_know_what_was_left_out(testwright):
+def test_steps_cannot_be_written_with_excluded_actions(testwright):
     testwright.write("selling.py", SELLING)
     left_out = ("--explain", "--steps-for", "behave", "--exclude", "Total")
     done = testwright("model", "test", "selling", *left_out, status=2)

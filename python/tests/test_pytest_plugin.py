@@ -15,7 +15,7 @@ PASSING = FAILING.replace("stack0.top()", "int0 = 1")
 
 
 class Pytest:
-    """Runs pytest in a folder, and counts what it says."""
+    """Runs pytest in a folder, and counts the outcomes."""
 
     def __init__(self, command):
         self.command = command
@@ -40,7 +40,7 @@ def project(testwright):
     return Pytest(testwright)
 
 
-def test_only_folders_that_are_named_are_collected(project):
+def test_only_configured_folders_are_collected(project):
     project.write("elsewhere/other.tstl", "pool: <x> 1\n<x> := 1\n")
     out = project("--collect-only", "-q")
     assert "checks/stack.tstl::search" in out and "checks/sound.tstl::search" in out
@@ -49,7 +49,7 @@ def test_only_folders_that_are_named_are_collected(project):
     assert "1 passed" in project("elsewhere/other.tstl"), "a file that is named is wanted"
 
 
-def test_nothing_is_collected_unless_somebody_asks(project):
+def test_nothing_is_collected_by_default(project):
     project.write("pyproject.toml", "")
     project("--collect-only", "-q", status=5)
 
@@ -91,7 +91,7 @@ def test_work_is_shared_by_several_processes(project):
     assert "[gw0]" in out and "[gw1]" in out
 
 
-def test_a_harness_with_errors_fails_in_its_own_words(project):
+def test_a_harness_with_errors_fails_with_its_own_message(project):
     project.write("checks/bad.tstl", "pool: <x> 2\n<y> := 3\n")
     out = project("checks/bad.tstl", status=1)
     assert "error[unknown-pool]: no pool named `<y>`" in out

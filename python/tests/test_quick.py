@@ -1,4 +1,4 @@
-"""`testwright quick`: a few short tests that reach what many long ones reach."""
+"""`testwright quick`: a few short tests that cover what many long ones cover."""
 
 import os
 import shutil
@@ -16,7 +16,7 @@ def names_in(folder):
 
 
 def reached(command, folder, harness, status=0):
-    """The ways from line to line that the tests in a folder take."""
+    """Returns the arcs that the tests in a folder cover."""
     command(
         *["regress", folder, "--harness", harness, "--coverage-report", "data:reached"],
         status=status,
@@ -26,7 +26,7 @@ def reached(command, folder, harness, status=0):
     return {(Path(file).name, *arc) for file in data.measured_files() for arc in data.arcs(file)}
 
 
-def test_the_suite_reaches_what_the_tests_reach(testwright):
+def test_the_suite_covers_what_the_tests_cover(testwright):
     for name in ["avl.py", "avl.tstl"]:
         shutil.copy(AVL / name, testwright.folder)
     search = ["avl.tstl", "--seed", "3", "--tests", "40"]
@@ -44,7 +44,7 @@ def test_the_suite_reaches_what_the_tests_reach(testwright):
     assert reached(testwright, "again", "avl.tstl") == reached(testwright, "kept", "avl.tstl")
 
 
-def test_no_test_can_be_left_out(testwright):
+def test_every_test_of_the_suite_is_needed(testwright):
     testwright("quick", "sound.tstl", "--seed", "1", "--tests", "20", "--out", "suite")
     everything = reached(testwright, "suite", "sound.tstl")
     names = names_in(testwright.folder / "suite")
@@ -56,7 +56,7 @@ def test_no_test_can_be_left_out(testwright):
         path.write_text(text, encoding="utf-8")
 
 
-def test_each_says_what_it_is_for(testwright):
+def test_each_test_states_its_purpose(testwright):
     testwright("quick", "sound.tstl", "--seed", "1", "--tests", "20")
     text = (testwright.folder / "testwright-out/sound-quick/quick-1.test").read_text()
     assert "# harness: sound.tstl\n# seed: 1\n# for: stack.py:" in text
@@ -85,7 +85,7 @@ def test_a_test_of_the_suite_may_fail(testwright):
     assert text.endswith("\nstack0 = stack.Stack()\nstack0.top()\n")
 
 
-def test_tests_pass_where_they_can(testwright):
+def test_passing_tests_are_preferred(testwright):
     done = testwright("quick", "stack.tstl", "--seed", "1", "--tests", "50", "--out", "suite")
     assert "made (seed 1)" in done.stdout
     testwright("regress", "suite", "--harness", "stack.tstl")
@@ -100,7 +100,7 @@ def test_files_of_an_earlier_call_are_replaced(testwright):
     assert {"mine.test", "quick-x.test"} < set(names)
 
 
-def test_what_cannot_be_done(testwright):
+def test_impossible_requests(testwright):
     (testwright.folder / "empty").mkdir()
     done = testwright("quick", "sound.tstl", "--from", "empty", status=2)
     assert "there are no tests to replay" in done.stderr
@@ -122,12 +122,12 @@ def test_a_folder_that_cannot_be_written_to(testwright):
     assert "cannot write to the folder `locked`" in done.stderr
 
 
-def test_interrupted_it_writes_what_it_has(testwright):
+def test_ctrl_c_writes_the_suite_so_far(testwright):
     pop = "    def pop(self):\n"
     text = (testwright.folder / "stack.py").read_text()
-    testwright.write("stack.py", text.replace(pop, f"{pop}        {testwright.sign}\n"))
+    testwright.write("stack.py", text.replace(pop, f"{pop}        {testwright.marker_code}\n"))
     process = testwright.start("quick", "sound.tstl", "--time", "1h", "--out", "suite")
-    testwright.wait_for_sign(100)
+    testwright.wait_for_marker(100)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=600)
     assert process.returncode == 0, err

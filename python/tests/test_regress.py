@@ -32,7 +32,7 @@ def test_failures_are_shown_and_counted(suite):
     assert done.stdout.splitlines()[-1].endswith(": 1 failed")
 
 
-def test_broken_tests_do_not_keep_others_from_running(suite):
+def test_broken_tests_do_not_stop_the_others(suite):
     suite.write("saved/0.test", UNKNOWN)
     suite.write("saved/1.test", FAILING)
     done = suite("regress", "saved", "--harness", "stack.tstl", status=2)
@@ -61,8 +61,8 @@ def test_coverage_of_a_suite(suite):
     assert "stack.py" in done.stdout
 
 
-def test_what_loading_reaches_counts(suite):
-    # No test runs a module again that the harness does not import itself.
+def test_coverage_of_module_loading_counts(suite):
+    # Tests do not reload a module that the harness does not import itself.
     suite.write("below.py", "LIMIT = 3\n\n\ndef unused():\n    pass\n")
     suite.write("stack.py", "import below\n\n" + (suite.folder / "stack.py").read_text())
     for command in ["regress", "replay"]:

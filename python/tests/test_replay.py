@@ -48,13 +48,13 @@ def test_the_harness_that_a_test_notes_is_found(saved):
     saved.write("kept/three.test", noting.format("../elsewhere/stack.tstl"))
     done = saved("regress", "kept")
     assert "3 tests" in done.stdout and "all pass" in done.stdout
-    # A path that leads out of the folders above says no more than its name.
+    # Of a path outside the parent folders, only the name is used.
     saved.write("outside/evil.tstl", "@import os\nos._exit(7)\n")
     saved.write("kept/inner/four.test", noting.format("../../outside/evil.tstl"))
     done = saved("replay", "kept/inner/four.test", status=2)
     assert "there is no harness `../../outside/evil.tstl` beside the test" in done.stderr
     assert "help: name the harness, or the model, with `--harness FILE`" in done.stderr
-    # Several harnesses are near, and this test does not say which.
+    # There are several harnesses nearby, and this test names none.
     done = saved("replay", "passing.test", status=2)
     assert "the test `passing.test` does not say which harness it belongs to" in done.stderr
     (saved.folder / "sound.tstl").unlink()
@@ -86,7 +86,7 @@ def test_verbose(saved):
     assert done.stdout.endswith("loud.test: passes (6 steps)\n")
 
 
-def test_unknown_steps_are_all_told(saved):
+def test_all_unknown_steps_are_reported(saved):
     saved.write("odd.test", "int0 = 3\nstack1 = stack.Stakc()\nstack0.push(int0)\nnonsense\n")
     for command in ("replay", "reduce", "standalone"):
         done = saved(command, "odd.test", "--harness", "stack.tstl", status=2)
@@ -155,11 +155,11 @@ def test_standalone_to_standard_output(saved):
 
 @pytest.mark.parametrize("command", ["replay", "reduce"])
 def test_ctrl_c(saved, command):
-    saved.write("slow.py", f"import time\ndef f():\n    {saved.sign}\n    time.sleep(600)\n")
+    saved.write("slow.py", f"import time\ndef f():\n    {saved.marker_code}\n    time.sleep(600)\n")
     saved.write("slow.tstl", "@import slow\n\npool: <x> 1\n<x> := slow.f()\n")
     saved.write("slow.test", "x0 = slow.f()\n")
     running = saved.start(command, "slow.test", "--harness", "slow.tstl")
-    saved.wait_for_sign()
+    saved.wait_for_marker()
     running.send_signal(signal.SIGINT)
     out, err = running.communicate(timeout=600)
     assert running.returncode == 2
@@ -170,7 +170,7 @@ def test_ctrl_c(saved, command):
 
 @pytest.fixture
 def wandering(saved):
-    """The system goes elsewhere as soon as it is imported, and again at each call."""
+    """Writes a system that changes the current folder on import and on each call."""
     (saved.folder / "elsewhere").mkdir()
     text = (saved.folder / "stack.py").read_text()
     away = "import os, pathlib\ndef away(): os.chdir(pathlib.Path(__file__).resolve().parent / 'elsewhere')\naway()\n"
@@ -194,7 +194,7 @@ def test_the_system_may_change_the_current_folder(wandering):
     assert list((wandering.folder / "elsewhere").iterdir()) == []
 
 
-def test_of_many_unknown_steps_the_first_are_told(saved):
+def test_only_the_first_of_many_unknown_steps_are_reported(saved):
     saved.write("other.test", "int7 = 3\n" * 50_000)
     done = saved("replay", "other.test", "--harness", "stack.tstl", status=2)
     assert done.stderr.count("error[unknown-step]") == 20
@@ -225,9 +225,9 @@ def test_a_test_is_not_overwritten_by_its_python_file_but_by_its_reduction(saved
     assert (saved.folder / "long.test").read_text().endswith("= stack.Stack()\nstack0.top()\n")
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="a folder that nobody can write to")
+@pytest.mark.skipif(sys.platform != "linux", reason="a folder that cannot be written to")
 @pytest.mark.parametrize("command", ["reduce", "normalize", "standalone"])
-def test_an_output_that_cannot_be_written_is_noticed_beforehand(saved, command):
+def test_an_unwritable_output_is_reported_before_any_work(saved, command):
     words = ("long.test", "--harness", "stack.tstl", "-o", "/proc/short.test")
     done = saved(command, *words, status=2)
     assert "error: cannot write `/proc/short.test`: " in done.stderr
@@ -235,7 +235,7 @@ def test_an_output_that_cannot_be_written_is_noticed_beforehand(saved, command):
     assert done.stdout == ""
 
 
-def test_an_output_without_a_folder_is_noticed_beforehand(saved):
+def test_an_output_without_a_folder_is_reported_before_any_work(saved):
     for command in ("reduce", "standalone"):
         done = saved(command, "long.test", "--harness", "stack.tstl", "-o", "no/x", status=2)
         assert "cannot write `no/x`: its folder does not exist" in done.stderr
@@ -255,9 +255,9 @@ def test_a_dash_is_standard_output(saved):
 
 
 def test_ctrl_c_while_the_system_is_imported(saved):
-    saved.write("stack.py", f"import time\n{saved.sign}\ntime.sleep(600)\n")
+    saved.write("stack.py", f"import time\n{saved.marker_code}\ntime.sleep(600)\n")
     running = saved.start("replay", "passing.test", "--harness", "stack.tstl")
-    saved.wait_for_sign()
+    saved.wait_for_marker()
     running.send_signal(signal.SIGINT)
     out, err = running.communicate(timeout=600)
     assert (running.returncode, out, err) == (2, "", "interrupted\n")
@@ -270,7 +270,7 @@ def test_ctrl_c_while_the_system_is_imported(saved):
         ("os._exit(0)", "the process exited with status 0"),
     ],
 )
-def test_a_test_that_ends_the_process_is_told_of(testwright, fatal, words):
+def test_a_test_that_ends_the_process_is_reported(testwright, fatal, words):
     testwright.write("fatal.tstl", f"@import os\n\npool: <x> 1\n<x> := 1\n{fatal}\n")
     testwright.write("fatal.test", f"x0 = 1\n{fatal}\n")
     done = testwright("replay", "fatal.test", "--harness", "fatal.tstl", status=1)

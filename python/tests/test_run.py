@@ -54,7 +54,7 @@ def test_nothing_found(testwright):
 
 
 @pytest.mark.parametrize("strategy", ["auto", "random"])
-def test_a_number_of_steps_is_kept_to(testwright, strategy):
+def test_the_number_of_steps_is_exact(testwright, strategy):
     arguments = ("run", "sound.tstl", "--steps", "1234", "--strategy", strategy)
     done = testwright(*arguments, "--seed", "1")
     assert ", 1,234 steps in all\n" in done.stdout.splitlines(keepends=True)[0]
@@ -196,7 +196,7 @@ def test_an_earlier_run_is_kept_until_something_is_found(testwright):
     assert notes.exists()
 
 
-def test_a_folder_that_cannot_be_written_is_noticed_beforehand(testwright):
+def test_an_unwritable_folder_is_reported_before_any_work(testwright):
     testwright.write("blocked", "a file")
     for place in ("blocked", "blocked/deeper"):
         done = testwright("run", "stack.tstl", "--out", place, "--time", "1h", status=2)
@@ -206,7 +206,7 @@ def test_a_folder_that_cannot_be_written_is_noticed_beforehand(testwright):
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="nothing is read-only for root")
-def test_a_read_only_folder_is_noticed_beforehand(testwright):
+def test_a_read_only_folder_is_reported_before_any_work(testwright):
     folder = testwright.folder / "locked"
     folder.mkdir(mode=0o500)
     done = testwright("run", "stack.tstl", "--out", "locked", status=2)
@@ -218,7 +218,7 @@ DEAF = """while True:
         try:
             while True: sum(range(99))
         except: pass"""
-# A loop in C that never asks whether there is a signal.
+# A loop in C that never checks for signals.
 IN_C = "sum(range(10**11))"
 
 
@@ -235,11 +235,11 @@ IN_C = "sum(range(10**11))"
         (IN_C, []),
     ],
 )
-def test_ctrl_c_stops_with_the_summary_whatever_the_system_does(testwright, body, extra):
-    testwright.write("slow.py", f"def f():\n    {testwright.sign}\n    {body}\n")
+def test_ctrl_c_prints_the_summary_whatever_the_system_does(testwright, body, extra):
+    testwright.write("slow.py", f"def f():\n    {testwright.marker_code}\n    {body}\n")
     testwright.write("slow.tstl", "@import slow\n\npool: <x> 1\n<x> := slow.f()\n")
     run = testwright.start("run", "slow.tstl", "--time", "1h", "--seed", "1", *extra)
-    testwright.wait_for_sign()
+    testwright.wait_for_marker()
     run.send_signal(signal.SIGINT)
     out, err = run.communicate(timeout=600)
     assert run.returncode == 0, err
@@ -303,7 +303,7 @@ def test_show_output(testwright):
     assert "no failure found" in done.stdout
 
 
-def test_a_flaky_failure_is_kept_and_said_to_be_one(testwright):
+def test_a_flaky_failure_is_kept_and_marked(testwright):
     testwright.write(
         "flaky.py",
         "import pathlib\nSEEN = pathlib.Path(__file__).with_name('seen')\ndef f():\n    if not SEEN.exists():\n        SEEN.touch()\n        raise ValueError('once')\n",
@@ -350,7 +350,7 @@ def test_a_guard_that_raises_is_a_warning_with_its_line(testwright):
     assert "undefined_name" in done.stderr
 
 
-def test_a_reader_that_leaves_early_loses_no_file(testwright):
+def test_all_files_are_written_if_the_reader_closes_the_pipe(testwright):
     run = testwright.start("run", "stack.tstl", "--seed", "7")
     run.stdout.close()
     assert testwright.without_progress(run.stderr.read()) == []
@@ -394,18 +394,18 @@ def drawn_on_a_terminal(testwright, *options):
     return drawn
 
 
-def test_progress_on_a_terminal_is_a_panel_that_goes_away(testwright):
+def test_progress_on_a_terminal_is_a_panel_that_is_cleared(testwright):
     drawn = drawn_on_a_terminal(testwright).decode()
     for words in ("sound.tstl", "testing", "coverage", "workers", "left"):
         assert words in drawn
-    # In the end, up to its first line, and all is cleared.
+    # At the end the cursor moves up to the first line and clears the panel.
     assert re.search(r"\x1b\[[0-9]+A\r\x1b\[J$", drawn)
 
 
-def test_progress_in_one_process_is_one_line_that_goes_away(testwright):
+def test_progress_in_one_process_is_one_line_that_is_cleared(testwright):
     drawn = drawn_on_a_terminal(testwright, "--jobs", "0")
-    # A line, and the cursor at the beginning of the next one; in the end, up to it, and all is cleared.
-    drawn = drawn.replace(b"\r\r\n", b"\r\n")  # The terminal adds to what is drawn.
+    # A line, then the cursor is on the next one; at the end it moves up and clears the line.
+    drawn = drawn.replace(b"\r\r\n", b"\r\n")  # The terminal adds carriage returns.
     first, *others = drawn.split(b"\x1b[?2026h\x1b[1A\r")
     assert first.startswith(b"\x1b[?2026h\r")
     assert all(line.count(b"\n") == 1 for line in [first, *others])
@@ -418,7 +418,7 @@ def test_ctrl_c_during_reduction_keeps_the_best_so_far(testwright):
         "import time\n"
         "calls = 0\n"
         "def f():\n"
-        f"    {testwright.sign}\n"
+        f"    {testwright.marker_code}\n"
         "    global calls\n"
         "    calls += 1\n"
         "    time.sleep(0.05)\n"
@@ -428,8 +428,8 @@ def test_ctrl_c_during_reduction_keeps_the_best_so_far(testwright):
     testwright.write("slow.tstl", "@import slow\n\npool: <x> 1\n<x> := slow.f()\nrepr(<x>)\n")
     run = testwright.start("run", "slow.tstl", "--seed", "1")
     assert any("Failure 1" in line for line in run.stdout)
-    # It was tried again, and once or twice with fewer steps.
-    testwright.wait_for_sign(36)
+    # The test was repeated, and run once or twice with fewer steps.
+    testwright.wait_for_marker(36)
     run.send_signal(signal.SIGINT)
     rest, err = run.communicate(timeout=600)
     assert run.returncode == 1, err
@@ -451,7 +451,7 @@ def test_ctrl_c_during_reduction_keeps_the_best_so_far(testwright):
     ],
     ids=["thread", "process", "exit handler", "child exits", "child is killed", "pool"],
 )
-def test_what_a_system_leaves_behind_does_no_harm(testwright, body):
+def test_leftovers_of_a_system_do_no_harm(testwright, body):
     testwright.write("left.py", f"def f():\n    {body}\n")
     testwright.write("left.tstl", "@import left\nleft.f()\n")
     done = testwright("run", "left.tstl", "--tests", "1", "--length", "3", "--json", "--seed", "1")
@@ -482,7 +482,7 @@ def test_the_system_may_change_the_current_folder(testwright, when):
 
 
 @pytest.mark.parametrize("deleted", ["work", "work/testwright-out"])
-def test_the_system_may_delete_where_the_findings_are(testwright, deleted):
+def test_the_system_may_delete_the_output_folder(testwright, deleted):
     testwright.write(
         "delete.py",
         "import pathlib, shutil\n"
@@ -505,7 +505,7 @@ def test_the_system_may_delete_where_the_findings_are(testwright, deleted):
     ]
 
 
-def test_a_failure_that_cannot_be_written_is_still_one(testwright):
+def test_a_failure_that_cannot_be_written_is_still_reported(testwright):
     resource = pytest.importorskip("resource")
     testwright.write(
         "greedy.py",
@@ -536,7 +536,7 @@ def test_a_failure_that_cannot_be_written_is_still_one(testwright):
     assert message in done.stderr
 
 
-def test_json_tells_actions_with_equal_texts_apart(testwright):
+def test_json_distinguishes_actions_with_equal_texts(testwright):
     testwright.write(
         "alike.tstl",
         "pool: <l> 1\n<l> := []\n<l> != None and False -> <l>.pop()\nlen(<l>) == 0 -> <l>.pop()\n",
@@ -549,10 +549,12 @@ def test_json_tells_actions_with_equal_texts_apart(testwright):
 
 @pytest.mark.parametrize("extra", [[], ["--json"]])
 def test_ctrl_c_while_the_system_is_imported(testwright, extra):
-    testwright.write("late.py", f"import time\n{testwright.sign}\ntime.sleep(600)\ndef f(): pass\n")
+    testwright.write(
+        "late.py", f"import time\n{testwright.marker_code}\ntime.sleep(600)\ndef f(): pass\n"
+    )
     testwright.write("late.tstl", "@import late\n\npool: <x> 1\n<x> := late.f()\n")
     run = testwright.start("run", "late.tstl", "--seed", "1", *extra)
-    testwright.wait_for_sign()
+    testwright.wait_for_marker()
     run.send_signal(signal.SIGINT)
     out, err = run.communicate(timeout=600)
     assert run.returncode == 2
@@ -595,10 +597,10 @@ def test_a_failure_counts_even_if_the_system_gets_stuck_while_it_is_reduced(
         assert out.splitlines()[-1].endswith("(seed 1): 1 failure found")
 
 
-def test_a_failure_that_needs_earlier_tests_is_not_reduced_to_nonsense(testwright):
+def test_a_failure_that_needs_earlier_tests_is_reduced_with_them(testwright):
     testwright.write("shared/__init__.py", "from .core import Thing\n")
     testwright.write("shared/core.py", "class Thing:\n    count = 0\n")
-    # Only the package is reset for a new test, not the class in its submodule.
+    # A new test resets only the package, not the class in its submodule.
     harness = "@import shared\nshared.Thing.count += 1\nproperty: shared.Thing.count < 30\n"
     testwright.write("alone.tstl", harness)
     done = testwright("run", "alone.tstl", "--length", "40", "--json", "--seed", "1", status=1)
@@ -606,7 +608,7 @@ def test_a_failure_that_needs_earlier_tests_is_not_reduced_to_nonsense(testwrigh
     assert failure["steps"] == failure["full_steps"] == 30
     done = testwright("run", "alone.tstl", "--length", "20", "--json", "--seed", "1", status=1)
     (failure,) = json.loads(done.stdout)["failures"]
-    # The tests before it are put in front of it, as far as they are needed.
+    # The earlier tests that it needs are put in front of it.
     assert failure["reproduced"] is True
     assert failure["steps"] == 30
     arguments = ("run", "alone.tstl", "--length", "20", "--json", "--seed", "1", "--jobs", "0")
@@ -646,7 +648,7 @@ def test_every_test_can_be_kept(testwright):
     assert len(first.splitlines()) == 3 + 5
     done = testwright("replay", *sorted(kept.iterdir()), "--harness", "sound.tstl")
     assert done.stdout.count("passes") == 4
-    # The tests of an earlier run give way; other files are not touched.
+    # The tests of an earlier run are replaced; other files are not touched.
     (kept / "notes.txt").write_text("mine")
     testwright(*arguments, "--tests", "2")
     assert names(kept) == ["notes.txt", "test-1.test", "test-2.test"]
@@ -670,7 +672,7 @@ def test_tests_that_cannot_be_kept(testwright):
     done = testwright(*arguments, status=2)
     assert "cannot write to the folder `file/kept`: `" in done.stderr
     assert "choose another folder with `--keep-tests DIR`" in done.stderr
-    # The system puts a file where the folder was to be.
+    # The system creates a file at the path of the folder.
     testwright.write("rude.tstl", "@import pathlib\n\npathlib.Path('kept').touch()\n")
     plan = ("--tests", "9", "--jobs", "1")
     arguments = ("run", "rude.tstl", *plan, "--keep-tests", "kept", "--in-place")

@@ -1,4 +1,4 @@
-"""Scripts as users have written them for TSTL: they import the module that `testwright compile` writes."""
+"""Typical user scripts for TSTL: they import the module that `testwright compile` writes."""
 
 import shutil
 from pathlib import Path
@@ -10,14 +10,14 @@ AVL = Path(__file__).resolve().parents[2] / "examples/avl"
 
 TREES = ("avl", "avl_wrong_delete")
 
-#: What is found in what each script prints, about a tree that works and about one that does not.
+#: The expected output of each script, for a correct tree and for one with a bug.
 EXPECTED = {
     "random_tester": ([" BRANCHES", "QUICK TESTS: "], ["FOUND A FAILURE IN TEST", "# STEP 0"]),
     "breadth_first": (["DEPTH 3 QUEUE"], ["DEPTH 3 QUEUE"]),
     "genetic": (["FAILURES: 0"], ["BEST: "]),
     "swarm": (["~<tree>.insert(<int>)"], ["~<tree>.insert(<int>)"]),
     "reports": (["avl.py ARCS: ", "TOTAL BRANCHES COVERED: ", "FILES: ['avl.py']"], ["PARTS: "]),
-    # It is about a failure, so there must be one.
+    # This script needs a failure.
     "judging": (None, ["SHORT: ", "DONE"]),
     "small_scope": (["FAILING: 0", "FURTHER: "], ["FURTHER: "]),
     "fuzzing": (["TAKEN: "], ["TAKEN: "]),

@@ -1,4 +1,4 @@
-"""The systems with seeded bugs: as they should be they pass, and every bug can be found."""
+"""The systems with seeded bugs: the correct ones pass, and every bug can be found."""
 
 import json
 import subprocess
@@ -27,7 +27,7 @@ def search(harness, seed, steps, *options):
     return json.loads(done.stdout)
 
 
-def test_there_are_enough_of_them():
+def test_there_are_enough_systems_and_bugs():
     assert len(seeded.NAMES) >= 8
     assert len(BUGS) == sum(len(seeded.bugs(name)) for name in seeded.NAMES) >= 24
 
@@ -48,7 +48,7 @@ def test_every_bug_is_found_with_some_seed(name, tmp_path):
     assert any(search(harness, seed, 40_000)["failures"] for seed in range(1, 9))
 
 
-def test_a_bug_whose_place_is_gone_is_told(tmp_path):
+def test_a_bug_that_no_longer_applies_is_reported(tmp_path):
     gone = seeded.Bug("lru", "lru-gone", "", "no such text", "")
     with pytest.raises(ValueError, match="lru-gone: the right text stands 0 times"):
         seeded.prepare(tmp_path, "lru", gone)

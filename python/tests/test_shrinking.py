@@ -25,7 +25,7 @@ def steps(path):
     return [line for line in path.read_text().splitlines() if not line.startswith("#")]
 
 
-def test_different_tests_for_one_bug_end_as_one(saved):
+def test_different_tests_for_one_bug_have_one_normal_form(saved):
     done = saved("normalize", "long.test", "--harness", "stack.tstl", status=1)
     assert "Reduced from 5 to 2 steps in " in done.stdout
     assert steps(saved.folder / "long.normal.test") == NORMAL
@@ -44,7 +44,7 @@ def test_a_reduction_for_scripts(saved, command):
     assert (report["full_steps"], report["steps"]) == (5, 2)
     assert report["test"] == steps(saved.folder / report["file"])
     assert report["complete"] and report["kind"] == "uncaught-exception"
-    # Every run takes a step at least, the first one all that there are.
+    # Every run takes at least one step, the first one all steps.
     assert 1 < report["runs"] < report["steps_in_runs"]
     done = saved(command, "long.test", "--harness", "stack.tstl", "--json", "-o", "-", status=1)
     assert json.loads(done.stdout) == {**report, "file": None}
@@ -56,7 +56,7 @@ def test_only_failing_tests_have_a_normal_form(saved):
         assert "does not fail" in done.stderr
 
 
-def test_what_else_a_test_could_be(saved):
+def test_generalize(saved):
     harness = "pool: <int> 2\n<int> := <[1..9]>\n<int> = <int> * 1\nassert <int> + <int> < 7\n"
     saved.write("sum.tstl", harness)
     saved.write("sum.test", "int0 = 4\nint1 = 3\nassert int0 + int1 < 7\n")
@@ -75,7 +75,7 @@ def test_a_found_failure_is_simplified(saved):
 
 
 @pytest.mark.parametrize("strategy", "auto random swarm equal rare exploit extend".split())
-def test_strategies_find_the_bug_and_repeat_themselves(saved, strategy):
+def test_strategies_find_the_bug_and_are_reproducible(saved, strategy):
     arguments = ("run", "stack.tstl", "--seed", "3", "--strategy", strategy, "--no-reduce")
     saved(*arguments, status=1)
     first = (saved.folder / "testwright-out/stack/failure-1.test").read_text()

@@ -1,4 +1,4 @@
-"""Every kind of side effect goes from a recorded call to a test that passes: see `side-effects.md`."""
+"""Recorded calls with every kind of side effect become tests that pass: see `side-effects.md`."""
 
 import os
 import re
@@ -15,7 +15,7 @@ CHAPTER = re.compile(r"^### (.*)\n", re.MULTILINE)
 
 
 def chapters():
-    """The blocks by the name of their chapter: a module, its use, and perhaps the tests."""
+    """Returns the blocks of each chapter by its name: a module, its use, and perhaps the tests."""
     pieces = CHAPTER.split(DOCUMENT.read_text())[1:]
     return {name: BLOCK.findall(text) for name, text in zip(pieces[::2], pieces[1::2])}
 
@@ -24,7 +24,7 @@ CHAPTERS = chapters()
 
 
 def module_of(name):
-    # Not the name of a module of the standard library.
+    # It must not be the name of a standard module.
     return "my_" + re.sub(r"\W", "_", name).lower()
 
 
@@ -36,7 +36,7 @@ def command(folder, *words, **settings):
 
 @pytest.fixture(scope="module")
 def written(tmp_path_factory):
-    """A folder in which all uses were recorded and all tests written."""
+    """Records all uses in a folder and generates the tests."""
     folder = tmp_path_factory.mktemp("effects")
     for name, (module, use, *_) in CHAPTERS.items():
         module_name = module_of(name)
@@ -65,7 +65,7 @@ def written(tmp_path_factory):
 def text_of(folder, name, style="pytest"):
     path = folder / f"tests_{style}" / f"test_{module_of(name)}.py"
     text = path.read_text() if path.exists() else "# Nothing was written.\n"
-    # The numbers by which tests are known again say nothing to a reader.
+    # The identifiers of the tests mean nothing to a reader.
     text = re.sub(r"^ *# tw:.*\n", "", text, flags=re.MULTILINE)
     return VARYING[name](text) if name in VARYING else text
 
@@ -74,7 +74,7 @@ def without(pattern, instead):
     return lambda text: re.sub(pattern, instead, text)
 
 
-#: What is another one each time, or on each machine.
+#: Texts that differ between runs or machines.
 VARYING = {
     "host and user": without(
         rf"(?i)linux|darwin|{re.escape(socket.gethostname())}|(?<=lambda: )[0-9]+|returns_\w+",
@@ -88,7 +88,7 @@ VARYING = {
 
 
 def update(folder):
-    """Puts what was written into the document."""
+    """Writes the generated tests into the document."""
     pieces = CHAPTER.split(DOCUMENT.read_text())
     for place in range(1, len(pieces), 2):
         name, text = pieces[place], pieces[place + 1]
@@ -114,7 +114,7 @@ def test_all_pass(written, style):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_nothing_of_the_machine_is_in_the_text(written):
+def test_the_text_has_no_machine_paths(written):
     for path in written.glob("tests_*/*.py"):
         text = path.read_text()
         assert str(written) not in text

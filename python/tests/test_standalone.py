@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-# What the harness is, and what the written test says when it fails.
+# A harness, and the message of the written test when it fails.
 CASES = {
     "expected exception before the property": (
         "pool: <x> 1\n<x> := []\n{ValueError} <x,1>.append(1); <x>.index(2)\nproperty: len(<x>) < 3\n",

@@ -1,4 +1,4 @@
-"""`testwright campaign`: a store is looked at, exported and pruned; a bad one does no harm."""
+"""`testwright campaign`: a store is shown, exported and pruned; a bad one does no harm."""
 
 import json
 import os
@@ -23,7 +23,7 @@ TEST = "# testwright test 1\n# harness: stack.tstl\nstack0 = stack.Stack()\nstac
 
 
 def versions():
-    """The statements of each version of the form."""
+    """Returns the SQL statements of each version of the schema."""
     return [
         part.split('"', 2)[1]
         for part in SCHEMA.read_text(encoding="utf-8").split("const VERSION_")[1:]
@@ -55,8 +55,8 @@ def fill(database, harness="stack.tstl", message="IndexError: list index out of 
     database.execute("INSERT INTO kept_test VALUES (1, ?, 1, ?, 3)", [harness, TEST])
 
 
-class Made:
-    """A store that was made without the command."""
+class CraftedStore:
+    """A store that is created without the command."""
 
     def __init__(self, testwright):
         self.testwright = testwright
@@ -84,7 +84,7 @@ class Made:
         database.close()
 
     def force(self, column, kind, statement):
-        """Puts a value where its type does not belong, as no honest program can."""
+        """Stores a value of the wrong type, which SQLite normally prevents."""
         database = self.open()
         database.execute("PRAGMA writable_schema = ON")
         database.execute(
@@ -107,7 +107,7 @@ class Made:
         database.close()
 
     def refused(self):
-        """What every command says to it, after which it is what it was."""
+        """Checks that every command refuses the store and leaves it unchanged. Returns the message."""
         before = self.path.read_bytes() if self.path.is_file() else None
         words = set()
         for command in (["list"], ["show"], ["export"], ["prune", "--keep", 1], ["list", "--json"]):
@@ -122,7 +122,7 @@ class Made:
 
 @pytest.fixture
 def store(testwright):
-    return Made(testwright)
+    return CraftedStore(testwright)
 
 
 def test_nothing_yet(testwright):
@@ -189,7 +189,7 @@ def test_export(store, testwright):
     assert "testwright-out/campaign-1/failure-1.test: open, IndexError" in done.stdout
     assert "testwright-out/campaign-1/corpus: 1 kept test" in done.stdout
     assert (folder / "failure-1.test").read_text(encoding="utf-8") == TEST
-    # What was exported is a test like any other.
+    # An exported test can be replayed.
     testwright("replay", folder / "failure-1.test", "--harness", "stack.tstl", status=1)
     report = json.loads(testwright("campaign", "export", 1, "--json").stdout)
     assert report["places"] == [{"file": "stack.py", "from": -4, "to": 5, "test": "first"}]
@@ -252,13 +252,13 @@ def test_a_newer_version_is_refused(store):
         ),
     ],
 )
-def test_what_is_not_ours_is_refused(store, statement, what):
+def test_foreign_schemas_are_refused(store, statement, what):
     store.write().change(statement)
     words = store.refused()
     assert "is not a store of Testwright" in words and what in words
 
 
-def test_a_statement_that_makes_no_sense_is_not_obeyed(store):
+def test_a_malformed_schema_is_refused(store):
     database = store.write().open()
     database.execute("PRAGMA writable_schema = ON")
     database.execute(
@@ -322,7 +322,7 @@ def test_flipped_bits_are_an_error_at_worst(store, testwright, seed):
         ("steps", "INTEGER", "UPDATE campaign SET steps = 1.5"),
     ],
 )
-def test_a_value_of_the_wrong_type_is_named(store, column, kind, statement):
+def test_a_value_of_the_wrong_type_is_reported(store, column, kind, statement):
     store.write().force(column, kind, statement)
     words = store.refused()
     assert "is damaged" in words and f"campaign.{column}" in words
@@ -341,12 +341,12 @@ def test_a_value_of_the_wrong_type_is_named(store, column, kind, statement):
         ("UPDATE campaign SET digest = hex(zeroblob(40000000))", "a value that is too long"),
     ],
 )
-def test_a_value_that_makes_no_sense_is_named(store, statement, what):
+def test_an_invalid_value_is_reported(store, statement, what):
     store.write().change(statement)
     assert what in store.refused()
 
 
-def test_what_would_be_obeyed_is_only_shown(store, testwright):
+def test_escape_sequences_and_sql_are_only_shown(store, testwright):
     hostile = ESCAPE + "'; DROP TABLE campaign; --\n\u202e"
     store.write(harness=hostile, message=hostile)
     store.change(
@@ -392,13 +392,13 @@ def test_no_room_to_write(store, testwright):
     assert json.loads(testwright("campaign", "show", "--json").stdout) == before
 
 
-def test_a_store_that_can_only_be_read_is_looked_at(store, testwright):
+def test_a_read_only_store_can_be_shown(store, testwright):
     store.write()
     store.path.chmod(0o444)
     store.path.parent.chmod(0o555)
     line = testwright.line
     if os.geteuid() == 0:
-        # The administrator may write anywhere, unless that right is given up.
+        # Root may write anywhere, unless it drops that capability.
         setpriv = shutil.which("setpriv") or pytest.skip("needs setpriv, or another user than root")
         testwright.line = lambda *words: [setpriv, "--bounding-set=-dac_override", *line(*words)]
     try:

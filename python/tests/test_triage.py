@@ -1,4 +1,4 @@
-"""`testwright triage`: how many bugs are these failures?"""
+"""`testwright triage`: groups failures by bug."""
 
 import json
 
@@ -51,7 +51,7 @@ def groups(shop, *arguments, status=1):
     return json.loads(done.stdout)["groups"]
 
 
-def test_failures_that_look_alike_are_one_group(shop):
+def test_similar_failures_are_one_group(shop):
     done = shop("triage", "saved", "--harness", "shop.tstl", status=1)
     assert "Group 1: 3 tests: uncaught exception: KeyError: \n" in done.stdout
     assert "    fails in shop.key(int)\n    shortest: saved/2.test (2 steps)\n" in done.stdout
@@ -64,7 +64,7 @@ def test_failures_that_look_alike_are_one_group(shop):
     )
 
 
-def test_strings_may_not_matter(shop):
+def test_string_values_can_be_ignored(shop):
     assert [group["count"] for group in groups(shop)] == [3, 1, 1]
     found = groups(shop, "--strings")
     assert [group["count"] for group in found] == [3, 2]
@@ -72,9 +72,9 @@ def test_strings_may_not_matter(shop):
     assert found[1]["tests"] == ["saved/deep/4.test", "saved/deep/5.test"]
 
 
-def test_kinds_of_actions_may_matter(shop):
+def test_actions_can_be_compared(shop):
     found = groups(shop, "--strings", "--classes")
-    # The first takes a fine action before it fails, the third makes a string.
+    # The first takes a passing action before it fails, the third makes a string.
     assert sorted(group["tests"] for group in found) == [
         ["saved/1.test"],
         ["saved/2.test"],
@@ -92,7 +92,7 @@ def test_some_failures_are_known_already(shop):
     assert done.stdout == "7 tests: none to look at, 1 passing, 5 ignored, 1 broken\n"
 
 
-def test_the_most_different_ones_first(shop):
+def test_the_most_different_failures_come_first(shop):
     by_count = [group["step"] for group in groups(shop, "--strings")]
     assert by_count == ["shop.key(int)", "shop.name(str)"]
     # There are more of one kind, but the first test is of the other.
@@ -102,7 +102,7 @@ def test_the_most_different_ones_first(shop):
     assert ranked[0]["tests"][0] == "saved/0.test"
 
 
-def test_all_that_is_known_of_a_group(shop):
+def test_the_details_of_a_group(shop):
     done = shop("triage", "saved", "--harness", "shop.tstl", "--verbose", status=1)
     assert "  1  int1 = 7\n  2  shop.key(int1)\n" in done.stdout
     assert "    also: saved/1.test\n    also: saved/3.test\n" in done.stdout
@@ -113,7 +113,7 @@ def test_nothing_fails(shop):
     assert done.stdout == "1 test: none to look at, 1 passing\n"
 
 
-def test_nothing_to_look_at(shop):
+def test_no_tests_to_triage(shop):
     (shop.folder / "empty").mkdir()
     done = shop("triage", "empty", "--harness", "shop.tstl", status=2)
     assert "there are no tests to replay" in done.stderr

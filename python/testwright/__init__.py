@@ -1,7 +1,7 @@
 """Testwright generates tests for Python code from small harnesses, and reduces what fails.
 
-The command line is one way in: `testwright --help`. The other one is :func:`load`, which makes an object of a harness
-whose tests are ordinary values; :class:`Sut` shows the one that all examples are about:
+Use it from the command line (`testwright --help`) or as a library: :func:`load` returns a harness as an object, and
+tests are ordinary values. :class:`Sut` shows the harness that all examples use:
 
     >>> import random
     >>> import testwright
@@ -13,7 +13,7 @@ whose tests are ordinary values; :class:`Sut` shows the one that all examples ar
     stack0 = stack.Stack()
     stack0.top()
 
-:func:`main` is the command line without a new process: it takes the arguments and returns the exit status.
+:func:`main` runs the command line without a new process: it takes the arguments and returns the exit status.
 """
 
 import os as _os
@@ -21,20 +21,20 @@ import sys as _sys
 
 
 def _is_the_command():
-    """Whether this is imported by the `testwright` command, and not by a program that uses the library."""
+    """Returns true if the `testwright` command imports this module, and not a program that uses the library."""
     program = (getattr(_sys, "argv", None) or [""])[0]
     if _os.path.basename(program) == "testwright":
         return True
     if not hasattr(_sys, "orig_argv"):  # Python 3.9
-        return program == "-m" and _is_sought_as_the_program()
+        return program == "-m" and _runpy_looks_for_main()
     words = _sys.orig_argv
     return "-m" in words and words[words.index("-m") + 1 :][:1] == ["testwright"]
 
 
-def _is_sought_as_the_program():
-    """Whether this is imported because `python -m testwright` looks for its `__main__`.
+def _runpy_looks_for_main():
+    """Returns true if this module is imported because `python -m testwright` looks for its `__main__`.
 
-    While it looks, Python keeps to itself what follows `-m`; only `runpy`, which does the looking, knows.
+    During that import `sys.argv` does not contain the name after `-m`; only the frame of `runpy` has it.
     """
     frame = _sys._getframe()
     while frame is not None and frame.f_globals.get("__name__") != "runpy":
@@ -43,11 +43,11 @@ def _is_sought_as_the_program():
 
 
 if _is_the_command():
-    # What `signal` is made of: importing that one takes long enough for a Ctrl-C.
+    # The C module behind `signal`: importing `signal` itself takes long enough for a Ctrl-C to arrive.
     import _signal
 
-    # Ctrl-C while all of this is loaded ends the command, and nobody wants to read a traceback of that. Where it is
-    # ignored, as for a job in the background, it still is.
+    # Ctrl-C while the package is loading ends the command without a traceback. If SIGINT is ignored, as in a background
+    # job, it stays ignored.
     if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
         _signal.signal(_signal.SIGINT, _signal.SIG_DFL)
 
@@ -71,7 +71,7 @@ __all__ = [
 
 
 def __getattr__(name):
-    """Loads what only programs need that use the library: without it each process of the command starts in half the time."""
+    """Imports `Sut` and `Test` on first use: without them each process of the command starts in half the time."""
     if name == "Sut":
         from testwright.sut import Sut as found
     elif name == "Test":
@@ -87,7 +87,7 @@ def __dir__():
 
 
 def load(path, **options):
-    """Brings a harness to life; the options are those of :class:`Sut`.
+    """Loads a harness; the options are those of :class:`Sut`.
 
     >>> testwright.load("stack.tstl", coverage=False)
     <Sut ...stack.tstl>

@@ -1,15 +1,15 @@
-"""Watching a program from inside it.
+"""Records a program from inside it.
 
-``testwright capture -- python app.py`` needs no change to the program. Where only a part is of interest, or the program
-is started by something else, the part can be watched from inside:
+``testwright capture -- python app.py`` needs no change to the program. To record only a part of it, or a program that
+another tool starts, use this module in the program:
 
     >>> import testwright.capture
     >>> with testwright.capture.recording(scope=["stack"]):
     ...     import stack
     ...     stack.Stack().push(1)
 
-What was recorded is in the folder ``.testwright/capture``, for ``testwright show`` and the commands that write tests. Other
-tools read it by :func:`recorded`.
+The recording is in the folder ``.testwright/capture``, for ``testwright show`` and the commands that write tests. Other
+tools read it with :func:`recorded`.
 """
 
 import contextlib
@@ -23,15 +23,15 @@ from testwright import _native
 
 __all__ = ["Argument", "Call", "Step", "Unit", "Value", "recorded", "recording", "start", "stop"]
 
-#: Where recordings are kept, and looked for.
+#: The folder of recordings, relative to the current folder.
 FOLDER = os.path.join(".testwright", "capture")
 
 
 def start(scope=(), folder=FOLDER):
     """Starts to record the calls of this process's own code, in all its threads.
 
-    `scope` names modules and packages; without it, what is in the current folder and below counts, except for tests and
-    installed packages. `folder` is where recordings are kept.
+    `scope` names modules and packages. Without it, all modules below the current folder are recorded, except for tests
+    and installed packages. `folder` is the folder for recordings.
 
         >>> testwright.capture.start()
         >>> testwright.capture.start()
@@ -46,7 +46,7 @@ def start(scope=(), folder=FOLDER):
 
 
 def stop():
-    """Stops recording. Returns the file with what was recorded, or `None` if nothing was.
+    """Stops recording. Returns the path of the recording, or `None` if nothing was recorded.
 
     >>> testwright.capture.stop() is None
     True
@@ -55,7 +55,7 @@ def stop():
 
 
 class recording(contextlib.ContextDecorator):
-    """Records while a block runs, or a function that it decorates. The arguments are those of :func:`start`.
+    """Records while a `with` block or a decorated function runs. The arguments are those of :func:`start`.
 
     >>> @testwright.capture.recording(scope="stack")
     ... def main():
@@ -79,58 +79,58 @@ class recording(contextlib.ContextDecorator):
 
 @dataclass(frozen=True)
 class Value:
-    """A value as it was at some moment. Nothing of the program is needed to look at it."""
+    """A value as it was at one moment. Reading it needs no code of the program."""
 
-    #: Where an importer finds its type; built-in types by their name alone.
+    #: The qualified name of its type, with the module; only the name for built-in types.
     type: str
-    #: As Python would show it, cut short where it is long.
+    #: Its `repr`, shortened if it is long.
     text: str
-    #: The value itself, of numbers, texts and truth values.
+    #: The value itself if it is a number, a string or a bool.
     value: object = None
-    #: The parts of lists, tuples and sets.
+    #: The elements of a list, tuple or set.
     items: tuple = ()
-    #: The keys and values of dictionaries.
+    #: The keys and values of a dictionary.
     entries: tuple = ()
-    #: The attributes of objects.
+    #: The attributes of an object.
     attributes: dict = field(default_factory=dict)
-    #: What exceptions, and objects of library types, are made with.
+    #: The constructor arguments of an exception or of an object of a library type.
     arguments: tuple = ()
 
     @classmethod
-    def _of(cls, told):
-        if told is None:
+    def _of(cls, data):
+        if data is None:
             return None
 
         def all_of(parts):
             return tuple(cls._of(part) for part in parts)
 
         return cls(
-            told["type"],
-            told["text"],
-            told.get("value"),
-            all_of(told.get("items", ())),
-            tuple(all_of(entry) for entry in told.get("entries", ())),
-            {name: cls._of(part) for name, part in told.get("attributes", {}).items()},
-            all_of(told.get("arguments", ())),
+            data["type"],
+            data["text"],
+            data.get("value"),
+            all_of(data.get("items", ())),
+            tuple(all_of(entry) for entry in data.get("entries", ())),
+            {name: cls._of(part) for name, part in data.get("attributes", {}).items()},
+            all_of(data.get("arguments", ())),
         )
 
 
 @dataclass(frozen=True)
 class Argument:
-    """What a parameter was bound to."""
+    """The value of a parameter in one call."""
 
     name: str
-    #: When the call began.
+    #: The value when the call began.
     before: Value
-    #: When it ended, or `None` if it did not.
+    #: The value when the call ended, or `None` if it did not end.
     after: Value
-    #: Whether it is the very object that the parameter has as its default.
+    #: True if it is the object that the parameter has as its default.
     is_default: bool
 
 
 @dataclass(frozen=True)
 class Step:
-    """What a generator was told (`next`, `send`, `throw` or `close`) and what came of it (`yielded`, `returned` or `raised`)."""
+    """A step of a generator: an action (`next`, `send`, `throw` or `close`) and its outcome (`yielded`, `returned` or `raised`)."""
 
     action: str
     given: Value
@@ -140,53 +140,58 @@ class Step:
 
 @dataclass(frozen=True)
 class Call:
-    """A call that was kept."""
+    """A recorded call."""
 
     #: The call in one line.
     text: str
     arguments: tuple
     #: `returned`, `raised` or `unfinished`.
     outcome: str
-    #: What it returned, or the exception.
+    #: The value that it returned, or the exception.
     value: Value
     #: The steps of a generator.
     steps: tuple
-    #: What it changed, what came from outside and went there, in words.
+    #: What it changed and its input and output, in words.
     notes: tuple
-    #: The lines of the unit that it reached.
+    #: The lines of the unit that it ran.
     lines: tuple
     microseconds: int
-    #: The number of the thread, in the order in which they were seen.
+    #: The number of the thread, in order of first appearance.
     thread: int
     #: The version of Python.
     python: str
-    #: The words of the command.
+    #: The command line, as a list of words.
     command: tuple
 
     @classmethod
-    def _of(cls, told):
+    def _of(cls, data):
         arguments = (
             Argument(
-                one["name"], Value._of(one["before"]), Value._of(one["after"]), one["is_default"]
+                item["name"],
+                Value._of(item["before"]),
+                Value._of(item["after"]),
+                item["is_default"],
             )
-            for one in told["arguments"]
+            for item in data["arguments"]
         )
         steps = (
-            Step(one["action"], Value._of(one["given"]), one["outcome"], Value._of(one["value"]))
-            for one in told["steps"]
+            Step(
+                item["action"], Value._of(item["given"]), item["outcome"], Value._of(item["value"])
+            )
+            for item in data["steps"]
         )
         return cls(
-            told["text"],
+            data["text"],
             tuple(arguments),
-            told["outcome"],
-            Value._of(told["value"]),
+            data["outcome"],
+            Value._of(data["value"]),
             tuple(steps),
-            tuple(told["notes"]),
-            tuple(told["lines"]),
-            told["microseconds"],
-            told["thread"],
-            told["python"],
-            tuple(told["command"] or ()),
+            tuple(data["notes"]),
+            tuple(data["lines"]),
+            data["microseconds"],
+            data["thread"],
+            data["python"],
+            tuple(data["command"] or ()),
         )
 
 
@@ -201,16 +206,17 @@ class Unit:
     kind: str
     #: The names of its parameters.
     parameters: tuple
-    #: How often it was called. Of most calls no more than that is known.
+    #: How often it was called. Most calls are only counted.
     called: int
-    #: Those that were kept.
+    #: The calls that were recorded in full.
     calls: tuple
 
 
 def recorded(name=None, folder=FOLDER, limit=1_000):
-    """The units that were recorded, with at most `limit` calls of each.
+    """Returns the recorded units, with at most `limit` calls of each.
 
-    `name` is that of a unit, or of a class or module around it; without it, all are told. Nothing is run or imported for that.
+    `name` is the name of a unit, or of a class or module that contains units. Without it, all units are returned.
+    No code of the program is run or imported.
 
         for unit in testwright.capture.recorded("stack"):
             for call in unit.calls:
@@ -218,13 +224,13 @@ def recorded(name=None, folder=FOLDER, limit=1_000):
     """
     return [
         Unit(
-            told["name"],
-            told["file"],
-            told["line"],
-            told["kind"],
-            tuple(told["parameters"]),
-            told["called"],
-            tuple(Call._of(call) for call in told["calls"]),
+            data["name"],
+            data["file"],
+            data["line"],
+            data["kind"],
+            tuple(data["parameters"]),
+            data["called"],
+            tuple(Call._of(call) for call in data["calls"]),
         )
-        for told in json.loads(_native.recorded_units(os.path.abspath(folder), name, limit))
+        for data in json.loads(_native.recorded_units(os.path.abspath(folder), name, limit))
     ]

@@ -8,13 +8,13 @@ __all__ = ["replay"]
 
 
 def replay(models, stepper, steps, timeout=5.0, run=0, tries=1, folder="."):
-    """Plays steps through models while the stepper makes an implementation do the same.
+    """Replays steps in models while the stepper makes an implementation do the same.
 
     `models` and `stepper` are names of modules, or paths of their files, as for `testwright model test` in `folder`; a
-    step is a name and a tuple of arguments. What goes wrong is an `AssertionError`. A step may take `timeout` seconds.
+    step is a name and a tuple of arguments. A failure raises `AssertionError`. A step may take `timeout` seconds.
 
-    With a suite among the models, `run` says which of its runs it is. An implementation that does not do the same each
-    time is given several `tries`, and all of them have to go well.
+    If one of the models is a suite, `run` is the number of its run. For an implementation that is not deterministic,
+    `tries` repeats the replay: every repetition has to pass.
     """
     names = [str(Path(folder, name)) for name in models]
     steps = [(name, tuple(arguments)) for name, arguments in steps]

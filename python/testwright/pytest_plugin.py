@@ -1,8 +1,8 @@
-"""Harnesses and saved tests as pytest sees them.
+"""The pytest plugin: collects harnesses and saved tests.
 
-Off by default: nothing is collected but below the folders that the setting `testwright` lists, or with `--testwright`.
-A harness is one test: a search with a budget, which fails with the reduced test. A saved test is one test, too: it is
-replayed. Both run in processes of their own, so that a system under test cannot harm the ones that follow.
+Off by default: it collects only below the folders in the setting `testwright`, or everywhere with `--testwright`.
+A harness is one test: a search with a budget, which fails with the reduced test. A saved test is also one test: it is
+replayed. Both run in processes of their own, so that a system under test cannot harm the tests that follow.
 """
 
 from __future__ import annotations
@@ -51,21 +51,21 @@ def pytest_collect_file(file_path, parent):
 
 
 def pytest_ignore_collect(collection_path, config):
-    """What searches have found is there to be looked at, not to fail once more."""
-    is_output = collection_path.name == OUTPUT and collection_path not in _arguments(config)
+    """Ignores the output folder: the failures that searches saved are for reading, not for running again."""
+    is_output = collection_path.name == OUTPUT and collection_path not in _named_paths(config)
     return True if is_output else None
 
 
 def _is_wanted(path: Path, config) -> bool:
-    if config.getoption("testwright") or path in _arguments(config):
+    if config.getoption("testwright") or path in _named_paths(config):
         return True
     root = config.inipath.parent if config.inipath else config.rootpath
     folders = [(root / folder).resolve() for folder in config.getini("testwright")]
     return any(folder in path.resolve().parents for folder in folders)
 
 
-def _arguments(config):
-    """Files that were named on the command line are wanted, whatever is set."""
+def _named_paths(config):
+    """Returns the paths on the command line, which are collected whatever the settings are."""
     start = config.invocation_params.dir
     return {start / argument.partition("::")[0] for argument in config.invocation_params.args if isinstance(argument, str)}  # fmt: skip
 
@@ -80,12 +80,12 @@ class SavedFile(pytest.File):
         yield Replay.from_parent(self, name="replay")
 
 
-class Found(Exception):
-    """A failure, in the words of the command that found it."""
+class CommandFailure(Exception):
+    """A failure, with the message of the command that found it."""
 
 
 class Item(pytest.Item):
-    """Something that a command of ours does in a process of its own."""
+    """A test that a `testwright` command runs in its own process."""
 
     def command(self, *arguments):
         line = [sys.executable, "-m", "testwright", *map(str, arguments)]
@@ -93,11 +93,11 @@ class Item(pytest.Item):
             line, cwd=self.path.parent, stdin=subprocess.DEVNULL, capture_output=True, text=True
         )
         if done.returncode not in (0, FAILURE_FOUND):
-            raise Found((done.stderr or done.stdout).strip())
+            raise CommandFailure((done.stderr or done.stdout).strip())
         return done
 
     def repr_failure(self, excinfo, style=None):
-        if isinstance(excinfo.value, Found):
+        if isinstance(excinfo.value, CommandFailure):
             return str(excinfo.value)
         return super().repr_failure(excinfo, style)
 
@@ -106,19 +106,19 @@ class Search(Item):
     """A search with a harness."""
 
     def runtest(self):
-        # Where pytest itself uses all cores, each search has one.
+        # pytest-xdist uses all cores already, so each search gets one.
         jobs = ["--jobs", "1"] if "PYTEST_XDIST_WORKER" in os.environ else []
         done = self.command("run", self.path.name, "--json", *jobs, *self.budget())
         report = json.loads(done.stdout)
         for failure in report["failures"]:
             steps = "\n".join(f"  {step}" for step in failure["test"])
-            raise Found(
+            raise CommandFailure(
                 f"{failure['kind']}: {failure['message']}\n\n{steps}\n\n"
                 f"seed {report['seed']}; the test is in {self.path.parent / failure['file']}"
             )
 
     def budget(self):
-        """The options that limit the search."""
+        """Yields the options that limit the search."""
         config = self.config
 
         def wanted(name):
@@ -145,7 +145,9 @@ class Replay(Item):
     def runtest(self):
         done = self.command("replay", self.path.name)
         if done.returncode == FAILURE_FOUND:
-            raise Found(done.stdout.strip() + "\n\n" + self.path.read_text(encoding="utf-8"))
+            raise CommandFailure(
+                done.stdout.strip() + "\n\n" + self.path.read_text(encoding="utf-8")
+            )
 
     def reportinfo(self):
         return self.path, 0, f"saved test {self.path.name}"

@@ -1,4 +1,4 @@
-"""A harness as an object, under the names that TSTL gave its methods as well."""
+"""A harness as an object. Its methods also have the names that TSTL gives them."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ import re
 
 from testwright import _native
 
-#: Arguments that TSTL spells in a way of its own.
+#: Arguments whose TSTL spelling does not follow the rule.
 ODD_ARGUMENTS = {"Pinsert": "p_insert"}
 
 
 def _snake(name: str) -> str:
-    """`randomEnabled` -> `random_enabled`."""
+    """Converts TSTL's spelling: `randomEnabled` -> `random_enabled`."""
     return ODD_ARGUMENTS.get(name) or re.sub(r"(?<=[a-z0-9])([A-Z])", r"_\1", name).lower()
 
 
-#: The rules of normalization that TSTL has methods for.
+#: The normalisation rules that have methods in TSTL.
 RULES = {
     "no_reassign_step": "NoReassigns",
     "replace_all_step": "SimplifyAll",
@@ -30,11 +30,11 @@ RULES = {
 
 
 class Sut(_native.Sut):
-    r"""A living harness: its actions, its state, and everything that can be done with them.
+    r"""A loaded harness: its actions, its state, and the operations on them.
 
-    Every method has two names, `random_enabled` and TSTL's `randomEnabled`, and so have its arguments.
+    Every method has two names, `random_enabled` and TSTL's `randomEnabled`. So has every argument.
 
-    The examples of all methods are about a stack, `stack.py`:
+    The examples of all methods use a stack, `stack.py`:
 
         class Stack:
             def __init__(self):
@@ -86,7 +86,7 @@ class Sut(_native.Sut):
         hint: len(<stack>)
         feature: top
 
-    And each of them begins after these lines, with a test that fails:
+    Each example begins after these lines, which make a failing test:
 
     >>> import random
     >>> from pathlib import Path
@@ -100,7 +100,7 @@ class Sut(_native.Sut):
 
 
 def _rule(name, rule):
-    """The method that lets a single rule work; those of its arguments that make no difference are TSTL's."""
+    """Makes the method that applies a single rule. Arguments without effect are there for TSTL's scripts."""
 
     def step(
         self,
@@ -116,7 +116,7 @@ def _rule(name, rule):
         return self.apply_rule(rule, test, pred, keep_last, dist_limit)
 
     step.__name__ = name
-    step.__doc__ = f"""Lets the rule {rule} of normalization rewrite a test: whether it could, and the test then.
+    step.__doc__ = f"""Applies the normalisation rule {rule} to a test. Returns whether it changed the test, and the result.
 
     >>> changed, other = sut.{name}(test, sut.fails)
     >>> sut.fails(other), changed == (other != test)
@@ -129,8 +129,8 @@ for _name, _kind in RULES.items():
     setattr(Sut, _name, _rule(_name, _kind))
 
 
-#: TSTL's name for each method; where it is not simply the other way of writing it, what it is called here.
-ANCESTOR_NAMES = {
+#: TSTL's name for each method, and the method. The first ones differ in more than the spelling.
+TSTL_NAMES = {
     "SUTName": "sut_name",
     "P": "probability",
     "error": "failure",
@@ -160,13 +160,13 @@ ANCESTOR_NAMES = {
 
 
 def _camel(name):
-    """`check_prop` -> `checkProp`, or however TSTL spells it."""
+    """Converts to TSTL's spelling: `check_prop` -> `checkProp`."""
     odd = {**{new: old for old, new in ODD_ARGUMENTS.items()}, "p": "P", "code_locs": "codeLOCs"}
     return odd.get(name) or re.sub(r"_([a-z])", lambda letter: letter[1].upper(), name)
 
 
-def _with_ancestor_arguments(name):
-    """The method of that name, whose arguments may be called as in TSTL, too."""
+def _with_tstl_arguments(name):
+    """Returns the method of that name, which also accepts TSTL's names for its arguments."""
     method = inspect.getattr_static(Sut, name)
     plain = getattr(Sut, name)
     signature = inspect.signature(plain)
@@ -175,7 +175,7 @@ def _with_ancestor_arguments(name):
         for each in signature.parameters.values()
     ]
     if spelled == list(signature.parameters.values()):
-        return method  # nothing to translate, so no call in between
+        return method  # nothing to translate, so no wrapper
 
     @functools.wraps(plain)
     def call(*arguments, **named):
@@ -185,10 +185,10 @@ def _with_ancestor_arguments(name):
     return staticmethod(call) if isinstance(method, staticmethod) else call
 
 
-# The names that are the same in both worlds come last, so that the others lead to the methods themselves.
-for _old, _new in ANCESTOR_NAMES.items():
-    setattr(Sut, _old, _with_ancestor_arguments(_new))
+# Names that TSTL shares come last, so that the others are set to the methods and not to wrappers.
+for _old, _new in TSTL_NAMES.items():
+    setattr(Sut, _old, _with_tstl_arguments(_new))
 for _name in (
     "crossover fails generalize mutate nondeterministic normalize reduce reductions replay".split()
 ):
-    setattr(Sut, _name, _with_ancestor_arguments(_name))
+    setattr(Sut, _name, _with_tstl_arguments(_name))

@@ -13,12 +13,12 @@ class Test(list):
     Test([<stack0 = stack.Stack()>, <stack0 = stack.Stack()>])
     """
 
-    # Not a class of unit tests, whatever pytest thinks of the name.
+    # Tells pytest that this is not a class of unit tests.
     __test__ = False
 
-    def __getitem__(self, place):
-        found = super().__getitem__(place)
-        return Test(found) if isinstance(place, slice) else found
+    def __getitem__(self, index):
+        found = super().__getitem__(index)
+        return Test(found) if isinstance(index, slice) else found
 
     def __add__(self, other):
         return Test(super().__add__(list(other)))
@@ -32,7 +32,7 @@ class Test(list):
     __rmul__ = __mul__
 
     def copy(self):
-        """A test with the same steps, which can be edited without this one.
+        """Returns a copy of the test, which can be edited without changing this one.
 
         >>> other = test.copy()
         >>> del other[1:]

@@ -2,7 +2,7 @@
 
 A bug is a piece of the right text and what stands there instead (`bugs.py`), so that what is wrong can be seen at a
 glance, the rest is the same for all, and the module keeps its name: one harness serves all of them. Each harness is
-accepted by the ancestor, too. The bugs are made after real ones, without regard to which strategy would find them.
+accepted by TSTL, too. The bugs are made after real ones, without regard to which strategy would find them.
 """
 
 import runpy

@@ -128,7 +128,7 @@ impl WorkerProcess {
     }
 }
 
-/// A launcher that starts fork servers, and in them workers that [serve](crate::serve) their
+/// A launcher that starts fork servers, and in them workers that [serve](crate::serve()) their
 /// system.
 pub struct ProcessLauncher<F, T> {
     /// Starts a fork server.

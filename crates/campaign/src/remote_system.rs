@@ -20,7 +20,7 @@ pub trait Launcher {
     /// The handle of a worker process.
     type Worker: Worker;
 
-    /// Starts a process that has the system loaded and [serves](crate::serve) it.
+    /// Starts a process that has the system loaded and [serves](crate::serve()) it.
     fn launch(&mut self) -> Result<Self::Worker, Error>;
 }
 
@@ -512,9 +512,9 @@ mod tests {
 
     #[test]
     fn a_crash_is_a_failure_that_can_be_reduced() {
-        let test = Test::of([WAIT, PUSH, POP, PUSH, POP, POP, PUSH, POP, PUSH]);
+        let test = Test::from_actions([WAIT, PUSH, POP, PUSH, POP, POP, PUSH, POP, PUSH]);
         let (test, failure, launched) = reduced(&test);
-        assert_eq!(test, Test::of([PUSH, PUSH, PUSH, POP]));
+        assert_eq!(test, Test::from_actions([PUSH, PUSH, PUSH, POP]));
         assert_eq!(failure.kind, FailureKind::Crash);
         assert_eq!(failure.message, "the process was killed by SIGTEST");
         assert_eq!(failure.signature, "the process was killed by SIGTEST: pop");
@@ -523,8 +523,8 @@ mod tests {
 
     #[test]
     fn a_hang_is_a_failure_that_can_be_reduced() {
-        let (test, failure, _) = reduced(&Test::of([PUSH, POP, WAIT, PUSH, POP, WAIT, PUSH]));
-        assert_eq!(test, Test::of([PUSH, PUSH, WAIT]));
+        let (test, failure, _) = reduced(&Test::from_actions([PUSH, POP, WAIT, PUSH, POP, WAIT, PUSH]));
+        assert_eq!(test, Test::from_actions([PUSH, PUSH, WAIT]));
         assert_eq!(failure.kind, FailureKind::Hang);
         assert_eq!(failure.message, "no end after 100ms");
         assert_eq!(failure.signature, "template 2");

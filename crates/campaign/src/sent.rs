@@ -138,7 +138,7 @@ impl SentFailure {
     /// Unpacks the failure, or returns `None` if its kind is unknown.
     pub fn into_failure(self) -> Option<Failure> {
         Some(Failure {
-            kind: FailureKind::of_name(&self.kind)?,
+            kind: FailureKind::from_name(&self.kind)?,
             message: self.message,
             signature: self.signature,
             details: self.details,
@@ -185,7 +185,7 @@ mod tests {
     #[test]
     fn tests_arrive_as_they_were_sent() {
         let catalog = toys::catalog(&[], &["a()", "b()"]);
-        let mut test = Test::of_steps(vec![
+        let mut test = Test::from_steps(vec![
             Step::Act(ActionId(1)),
             Step::Restart,
             Step::Act(ActionId(0)),
@@ -206,7 +206,7 @@ mod tests {
         };
         let (ours, [one, two]) = open(["(1,)", "(2,)"]);
         let (theirs, [their_two, their_one]) = open(["(2,)", "(1,)"]);
-        let mut test = Test::of_steps(vec![Step::Act(one), Step::Restart, Step::Act(two)]);
+        let mut test = Test::from_steps(vec![Step::Act(one), Step::Restart, Step::Act(two)]);
         test.remarks.push((1, "again".to_owned()));
         let sent = SentTest::of(&test, &ours);
         assert!(sent.has_names());

@@ -214,7 +214,7 @@ impl StepLog {
         let (steps, is_cut) = self.steps_since(first);
         LoggedTest {
             number: self.words.header::<TESTS>().load(Ordering::Acquire),
-            test: Test::of_steps(steps),
+            test: Test::from_steps(steps),
             is_cut,
         }
     }
@@ -224,7 +224,7 @@ impl StepLog {
         let (steps, is_cut) = self.steps_since(0);
         LoggedTest {
             number: 0,
-            test: Test::of_steps(steps),
+            test: Test::from_steps(steps),
             is_cut,
         }
     }

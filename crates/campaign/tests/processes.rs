@@ -221,8 +221,8 @@ fn a_crash_is_reduced() {
     let (mut goal, mut proceed) = (AnyFailure, || true);
     let options = ReduceOptions::default();
     let mut shrinker = Shrinker::new(&mut remote, &mut goal, &options, &mut proceed);
-    let shrunk = shrinker.reduce(&Test::of(steps)).unwrap();
-    assert_eq!(shrunk.test, Test::of([action("abort")]));
+    let shrunk = shrinker.reduce(&Test::from_actions(steps)).unwrap();
+    assert_eq!(shrunk.test, Test::from_actions([action("abort")]));
 }
 
 #[test]

@@ -26,7 +26,7 @@ pub fn describe_value(graph: &ValueGraph, variable: NodeId) -> String {
     words.value(variable)
 }
 
-/// Quotes a text in Python's notation, truncated to [`MAX_LENGTH`] characters.
+/// Quotes a text in Python's notation, truncated to `MAX_LENGTH` characters.
 pub fn quote_text(text: &str) -> String {
     let mut short: String = text.chars().take(MAX_LENGTH).collect();
     let is_cut = short.len() < text.len();
@@ -50,7 +50,7 @@ pub fn quote_text(text: &str) -> String {
     format!("{quote}{short}{dots}{quote}")
 }
 
-/// Quotes bytes in Python's notation, truncated to [`MAX_LENGTH`] bytes.
+/// Quotes bytes in Python's notation, truncated to `MAX_LENGTH` bytes.
 fn quote_bytes(content: &[u8]) -> String {
     let short = &content[..content.len().min(MAX_LENGTH)];
     let dots = if short.len() < content.len() {

@@ -1,6 +1,6 @@
 //! Recorded calls as JSON, for other tools: documentation, type hints, seeds for searches.
 //!
-//! A value has its type and a text; its parts are exported in the same way, down to [`MAX_DEPTH`].
+//! A value has its type and a text; its parts are exported in the same way, down to `MAX_DEPTH`.
 //! The store keeps more, and its format may change. This format is stable: keys are only added.
 
 use std::path::Path;
@@ -117,7 +117,7 @@ fn export_call(recording: &Recording, unit: &CodeUnit, call: &Call) -> Json {
     })
 }
 
-/// Exports a value, with its parts down to [`MAX_DEPTH`].
+/// Exports a value, with its parts down to `MAX_DEPTH`.
 fn export_value(graph: &ValueGraph, node_id: NodeId, depth: usize) -> Json {
     let node = graph.value(node_id);
     let mut exported = Map::new();

@@ -108,7 +108,7 @@ impl CallBuilder {
         after: Option<NodeId>,
     ) -> CallBuilder {
         self.call.variables.push(VariableState {
-            variable: variable,
+            variable,
             before,
             after,
             is_as_imported: false,

@@ -225,7 +225,7 @@ impl<'a> TestWriter<'a> {
         }
     }
 
-    /// Writes the test of a call. Several tests may get the same name; [`choose_distinct_names`]
+    /// Writes the test of a call. Several tests may get the same name; `choose_distinct_names`
     /// resolves that.
     ///
     /// `pins` are module variables that the test must restore, although no change of them was

@@ -8,7 +8,7 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::time::Duration;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use testwright_core::Error;
 use testwright_python::{
     CheckMode, MeasuredCode, Options, OutputMode, ProcessOwner, ReferenceExceptions,
@@ -18,6 +18,7 @@ use crate::console::Console;
 use crate::report::shell_word;
 use crate::source::SystemSource;
 use crate::{CommandError, ExitStatus, duration};
+use near_miss::FileKind::{self, Folder, Harness, Log, Model, Other, Python, Test};
 
 mod campaign;
 mod capture;
@@ -39,6 +40,7 @@ mod markov;
 mod measure;
 mod model;
 mod mutate;
+mod near_miss;
 mod normalize;
 mod quick;
 mod reduce;
@@ -49,6 +51,7 @@ mod show;
 mod standalone;
 mod triage;
 
+pub(crate) use near_miss::{unknown_command, wrong_files, wrong_models};
 pub(crate) use run::{RunCommand, SelectedStrategy, SlowdownGuard, draw_seed, parse_probability};
 
 /// Generates tests for Python code from small harnesses, and reduces what fails.
@@ -69,7 +72,7 @@ Start with:
   testwright check stack.tstl      is the harness in order?
   testwright run stack.tstl        search for failures for 30 seconds
 
-`testwright COMMAND --help` explains a command, with examples.
+`testwright help COMMAND` explains a command, with examples.
 Exit status: 0 nothing found, 1 a failure was found, 2 could not do what was asked.
 
 The code under test is executed: run only harnesses and code that you trust."
@@ -77,6 +80,114 @@ The code under test is executed: run only harnesses and code that you trust."
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
+}
+
+/// A command in the table of all commands.
+struct CommandRow {
+    name: &'static str,
+    /// The files that it takes, in words.
+    takes: &'static str,
+    /// The files that it takes. Without any, files are not checked.
+    kinds: &'static [FileKind],
+}
+
+/// Returns a row of the table.
+const fn row(
+    name: &'static str,
+    takes: &'static str,
+    kinds: &'static [FileKind],
+) -> CommandRow {
+    CommandRow { name, takes, kinds }
+}
+
+/// All commands, in the groups and in the order of `testwright --help`.
+static GROUPS: [(&str, &[CommandRow]); 5] = [
+    (
+        "Test",
+        &[
+            row("run", "harnesses and models", &[Harness, Model, Log]),
+            row("check", "harnesses", &[Harness]),
+            row("expand", "harnesses", &[Harness]),
+            row("replay", "saved tests", &[Test, Folder, Other]),
+            row("reduce", "saved tests", &[Test, Other]),
+            row("normalize", "saved tests", &[Test, Other]),
+            row("generalize", "saved tests", &[Test, Other]),
+            row("standalone", "saved tests", &[Test, Other]),
+            row("regress", "saved tests", &[Test, Folder, Other]),
+            row("quick", "harnesses and models", &[Harness, Model, Log]),
+            row("triage", "saved tests", &[Test, Folder, Other]),
+            row("localize", "saved tests", &[Test, Folder, Other]),
+            row("markov", "saved tests", &[Test, Folder, Other]),
+            row("cover", "Python programs", &[Python, Folder, Other]),
+            row("campaign", "", &[]),
+        ],
+    ),
+    (
+        "Explore and model",
+        &[
+            row("explore", "harnesses and models", &[Harness, Model, Log]),
+            row("model", "models", &[Model, Log]),
+            row("conform", "models and a log", &[Model, Log, Other]),
+            row("graph", "models and saved tests", &[Model, Test, Log]),
+        ],
+    ),
+    (
+        "Capture",
+        &[
+            row("capture", "programs", &[Python, Folder, Other]),
+            row("show", "names of recorded functions", &[Python, Folder]),
+            row("generate", "Python modules", &[Python, Folder]),
+            row("changes", "", &[]),
+            row("mutate", "Python modules", &[Python, Folder]),
+            row("harness", "Python modules and recordings", &[Python, Folder, Other]),
+        ],
+    ),
+    (
+        "Read",
+        &[
+            row("explain", "models and harnesses", &[Python, Harness]),
+            row("feature", "Python modules and saved tests", &[Python, Test]),
+            row("measure", "", &[]),
+        ],
+    ),
+    (
+        "TSTL and PyModel",
+        &[row("compile", "harnesses", &[Harness]), row("compat", "", &[])],
+    ),
+];
+
+impl CommandRow {
+    /// Returns the row of a command.
+    fn find(name: &str) -> Option<&'static CommandRow> {
+        let rows = GROUPS.iter().flat_map(|(_, rows)| *rows);
+        rows.into_iter().find(|row| row.name == name)
+    }
+
+    /// Returns the row of a command that takes harnesses and models.
+    fn any_system() -> &'static CommandRow {
+        &GROUPS[0].1[0]
+    }
+}
+
+impl Cli {
+    /// Returns the command line, with the commands in groups in its help.
+    pub(crate) fn grouped_command() -> clap::Command {
+        let command = Cli::command();
+        let header = *command.get_styles().get_header();
+        let literal = *command.get_styles().get_literal();
+        let mut template =
+            String::from("{before-help}{about-with-newline}\n{usage-heading} {usage}\n");
+        for (title, rows) in &GROUPS {
+            template += &format!("\n{header}{title}:{header:#}\n");
+            for row in *rows {
+                let about = command.find_subcommand(row.name).and_then(clap::Command::get_about);
+                let about = about.map(ToString::to_string).unwrap_or_default();
+                template += &format!("  {literal}{:<11}{literal:#} {about}\n", row.name);
+            }
+        }
+        template += &format!("\n{header}Options:{header:#}\n{{options}}{{after-help}}");
+        command.help_template(template)
+    }
 }
 
 /// The subcommands of `testwright`.
@@ -327,5 +438,44 @@ impl SystemArguments {
             scenarios: self.scenario.clone(),
             stepper: None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns the names in the table that clap does not have, and those of clap that are not in
+    /// the table.
+    fn differences(groups: &[(&str, &[CommandRow])]) -> (Vec<String>, Vec<String>) {
+        let listed: Vec<String> = groups
+            .iter()
+            .flat_map(|(_, rows)| *rows)
+            .map(|row| row.name.to_owned())
+            .collect();
+        let command = Cli::command();
+        let known: Vec<String> = command
+            .get_subcommands()
+            .filter(|nested| !nested.is_hide_set())
+            .map(|nested| nested.get_name().to_owned())
+            .collect();
+        let without = |these: &[String], others: &[String]| {
+            let missing = these.iter().filter(|name| !others.contains(name));
+            missing.cloned().collect()
+        };
+        (without(&listed, &known), without(&known, &listed))
+    }
+
+    #[test]
+    fn every_command_is_in_the_help() {
+        assert_eq!(differences(&GROUPS), (vec![], vec![]));
+    }
+
+    #[test]
+    fn a_command_without_a_row_is_noticed() {
+        let (unknown, missing) = differences(&GROUPS[..4]);
+        assert_eq!((unknown.len(), missing), (0, vec!["compile".into(), "compat".into()]));
+        let invented = [row("fly", "", &[])];
+        assert_eq!(differences(&[("Test", &invented)]).0, ["fly"]);
     }
 }

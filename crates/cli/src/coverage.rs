@@ -68,8 +68,8 @@ impl CoverageArguments {
         self.coverage_report == other.coverage_report
     }
 
-    /// Rearcs_of_test the requested reports by those of other arguments.
-    pub(crate) fn use_reports_of(&mut self, other: &CoverageArguments) {
+    /// Replaces the requested reports by those of other arguments.
+    pub(crate) fn replace_reports(&mut self, other: &CoverageArguments) {
         self.coverage_report.clone_from(&other.coverage_report);
     }
 
@@ -272,13 +272,13 @@ impl TestCoverage {
     ) -> TestCoverage {
         let mut reached = TestCoverage::new(attribution);
         if let Some(collector) = collector {
-            reached.note(|| "loading the harness".to_owned(), collector.take_new());
+            reached.add_test(|| "loading the harness".to_owned(), collector.take_new());
         }
         reached
     }
 
     /// Records the targets that a test reached. Tests that reached nothing are not kept.
-    pub(crate) fn note(&mut self, name: impl FnOnce() -> String, targets: Vec<TargetId>) {
+    pub(crate) fn add_test(&mut self, name: impl FnOnce() -> String, targets: Vec<TargetId>) {
         if !targets.is_empty() {
             self.tests.push(name());
             self.by_test.push(targets);
@@ -393,13 +393,13 @@ impl MergedCoverage {
 
 /// Makes a report of all targets that were ever reached, without the names of tests.
 pub fn coverage_report(collector: &Collector<'_>) -> CoverageReport {
-    report_of(collector, collector.all().iter().collect())
+    report_targets(collector, collector.all().iter().collect())
 }
 
 /// Makes a report of these targets, without the names of tests.
-pub(crate) fn report_of(collector: &Collector<'_>, targets: Vec<TargetId>) -> CoverageReport {
+pub(crate) fn report_targets(collector: &Collector<'_>, targets: Vec<TargetId>) -> CoverageReport {
     let mut reached = TestCoverage::new(Attribution::First);
-    reached.note(|| String::from("all tests"), targets);
+    reached.add_test(|| String::from("all tests"), targets);
     let reports = CoverageOutputs {
         table: false,
         outputs: Vec::new(),
@@ -413,7 +413,7 @@ pub(crate) fn report_of(collector: &Collector<'_>, targets: Vec<TargetId>) -> Co
 #[derive(Default)]
 pub(crate) struct FirstStepWatcher {
     /// True after the first step.
-    pub(crate) begun: bool,
+    pub(crate) has_begun: bool,
     /// The error of the system, if the measurement could not begin.
     pub(crate) error: Option<Error>,
 }
@@ -423,9 +423,9 @@ impl<S: Covered + ?Sized> ReplayWatcher<S> for FirstStepWatcher {
         self.error.is_none() && !testwright_python::is_interrupted()
     }
 
-    fn before(&mut self, system: &mut S, _: ActionId) {
-        if !self.begun {
-            self.begun = true;
+    fn before_step(&mut self, system: &mut S, _: ActionId) {
+        if !self.has_begun {
+            self.has_begun = true;
             self.error = system.reset_touched().err();
         }
     }
@@ -465,7 +465,7 @@ impl TargetLocations {
     }
 
     /// Returns the location of a target.
-    pub(crate) fn of(&self, collector: &Collector<'_>, target: TargetId) -> CodeLocation<'_> {
+    pub(crate) fn location(&self, collector: &Collector<'_>, target: TargetId) -> CodeLocation<'_> {
         let (file, (from, to)) = collector.file_and_arc(target);
         let (name, lines) = &self.files[file];
         let line = |number: i32| u32::try_from(number).ok().filter(|number| *number > 0);

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 
 use testwright_core::Error;
 
+use crate::spelling;
+
 /// A text file of the user.
 #[derive(Clone)]
 pub(crate) struct TextFile {
@@ -64,9 +66,10 @@ fn not_utf8(path: &Path, valid: &[u8]) -> Error {
     .with_help("save the file again with the encoding UTF-8; every editor can do that")
 }
 
-/// Finds the file that was probably meant: the same name with a usual ending.
+/// Finds the file that was probably meant: the same name with a usual ending, or a similar name with
+/// the same ending.
 fn similar_file(path: &Path) -> Option<PathBuf> {
-    ["tstl", "test"].iter().find_map(|ending| {
+    let same_name = ["tstl", "test"].iter().find_map(|ending| {
         let mut name = path.file_name()?.to_owned();
         name.push(".");
         name.push(ending);
@@ -74,6 +77,15 @@ fn similar_file(path: &Path) -> Option<PathBuf> {
         [appended, path.with_extension(ending)]
             .into_iter()
             .find(|other| other.is_file())
+    });
+    same_name.or_else(|| {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let entries = fs::read_dir(folder.unwrap_or(Path::new("."))).ok()?;
+        let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+        let ending = |name: &str| name.rsplit_once('.').map(|(_, ending)| ending.to_owned());
+        let name = path.file_name()?.to_str()?;
+        let alike = names.filter(|other| ending(other) == ending(name));
+        Some(path.with_file_name(spelling::closest(name, alike)?))
     })
 }
 
@@ -219,7 +231,7 @@ impl Destination {
         let path = UserPath::new(path)?;
         let refuse = |reason: &str| {
             let message = format!("cannot write `{}`: {reason}", path.shown.display());
-            Err(Error::new(message).with_help("choose another file with `-o FILE`"))
+            Err(Error::new(message).with_help("choose another file to write to"))
         };
         if let Some((_, what)) = to_keep.iter().find(|(other, _)| path.is_same_file(other)) {
             return refuse(&format!("it is {what}, which would be lost"));
@@ -256,9 +268,9 @@ pub(crate) struct OutputFolder {
     /// The path of the folder.
     path: UserPath,
     /// True once the files of earlier runs were deleted.
-    is_fresh: bool,
+    is_cleared: bool,
     /// Returns true for the names of files that a run writes there.
-    is_own: fn(&str) -> bool,
+    is_own_name: fn(&str) -> bool,
 }
 
 impl OutputFolder {
@@ -315,8 +327,8 @@ impl OutputFolder {
         match tried {
             Ok(()) => Ok(OutputFolder {
                 path,
-                is_fresh: false,
-                is_own,
+                is_cleared: false,
+                is_own_name: is_own,
             }),
             Err(error) => refuse(reason(&error)),
         }
@@ -329,10 +341,10 @@ impl OutputFolder {
 
     /// Writes a file. The first one deletes the files of earlier runs.
     pub(crate) fn write(&mut self, name: &str, text: &str) -> Result<(), Error> {
-        if !self.is_fresh {
+        if !self.is_cleared {
             self.refresh()
                 .map_err(|error| unwritable(&self.path.shown, &error))?;
-            self.is_fresh = true;
+            self.is_cleared = true;
         }
         self.file(name).write(text)
     }
@@ -342,7 +354,7 @@ impl OutputFolder {
         fs::create_dir_all(&self.path.absolute)?;
         for entry in fs::read_dir(&self.path.absolute)? {
             let entry = entry?;
-            if entry.file_name().to_str().is_some_and(self.is_own) && entry.file_type()?.is_file() {
+            if entry.file_name().to_str().is_some_and(self.is_own_name) && entry.file_type()?.is_file() {
                 fs::remove_file(entry.path())?;
             }
         }

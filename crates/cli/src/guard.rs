@@ -26,7 +26,7 @@ const DONE: &str = "over";
 pub(crate) struct ProgressNote {
     /// The text, in a temporary file without a name.
     text: File,
-    tally: ProgressCounters,
+    counters: ProgressCounters,
 }
 
 impl ProgressNote {
@@ -34,13 +34,13 @@ impl ProgressNote {
     fn new() -> io::Result<ProgressNote> {
         Ok(ProgressNote {
             text: tempfile::tempfile()?,
-            tally: ProgressCounters::new()?,
+            counters: ProgressCounters::new()?,
         })
     }
 
     /// Replaces the text.
     pub(crate) fn write(&self, words: &str) {
-        self.tally.clear();
+        self.counters.clear();
         let mut file = &self.text;
         let _crash_reports_less = file
             .set_len(0)
@@ -55,7 +55,7 @@ impl ProgressNote {
 
     /// Replaces the numbers.
     pub(crate) fn count(&self, numbers: [usize; 3]) {
-        self.tally.set(numbers);
+        self.counters.set(numbers);
     }
 
     /// Marks the beginning of Testwright's own work, which has no time limit.
@@ -72,8 +72,8 @@ impl ProgressNote {
 
     /// Returns a mark that changes with every note; `None` before the first.
     fn mark(&self) -> Option<ProgressMark> {
-        if let Some(beats) = self.tally.heartbeat() {
-            return Some(ProgressMark::Beat(beats));
+        if let Some(beats) = self.counters.heartbeat() {
+            return Some(ProgressMark::Heartbeat(beats));
         }
         let facts = self.text.metadata().ok()?;
         let noted = (facts.len(), facts.modified().ok()?);
@@ -82,7 +82,7 @@ impl ProgressNote {
 
     /// Returns the numbers, or the text if there are none.
     fn read(mut self) -> String {
-        if let Some(numbers) = self.tally.counts() {
+        if let Some(numbers) = self.counters.counts() {
             return numbers.map(|number| number.to_string()).join(" ");
         }
         let mut words = String::new();
@@ -132,7 +132,7 @@ impl WatchdogOptions<'_> {
     /// Returns a mark that changes with every step; `None` while no step is under way.
     fn mark(&self, note: &ProgressNote) -> Option<ProgressMark> {
         match self.log {
-            Some((log, _)) => Some(ProgressMark::Beat(log.heartbeat()))
+            Some((log, _)) => Some(ProgressMark::Heartbeat(log.heartbeat()))
                 .filter(|_| log.activity() != Activity::OwnWork),
             // Without a step, it is not a test that takes so long.
             None => note.mark(),
@@ -154,11 +154,11 @@ impl WatchdogOptions<'_> {
     }
 }
 
-/// A mark of progress: two that differ mean that the copy went on in between.
+/// A mark of progress. If two marks differ, the copy has made progress in between.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ProgressMark {
-    /// The number of beats in shared memory.
-    Beat(u64),
+    /// The number of notes counted in shared memory.
+    Heartbeat(u64),
     /// The length of the text, and the time of its last change.
     Text((u64, SystemTime)),
 }
@@ -168,15 +168,15 @@ struct Watchdog<'a> {
     /// The settings.
     options: WatchdogOptions<'a>,
     /// The last mark of progress.
-    seen: Option<ProgressMark>,
+    last_mark: Option<ProgressMark>,
     /// The time of the last progress.
-    since: Instant,
+    last_progress: Instant,
     /// The last signal that was sent because of the time limit.
-    sent: Option<i32>,
+    last_signal: Option<i32>,
     /// True if the user or another program asked the process to stop.
     is_stopped: bool,
     /// The time of the first SIGTERM, after which the copy must end without finishing its work.
-    terminated: Option<Instant>,
+    terminated_at: Option<Instant>,
 }
 
 impl Watchdog<'_> {
@@ -189,11 +189,11 @@ impl Watchdog<'_> {
     fn new(options: WatchdogOptions<'_>) -> Watchdog<'_> {
         Watchdog {
             options,
-            seen: None,
-            since: Instant::now(),
-            sent: None,
+            last_mark: None,
+            last_progress: Instant::now(),
+            last_signal: None,
             is_stopped: false,
-            terminated: None,
+            terminated_at: None,
         }
     }
 
@@ -201,7 +201,7 @@ impl Watchdog<'_> {
     fn forward(&mut self, signal: i32) -> i32 {
         self.is_stopped = true;
         if signal == signal_hook::consts::SIGTERM {
-            self.terminated.get_or_insert_with(Instant::now);
+            self.terminated_at.get_or_insert_with(Instant::now);
         }
         signal
     }
@@ -209,32 +209,32 @@ impl Watchdog<'_> {
     /// Returns the signal that is due for the copy, if one is.
     fn signal(&mut self, note: &ProgressNote) -> Option<i32> {
         if self
-            .terminated
+            .terminated_at
             .is_some_and(|since| since.elapsed() >= Self::GRACE)
         {
             return Some(signal_hook::consts::SIGKILL);
         }
-        let timeout = match self.sent {
+        let timeout = match self.last_signal {
             None => self.options.timeout?,
             Some(_) => Self::REPORT_TIME,
         };
         let sign = self.options.mark(note);
-        if sign != self.seen || sign.is_none() {
-            (self.seen, self.since) = (sign, Instant::now());
+        if sign != self.last_mark || sign.is_none() {
+            (self.last_mark, self.last_progress) = (sign, Instant::now());
         }
-        if self.since.elapsed() < timeout {
+        if self.last_progress.elapsed() < timeout {
             return None;
         }
-        self.since = Instant::now();
-        if self.sent.is_none() && note.is_own_work() {
+        self.last_progress = Instant::now();
+        if self.last_signal.is_none() && note.is_own_work() {
             return None;
         }
         // SIGABRT makes it report its position. Nothing can ignore SIGKILL.
-        self.sent = Some(match self.sent {
+        self.last_signal = Some(match self.last_signal {
             None => signal_hook::consts::SIGABRT,
             Some(_) => signal_hook::consts::SIGKILL,
         });
-        self.sent
+        self.last_signal
     }
 }
 
@@ -297,7 +297,7 @@ pub(crate) fn run_guarded<'v>(
         None if watch.is_stopped => Err(CommandError::Interrupted),
         _ => {
             let mut ending = describe_end(status, crash_report);
-            ending.is_hang = watch.sent.is_some();
+            ending.is_hang = watch.last_signal.is_some();
             let last = options.last_step(&words);
             let failure = ending.failure(&last, options.timeout.unwrap_or_default());
             crashed(console, &words, &failure)

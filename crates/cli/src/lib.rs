@@ -12,7 +12,8 @@ use std::io::Write;
 use std::panic::AssertUnwindSafe;
 use std::path::Path;
 
-use clap::{CommandFactory, FromArgMatches};
+use clap::FromArgMatches;
+use clap::error::ErrorKind;
 use testwright_lang::Diagnostic;
 
 mod columns;
@@ -37,6 +38,7 @@ mod render;
 mod report;
 mod size;
 mod source;
+mod spelling;
 mod subprocess;
 mod target;
 mod test_source;
@@ -152,15 +154,48 @@ fn dispatch(
     arguments: Vec<OsString>,
     console: &mut Console<'_>,
 ) -> Result<ExitStatus, CommandError> {
-    let command = Cli::command().color(console.colour_choice());
+    let arguments = expand_help(arguments);
+    let mut command = Cli::grouped_command().color(console.colour_choice());
     let words = std::iter::once(OsString::from("testwright")).chain(arguments.iter().cloned());
     let parsed = command
-        .try_get_matches_from(words)
-        .and_then(|matches| Cli::from_arg_matches(&matches));
-    match parsed {
-        Ok(parsed) => parsed.command.run(console, &arguments),
-        Err(message) => Ok(print_clap_message(&message, console)),
+        .try_get_matches_from_mut(words)
+        .and_then(|matches| Ok((Cli::from_arg_matches(&matches)?, matches)));
+    let (cli, matches) = match parsed {
+        Ok(parsed) => parsed,
+        Err(message) if message.kind() == ErrorKind::InvalidSubcommand => {
+            return Err(commands::unknown_command(&command, &arguments).into());
+        }
+        Err(message) => return Ok(print_clap_message(&message, console)),
+    };
+    let problems = commands::wrong_files(&command, &matches);
+    if !problems.is_empty() {
+        problems.iter().for_each(|problem| console.error(problem));
+        return Err(CommandError::Reported);
     }
+    let result = cli.command.run(console, &arguments);
+    let advice = match &result {
+        Err(CommandError::Interrupted) => Vec::new(),
+        Ok(status) if *status != ExitStatus::Error => Vec::new(),
+        _ => commands::wrong_models(&command, &matches),
+    };
+    if advice.is_empty() {
+        return result;
+    }
+    if let Err(error) = &result {
+        error.report(console);
+    }
+    advice.iter().for_each(|error| console.error(error));
+    Err(CommandError::Reported)
+}
+
+/// Converts `help COMMAND` to `COMMAND --help`.
+fn expand_help(mut arguments: Vec<OsString>) -> Vec<OsString> {
+    let helps = arguments.iter().take_while(|word| *word == "help").count();
+    if helps > 0 {
+        arguments.drain(..helps);
+        arguments.push("--help".into());
+    }
+    arguments
 }
 
 /// Prints a message of clap: help and version are results, anything else is an error.

@@ -149,7 +149,7 @@ pub(crate) fn print_runtime_problems(
 /// Prints the problems that belong to no particular line.
 pub(crate) fn print_unlocated_problems(console: &mut Console<'_>, problems: &[HarnessProblem]) {
     for problem in problems.iter().filter(|problem| problem.line == 0) {
-        let times = quantity::of(problem.times, "time");
+        let times = quantity::format_count(problem.times, "time");
         console.warning(&format!("{} ({times})", problem.message), None);
     }
 }
@@ -161,7 +161,7 @@ fn runtime_warning(text: &str, problem: &HarnessProblem) -> Diagnostic {
         name: "while-running",
         message: problem.message.clone(),
         range: line_range(text, problem.line),
-        label: quantity::of(problem.times, "time"),
+        label: quantity::format_count(problem.times, "time"),
         related: None,
         help: None,
     }
@@ -349,10 +349,10 @@ fn print_unknown_steps(
         .collect();
     print_each(console, file, &shown);
     if number > shown.len() {
-        let more = quantity::of((number - shown.len()) as u64, "more step");
+        let more = quantity::format_count((number - shown.len()) as u64, "more step");
         console.err(format_args!("and {more} that the harness does not know"));
     }
-    let errors = quantity::of(number as u64, "error");
+    let errors = quantity::format_count(number as u64, "error");
     console.err(format_args!("{errors} in {}", file.name));
     CommandError::Reported
 }

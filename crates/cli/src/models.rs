@@ -50,7 +50,7 @@ pub(crate) fn with_models_in<R>(
         let loaded = Models::load(interpreter, &modules, filter, process);
         let mut models = loaded.map_err(|error| model_error(console, &error))?;
         for log in &logs {
-            log::compose(console, &mut models, log)?;
+            log::add_as_scenario(console, &mut models, log)?;
         }
         for remark in &models.warnings {
             console.warning(remark, None);
@@ -76,7 +76,7 @@ pub(crate) fn report_end<'n>(
     let title = console.paint(TextStyle::Failure, title);
     let position = match steps.len() as u64 {
         0 => "where runs begin".to_owned(),
-        many => format!("after {}", quantity::of(many, "step")),
+        many => format!("after {}", quantity::format_count(many, "step")),
     };
     console.out(format_args!("{title} {position}: {}", failure.message));
     for line in failure.details.lines() {

@@ -21,20 +21,20 @@ pub(crate) struct PictureArguments {
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
 
-    /// Write them as a DOT file, for Graphviz
+    /// Write the states and transitions as a DOT file, for Graphviz
     #[arg(long, value_name = "FILE")]
     dot: Option<PathBuf>,
 
-    /// Write a page on which to search them, and to follow runs
+    /// Write an interactive page to search states and follow runs
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
 
-    /// What to write at transitions
+    /// Labels of the transitions
     #[arg(long, value_name = "WHAT", value_enum, default_value = "action")]
     labels: LabelStyle,
 }
 
-/// What to write at transitions.
+/// The labels of transitions in a picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum LabelStyle {
     /// the action with its arguments and its result

@@ -18,7 +18,7 @@ pub(crate) struct ProjectFolder {
 impl ProjectFolder {
     /// Finds the nearest folder at or above the current one that has a store; otherwise returns the
     /// current one.
-    pub(crate) fn here() -> Result<ProjectFolder, Error> {
+    pub(crate) fn find() -> Result<ProjectFolder, Error> {
         let here = std::env::current_dir().map_err(|error| {
             Error::new(format!("the current folder cannot be found: {error}"))
                 .with_help("go to a folder that exists")
@@ -47,14 +47,14 @@ impl ProjectFolder {
 
     /// Returns the name of a harness in the store: its path from the project's folder, with `/` on
     /// every system; the absolute path if it is elsewhere.
-    pub(crate) fn name_of(&self, harness: &Path) -> Result<String, Error> {
+    pub(crate) fn harness_name(&self, harness: &Path) -> Result<String, Error> {
         let absolute = std::path::absolute(harness)
             .map_err(|error| Error::new(format!("cannot find `{}`: {error}", harness.display())))?;
-        Ok(self.name_of_absolute(&absolute))
+        Ok(self.absolute_harness_name(&absolute))
     }
 
     /// Returns the name of a harness with this absolute path.
-    fn name_of_absolute(&self, harness: &Path) -> String {
+    fn absolute_harness_name(&self, harness: &Path) -> String {
         let path = normalize(harness);
         match path.strip_prefix(normalize(&self.folder)) {
             Ok(below) => {
@@ -108,11 +108,11 @@ mod tests {
             ("a/b/x.tstl", "a/b/x.tstl"),
             ("a/b/../../c/./x.tstl", "c/x.tstl"),
         ] {
-            assert_eq!(project.name_of_absolute(&top.path().join(harness)), name);
+            assert_eq!(project.absolute_harness_name(&top.path().join(harness)), name);
         }
         let elsewhere = std::path::absolute("/elsewhere/x.tstl").unwrap();
         assert_eq!(
-            project.name_of_absolute(&elsewhere),
+            project.absolute_harness_name(&elsewhere),
             elsewhere.to_string_lossy()
         );
     }

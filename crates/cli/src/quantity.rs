@@ -1,7 +1,7 @@
 //! Numbers with their nouns: `1 action`, `65,536 actions`.
 
 /// Renders a number with its noun, in the plural where needed.
-pub(crate) fn of(number: u64, noun: &str) -> String {
+pub(crate) fn format_count(number: u64, noun: &str) -> String {
     let noun = match number {
         1 => noun.to_owned(),
         _ => plural(noun),
@@ -37,11 +37,11 @@ mod tests {
 
     #[test]
     fn nouns_and_thousands() {
-        assert_eq!(of(0, "action"), "0 actions");
-        assert_eq!(of(1, "property"), "1 property");
-        assert_eq!(of(2, "property"), "2 properties");
-        assert_eq!(of(2, "branch"), "2 branches");
-        assert_eq!(of(2, "crash"), "2 crashes");
+        assert_eq!(format_count(0, "action"), "0 actions");
+        assert_eq!(format_count(1, "property"), "1 property");
+        assert_eq!(format_count(2, "property"), "2 properties");
+        assert_eq!(format_count(2, "branch"), "2 branches");
+        assert_eq!(format_count(2, "crash"), "2 crashes");
         assert_eq!(
             [999, 1_000, 1_234_567].map(grouped),
             ["999", "1,000", "1,234,567"]

@@ -69,7 +69,7 @@ pub(crate) fn reduce(
             return true;
         };
         console.status(|| {
-            let steps = quantity::of(test.len() as u64, "step");
+            let steps = quantity::format_count(test.len() as u64, "step");
             format!("reducing {steps}, {}", duration::show(now - started))
         });
         !testwright_python::is_interrupted()
@@ -148,8 +148,8 @@ pub(crate) fn summary(
     time: Duration,
     complete: bool,
 ) -> String {
-    let steps = quantity::of(after.len() as u64, "step");
-    let what = match (after.len() == before.len(), after == before) {
+    let steps = quantity::format_count(after.len() as u64, "step");
+    let result = match (after.len() == before.len(), after == before) {
         (true, true) => format!("Nothing to reduce in {steps}, tried"),
         (true, false) => format!("Simplified, still {steps},"),
         (false, _) => {
@@ -158,8 +158,8 @@ pub(crate) fn summary(
         }
     };
     format!(
-        "{what} in {} ({}){}:",
-        quantity::of(runs, "run"),
+        "{result} in {} ({}){}:",
+        quantity::format_count(runs, "run"),
         duration::show(time),
         if complete {
             ""

@@ -38,14 +38,14 @@ impl Renderer {
             Severity::Error => Level::ERROR,
             Severity::Warning => Level::WARNING,
         };
-        let position = self.clipped(&file.text, clamp_range(&file.text, &problem.range));
+        let position = self.clip_range(&file.text, clamp_range(&file.text, &problem.range));
         let related = problem.related.as_ref().map(|(range, label)| {
             (
-                self.clipped(&file.text, clamp_range(&file.text, range)),
+                self.clip_range(&file.text, clamp_range(&file.text, range)),
                 label,
             )
         });
-        let excerpt = Excerpt::around(
+        let excerpt = Excerpt::new(
             &file.text,
             related.iter().map(|(range, _)| range).chain([&position]),
         );
@@ -54,13 +54,13 @@ impl Renderer {
             .path(file.name.as_str())
             .annotation(
                 AnnotationKind::Primary
-                    .span(excerpt.local(&position))
+                    .span(excerpt.relative_range(&position))
                     .label(non_empty(&problem.label)),
             );
         if let Some((range, label)) = &related {
             snippet = snippet.annotation(
                 AnnotationKind::Context
-                    .span(excerpt.local(range))
+                    .span(excerpt.relative_range(range))
                     .label(non_empty(label)),
             );
         }
@@ -73,7 +73,7 @@ impl Renderer {
 
     /// Shortens a range to fit on the screen, because the library cuts a line only outside of the
     /// marked part.
-    fn clipped(&self, text: &str, position: Range<usize>) -> Range<usize> {
+    fn clip_range(&self, text: &str, position: Range<usize>) -> Range<usize> {
         let longest = (self.width * 2 / 3).max(20);
         let marked = &text[position.clone()];
         if marked.contains('\n') || marked.chars().count() <= longest {
@@ -132,7 +132,7 @@ pub(crate) fn count_text(problems: &[Diagnostic]) -> String {
     let words: Vec<String> = counts
         .into_iter()
         .filter(|(number, _)| *number > 0)
-        .map(|(number, noun)| quantity::of(number, noun))
+        .map(|(number, noun)| quantity::format_count(number, noun))
         .collect();
     words.join(", ")
 }
@@ -149,7 +149,7 @@ struct Excerpt<'a> {
 
 impl<'a> Excerpt<'a> {
     /// Cuts out the lines that these ranges touch.
-    fn around<'r>(
+    fn new<'r>(
         text: &'a str,
         ranges: impl Iterator<Item = &'r Range<usize>> + Clone,
     ) -> Excerpt<'a> {
@@ -168,7 +168,7 @@ impl<'a> Excerpt<'a> {
     }
 
     /// Returns the position of a range in the excerpt.
-    fn local(&self, range: &Range<usize>) -> Range<usize> {
+    fn relative_range(&self, range: &Range<usize>) -> Range<usize> {
         range.start - self.start..range.end - self.start
     }
 }

@@ -17,8 +17,8 @@ pub(crate) fn action_lines(harness: &Harness) -> u64 {
 
 /// Renders `134 actions from 8 lines`.
 pub(crate) fn actions_from_lines(harness: &Harness) -> String {
-    let actions = quantity::of(harness.catalog.len(), "action");
-    let lines = quantity::of(action_lines(harness), "line");
+    let actions = quantity::format_count(harness.catalog.len(), "action");
+    let lines = quantity::format_count(action_lines(harness), "line");
     format!("{actions} from {lines}")
 }
 

@@ -97,7 +97,7 @@ impl SystemSource {
 
     /// Returns the name in the store of a project.
     pub(crate) fn stored_name(&self, project: &ProjectFolder) -> Result<String, Error> {
-        let names = self.files().into_iter().map(|file| project.name_of(&file));
+        let names = self.files().into_iter().map(|file| project.harness_name(&file));
         Ok(names.collect::<Result<Vec<_>, Error>>()?.join(" "))
     }
 
@@ -111,7 +111,7 @@ impl SystemSource {
     }
 
     /// Returns the name for people.
-    pub(crate) fn shown(&self) -> String {
+    pub(crate) fn display_name(&self) -> String {
         match self {
             SystemSource::Harness(path) => path.display().to_string(),
             SystemSource::Models(names) => names.join(" "),

@@ -46,7 +46,7 @@ pub(crate) fn run_with_random_hashes(
 
 /// Returns the command, without input or output; `None` if the system has no interpreter to start.
 fn command(system: &(impl Target + ?Sized), arguments: &[&OsStr]) -> Option<Command> {
-    let (program, folder) = system.home()?;
+    let (program, folder) = system.process_context()?;
     let mut command = Command::new(program);
     command.args(["-m", "testwright"]).args(arguments);
     command.current_dir(folder);

@@ -132,7 +132,7 @@ pub(crate) trait Target: Covered {
     }
 
     /// Returns the Python program and the folder for another process that runs the same system.
-    fn home(&self) -> Option<(PathBuf, PathBuf)>;
+    fn process_context(&self) -> Option<(PathBuf, PathBuf)>;
 }
 
 /// A callback that gets the names of actions.
@@ -181,7 +181,7 @@ impl Target for PythonSystem<'_> {
         };
         let locations = TargetLocations::new(collector, root);
         let each = targets.iter().map(|target| {
-            let location = locations.of(collector, *target);
+            let location = locations.location(collector, *target);
             TargetDescription {
                 file: location.file.to_owned(),
                 from: location.from,
@@ -282,7 +282,7 @@ impl Target for PythonSystem<'_> {
         Some(PythonSystem::file(self))
     }
 
-    fn home(&self) -> Option<(PathBuf, PathBuf)> {
+    fn process_context(&self) -> Option<(PathBuf, PathBuf)> {
         Some((self.executable()?, self.folder()?))
     }
 }

@@ -28,7 +28,7 @@ impl HarnessArgument {
     }
 
     /// Returns the source of these tests. A folder stands for the tests in it and below.
-    pub(crate) fn source_of(&self, tests: &[PathBuf]) -> Result<SystemSource, Error> {
+    pub(crate) fn find_source(&self, tests: &[PathBuf]) -> Result<SystemSource, Error> {
         if self.is_given() {
             return SystemSource::from_names(&self.harness);
         }
@@ -40,7 +40,7 @@ impl HarnessArgument {
         match (found.next(), found.next()) {
             (Some(source), None) => Ok(source),
             (Some(one), Some(other)) => {
-                let (one, other) = (one.shown(), other.shown());
+                let (one, other) = (one.display_name(), other.display_name());
                 let message =
                     format!("the tests belong to different harnesses, `{one}` and `{other}`");
                 Err(Error::new(message).with_help(NAME_ONE))
@@ -59,20 +59,20 @@ fn noted_source(file: &TextFile) -> Result<SystemSource, Error> {
     let name = &file.name;
     let mut found = Vec::new();
     for noted in &noted {
-        let near = nearest(&file.path, |folder| find_noted(folder, Path::new(noted)));
-        found.push(near.ok_or_else(|| {
-            let what = if is_model(Path::new(noted)) {
+        let path = find_upwards(&file.path, |folder| find_noted(folder, Path::new(noted)));
+        found.push(path.ok_or_else(|| {
+            let kind = if is_model(Path::new(noted)) {
                 "model"
             } else {
                 "harness"
             };
             let message =
-                format!("there is no {what} `{noted}` beside the test `{name}` or above it");
+                format!("there is no {kind} `{noted}` beside the test `{name}` or above it");
             Error::new(message).with_help(NAME_ONE)
         })?);
     }
     if noted.is_empty() {
-        found.extend(nearest(&file.path, only_harness_in));
+        found.extend(find_upwards(&file.path, only_harness_in));
     }
     if found.is_empty() {
         let message = format!("the test `{name}` does not say which harness it belongs to");
@@ -82,7 +82,7 @@ fn noted_source(file: &TextFile) -> Result<SystemSource, Error> {
 }
 
 /// Searches the folder of a file, then the folder above it, and so on.
-fn nearest(file: &Path, find: impl Fn(&Path) -> Option<PathBuf>) -> Option<PathBuf> {
+fn find_upwards(file: &Path, find: impl Fn(&Path) -> Option<PathBuf>) -> Option<PathBuf> {
     // Relative paths first, because they are shown to the user.
     let below = file.ancestors().skip(1).find_map(&find);
     below.or_else(|| {

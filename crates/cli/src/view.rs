@@ -84,7 +84,7 @@ pub(crate) struct WorkerLine<'a> {
     /// The number of the worker, from 1 on.
     pub(crate) number: usize,
     /// The current activity.
-    pub(crate) doing: WorkerActivity<'a>,
+    pub(crate) activity: WorkerActivity<'a>,
     /// The rate over the last seconds.
     pub(crate) steps_per_second: f64,
     /// The number of times that the process had to be replaced.
@@ -105,7 +105,7 @@ pub(crate) enum WorkerActivity<'a> {
     /// Runs a step that takes long.
     SlowStep {
         /// The time since the step began.
-        lasts: Duration,
+        elapsed: Duration,
         /// The step.
         text: &'a str,
     },
@@ -115,18 +115,18 @@ pub(crate) enum WorkerActivity<'a> {
 pub(crate) fn line(status: &CampaignStatus<'_>) -> String {
     let mut words = vec![
         tests(status),
-        quantity::of(status.steps, "step"),
+        quantity::format_count(status.steps, "step"),
         rate(status.steps_per_second),
         match status.failures.len() as u64 {
             0 => "no failures".to_owned(),
-            number => quantity::of(number, "failure"),
+            number => quantity::format_count(number, "failure"),
         },
     ];
     words.extend(crashes(status));
     words.extend(
         status
             .covered
-            .map(|covered| quantity::of(covered, status.unit)),
+            .map(|covered| quantity::format_count(covered, status.unit)),
     );
     words.push(time(status));
     words.join(", ")
@@ -138,9 +138,9 @@ fn tests(status: &CampaignStatus<'_>) -> String {
         Some(all) => format!(
             "{} of {}",
             quantity::grouped(status.tests),
-            quantity::of(all, "test")
+            quantity::format_count(all, "test")
         ),
-        None => quantity::of(status.tests, "test"),
+        None => quantity::format_count(status.tests, "test"),
     }
 }
 
@@ -158,7 +158,7 @@ fn time(status: &CampaignStatus<'_>) -> String {
     let open = failures - status.failures.iter().filter(is_reduced).count() as u64;
     match status.time {
         Some(time) if status.elapsed > time && open > 0 => {
-            format!("{} to be reduced", quantity::of(open, "failure"))
+            format!("{} to be reduced", quantity::format_count(open, "failure"))
         }
         Some(time) => {
             let left = time.saturating_sub(status.elapsed);
@@ -174,7 +174,7 @@ fn time(status: &CampaignStatus<'_>) -> String {
 fn crashes(status: &CampaignStatus<'_>) -> Option<String> {
     let crashes = status.workers.iter().map(|worker| worker.crashes);
     let crashes = crashes.fold(0, u64::saturating_add);
-    (crashes > 0).then(|| quantity::of(crashes, "crash"))
+    (crashes > 0).then(|| quantity::format_count(crashes, "crash"))
 }
 
 /// Renders a duration in whole seconds, because changing tenths would distract.

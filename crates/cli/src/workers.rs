@@ -90,7 +90,7 @@ pub(crate) enum WorkerTask {
     /// Run a saved test.
     Replay { text: String },
     /// Write a test as a file for pytest.
-    Write {
+    WriteUnitTest {
         test: SentTest,
         /// The failure of the last step, if it ends the process.
         fatal: Option<SentFailure>,
@@ -108,10 +108,10 @@ pub(crate) struct SearchTask {
     pub(crate) tests: Option<u64>,
     /// The maximum number of steps, if there is one.
     pub(crate) steps: Option<u64>,
-    /// True if every test is reported, not only those that fail or reach something new.
-    pub(crate) keep: bool,
+    /// True if every test is reported, not only tests that fail or reach something new.
+    pub(crate) report_all: bool,
     /// True if other workers search, too.
-    pub(crate) has_company: bool,
+    pub(crate) has_other_workers: bool,
     /// The tests to begin with.
     pub(crate) corpus: Vec<SentTest>,
 }
@@ -120,11 +120,11 @@ pub(crate) struct SearchTask {
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum WorkerReport {
     /// The name of an action that is about to be taken for the first time.
-    Met(SentName),
+    ActionNamed(SentName),
     /// Code that was reached for the first time.
-    Reached(ReachedCode),
+    CoverageReached(ReachedCode),
     /// A test that ended.
-    Made {
+    TestFinished {
         number: u64,
         test: SentTest,
         failure: Option<SentFailure>,
@@ -132,15 +132,15 @@ pub(crate) enum WorkerReport {
         is_new: bool,
     },
     /// A test that failed. The supervisor answers with a [`NextStep`].
-    Found {
+    FailureFound {
         number: u64,
         test: SentTest,
         failure: SentFailure,
     },
     /// A request for the new tests of other workers. The supervisor answers with a list of tests.
-    WhatIsNew,
+    TestsRequested,
     /// The end of the search.
-    Searched {
+    SearchEnded {
         deadlocks: u64,
         /// True if the system has no possible action, so that another worker need not try.
         is_idle: bool,
@@ -163,9 +163,9 @@ pub(crate) enum WorkerReport {
         failure: Option<SentFailure>,
     },
     /// The text of a unit test.
-    Written(String),
+    UnitTest(String),
     /// This kind of system has no unit tests.
-    NotWritten,
+    NoUnitTest,
     /// The task cannot be done.
     Impossible(SentError),
 }
@@ -196,7 +196,7 @@ pub(crate) struct SentProblem {
 /// The supervisor's answer to a worker that has found a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum NextStep {
-    /// Search on.
+    /// Continue the search.
     Continue,
     /// End the search.
     Stop,

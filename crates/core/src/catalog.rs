@@ -252,7 +252,7 @@ impl Catalog {
     }
 
     /// The number of ids reserved for an open template.
-    const ROOM: u64 = 1 << 32;
+    const OPEN_TEMPLATE_SIZE: u64 = 1 << 32;
 
     /// Adds a template whose actions are added later, one by one ([`Catalog::add_action`]). All
     /// other ids stay the same.
@@ -265,7 +265,7 @@ impl Catalog {
         if self.starts.is_empty() {
             self.starts.push(0);
         }
-        let end = self.end() + Catalog::ROOM;
+        let end = self.end() + Catalog::OPEN_TEMPLATE_SIZE;
         if end > Catalog::LIMIT {
             return Err(TooManyActions { template });
         }

@@ -65,7 +65,7 @@ impl Coverage {
         for (word, other) in self.words.iter_mut().zip(&other.words) {
             *word |= other;
         }
-        self.count();
+        self.update_size();
     }
 
     /// Returns the targets that another set does not have.
@@ -74,7 +74,7 @@ impl Coverage {
         for (word, other) in rest.words.iter_mut().zip(&other.words) {
             *word &= !other;
         }
-        rest.count();
+        rest.update_size();
         rest
     }
 
@@ -88,7 +88,7 @@ impl Coverage {
     }
 
     /// Recomputes the size.
-    fn count(&mut self) {
+    fn update_size(&mut self) {
         self.size = self
             .words
             .iter()

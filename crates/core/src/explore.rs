@@ -12,7 +12,7 @@
 //! use testwright_core::toys::Jugs;
 //!
 //! let mut jugs = Jugs::default();
-//! let mut explorer = Explorer::of(&mut jugs).with_snapshots().with_fingerprints();
+//! let mut explorer = Explorer::new(&mut jugs).with_snapshots().with_fingerprints();
 //!
 //! // The property of this toy forbids exactly four litres, which is not what we check here.
 //! let options = ExploreOptions { check: false, ..ExploreOptions::default() };
@@ -197,7 +197,7 @@ pub struct ExploreProgress {
     /// The largest number of steps to a state.
     pub depth: usize,
     /// States with actions that were not taken yet.
-    pub open: usize,
+    pub open_states: usize,
 }
 
 /// Observes and steers an exploration: its budget, its goal, and the use of its results. `()` lets
@@ -209,7 +209,7 @@ pub trait ExploreWatcher<S: ?Sized> {
     }
 
     /// Returns true if an enabled action may be taken in the current state of the system.
-    fn allows(&mut self, _system: &mut S, _action: ActionId) -> bool {
+    fn is_allowed(&mut self, _system: &mut S, _action: ActionId) -> bool {
         true
     }
 
@@ -226,21 +226,21 @@ pub trait ExploreWatcher<S: ?Sized> {
 
     /// Called when an exploration starts, and when it restarts as
     /// [`SearchOrder::IterativeDeepening`] does. Everything reported before is void then.
-    fn started(&mut self) {}
+    fn on_start(&mut self) {}
 
     /// Called for each new state while the system is in it, before any transition that leads there.
-    fn entered(&mut self, _system: &mut S, _state: StateId, _depth: usize) {}
+    fn on_state(&mut self, _system: &mut S, _state: StateId, _depth: usize) {}
 
     /// Called once for each transition, while the system is in the target state.
-    fn took(&mut self, _system: &mut S, _transition: &StateTransition) {}
+    fn on_transition(&mut self, _system: &mut S, _transition: &StateTransition) {}
 
     /// Called at once for each failing test that is kept: an exploration that ends in an error
     /// loses what it found.
-    fn failed(&mut self, _system: &mut S, _test: &Test, _failure: &Failure) {}
+    fn on_failure(&mut self, _system: &mut S, _test: &Test, _failure: &Failure) {}
 
     /// Called when all actions of a state were taken, with their number. Not called for states at
     /// the depth limit, unless no action is enabled there.
-    fn finished(&mut self, _state: StateId, _actions: usize) {}
+    fn on_state_finished(&mut self, _state: StateId, _actions: usize) {}
 
     /// Returns the memory of the data that the watcher collected. It counts towards
     /// [`ExploreOptions::max_bytes`].
@@ -285,7 +285,7 @@ struct SnapshotFns<S: ?Sized, K> {
 impl<'s, S: System + ?Sized> Explorer<'s, S> {
     /// Creates an explorer without optional capabilities: no state is recognised, and states are
     /// reached by replay.
-    pub fn of(system: &'s mut S) -> Explorer<'s, S> {
+    pub fn new(system: &'s mut S) -> Explorer<'s, S> {
         Explorer {
             system,
             snapshots: None,

@@ -167,7 +167,7 @@ pub trait SearchWatcher<S: ?Sized> {
     }
 
     /// Called before each step. Returning true ends the test as it is, and the next one begins.
-    fn is_long_enough(&mut self, _progress: &SearchProgress) -> bool {
+    fn should_end_test(&mut self, _progress: &SearchProgress) -> bool {
         false
     }
 
@@ -179,7 +179,7 @@ pub trait SearchWatcher<S: ?Sized> {
 
     /// Called for the test that was running when the search ended, with the targets it touched for
     /// the first time, if the strategy measures them.
-    fn unfinished(&mut self, _system: &S, _new: &[TargetId]) {}
+    fn test_interrupted(&mut self, _system: &S, _new: &[TargetId]) {}
 
     /// Called for each failure. The system may be used, for instance to reduce the test. The search
     /// resets it before it continues.
@@ -225,14 +225,14 @@ pub fn search_with<S: System + ?Sized, T: Strategy<S> + ?Sized>(
         let end = generator.generate(number, &mut |progress| {
             if !watcher.proceed(progress) {
                 SearchControl::Stop
-            } else if watcher.is_long_enough(progress) {
+            } else if watcher.should_end_test(progress) {
                 SearchControl::EndTest
             } else {
                 SearchControl::Continue
             }
         })?;
         if matches!(end, TestEnd::Stopped) {
-            watcher.unfinished(generator.system, generator.strategy.new_targets());
+            watcher.test_interrupted(generator.system, generator.strategy.new_targets());
             stopped = true;
             break;
         }
@@ -248,7 +248,7 @@ pub fn search_with<S: System + ?Sized, T: Strategy<S> + ?Sized>(
             number,
             new: &[],
         };
-        generator.strategy.end(generator.system, &made)?;
+        generator.strategy.end_test(generator.system, &made)?;
         made.new = generator.strategy.new_targets();
         stopped = watcher.test_generated(generator.system, made).is_break();
         match end {
@@ -451,7 +451,7 @@ mod tests {
     struct Impatient(u64, Vec<usize>);
 
     impl<S: System + ?Sized> SearchWatcher<S> for Impatient {
-        fn is_long_enough(&mut self, progress: &SearchProgress) -> bool {
+        fn should_end_test(&mut self, progress: &SearchProgress) -> bool {
             progress.steps > 0 && progress.steps.is_multiple_of(self.0)
         }
 

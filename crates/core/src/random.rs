@@ -51,7 +51,7 @@ impl Random {
     /// Returns a uniform number from 0 up to, not including, 1: a multiple of 2⁻⁵³, which is exact
     /// on every machine.
     #[inline]
-    pub fn unit(&mut self) -> f64 {
+    pub fn unit_float(&mut self) -> f64 {
         const STEPS: u64 = 1 << 53;
         self.below(STEPS) as f64 / STEPS as f64
     }
@@ -59,7 +59,7 @@ impl Random {
     /// Returns true with this probability. Certain and impossible events consume no random number.
     #[inline]
     pub fn chance(&mut self, probability: f64) -> bool {
-        probability >= 1.0 || (probability > 0.0 && self.unit() < probability)
+        probability >= 1.0 || (probability > 0.0 && self.unit_float() < probability)
     }
 
     /// Returns one of the elements, all equally likely; `None` if there are none.
@@ -99,7 +99,7 @@ mod tests {
         let mut random = Random::new(2);
         let hits = (0..40_000).filter(|_| random.chance(0.3)).count();
         assert!((11_500..12_500).contains(&hits), "{hits}");
-        assert!((0..1000).all(|_| (0.0..1.0).contains(&random.unit())));
+        assert!((0..1000).all(|_| (0.0..1.0).contains(&random.unit_float())));
         assert!(random.chance(1.0) && !random.chance(0.0) && !random.chance(f64::NAN));
         assert_eq!(random.choose::<u8>(&[]), None);
         assert_eq!(random.choose(&[5]), Some(&5));

@@ -24,10 +24,10 @@ pub trait ReplayWatcher<S: ?Sized> {
     }
 
     /// Called before an action is taken; not called for skipped ones.
-    fn before(&mut self, _system: &mut S, _action: ActionId) {}
+    fn before_step(&mut self, _system: &mut S, _action: ActionId) {}
 
     /// Called after a step and its check, with the result.
-    fn after(&mut self, _system: &mut S, _event: &TraceEvent) {}
+    fn after_step(&mut self, _system: &mut S, _event: &TraceEvent) {}
 }
 
 impl<S: ?Sized> ReplayWatcher<S> for () {}
@@ -66,14 +66,14 @@ pub(crate) fn continue_replay<S: System + ?Sized>(
             }
             Step::Act(action) if !system.is_enabled(action) => TraceEvent::Skipped(action),
             Step::Act(action) => {
-                watcher.before(system, action);
+                watcher.before_step(system, action);
                 match take_action(system, action, options.check, &mut trace.interrupted) {
                     Some(event) => event,
                     None => break,
                 }
             }
         };
-        watcher.after(system, &event);
+        watcher.after_step(system, &event);
         let failed = matches!(event, TraceEvent::Failed(..));
         trace.events.push(event);
         if failed || trace.interrupted {
@@ -116,7 +116,7 @@ mod tests {
 
     #[test]
     fn a_run_ends_at_the_first_failure_and_leaves_out_what_is_not_enabled() {
-        let test = Test::of([
+        let test = Test::from_actions([
             Crossing::GO_AT_RED,
             Crossing::SWITCH,
             Crossing::GO_AT_RED,
@@ -145,7 +145,7 @@ mod tests {
 
     #[test]
     fn a_restart_resets() {
-        let mut test = Test::of([Crossing::SWITCH, Crossing::GO_AT_RED]);
+        let mut test = Test::from_actions([Crossing::SWITCH, Crossing::GO_AT_RED]);
         test.steps.push(Step::Restart);
         test.steps.push(Step::Act(Crossing::GO_AT_RED));
         let mut system = Crossing::default();
@@ -161,7 +161,7 @@ mod tests {
 
     #[test]
     fn expected_exceptions_are_reported_and_not_failures() {
-        let test = Test::of([ActionId(3)]);
+        let test = Test::from_actions([ActionId(3)]);
         let mut stack = Stack::default();
         let trace = replay(&mut stack, &test, &ReplayOptions::default(), &mut ()).unwrap();
         let expected = TraceEvent::Expected(
@@ -175,7 +175,7 @@ mod tests {
     #[test]
     fn properties_count_only_where_they_are_checked() {
         // int0 = 5; counter0 = Counter(); counter0.add(int0)
-        let test = Test::of([ActionId(4), ActionId(15), ActionId(17)]);
+        let test = Test::from_actions([ActionId(4), ActionId(15), ActionId(17)]);
         for (check, fails) in [(true, true), (false, false)] {
             let options = ReplayOptions { check };
             let trace = replay(&mut Counters::new(4), &test, &options, &mut ()).unwrap();
@@ -197,11 +197,11 @@ mod tests {
                 self.asked += 1;
                 self.asked <= 2
             }
-            fn before(&mut self, system: &mut Jugs, action: ActionId) {
+            fn before_step(&mut self, system: &mut Jugs, action: ActionId) {
                 self.before += 1;
                 assert!(system.is_enabled(action));
             }
-            fn after(&mut self, _system: &mut Jugs, event: &TraceEvent) {
+            fn after_step(&mut self, _system: &mut Jugs, event: &TraceEvent) {
                 self.after += 1;
                 assert!(matches!(
                     event,
@@ -211,7 +211,7 @@ mod tests {
         }
         let mut watcher = Two::default();
         // fill(small), fill(small) again (not enabled), fill(big)
-        let test = Test::of([ActionId(0), ActionId(0), ActionId(1)]);
+        let test = Test::from_actions([ActionId(0), ActionId(0), ActionId(1)]);
         let options = ReplayOptions::default();
         let trace = replay(&mut Jugs::default(), &test, &options, &mut watcher).unwrap();
         assert!(trace.interrupted);

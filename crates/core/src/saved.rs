@@ -94,11 +94,11 @@ pub fn notes(text: &str) -> Vec<(String, String)> {
         return Vec::new();
     }
     let comments = text.lines().map_while(|line| line.trim().strip_prefix('#'));
-    comments.skip(1).filter_map(note_in).collect()
+    comments.skip(1).filter_map(parse_note).collect()
 }
 
 /// Parses a `key: value` note.
-fn note_in(comment: &str) -> Option<(String, String)> {
+fn parse_note(comment: &str) -> Option<(String, String)> {
     let (key, value) = comment.split_once(':')?;
     Some((key.trim().to_owned(), value.trim().to_owned()))
 }
@@ -180,7 +180,7 @@ pub fn read(catalog: &Catalog, text: &str) -> Result<SavedTest, Vec<ReadProblem>
         let comment = line.strip_prefix('#');
         in_header &= comment.is_some();
         if let Some(comment) = comment.filter(|_| in_header) {
-            test.notes.extend(note_in(comment));
+            test.notes.extend(parse_note(comment));
             continue;
         }
         match read_step(catalog, line) {
@@ -592,7 +592,7 @@ mod tests {
         let test = read(system.actions(), "f()\nf()  #1\n").unwrap();
         assert_eq!(
             test.resolve(&mut system).unwrap(),
-            Test::of([ActionId(1), ActionId(0)])
+            Test::from_actions([ActionId(1), ActionId(0)])
         );
     }
 
@@ -613,7 +613,7 @@ mod tests {
         let test = read(safe.actions(), "press(1)").unwrap();
         // Pressed before, and not reset by resolving.
         safe.step(ActionId(3));
-        assert_eq!(test.resolve(&mut safe).unwrap(), Test::of([ActionId(1)]));
+        assert_eq!(test.resolve(&mut safe).unwrap(), Test::from_actions([ActionId(1)]));
         assert!(matches!(safe.step(ActionId(1)), Outcome::Failed(_)));
     }
 }

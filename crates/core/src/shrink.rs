@@ -72,7 +72,7 @@ mod shrinker;
 mod trials;
 
 pub use alpha::alpha_convert;
-pub use dataflow::reassigns;
+pub use dataflow::count_reassigns;
 pub use generalize::{
     Generalization, GeneralizeOptions, ReorderableSteps, StepAlternatives, Variations,
 };

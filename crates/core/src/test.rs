@@ -24,7 +24,7 @@ pub struct Test {
 
 impl Test {
     /// Creates a test of these actions.
-    pub fn of(actions: impl IntoIterator<Item = ActionId>) -> Test {
+    pub fn from_actions(actions: impl IntoIterator<Item = ActionId>) -> Test {
         Test {
             steps: actions.into_iter().map(Step::Act).collect(),
             remarks: Vec::new(),
@@ -32,7 +32,7 @@ impl Test {
     }
 
     /// Creates a test of these steps.
-    pub fn of_steps(steps: Vec<Step>) -> Test {
+    pub fn from_steps(steps: Vec<Step>) -> Test {
         Test {
             steps,
             remarks: Vec::new(),

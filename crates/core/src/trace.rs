@@ -73,7 +73,7 @@ impl FailureKind {
     }
 
     /// Returns the kind with this name.
-    pub fn of_name(name: &str) -> Option<FailureKind> {
+    pub fn from_name(name: &str) -> Option<FailureKind> {
         FailureKind::ALL
             .into_iter()
             .find(|kind| kind.name() == name)
@@ -158,7 +158,7 @@ impl Trace {
     }
 
     /// Returns the executed steps, up to the failing one. Skipped steps are left out.
-    pub fn executed(&self) -> Test {
+    pub fn executed_test(&self) -> Test {
         let step = |event: &TraceEvent| match event {
             TraceEvent::Restarted => Some(Step::Restart),
             TraceEvent::Skipped(_) => None,
@@ -166,6 +166,6 @@ impl Trace {
             | TraceEvent::Failed(action, _)
             | TraceEvent::Expected(action, _) => Some(Step::Act(*action)),
         };
-        Test::of_steps(self.events.iter().filter_map(step).collect())
+        Test::from_steps(self.events.iter().filter_map(step).collect())
     }
 }

@@ -66,8 +66,8 @@ fn theirs<S: System>(system: &mut S, found: &FailingTest, ours: &Shrinking) -> S
     let to_generalize = spent(&mut ancestor);
     Shrinking {
         runs: [to_reduce, to_normalize, to_generalize],
-        reduced: Test::of(reduced),
-        normal: Test::of(normal),
+        reduced: Test::from_actions(reduced),
+        normal: Test::from_actions(normal),
     }
 }
 
@@ -171,7 +171,7 @@ fn copies_save_steps() {
                 let options = GeneralizeOptions::default();
                 shrinker.generalize(&normal.test, &options).unwrap();
                 steps[2] += spent(shrinker.effort());
-                assert_eq!(shrinker.effort().resumed > 0, snapshots > 0);
+                assert_eq!(shrinker.effort().from_snapshot > 0, snapshots > 0);
             }
         }
     }

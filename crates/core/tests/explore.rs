@@ -89,31 +89,31 @@ impl ExploreWatcher<Machine> for Notes {
     fn distance(&mut self, machine: &mut Machine) -> i64 {
         -(machine.state as i64)
     }
-    fn started(&mut self) {
+    fn on_start(&mut self) {
         *self = Notes {
             budget: self.budget,
             ever: std::mem::take(&mut self.ever),
             ..Notes::default()
         };
     }
-    fn entered(&mut self, machine: &mut Machine, state: StateId, _depth: usize) {
+    fn on_state(&mut self, machine: &mut Machine, state: StateId, _depth: usize) {
         assert_eq!(state.0, self.states.len() as u64);
         self.states.push(machine.state);
         self.ever.insert(machine.state);
     }
-    fn took(&mut self, machine: &mut Machine, transition: &StateTransition) {
+    fn on_transition(&mut self, machine: &mut Machine, transition: &StateTransition) {
         if let Some(to) = transition.to {
             assert_eq!(self.states[to.0 as usize], machine.state);
         }
         self.transitions.push(*transition);
     }
-    fn finished(&mut self, state: StateId, _actions: usize) {
+    fn on_state_finished(&mut self, state: StateId, _actions: usize) {
         assert!(self.finished.insert(state), "finished twice");
     }
 }
 
 fn explore(machine: &mut Machine, plan: &ExploreOptions, notes: &mut Notes) -> Exploration {
-    let mut explorer = Explorer::of(machine).with_snapshots().with_fingerprints();
+    let mut explorer = Explorer::new(machine).with_snapshots().with_fingerprints();
     explorer.explore(plan, notes).unwrap()
 }
 
@@ -271,7 +271,7 @@ proptest! {
                 failures: FailurePolicy::Distinct,
                 ..ExploreOptions::default()
             };
-            let mut explorer = Explorer::of(&mut counters).with_snapshots().with_fingerprints();
+            let mut explorer = Explorer::new(&mut counters).with_snapshots().with_fingerprints();
             let exploration = explorer.explore(&plan, &mut ()).unwrap();
             for (test, failure) in &exploration.failures {
                 let trace = replay(&mut counters, test, &ReplayOptions::default(), &mut ()).unwrap();

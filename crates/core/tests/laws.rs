@@ -148,7 +148,7 @@ proptest! {
 
     #[test]
     fn alpha_conversion_is_a_renaming_and_stable(catalog in any_catalog(), indices in some()) {
-        let test = Test::of(actions(&catalog, &indices));
+        let test = Test::from_actions(actions(&catalog, &indices));
         let converted = alpha_convert(&catalog, &test);
         prop_assert_eq!(converted.len(), test.len());
         prop_assert_eq!(alpha_convert(&catalog, &converted), converted.clone());
@@ -286,11 +286,11 @@ proptest! {
     ) {
         let mut safe = Safe::new(9, &code);
         let keys = noise.iter().chain(&code).copied();
-        let test = Test::of(keys.map(ActionId));
+        let test = Test::from_actions(keys.map(ActionId));
         let trace = replay(&mut safe, &test, &ReplayOptions::default(), &mut ()).unwrap();
         let failure = trace.failure().unwrap().clone();
         let reduction = reduce(&mut safe, &test, &failure, &options, &mut || true).unwrap();
-        prop_assert_eq!(reduction.test, Test::of(code.into_iter().map(ActionId)));
+        prop_assert_eq!(reduction.test, Test::from_actions(code.into_iter().map(ActionId)));
     }
 
     #[test]

@@ -61,7 +61,7 @@ fn check_normal(system: &mut impl System, found: &FailingTest, options: &Normali
 /// Checks that every claim marked as tried is true when it is run again, without skipped steps.
 fn check_claims(system: &mut impl System, failure: &Failure, found: &Generalization) {
     let mut is_true = |steps: &[Step]| {
-        let test = Test::of_steps(steps.to_vec());
+        let test = Test::from_steps(steps.to_vec());
         let trace = replay(system, &test, &ReplayOptions::default(), &mut ()).unwrap();
         let skipped = trace
             .events
@@ -143,7 +143,7 @@ fn everything<S: Snapshot>(
     let several = shrinker.reduce_several(
         test,
         &SeveralOptions {
-            limit: 20,
+            max_combinations: 20,
             ..SeveralOptions::default()
         },
     );
@@ -301,7 +301,7 @@ proptest! {
             let options = ReduceOptions::default();
             let mut goal = AnyFailure;
             let mut shrinker = Shrinker::new(&mut machine, &mut goal, &options, &mut proceed);
-            let all = shrinker.reduce_several(&found.test, &SeveralOptions { limit: 50, ..SeveralOptions::default() }).unwrap();
+            let all = shrinker.reduce_several(&found.test, &SeveralOptions { max_combinations: 50, ..SeveralOptions::default() }).unwrap();
             let essentials = shrinker.essentials(&found.test, &all[0], 50).unwrap();
             drop(shrinker);
             for (place, shrunk) in all.iter().enumerate() {
@@ -405,8 +405,8 @@ fn wrong_copies_are_found_out() {
         assert_eq!(effort.runs, cost.runs);
         // Some of the fifteen restores were for verification.
         let is_used = copies == Copies::Wearing;
-        assert_eq!(effort.resumed > 0, is_used, "{copies:?}");
-        assert!(effort.resumed < 15);
+        assert_eq!(effort.from_snapshot > 0, is_used, "{copies:?}");
+        assert!(effort.from_snapshot < 15);
     }
 }
 
@@ -496,7 +496,7 @@ fn a_hundred_thousand_actions_are_feasible() {
         "rest()",
         "add(x3)",
     ];
-    let test = Test::of(texts.map(find));
+    let test = Test::from_actions(texts.map(find));
     let mut system = Large {
         actions,
         values: [None; 10],

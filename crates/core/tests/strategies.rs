@@ -68,7 +68,7 @@ fn strategies<S: Covered>(system: &mut S) -> Vec<(&'static str, Box<dyn Choosing
     let swarm = |switching, high| {
         let options = SwarmOptions {
             switching,
-            high,
+            included_share: high,
             ..SwarmOptions::default()
         };
         Swarm::new(&classes, options)
@@ -136,7 +136,7 @@ fn strategies<S: Covered>(system: &mut S) -> Vec<(&'static str, Box<dyn Choosing
                 },
             )),
         ),
-        ("exploit", Box::new(Exploit::with(NewCoverage))),
+        ("exploit", Box::new(Exploit::with_novelty(NewCoverage))),
         (
             "changed exploit",
             Box::new(Exploit::new(Corpus::new(hint, few), changed)),
@@ -186,7 +186,7 @@ fn check<S: Covered>(new: impl Fn() -> S, seed: u64, length: usize) {
             let (name, mut strategy) = strategies(&mut new()).swap_remove(place);
             let mut all = All::default();
             search_with(&mut system, &mut strategy, &plan, &mut all).unwrap();
-            (name, strategy.learns(), all.0)
+            (name, strategy.depends_on_results(), all.0)
         };
         let (name, learns, tests) = run();
         let (_, _, again) = run();
@@ -246,5 +246,5 @@ fn a_uniform_seed_keeps_its_meaning() {
         counters.step(action);
         action
     });
-    assert_eq!(Test::of(walked), test);
+    assert_eq!(Test::from_actions(walked), test);
 }

@@ -5,7 +5,7 @@ use crate::machine;
 use machine::{Machine, machine_of};
 use proptest::prelude::*;
 use testwright_core::explore::temporal::{
-    Atom, Counterexample, Formula, FormulaVerdict, RunEnding, holds_on, parse,
+    Atom, Counterexample, Formula, FormulaVerdict, RunEnding, holds_on_lasso, parse,
 };
 use testwright_core::explore::{ExploreOptions, Explorer};
 use testwright_core::toys;
@@ -35,7 +35,7 @@ impl Machine {
 
     fn holds_on(&self, formula: &Formula, run: &[RunPoint], lap: usize) -> bool {
         let mut holds = |position: usize, atom: &Atom| self.holds(run[position], atom);
-        holds_on(formula, run.len(), lap, &mut holds)
+        holds_on_lasso(formula, run.len(), lap, &mut holds)
     }
 
     /// Returns the successors of a state; a dead end stays as it is.
@@ -93,15 +93,15 @@ impl Machine {
         let lap = points.len();
         let (start, _) = points[lap - 1];
         match run.ending {
-            RunEnding::Lap => {
-                walk(&run.lap, &mut points);
+            RunEnding::Cycle => {
+                walk(&run.cycle, &mut points);
                 assert_eq!(points[points.len() - 1].0, start, "the lap leads back");
             }
             RunEnding::Deadlock => {
                 assert!(self.next[start].iter().all(Option::is_none));
                 points.push((start, None));
             }
-            RunEnding::Anything => return None,
+            RunEnding::AnyContinuation => return None,
         }
         Some((points, lap))
     }
@@ -253,7 +253,7 @@ proptest! {
         let mut atoms = |machine: &mut Machine, name: &str| {
             Ok(machine.labels[machine.state][usize::from(name == "q")])
         };
-        let explorer = Explorer::of(&mut machine).with_fingerprints();
+        let explorer = Explorer::new(&mut machine).with_fingerprints();
         let plan = ExploreOptions::default();
         let judgement = if copies {
             explorer.with_snapshots().judge(&formula, &plan, &mut atoms)
@@ -296,7 +296,7 @@ proptest! {
             matching: matched.then_some(Equivalence::Equal),
             ..ExploreOptions::default()
         };
-        let judgement = Explorer::of(&mut machine).with_fingerprints().judge(&formula, &plan, &mut atoms);
+        let judgement = Explorer::new(&mut machine).with_fingerprints().judge(&formula, &plan, &mut atoms);
         match judgement.unwrap().verdict {
             FormulaVerdict::Holds => prop_assert!(!copy.some_run_violates(&formula, &mut vec![(0, None)], 7)),
             FormulaVerdict::NothingFound(_) => {}

@@ -11,10 +11,10 @@ use testwright_core::{Catalog, Step};
 
 use crate::sut::Sut;
 
-/// Something to do: one concrete action of a harness, or a restart.
+/// One concrete action of a harness, or a restart.
 ///
-/// Scripts written for TSTL take it for a tuple of a name and two functions, one that tells whether the action is
-/// enabled and one that takes it; so it can be unpacked and indexed like one.
+/// It can be unpacked and indexed like the tuple that TSTL has in its place: a name, a function that returns true if
+/// the action is enabled, and a function that takes the action.
 ///
 ///     >>> name, guard, act = test[0]
 ///     >>> name
@@ -49,12 +49,12 @@ impl PyAction {
     }
 
     /// Returns true if the action belongs to this system.
-    fn is_of(&self, sut: &Bound<'_, Sut>) -> bool {
+    fn belongs_to(&self, sut: &Bound<'_, Sut>) -> bool {
         self.sut.as_ptr() == sut.as_ptr()
     }
 
     /// Returns the name in a tuple that a script has made of an action's parts.
-    fn name_in(action: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
+    fn name_in_tuple(action: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
         match action.cast::<PyTuple>() {
             Ok(parts) if (3..=4).contains(&parts.len()) => Ok(parts.get_item(0)?.extract().ok()),
             _ => Ok(None),
@@ -62,7 +62,7 @@ impl PyAction {
     }
 
     /// Returns the remark on a step: an action, or a tuple of its parts.
-    pub(crate) fn note_of(action: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
+    pub(crate) fn step_note(action: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
         if let Ok(action) = action.cast::<PyAction>() {
             return Ok(action.get().note.clone());
         }
@@ -75,7 +75,7 @@ impl PyAction {
     /// Returns the step of an action of this system.
     pub(crate) fn step_for(action: &Bound<'_, PyAny>, sut: &Bound<'_, Sut>) -> PyResult<Step> {
         let Ok(action) = action.cast::<PyAction>() else {
-            if let Some(name) = PyAction::name_in(action)? {
+            if let Some(name) = PyAction::name_in_tuple(action)? {
                 return Sut::borrow(sut)?.playable_step(&name);
             }
             let kind = action.get_type().name()?;
@@ -84,7 +84,7 @@ impl PyAction {
             )));
         };
         let action = action.get();
-        if action.is_of(sut) {
+        if action.belongs_to(sut) {
             return Ok(action.step);
         }
         // If the same harness is loaded twice, actions are found by their texts.
@@ -199,7 +199,7 @@ impl PyAction {
         hasher.finish()
     }
 
-    /// By the order of the harness: what stands further up is simpler.
+    /// Compares by the order of the harness: lines further up are simpler.
     fn __lt__(&self, other: PyRef<'_, PyAction>) -> bool {
         let order = |step: Step| match step {
             Step::Restart => None,

@@ -77,14 +77,14 @@ pub(crate) struct CallerException(pub(crate) Option<PyErr>);
 
 impl CallerException {
     /// Keeps an exception, and returns an error that ends the work.
-    pub(crate) fn keep(&mut self, error: PyErr) -> Error {
+    pub(crate) fn store_exception(&mut self, error: PyErr) -> Error {
         let message = error.to_string();
         self.0 = Some(error);
         Error::new(message)
     }
 
     /// Returns the exception, or else this error as one.
-    pub(crate) fn or_error(self, error: &dyn std::fmt::Display) -> PyErr {
+    pub(crate) fn into_py_error(self, error: &dyn std::fmt::Display) -> PyErr {
         self.0
             .unwrap_or_else(|| PyRuntimeError::new_err(error.to_string()))
     }

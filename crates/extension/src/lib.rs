@@ -1,5 +1,10 @@
-//! `testwright._native`: the module that the wheel ships. [`Sut`](sut::Sut) is a harness as an
+//! `testwright._native`: the module that the wheel ships. `Sut` is a harness as an
 //! object for scripts and notebooks; `main` runs the command line.
+
+#![allow(
+    rustdoc::invalid_rust_codeblocks,
+    reason = "comments of methods are docstrings, with examples in Python"
+)]
 
 mod action;
 mod borrowed_sut;
@@ -49,7 +54,7 @@ mod _native {
     use crate::sut::Sut;
 
     /// Runs the command line with these arguments (without the program's name) and returns its exit status.
-    /// What it says goes to the process's standard output, past `sys.stdout`.
+    /// Its output goes to the process's standard output, past `sys.stdout`.
     ///
     ///     >>> testwright.main(["check", "stack.tstl"])
     ///     0

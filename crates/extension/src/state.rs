@@ -25,11 +25,11 @@ use testwright_python::PythonState;
 #[pyclass(frozen, name = "State", module = "testwright")]
 pub(crate) struct PyState {
     /// A snapshot to restore; `None` if only the test leads back.
-    pub(crate) copy: Option<PythonState>,
+    pub(crate) snapshot: Option<PythonState>,
     /// The steps that led to the state.
     pub(crate) test: Test,
     /// The pools and their values, as TSTL lists them.
-    pub(crate) listed: Py<PyList>,
+    pub(crate) tstl_list: Py<PyList>,
     /// The names of the pools, in that order.
     pub(crate) pools: Vec<String>,
 }
@@ -37,7 +37,7 @@ pub(crate) struct PyState {
 #[pymethods]
 impl PyState {
     fn __len__(&self, python: Python<'_>) -> usize {
-        self.listed.bind(python).len()
+        self.tstl_list.bind(python).len()
     }
 
     fn __getitem__<'py>(
@@ -45,11 +45,11 @@ impl PyState {
         python: Python<'py>,
         index: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        self.listed.bind(python).as_any().get_item(index)
+        self.tstl_list.bind(python).as_any().get_item(index)
     }
 
     fn __iter__<'py>(&self, python: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        Ok(self.listed.bind(python).try_iter()?.into_any())
+        Ok(self.tstl_list.bind(python).try_iter()?.into_any())
     }
 
     fn __richcmp__(
@@ -66,7 +66,7 @@ impl PyState {
             // States are equal if their values are, whatever their tests.
             _ if matches!(comparison, CompareOp::Eq | CompareOp::Ne) => {
                 let values = |state: &PyState| {
-                    let listed = state.listed.bind(python);
+                    let listed = state.tstl_list.bind(python);
                     listed.get_slice(0, listed.len().saturating_sub(1))
                 };
                 if values(self).eq(values(other))? {
@@ -82,7 +82,7 @@ impl PyState {
     }
 
     fn __repr__(&self, python: Python<'_>) -> PyResult<String> {
-        Ok(self.listed.bind(python).repr()?.to_string())
+        Ok(self.tstl_list.bind(python).repr()?.to_string())
     }
 }
 

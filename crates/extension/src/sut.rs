@@ -43,7 +43,7 @@ use testwright_python::{
 };
 
 use crate::action::PyAction;
-use loading::{load, one_of};
+use loading::{load, parse_choice};
 use measuring::Measurement;
 use settings::StepPrinting;
 
@@ -64,13 +64,13 @@ pub(crate) struct Sut {
     /// The last failure, with its exception.
     failure: Option<(Failure, PyErr)>,
     /// The exception of the last action that the harness takes as a warning.
-    warned: Option<Py<PyAny>>,
+    last_warning: Option<Py<PyAny>>,
     /// The coverage, if it is measured.
     measurement: Option<Measurement>,
     /// The templates that are switched on, if some are off.
-    chosen: Option<TemplateSet>,
+    enabled_templates: Option<TemplateSet>,
     /// Single actions of these templates that are switched off.
-    off: BTreeSet<ActionId>,
+    disabled_actions: BTreeSet<ActionId>,
     /// The classes that the last swarm included.
     swarm: Option<Configuration>,
     /// The settings of `verbose`.
@@ -80,12 +80,12 @@ pub(crate) struct Sut {
     /// The condition under which exceptions of system and reference agree.
     reference_exceptions: String,
     /// True if backtracking replays the test instead of restoring a snapshot.
-    replays: bool,
+    replays_to_backtrack: bool,
 }
 
 #[pymethods]
 impl Sut {
-    /// Brings a harness to life. Modules are looked for in its folder first.
+    /// Loads a harness. Modules are looked for in its folder first.
     #[new]
     #[pyo3(signature = (path, *, coverage = true, reset_modules = true, reference_exceptions = "both", checks = "all", replay = false))]
     fn new(
@@ -100,7 +100,7 @@ impl Sut {
         let options = Options {
             process: ProcessOwner::Caller,
             output: OutputMode::Show,
-            reference_exceptions: one_of(
+            reference_exceptions: parse_choice(
                 "reference_exceptions",
                 reference_exceptions,
                 &[
@@ -112,7 +112,7 @@ impl Sut {
             reset_modules,
             log_level: None,
             measured: MeasuredCode::modules_if(coverage),
-            checks: one_of(
+            checks: parse_choice(
                 "checks",
                 checks,
                 &[("all", CheckMode::All), ("changed", CheckMode::Changed)],
@@ -130,15 +130,15 @@ impl Sut {
             system: DetachedSystem::new(system),
             test: Some(new_test(python, Vec::new())?),
             failure: None,
-            warned: None,
+            last_warning: None,
             measurement,
-            chosen: None,
-            off: BTreeSet::new(),
+            enabled_templates: None,
+            disabled_actions: BTreeSet::new(),
             swarm: None,
             printing: StepPrinting::default(),
             refuses_disabled: false,
             reference_exceptions: reference_exceptions.to_owned(),
-            replays: replay,
+            replays_to_backtrack: replay,
         };
         sut.reset_system(python)?;
         Ok(sut)
@@ -168,7 +168,7 @@ impl Sut {
         }
     }
 
-    /// Takes an action, enabled or not; whether nothing unexpected was raised.
+    /// Takes an action, enabled or not. Returns true if nothing unexpected was raised.
     ///
     ///     >>> sut.safely(sut.playable("stack0 = stack.Stack()"))
     ///     True
@@ -178,7 +178,7 @@ impl Sut {
     ///     'IndexError: list index out of range'
     fn safely(slf: &Bound<'_, Sut>, action: &Bound<'_, PyAny>) -> PyResult<bool> {
         if Sut::borrow(slf)?.refuses_disabled && !Sut::is_step_enabled(slf, action)? {
-            let text = Sut::own_action(slf, action)?.get().display_text();
+            let text = Sut::python_action(slf, action)?.get().display_text();
             let words = format!("WARNING: `{text}` is not enabled and was not taken");
             settings::print(slf.py(), &words)?;
             return Ok(false);
@@ -265,7 +265,7 @@ impl Sut {
     ///     >>> type(sut.warning())
     ///     <class 'ValueError'>
     fn warning(&self, python: Python<'_>) -> Option<Py<PyAny>> {
-        self.warned.as_ref().map(|warned| warned.clone_ref(python))
+        self.last_warning.as_ref().map(|warned| warned.clone_ref(python))
     }
 
     /// Remarks something about the last step.
@@ -352,7 +352,7 @@ impl Sut {
             Sut::restart(slf)?;
             return Ok(true);
         };
-        let action = Sut::own_action(slf, action)?;
+        let action = Sut::python_action(slf, action)?;
         let is_printing = Sut::borrow(slf)?.printing.on;
         let before = if is_printing {
             Some(Sut::print_step(slf, id)?)
@@ -368,7 +368,7 @@ impl Sut {
                 let outcome = system.step(id);
                 (outcome, system.take_warned_exception())
             });
-            sut.warned = warned.map(Bound::unbind);
+            sut.last_warning = warned.map(Bound::unbind);
             sut.record_coverage(slf.py(), false);
             sut.record_outcome(slf.py(), outcome)?
         };
@@ -379,7 +379,7 @@ impl Sut {
     }
 
     /// Converts a step to an action of this object.
-    pub(crate) fn own_action<'py>(
+    pub(crate) fn python_action<'py>(
         slf: &Bound<'py, Sut>,
         step: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyAction>> {
@@ -388,7 +388,7 @@ impl Sut {
         {
             return Ok(action.clone());
         }
-        let note = PyAction::note_of(step)?;
+        let note = PyAction::step_note(step)?;
         Sut::action(slf, PyAction::step_for(step, slf)?, note)
     }
 
@@ -415,7 +415,7 @@ impl Sut {
         reset.map_err(|error| to_py_error(&error))?;
         self.test = Some(new_test(python, Vec::new())?);
         self.failure = None;
-        self.warned = None;
+        self.last_warning = None;
         self.restart_measurement(python)
     }
 
@@ -448,7 +448,7 @@ impl Sut {
         let mut remarks = Vec::new();
         for action in test.try_iter()? {
             let action = action?;
-            if let Some(note) = PyAction::note_of(&action)? {
+            if let Some(note) = PyAction::step_note(&action)? {
                 remarks.push((steps.len(), note));
             }
             steps.push(PyAction::step_for(&action, slf)?);

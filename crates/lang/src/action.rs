@@ -15,11 +15,11 @@ use crate::placeholders;
 
 /// Parses one action line into its structural alternatives. `guarded` are the functions of the raw
 /// code that take a speculative call.
-pub(crate) fn read(context: &mut LineContext<'_, '_>, guarded: &[String]) -> Vec<ActionTemplate> {
+pub(crate) fn parse_action(context: &mut LineContext<'_, '_>, guarded: &[String]) -> Vec<ActionTemplate> {
     let declaration = context.declaration;
-    let content = code(context);
+    let content = code_range(context);
     if content.is_empty() {
-        empty(context, &content, "the line", "nothing to do");
+        report_empty(context, &content, "the line", "nothing to do");
         return Vec::new();
     }
     let before = count_errors(context);
@@ -36,7 +36,7 @@ pub(crate) fn read(context: &mut LineContext<'_, '_>, guarded: &[String]) -> Vec
         if errors == 0 {
             let location = declaration.content.clone();
             let label = "no statement behind the exceptions";
-            empty(context, &location, "the statement", label);
+            report_empty(context, &location, "the statement", label);
         }
         return Vec::new();
     }
@@ -50,17 +50,17 @@ pub(crate) fn read(context: &mut LineContext<'_, '_>, guarded: &[String]) -> Vec
     let mut budget = check::budget();
     let mut actions = Vec::new();
     for expansion in expand::expand(nodes, PlaceholderMeaning::Action, context) {
-        let Some(action_parts) = ActionParts::of(&expansion, context) else {
+        let Some(action_parts) = ActionParts::split(&expansion, context) else {
             continue;
         };
         if count_errors(context) == errors {
             let found = context.diagnostics.len();
             action_parts.check(&expansion, &mut budget, context);
             if context.diagnostics.len() == found {
-                action_parts.warn_forgotten(context);
+                action_parts.warn_lost_definition(context);
             }
         }
-        let mut action = action_parts.action(context, guarded);
+        let mut action = action_parts.to_template(context, guarded);
         action.essential = essential;
         action.axes = expansion.axes;
         action.expected.clone_from(&exceptions.expected);
@@ -71,7 +71,7 @@ pub(crate) fn read(context: &mut LineContext<'_, '_>, guarded: &[String]) -> Vec
 }
 
 /// Returns the content without its trailing comment.
-pub(crate) fn code(context: &LineContext<'_, '_>) -> Range<usize> {
+pub(crate) fn code_range(context: &LineContext<'_, '_>) -> Range<usize> {
     let content = context.declaration.content.clone();
     let length = host::end_of_code(context.declaration.text());
     keywords::trim(context.line(), content.start..content.start + length)
@@ -90,7 +90,7 @@ pub(crate) fn count_errors(context: &LineContext<'_, '_>) -> usize {
 }
 
 /// Reports a part that is empty.
-fn empty(context: &mut LineContext<'_, '_>, range: &Range<usize>, what: &str, label: &str) {
+fn report_empty(context: &mut LineContext<'_, '_>, range: &Range<usize>, what: &str, label: &str) {
     let location = if range.is_empty() {
         keywords::trim(context.line(), 0..context.line().len())
     } else {
@@ -125,7 +125,7 @@ struct ExpectParts {
 
 impl ActionParts {
     /// Splits a line into its parts, and reports missing ones.
-    fn of(expansion: &Expansion, context: &mut LineContext<'_, '_>) -> Option<ActionParts> {
+    fn split(expansion: &Expansion, context: &mut LineContext<'_, '_>) -> Option<ActionParts> {
         let line = context.line();
         let nodes = &expansion.nodes;
         let whole = span(nodes).unwrap_or_else(|| context.declaration.content.clone());
@@ -139,14 +139,14 @@ impl ActionParts {
                     .get(guard.len())
                     .map(|placed| placed.node.span.clone());
                 let location = arrow.clone().unwrap_or(whole.clone());
-                Some(Self::guard(guard, &location, context)?)
+                Some(Self::check_guard(guard, &location, context)?)
             }
             None => None,
         };
         if let (Some(first), Some(last)) = (dropped.first(), dropped.last()) {
-            warn_dropped(first, last, "->", rest, &whole, context);
+            warn_dropped_text(first, last, "->", rest, &whole, context);
         }
-        let (statement, post, expect) = Self::sections(rest, &whole, context);
+        let (statement, post, expect) = Self::split_sections(rest, &whole, context);
         let mark = rest
             .get(statement.len())
             .map(|placed| placed.node.span.clone());
@@ -157,16 +157,16 @@ impl ActionParts {
             let (location, label) = behind
                 .or_else(before)
                 .unwrap_or((whole, "no statement here"));
-            empty(context, &location, "the statement", label);
+            report_empty(context, &location, "the statement", label);
             return None;
         }
-        misplaced_pre(&statement, "a statement", context)?;
+        report_misplaced_pre(&statement, "a statement", context)?;
         let post = match post {
-            Some((arrow, post)) => Some(Self::post(post, &arrow, context)?),
+            Some((arrow, post)) => Some(Self::parse_post_condition(post, &arrow, context)?),
             None => None,
         };
         let expect = match expect {
-            Some((_, expect)) => Some(ExpectParts::of(expect, &whole, context)?),
+            Some((_, expect)) => Some(ExpectParts::parse(expect, &whole, context)?),
             None if context.declaration.keyword == LineKeyword::Expect => {
                 let diagnostic =
                     context.error("bad-expect", &whole, "an `expect:` line needs `==>`");
@@ -194,14 +194,14 @@ impl ActionParts {
     }
 
     /// Checks the guard before the arrow `->`.
-    fn guard(
+    fn check_guard(
         nodes: &[PlacedNode],
         arrow: &Range<usize>,
         context: &mut LineContext<'_, '_>,
     ) -> Option<Vec<PlacedNode>> {
         let guard = trimmed(nodes, context.line());
         if guard.is_empty() {
-            empty(context, arrow, "the guard", "no condition before `->`");
+            report_empty(context, arrow, "the guard", "no condition before `->`");
             return None;
         }
         let is_late = |placed: &&PlacedNode| {
@@ -220,12 +220,12 @@ impl ActionParts {
             );
             return None;
         }
-        misplaced_pre(&guard, "a guard", context)?;
+        report_misplaced_pre(&guard, "a guard", context)?;
         Some(guard)
     }
 
     /// Splits the nodes behind the guard into statement, post-condition and expectation.
-    fn sections<'n>(
+    fn split_sections<'n>(
         nodes: &'n [PlacedNode],
         whole: &Range<usize>,
         context: &mut LineContext<'_, '_>,
@@ -250,7 +250,7 @@ impl ActionParts {
                 } else {
                     "==>"
                 };
-                warn_dropped(section, section, text, &[], whole, context);
+                warn_dropped_text(section, section, text, &[], whole, context);
             } else {
                 *wanted = Some((mark.node.span.clone(), section));
             }
@@ -260,14 +260,14 @@ impl ActionParts {
     }
 
     /// Parses a post-condition behind the arrow `=>`.
-    fn post(
+    fn parse_post_condition(
         nodes: &[PlacedNode],
         arrow: &Range<usize>,
         context: &mut LineContext<'_, '_>,
     ) -> Option<Condition> {
-        let post = Condition::of(nodes, context.line());
+        let post = Condition::split(nodes, context.line());
         if post.test.is_empty() {
-            empty(
+            report_empty(
                 context,
                 arrow,
                 "the post-condition",
@@ -280,7 +280,7 @@ impl ActionParts {
     }
 
     /// Warns about a definition that is lost at once: names are local to an action.
-    fn warn_forgotten(&self, context: &mut LineContext<'_, '_>) {
+    fn warn_lost_definition(&self, context: &mut LineContext<'_, '_>) {
         let [only] = self.statement.as_slice() else {
             return;
         };
@@ -306,10 +306,10 @@ impl ActionParts {
     fn check(&self, expansion: &Expansion, budget: &mut usize, context: &mut LineContext<'_, '_>) {
         let mut check = |what, syntax, nodes: &[PlacedNode], around| {
             let code = HostCode {
-                what,
+                part_name: what,
                 syntax,
                 nodes,
-                around,
+                wrapper: around,
                 budget,
             };
             check::check(code, &expansion.axes, context);
@@ -348,7 +348,7 @@ impl ActionParts {
     }
 
     /// Builds the action from its parts.
-    fn action(&self, context: &LineContext<'_, '_>, guarded: &[String]) -> ActionTemplate {
+    fn to_template(&self, context: &LineContext<'_, '_>, guarded: &[String]) -> ActionTemplate {
         let line = context.line();
         let mut pre_values = Vec::new();
         let mut none = Vec::new();
@@ -363,7 +363,7 @@ impl ActionParts {
             .into_iter()
             .flatten()
             .chain(&pre_values)
-            .map(text_of)
+            .map(template_text)
             .collect();
         let names = names(&post_text);
         ActionTemplate {
@@ -398,14 +398,14 @@ impl ActionParts {
 
 impl ExpectParts {
     /// Parses `name(arguments)`, and reports what cannot be parsed.
-    fn of(
+    fn parse(
         nodes: &[PlacedNode],
         whole: &Range<usize>,
         context: &mut LineContext<'_, '_>,
     ) -> Option<ExpectParts> {
         let line = context.line();
         let nodes = trimmed(nodes, line);
-        let parts = Self::parts(&nodes, line);
+        let parts = Self::split_call(&nodes, line);
         if parts.is_none() {
             let range = span(&nodes).unwrap_or_else(|| whole.clone());
             let diagnostic =
@@ -418,7 +418,7 @@ impl ExpectParts {
     }
 
     /// Splits `name(arguments)`.
-    fn parts(nodes: &[PlacedNode], line: &str) -> Option<ExpectParts> {
+    fn split_call(nodes: &[PlacedNode], line: &str) -> Option<ExpectParts> {
         let mut arguments = nodes.to_vec();
         let first = arguments.first_mut()?;
         let is_text = |placed: &PlacedNode| matches!(placed.node.kind, NodeKind::Text);
@@ -464,7 +464,7 @@ pub(crate) struct Condition {
 
 impl Condition {
     /// Splits `test, message; tail`.
-    pub(crate) fn of(nodes: &[PlacedNode], line: &str) -> Condition {
+    pub(crate) fn split(nodes: &[PlacedNode], line: &str) -> Condition {
         let is_semicolon = |placed: &PlacedNode| placed.node.is_separator(Separator::Semicolon);
         let (assertion, tail) = match nodes.iter().position(is_semicolon) {
             Some(at) => (&nodes[..at], &nodes[at + 1..]),
@@ -507,7 +507,7 @@ impl Condition {
 }
 
 /// Warns about text behind a second separator, which the original ignores too.
-fn warn_dropped(
+fn warn_dropped_text(
     first: &[PlacedNode],
     last: &[PlacedNode],
     mark: &str,
@@ -534,7 +534,7 @@ fn warn_dropped(
 }
 
 /// Reports `pre<(e)>` outside of post-conditions, by returning `None`.
-pub(crate) fn misplaced_pre(
+pub(crate) fn report_misplaced_pre(
     nodes: &[PlacedNode],
     what: &str,
     context: &mut LineContext<'_, '_>,
@@ -556,7 +556,7 @@ pub(crate) fn misplaced_pre(
 }
 
 /// Returns the text of a fragment, with blanks in place of its holes.
-fn text_of(fragment: &Fragment) -> String {
+fn template_text(fragment: &Fragment) -> String {
     let mut text = fragment.render(|_| " ".to_owned());
     text.push(' ');
     text

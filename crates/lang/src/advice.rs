@@ -8,11 +8,11 @@ use crate::host::{self, HostProblem};
 pub(crate) fn advice(what: &str, text: &str, problem: &HostProblem) -> Option<String> {
     let location = &problem.range;
     let mistake = Mistake {
-        what,
+        part_name: what,
         text,
-        before: text.get(..location.start)?,
-        found: text.get(location.clone())?,
-        from: text.get(location.start..)?,
+        text_before: text.get(..location.start)?,
+        text_at: text.get(location.clone())?,
+        text_from: text.get(location.start..)?,
         message: &problem.message,
     };
     mistake
@@ -27,15 +27,15 @@ pub(crate) fn advice(what: &str, text: &str, problem: &HostProblem) -> Option<St
 /// Place where the text cannot be continued as it is.
 struct Mistake<'a> {
     /// Name of the part of the line.
-    what: &'a str,
+    part_name: &'a str,
     /// Whole text.
     text: &'a str,
     /// Text before the place.
-    before: &'a str,
+    text_before: &'a str,
     /// Text at the place.
-    found: &'a str,
+    text_at: &'a str,
     /// Text from the place to the end.
-    from: &'a str,
+    text_from: &'a str,
     /// Message of the host's parser.
     message: &'a str,
 }
@@ -43,11 +43,11 @@ struct Mistake<'a> {
 impl Mistake<'_> {
     /// Recognises operators of other languages.
     fn operator(&self) -> Option<String> {
-        let ends = |operator: &str| self.before.trim_end().ends_with(operator);
-        let starts = |operator: &str| self.from.starts_with(operator);
-        let word = if starts("&") && self.before.ends_with('&') {
+        let ends = |operator: &str| self.text_before.trim_end().ends_with(operator);
+        let starts = |operator: &str| self.text_from.starts_with(operator);
+        let word = if starts("&") && self.text_before.ends_with('&') {
             "`and`"
-        } else if starts("|") && self.before.ends_with('|') {
+        } else if starts("|") && self.text_before.ends_with('|') {
             "`or`"
         } else if starts("!") && !starts("!=") {
             "`not`"
@@ -63,8 +63,8 @@ impl Mistake<'_> {
 
     /// Recognises separators that are not in one piece.
     fn separator(&self) -> Option<String> {
-        let before = self.before.trim_end();
-        let (found, other) = (self.from.chars().next()?, before.chars().next_back());
+        let before = self.text_before.trim_end();
+        let (found, other) = (self.text_from.chars().next()?, before.chars().next_back());
         match (other, found) {
             (Some(':'), '=') => Some("write `:=` in one piece".to_owned()),
             (Some('='), ':') => Some("write `:=`".to_owned()),
@@ -81,9 +81,9 @@ impl Mistake<'_> {
     fn block(&self) -> Option<String> {
         let needs_block = self.message.contains("expected an indented block")
             || self.message.contains("must start on a new line");
-        let is_rest = matches!(self.found, "else" | "elif" | "except" | "finally");
+        let is_rest = matches!(self.text_at, "else" | "elif" | "except" | "finally");
         let first = first_word(self.text);
-        if !matches!(self.what, "statement" | "`init:` line" | "`finally:` line") {
+        if !matches!(self.part_name, "statement" | "`init:` line" | "`finally:` line") {
             return None;
         }
         if first == "try" {
@@ -98,7 +98,7 @@ impl Mistake<'_> {
                     .to_owned(),
             );
         }
-        if self.found == "{" && self.message.starts_with("expected `:`") {
+        if self.text_at == "{" && self.message.starts_with("expected `:`") {
             return Some("write `if condition: statement`, without braces".to_owned());
         }
         (needs_block || is_rest).then(|| {
@@ -110,17 +110,17 @@ impl Mistake<'_> {
     /// Recognises statements in the place of a condition.
     fn condition(&self) -> Option<String> {
         let is_condition = matches!(
-            self.what,
+            self.part_name,
             "guard" | "post-condition" | "property" | "assumption" | "hint"
         );
-        let is_word = matches!(self.found, "if" | "assert" | "return" | "while" | "when");
+        let is_word = matches!(self.text_at, "if" | "assert" | "return" | "while" | "when");
         (is_condition && is_word)
-            .then(|| format!("write the condition alone, without `{}`", self.found))
+            .then(|| format!("write the condition alone, without `{}`", self.text_at))
     }
 
     /// Recognises something else where a statement should end.
     fn second_statement(&self) -> Option<String> {
-        if self.what == "`log:` line" && !self.before.trim().is_empty() {
+        if self.part_name == "`log:` line" && !self.text_before.trim().is_empty() {
             return Some("a level is a number: `log: 1 expression`".to_owned());
         }
         if !self
@@ -129,7 +129,7 @@ impl Mistake<'_> {
         {
             return None;
         }
-        let before = self.before.trim();
+        let before = self.text_before.trim();
         let inner = |open: char, close: char| {
             before
                 .strip_prefix(open)
@@ -159,7 +159,7 @@ impl Mistake<'_> {
     fn end(&self) -> Option<String> {
         const BACKSLASH: &str = "a line that goes on below ends with a backslash";
         if self.message.ends_with("is never closed") {
-            let closer = match self.found {
+            let closer = match self.text_at {
                 "(" => ")",
                 "[" => "]",
                 "{" => "}",
@@ -173,7 +173,7 @@ impl Mistake<'_> {
         if !self.is_end() || !self.message.starts_with("expected an expression") {
             return None;
         }
-        let ends_in_assignment = self.before.trim_end().ends_with('=');
+        let ends_in_assignment = self.text_before.trim_end().ends_with('=');
         Some(if ends_in_assignment {
             "a value must follow".to_owned()
         } else {
@@ -183,7 +183,7 @@ impl Mistake<'_> {
 
     /// Returns true if the place is the end of the text.
     fn is_end(&self) -> bool {
-        self.from.trim_start().is_empty()
+        self.text_from.trim_start().is_empty()
     }
 }
 

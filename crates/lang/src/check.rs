@@ -27,13 +27,13 @@ const MAX_CHECKS: usize = 300;
 /// Host code to be checked.
 pub(crate) struct HostCode<'a> {
     /// Name of this part of the line, for messages: `guard`.
-    pub(crate) what: &'static str,
+    pub(crate) part_name: &'static str,
     /// Grammar that the code must follow.
     pub(crate) syntax: SyntaxKind,
     /// Code with its holes.
     pub(crate) nodes: &'a [PlacedNode],
     /// Text before and after that makes the code complete.
-    pub(crate) around: (&'static str, &'static str),
+    pub(crate) wrapper: (&'static str, &'static str),
     /// Number of checks that may still be made on this line.
     pub(crate) budget: &'a mut usize,
 }
@@ -120,13 +120,13 @@ fn report_problem(
 ) {
     let line = context.line();
     let mut problem = problem.clone();
-    let help = advice::advice(code.what, &text.text, &problem);
+    let help = advice::advice(code.part_name, &text.text, &problem);
     problem.message = restore_holes(&problem.message, code.nodes, line);
     problem.outdated = problem
         .outdated
         .map(|help| restore_holes(&help, code.nodes, line));
     let mut range = text.source(&problem.range);
-    let mut what = code.what.to_owned();
+    let mut what = code.part_name.to_owned();
     if let (Some((at, alternative)), None) = (variant, &problem.outdated)
         && let Some(Axis::Choice(choice)) = axes.get(code.nodes[at].axis)
         && let NodeKind::Choice(node) = &code.nodes[at].node.kind
@@ -139,7 +139,7 @@ fn report_problem(
             range = trim(line, location);
         }
     }
-    let mut diagnostic = report(&problem, context.declaration.file_range(&range), &what);
+    let mut diagnostic = to_diagnostic(&problem, context.declaration.file_range(&range), &what);
     let help = help
         .map(|help| restore_holes(&help, code.nodes, line))
         .or_else(|| alternative_advice(code.nodes, &range));
@@ -161,7 +161,7 @@ fn alternative_advice(nodes: &[PlacedNode], range: &std::ops::Range<usize>) -> O
 
 /// Reports code that follows the host's grammar but is hardly meant.
 fn warn_suspicious(code: &HostCode<'_>, text: &MappedText, context: &mut LineContext<'_, '_>) {
-    let is_condition = matches!(code.what, "post-condition" | "property");
+    let is_condition = matches!(code.part_name, "post-condition" | "property");
     let Some(suspicious) = host::find_suspicious(&text.text, is_condition) else {
         return;
     };
@@ -181,7 +181,7 @@ fn warn_suspicious(code: &HostCode<'_>, text: &MappedText, context: &mut LineCon
 }
 
 /// Builds the diagnostic for a problem at this range of the file.
-pub(crate) fn report(
+pub(crate) fn to_diagnostic(
     problem: &HostProblem,
     range: std::ops::Range<usize>,
     what: &str,
@@ -228,7 +228,7 @@ fn fill_holes(
 ) -> MappedText {
     let mut mapped = MappedText::default();
     let start = code.nodes.first().map_or(0, |first| first.node.span.start);
-    mapped.push_instead(code.around.0, start..start);
+    mapped.push_instead(code.wrapper.0, start..start);
     for (at, placed) in code.nodes.iter().enumerate() {
         let span = placed.node.span.clone();
         let hole = || format!("{HOLE}{at}_");
@@ -261,7 +261,7 @@ fn fill_holes(
         }
     }
     let end = code.nodes.last().map_or(0, |last| last.node.span.end);
-    mapped.push_instead(code.around.1, end..end);
+    mapped.push_instead(code.wrapper.1, end..end);
     mapped
 }
 

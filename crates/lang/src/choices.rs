@@ -91,13 +91,13 @@ impl ChoiceNode {
     }
 
     /// Returns facts about the alternatives if every one is a literal of the host.
-    pub(crate) fn literals(&self, line: &str) -> Option<LiteralInfo> {
+    pub(crate) fn literal_info(&self, line: &str) -> Option<LiteralInfo> {
         *self.literals.get_or_init(|| match &self.alternatives {
             ChoiceAlternatives::Range(ChoiceValues::Integers { first, .. }) => {
                 Some(LiteralInfo { signed: *first < 0 })
             }
             ChoiceAlternatives::Range(_) => Some(LiteralInfo { signed: false }),
-            ChoiceAlternatives::Items(items) => literals(items, line),
+            ChoiceAlternatives::Items(items) => literal_info_of_items(items, line),
         })
     }
 
@@ -113,7 +113,7 @@ impl ChoiceNode {
 }
 
 /// Returns facts about items if every one is a literal.
-fn literals(items: &[ChoiceItem], line: &str) -> Option<LiteralInfo> {
+fn literal_info_of_items(items: &[ChoiceItem], line: &str) -> Option<LiteralInfo> {
     let mut signed = false;
     for item in items {
         let [node] = item.nodes.as_slice() else {
@@ -203,7 +203,7 @@ const MAX_OPEN: usize = 10_000;
 impl ChoiceSpan {
     /// Finds the end by counting brackets outside of strings. Items are split at commas outside of
     /// brackets.
-    pub(crate) fn balanced(
+    pub(crate) fn find_balanced(
         text: &str,
         tokens: &[Token],
         opener: usize,
@@ -220,7 +220,7 @@ impl ChoiceSpan {
         }
         let content = start..close.at;
         Ok(ChoiceSpan {
-            items: split(content.clone(), &close.commas, double),
+            items: split_items(content.clone(), &close.commas, double),
             end: close.at + closers[0].len(),
             content,
             double,
@@ -230,7 +230,7 @@ impl ChoiceSpan {
 
     /// Finds the end by the rule of the original: the first closer ends a choice, and every comma
     /// separates items.
-    pub(crate) fn textual(text: &str, opener: usize, end: usize) -> Option<ChoiceSpan> {
+    pub(crate) fn find_textual(text: &str, opener: usize, end: usize) -> Option<ChoiceSpan> {
         let rest = text.get(opener + 1..end)?;
         let double = rest.starts_with(",[");
         if !double && !rest.starts_with('[') {
@@ -253,7 +253,7 @@ impl ChoiceSpan {
             .map(|(at, _)| start + at)
             .collect();
         Some(ChoiceSpan {
-            items: split(content.clone(), &commas, double),
+            items: split_items(content.clone(), &commas, double),
             end: content.end + closers[0].len(),
             content,
             double,
@@ -264,11 +264,11 @@ impl ChoiceSpan {
 
 /// Returns true if the choice at the start of a text is closed somewhere.
 pub(crate) fn is_closed(text: &str) -> bool {
-    ChoiceSpan::textual(text, 0, text.len()).is_some()
+    ChoiceSpan::find_textual(text, 0, text.len()).is_some()
 }
 
 /// Returns the closer that belongs to an opener.
-pub(crate) fn closer(opener: &str) -> &'static str {
+pub(crate) fn closer_of(opener: &str) -> &'static str {
     match opener {
         "<[" => "]>",
         "%[" => "]%",
@@ -278,7 +278,7 @@ pub(crate) fn closer(opener: &str) -> &'static str {
 }
 
 /// Splits the content of a choice into items.
-fn split(content: Range<usize>, commas: &[usize], double: bool) -> Vec<Range<usize>> {
+fn split_items(content: Range<usize>, commas: &[usize], double: bool) -> Vec<Range<usize>> {
     let mut items = Vec::new();
     let mut start = content.start;
     let mut commas = commas.iter().copied().peekable();
@@ -308,13 +308,13 @@ pub(crate) fn is_plain(item: &str) -> bool {
 
 /// Parses `1..20` or `'a'..'z'`. Returns `None` if it is not a range, and an error if it is a wrong
 /// one.
-pub(crate) fn range(content: &str) -> Option<Result<ChoiceValues, String>> {
+pub(crate) fn parse_range(content: &str) -> Option<Result<ChoiceValues, String>> {
     let content = content.trim();
     if !content.contains("..") {
         return None;
     }
     if let Some((first, last)) = content.split_once("..")
-        && let (Some(first), Some(last)) = (integer(first), integer(last))
+        && let (Some(first), Some(last)) = (parse_integer(first), parse_integer(last))
     {
         return Some(match (first.parse(), last.parse()) {
             (Ok(first), Ok(last)) => Ok(ChoiceValues::Integers { first, last }),
@@ -323,11 +323,11 @@ pub(crate) fn range(content: &str) -> Option<Result<ChoiceValues, String>> {
             )),
         });
     }
-    if let Some((first, last)) = characters(content) {
+    if let Some((first, last)) = parse_characters(content) {
         return Some(Ok(character_range(first, last)));
     }
     if let Some((first, last)) = content.split_once("...") {
-        let ends = (integer(first), integer(last.trim_start_matches('.')));
+        let ends = (parse_integer(first), parse_integer(last.trim_start_matches('.')));
         if let (Some(_), Some(_)) = ends {
             return Some(Err(format!("a range has two dots, not as in `{content}`")));
         }
@@ -363,7 +363,7 @@ pub(crate) fn range_advice(content: &str) -> String {
             .next()
             .filter(|letter| letters.next().is_none() && letter.is_alphabetic())
     };
-    match (integer(first), integer(last), letter(first), letter(last)) {
+    match (parse_integer(first), parse_integer(last), letter(first), letter(last)) {
         (Some(_), Some(_), ..) if content.contains("...") => format!("write `<[{first}..{last}]>`"),
         (Some(_), Some(_), ..) => "use smaller numbers".to_owned(),
         (_, _, Some(first), Some(last)) => format!("write `<['{first}'..'{last}']>`"),
@@ -374,21 +374,21 @@ pub(crate) fn range_advice(content: &str) -> String {
 }
 
 /// Splits `1-5`, which is a difference where a range may be meant.
-pub(crate) fn difference(content: &str) -> Option<(&str, &str)> {
+pub(crate) fn split_difference(content: &str) -> Option<(&str, &str)> {
     let (first, last) = content.trim().split_once(['-', ':'])?;
-    let is_number = |text: &str| !text.starts_with('-') && integer(text).is_some();
+    let is_number = |text: &str| !text.starts_with('-') && parse_integer(text).is_some();
     (is_number(first) && is_number(last)).then_some((first.trim(), last.trim()))
 }
 
 /// Returns the text if it is a decimal integer.
-fn integer(text: &str) -> Option<&str> {
+fn parse_integer(text: &str) -> Option<&str> {
     let text = text.trim();
     let digits = text.strip_prefix('-').unwrap_or(text);
     (!digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())).then_some(text)
 }
 
 /// Parses `'a'..'z'`.
-fn characters(text: &str) -> Option<(char, char)> {
+fn parse_characters(text: &str) -> Option<(char, char)> {
     let mut letters = text.chars();
     let quoted = |letters: &mut std::str::Chars<'_>| {
         let quote = letters.next().filter(|quote| matches!(quote, '\'' | '"'))?;
@@ -425,7 +425,7 @@ fn character_range(first: char, last: char) -> ChoiceValues {
 const MAX_WRITTEN_OUT: usize = 0x11_0000;
 
 /// Returns the alternatives of a range that stands in a list.
-pub(crate) fn written_out(
+pub(crate) fn range_items(
     alternatives: ChoiceAlternatives,
     span: &Range<usize>,
 ) -> Vec<ChoiceItem> {
@@ -446,24 +446,24 @@ pub(crate) fn written_out(
 }
 
 /// Parses `<1..10>` at the start of a text. Returns it with its length.
-pub(crate) fn bare_range(text: &str) -> Option<(Result<ChoiceValues, String>, usize)> {
+pub(crate) fn parse_bare_range(text: &str) -> Option<(Result<ChoiceValues, String>, usize)> {
     let inner = text.strip_prefix('<')?;
-    let near = inner.as_bytes().iter().take(MAX_BARE);
+    let near = inner.as_bytes().iter().take(MAX_BARE_RANGE);
     let end = near.copied().position(|byte| byte == b'>')?;
     let content = &inner[..end];
     if !content.contains("..") {
         return None;
     }
-    let is_range = characters(content.trim()).is_some()
+    let is_range = parse_characters(content.trim()).is_some()
         || content
             .split_once("..")
-            .is_some_and(|(first, last)| integer(first).is_some() && integer(last).is_some());
-    let choice = is_range.then(|| range(content))??;
+            .is_some_and(|(first, last)| parse_integer(first).is_some() && parse_integer(last).is_some());
+    let choice = is_range.then(|| parse_range(content))??;
     Some((choice, end + 2))
 }
 
 /// Maximum length of a bare range, so that searching for its end does not take quadratic time.
-const MAX_BARE: usize = 100;
+const MAX_BARE_RANGE: usize = 100;
 
 #[cfg(test)]
 mod tests {
@@ -472,9 +472,9 @@ mod tests {
     #[track_caller]
     fn items(text: &str, expected: &[&str]) {
         let tokens = host::tokens(text);
-        let found = ChoiceSpan::balanced(text, &tokens, 0, text.len())
+        let found = ChoiceSpan::find_balanced(text, &tokens, 0, text.len())
             .ok()
-            .or_else(|| ChoiceSpan::textual(text, 0, text.len()));
+            .or_else(|| ChoiceSpan::find_textual(text, 0, text.len()));
         let shown: Vec<&str> = found
             .map(|found| found.items)
             .unwrap_or_default()
@@ -502,22 +502,22 @@ mod tests {
     #[test]
     fn ranges() {
         let integers = |first, last| Some(Ok(ChoiceValues::Integers { first, last }));
-        assert_eq!(range("1..20"), integers(1, 20));
-        assert_eq!(range(" -5 .. -1 "), integers(-5, -1));
+        assert_eq!(parse_range("1..20"), integers(1, 20));
+        assert_eq!(parse_range(" -5 .. -1 "), integers(-5, -1));
         assert_eq!(
-            range("'a'..'c'"),
+            parse_range("'a'..'c'"),
             Some(Ok(ChoiceValues::Characters {
                 first: 'a',
                 last: 'c'
             }))
         );
-        assert!(matches!(range("1..x"), Some(Err(_))));
-        assert!(matches!(range("1..99999999999999999999"), Some(Err(_))));
-        assert!(matches!(range("1...5"), Some(Err(_))));
+        assert!(matches!(parse_range("1..x"), Some(Err(_))));
+        assert!(matches!(parse_range("1..99999999999999999999"), Some(Err(_))));
+        assert!(matches!(parse_range("1...5"), Some(Err(_))));
         for other in ["1", "'..'", "...", "f(..)", "'../a'", ""] {
-            assert_eq!(range(other), None, "{other:?}");
+            assert_eq!(parse_range(other), None, "{other:?}");
         }
-        assert_eq!(bare_range("<1..3> + 1").map(|(_, length)| length), Some(6));
-        assert_eq!(bare_range("<x..y>").map(|(_, length)| length), None);
+        assert_eq!(parse_bare_range("<1..3> + 1").map(|(_, length)| length), Some(6));
+        assert_eq!(parse_bare_range("<x..y>").map(|(_, length)| length), None);
     }
 }

@@ -15,11 +15,11 @@ use crate::nodes::Separator;
 use crate::placeholders;
 
 /// Parses one such line, and adds it to the harness.
-pub(crate) fn read(context: &mut LineContext<'_, '_>, harness: &mut Harness) {
+pub(crate) fn parse_code_line(context: &mut LineContext<'_, '_>, harness: &mut Harness) {
     let keyword = context.declaration.keyword;
-    let content = action::code(context);
+    let content = action::code_range(context);
     if content.is_empty() {
-        missing(context);
+        report_missing_content(context);
         return;
     }
     match keyword {
@@ -27,7 +27,7 @@ pub(crate) fn read(context: &mut LineContext<'_, '_>, harness: &mut Harness) {
             let Some(exceptions) = Exceptions::read(context, content) else {
                 return;
             };
-            for (line, message) in lines(context, exceptions.rest.clone()) {
+            for (line, message) in expand_line(context, exceptions.rest.clone()) {
                 let expected = [&exceptions.expected[..], &exceptions.warnings[..]].concat();
                 harness.properties.push(PropertyLine {
                     line,
@@ -38,12 +38,12 @@ pub(crate) fn read(context: &mut LineContext<'_, '_>, harness: &mut Harness) {
         }
         LineKeyword::Log => {
             let (after, level, rest) = log_prefix(context.line(), content);
-            for (line, _) in lines(context, rest) {
+            for (line, _) in expand_line(context, rest) {
                 harness.logs.push(LogExpression { line, after, level });
             }
         }
         _ => {
-            let found = lines(context, content).into_iter().map(|(line, _)| line);
+            let found = expand_line(context, content).into_iter().map(|(line, _)| line);
             let list = match keyword {
                 LineKeyword::Init => &mut harness.inits,
                 LineKeyword::Finally => &mut harness.finallys,
@@ -56,7 +56,7 @@ pub(crate) fn read(context: &mut LineContext<'_, '_>, harness: &mut Harness) {
 }
 
 /// Reports a keyword without content.
-pub(crate) fn missing(context: &mut LineContext<'_, '_>) {
+pub(crate) fn report_missing_content(context: &mut LineContext<'_, '_>) {
     let keyword = context.declaration.keyword;
     let word = keyword.word();
     let range = keywords::trim(context.line(), 0..context.line().len());
@@ -97,7 +97,7 @@ fn log_prefix(line: &str, content: Range<usize>) -> (bool, i64, Range<usize>) {
 
 /// Expands a line over its structural alternatives. Each comes with the message of a property, if
 /// there is one.
-fn lines(
+fn expand_line(
     context: &mut LineContext<'_, '_>,
     range: Range<usize>,
 ) -> Vec<(CodeLine, Option<Fragment>)> {
@@ -107,7 +107,7 @@ fn lines(
         _ => PlaceholderMeaning::Plain,
     };
     if range.is_empty() {
-        missing(context);
+        report_missing_content(context);
         return Vec::new();
     }
     let errors = action::count_errors(context);
@@ -120,19 +120,19 @@ fn lines(
     let mut budget = check::budget();
     let mut lines = Vec::new();
     for expansion in expand::expand(nodes, meaning, context) {
-        let what = a_line(keyword);
-        if misplaced_separator(&expansion, &what, context)
-            || action::misplaced_pre(&expansion.nodes, &what, context).is_none()
+        let what = line_with_article(keyword);
+        if report_misplaced_separator(&expansion, &what, context)
+            || action::report_misplaced_pre(&expansion.nodes, &what, context).is_none()
         {
             continue;
         }
         let text = context.line();
         let (code, message) = match keyword {
-            LineKeyword::Property => property(&expansion.nodes, context),
+            LineKeyword::Property => split_property(&expansion.nodes, context),
             _ => (trimmed(&expansion.nodes, text), None),
         };
         if code.is_empty() {
-            missing(context);
+            report_missing_content(context);
             continue;
         }
         if action::count_errors(context) == errors {
@@ -152,11 +152,11 @@ fn lines(
 
 /// Splits a property into its condition and its message. The original runs statements behind the
 /// condition, which only a condition with side effects needs; here they are ignored.
-fn property(
+fn split_property(
     nodes: &[PlacedNode],
     context: &mut LineContext<'_, '_>,
 ) -> (Vec<PlacedNode>, Option<Vec<PlacedNode>>) {
-    let condition = Condition::of(nodes, context.line());
+    let condition = Condition::split(nodes, context.line());
     if let Some(range) = condition.tail.as_deref().and_then(span) {
         let diagnostic = context.warning(
             "dropped-text",
@@ -171,7 +171,7 @@ fn property(
 }
 
 /// Names a kind of line with its article, for messages.
-fn a_line(keyword: LineKeyword) -> String {
+fn line_with_article(keyword: LineKeyword) -> String {
     let word = keyword.word();
     let article = if word.starts_with(['a', 'e', 'i']) {
         "an"
@@ -200,10 +200,10 @@ fn check_code(
     let mut check = |what, syntax, nodes| {
         let around = ("", "");
         let code = HostCode {
-            what,
+            part_name: what,
             syntax,
             nodes,
-            around,
+            wrapper: around,
             budget,
         };
         check::check(code, &expansion.axes, context);
@@ -215,7 +215,7 @@ fn check_code(
 }
 
 /// Reports separators that have a meaning only in actions.
-fn misplaced_separator(
+fn report_misplaced_separator(
     expansion: &Expansion,
     what: &str,
     context: &mut LineContext<'_, '_>,

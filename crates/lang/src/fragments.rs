@@ -119,7 +119,7 @@ pub(crate) fn is_operand(nodes: &[PlacedNode], at: usize, choice: &ChoiceNode, l
     if choice.in_string || !stands_alone(nodes, at, line) {
         return false;
     }
-    let Some(literals) = choice.literals(line) else {
+    let Some(literals) = choice.literal_info(line) else {
         return false;
     };
     let behind = text_at(nodes.get(at + 1), line).map(str::trim_start);

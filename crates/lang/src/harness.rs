@@ -225,7 +225,7 @@ pub struct CodeLine {
 /// A `property:` line.
 #[derive(Clone, Debug)]
 pub struct PropertyLine {
-    /// The expression. Axes with [`testwright_core::Role::Use`] must hold a value for it to be
+    /// The expression. Axes with [`testwright_core::SlotRole::Use`] must hold a value for it to be
     /// evaluated.
     pub line: CodeLine,
     /// Exceptions that excuse the property, without the global ones.

@@ -84,14 +84,14 @@ fn read_line(context: &mut LineContext<'_, '_>, guarded: &[String], harness: &mu
     match context.declaration.keyword {
         LineKeyword::Pool => {}
         LineKeyword::Action | LineKeyword::Expect => {
-            harness.actions.extend(action::read(context, guarded))
+            harness.actions.extend(action::parse_action(context, guarded))
         }
         LineKeyword::Reference
         | LineKeyword::Compare
         | LineKeyword::Source
         | LineKeyword::Feature
         | LineKeyword::Exception => references::read(context, harness),
-        _ => code_lines::read(context, harness),
+        _ => code_lines::parse_code_line(context, harness),
     }
 }
 

@@ -380,7 +380,7 @@ impl<'a> Region<'_, 'a, '_> {
         if rest[1..].starts_with('[') || rest[1..].starts_with(",[") {
             return self.choice();
         }
-        if let Some((choice, length)) = choices::bare_range(rest) {
+        if let Some((choice, length)) = choices::parse_bare_range(rest) {
             self.bare_range(choice, self.at + length);
             return true;
         }

@@ -329,7 +329,7 @@ fn report(text: &MappedText, lines: &[RawLine], diagnostics: &mut Vec<Diagnostic
             .get(at..)
             .filter(|rest| rest.starts_with('<'))
             .and_then(Placeholder::parse);
-        let mut diagnostic = check::report(&problem, location, "raw code");
+        let mut diagnostic = check::to_diagnostic(&problem, location, "raw code");
         if problem.message.starts_with("this line is indented, but") {
             diagnostic.help = Some("remove the blanks in front of the code".to_owned());
         }

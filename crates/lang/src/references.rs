@@ -48,7 +48,7 @@ fn one_word(context: &mut LineContext<'_, '_>) -> Option<LocatedText> {
     let content = without_comment(context);
     let text = &context.line()[content.clone()];
     let Some(word) = text.split_whitespace().next() else {
-        code_lines::missing(context);
+        code_lines::report_missing_content(context);
         return None;
     };
     if word.len() < text.len() {
@@ -70,9 +70,9 @@ fn one_word(context: &mut LineContext<'_, '_>) -> Option<LocatedText> {
 
 /// Parses an `exception:` line.
 fn exception(context: &mut LineContext<'_, '_>, harness: &mut Harness) {
-    let content = action::code(context);
+    let content = action::code_range(context);
     if content.is_empty() {
-        code_lines::missing(context);
+        code_lines::report_missing_content(context);
         return;
     }
     let line = context.line();
@@ -97,7 +97,7 @@ fn reference(context: &mut LineContext<'_, '_>, harness: &mut Harness) {
     let line = context.line();
     let text = &line[content.clone()];
     if text.is_empty() {
-        code_lines::missing(context);
+        code_lines::report_missing_content(context);
         return;
     }
     let Some((pattern, replacement)) = text.split_once("==>") else {

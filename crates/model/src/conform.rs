@@ -257,7 +257,7 @@ pub fn explain_all(product: &Product<'_>, blocked: &[BlockedAction]) -> Vec<Stri
     let interner = product.interner();
     let mut groups: Vec<(NameId, String, Vec<ValueId>)> = Vec::new();
     for one in blocked {
-        let why = explain(product, &one.by);
+        let why = explain(product, &one.reasons);
         let same = groups
             .iter_mut()
             .find(|(name, other, _)| *name == one.name && *other == why);

@@ -143,7 +143,7 @@ impl<'e, 'm> GraphBuilder<'e, 'm> {
         graph.frontier = self.waiting.into();
         ExploredGraph {
             graph,
-            error: error,
+            error,
             stopped: self.stopped,
         }
     }

@@ -24,15 +24,15 @@
 //!
 //! - [`Fsm`] and [`RunSuite`]: the scenarios. [`testwright_core::product`] defines *models* and how
 //!   they are composed.
-//! - [`explore`] and [`ProductGraph`]: all states of a product, up to a limit, and which of them
+//! - [`explore()`] and [`ProductGraph`]: all states of a product, up to a limit, and which of them
 //!   are accepting, unsafe or dead.
 //! - [`ModelRunner`]: tests an implementation against a model. [`ProductSystem`]: a product as a
 //!   system, for everything else.
-//! - [`RecordedRun`] and [`shrink`]: replay runs, and shrink failing ones.
+//! - [`RecordedRun`] and [`shrink()`]: replay runs, and shrink failing ones.
 //! - [`conform`]: decides whether a model allows a recorded behaviour. [`recorded_suite()`]: turns
 //!   it into a scenario.
 //! - [`parallel`]: explores with the help of other processes.
-//! - [`cover`]: makes suites that cover an explored graph.
+//! - [`cover()`]: makes suites that cover an explored graph.
 //! - [`fsm_file`], [`suite_file`]: write graphs and runs as Python modules.
 
 #![warn(missing_docs)]

@@ -10,7 +10,7 @@
 //! work. So both costs are measured, and helpers get as many chunks as pays.
 //!
 //! Each helper numbers states and values in its own way. A state is transferred as the bytes that a
-//! [`Model`](super::Model) exports. A value is transferred once, when a helper first uses it.
+//! [`Model`](testwright_core::product::Model) exports. A value is transferred once, when a helper first uses it.
 
 use std::collections::VecDeque;
 use std::io::{self, Read, Write};

@@ -178,7 +178,7 @@ impl ModelRunner<'_, '_> {
     /// Returns the name of a model without a reset, if the plan needs one for a second run.
     pub fn unresettable_model(&self) -> Option<&str> {
         let needs_reset = !self.plan.restore_initial && self.max_runs().is_none_or(|max| max > 1);
-        self.product.without_reset().filter(|_| needs_reset)
+        self.product.unresettable_model().filter(|_| needs_reset)
     }
 
     /// Executes one run after the other, and counts them.

@@ -50,7 +50,7 @@ pub fn shrink(
     for (name, arguments) in &recorded.steps {
         actions.push(system.action(*name, *arguments)?);
     }
-    let test = Test::of(actions);
+    let test = Test::from_actions(actions);
     let mut goal = ReplayGoal {
         implementation,
         recorded,

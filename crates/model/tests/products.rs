@@ -49,7 +49,7 @@ fn exploring_it_as_a_system_meets_as_many_states() {
     let graph = explore(&mut product(), &GraphLimits::default(), &mut |_| true).graph;
     let mut product = product();
     let mut system = ProductSystem::new(&mut product).unwrap();
-    let mut explorer = Explorer::of(&mut system)
+    let mut explorer = Explorer::new(&mut system)
         .with_snapshots()
         .with_fingerprints();
     let found = explorer
@@ -124,7 +124,7 @@ fn tests_of_models_are_reduced_like_any_other() {
         signature: "stopped".to_owned(),
         details: String::new(),
     };
-    let test = Test::of(steps);
+    let test = Test::from_actions(steps);
     let reduction = reduce(
         &mut system,
         &test,

@@ -60,7 +60,7 @@ pub(crate) struct Variant<'py> {
     /// Functions that must all return true for the action to be enabled.
     conditions: Vec<Bound<'py, PyAny>>,
     /// The reference mirrors the action; the function calls the hook after the action itself.
-    pub(crate) mirrored: bool,
+    pub(crate) has_reference: bool,
     /// Some exceptions of the action are taken as warnings.
     pub(crate) warns: bool,
 }
@@ -123,7 +123,7 @@ impl<'py> CompiledActions<'py> {
             let first = vec![0; action.axes.len()];
             if rules.is_active()
                 && actions
-                    .mirrored(context, rules, TemplateId(number), &first)
+                    .reference_code(context, rules, TemplateId(number), &first)
                     .is_err()
             {
                 // A pattern splits the text of a slot: translate each concrete action separately.
@@ -192,8 +192,8 @@ impl<'py> CompiledActions<'py> {
         values: &[u64],
     ) -> PyResult<Variant<'py>> {
         let action = &context.harness.actions[template.0];
-        let mirrored = self.mirrored(context, rules, template, values)?;
-        let assignment = LiteralAssignment::of(action).filter(|_| mirrored.is_none());
+        let mirrored = self.reference_code(context, rules, template, values)?;
+        let assignment = LiteralAssignment::from_action(action).filter(|_| mirrored.is_none());
         let run = match assignment {
             Some(assignment) => ActionBody::Assign(assignment),
             None => {
@@ -213,7 +213,7 @@ impl<'py> CompiledActions<'py> {
         Ok(Variant {
             run,
             conditions,
-            mirrored: mirrored.is_some(),
+            has_reference: mirrored.is_some(),
             warns: !action.warnings.is_empty(),
         })
     }
@@ -241,7 +241,7 @@ impl<'py> CompiledActions<'py> {
         template: TemplateId,
         values: &[u64],
     ) -> PyResult<Vec<FunctionText>> {
-        let mirrored = self.mirrored(context, rules, template, values)?;
+        let mirrored = self.reference_code(context, rules, template, values)?;
         let mut sources = self.condition_sources(context, template, values);
         sources.push(self.action_source(context, template, values, mirrored.as_ref()));
         Ok(sources)
@@ -289,7 +289,7 @@ impl<'py> CompiledActions<'py> {
     }
 
     /// Returns the reference's code for an action, or `None` if it equals the action's own code.
-    pub(crate) fn mirrored(
+    pub(crate) fn reference_code(
         &self,
         context: &HarnessContext<'py>,
         rules: &ReferenceRules<'py>,
@@ -324,7 +324,7 @@ impl<'py> CompiledActions<'py> {
         values: &[u64],
     ) -> PyResult<bool> {
         let compared = self
-            .mirrored(context, rules, template, values)?
+            .reference_code(context, rules, template, values)?
             .is_some_and(|reference| reference.compared);
         let statement = self
             .writer(context, template, values)
@@ -486,9 +486,9 @@ fn condition_axes(harness: &Harness, action: &ActionTemplate) -> Option<Vec<usiz
 }
 
 /// Returns a sentence about an exception in harness code: `a hook raised KeyError: 3`.
-pub(crate) fn describe_exception(python: Python<'_>, what: &str, error: &PyErr) -> String {
+pub(crate) fn describe_exception(python: Python<'_>, subject: &str, error: &PyErr) -> String {
     format!(
-        "{what} raised {}",
+        "{subject} raised {}",
         RaisedException::new(python, error).summary()
     )
 }

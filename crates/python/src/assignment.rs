@@ -25,7 +25,7 @@ pub(crate) struct LiteralAssignment {
 impl LiteralAssignment {
     /// Returns the assignment that an action consists of, or `None` if the action does anything
     /// else.
-    pub(crate) fn of(action: &ActionTemplate) -> Option<LiteralAssignment> {
+    pub(crate) fn from_action(action: &ActionTemplate) -> Option<LiteralAssignment> {
         let has_no_checks =
             action.post.is_none() && action.pre_values.is_empty() && action.expect.is_none();
         let [

@@ -4,22 +4,23 @@
 use rustc_hash::FxHashMap;
 use testwright_core::Random;
 
-/// The ranks not drawn yet: a shuffled virtual deck that stores only the cards that have moved.
+/// The ranks not drawn yet: a virtual array, shuffled as it is drawn from (Fisher-Yates), that stores
+/// only the ranks that have moved.
 #[derive(Default)]
 pub(crate) struct RankDraw {
-    /// The number of cards left.
-    left: u64,
-    /// Cards that are not at their original position.
+    /// The number of ranks not drawn yet.
+    remaining: u64,
+    /// Ranks that are not at their original position, by position.
     moved: FxHashMap<u64, u64>,
-    /// The position of the last card drawn. It is removed only if another card is needed, since
+    /// The position of the last rank drawn. It is removed only if another rank is needed, since
     /// mostly the first is accepted.
     last: Option<u64>,
 }
 
 impl RankDraw {
-    /// Starts with a fresh deck of `bound` ranks.
+    /// Starts over with all ranks below `bound`.
     pub(crate) fn start(&mut self, bound: u64) {
-        self.left = bound;
+        self.remaining = bound;
         self.last = None;
         if !self.moved.is_empty() {
             self.moved.clear();
@@ -29,18 +30,18 @@ impl RankDraw {
     /// Returns the next rank, or `None` if all were drawn.
     pub(crate) fn next(&mut self, random: &mut Random) -> Option<u64> {
         if let Some(position) = self.last.take() {
-            self.remove_card(position);
+            self.remove_rank(position);
         }
-        if self.left == 0 {
+        if self.remaining == 0 {
             return None;
         }
-        let position = random.below(self.left);
+        let position = random.below(self.remaining);
         self.last = Some(position);
-        Some(self.card(position))
+        Some(self.rank_at(position))
     }
 
-    /// Returns the card at a position.
-    fn card(&self, position: u64) -> u64 {
+    /// Returns the rank at a position.
+    fn rank_at(&self, position: u64) -> u64 {
         if self.moved.is_empty() {
             position
         } else {
@@ -48,11 +49,11 @@ impl RankDraw {
         }
     }
 
-    /// Removes the card at a position, by moving the last card there.
-    fn remove_card(&mut self, position: u64) {
-        self.left -= 1;
-        let last = self.moved.remove(&self.left).unwrap_or(self.left);
-        if position != self.left {
+    /// Removes the rank at a position, by moving the last rank there.
+    fn remove_rank(&mut self, position: u64) {
+        self.remaining -= 1;
+        let last = self.moved.remove(&self.remaining).unwrap_or(self.remaining);
+        if position != self.remaining {
             self.moved.insert(position, last);
         }
     }

@@ -28,14 +28,14 @@ pub struct StateExpression<'py> {
     /// The positions of these slots.
     positions: Vec<usize>,
     /// The expression names a slot of a pool that has several.
-    names_one_of_many: bool,
+    distinguishes_slots: bool,
 }
 
 /// The position of a slot, and whether its pool has others.
 #[derive(Clone, Copy)]
 struct NamedSlot {
     position: usize,
-    is_one_of_many: bool,
+    has_siblings: bool,
 }
 
 impl<'py> PythonSystem<'py> {
@@ -55,7 +55,7 @@ impl<'py> PythonSystem<'py> {
         // In brackets, since an expression may span several lines.
         let reads = names(&format!("(\n{text}\n)")).unwrap_or_default().reads;
         for name in reads {
-            let normal = self.normalised(&name);
+            let normal = self.normalize_name(&name);
             match slots.get(&normal) {
                 Some(slot) if !parameters.contains(&normal) => {
                     parameters.push(normal);
@@ -91,7 +91,7 @@ impl<'py> PythonSystem<'py> {
             text: text.trim().to_owned(),
             function,
             positions: used.iter().map(|slot| slot.position).collect(),
-            names_one_of_many: used.iter().any(|slot| slot.is_one_of_many),
+            distinguishes_slots: used.iter().any(|slot| slot.has_siblings),
         })
     }
 
@@ -106,12 +106,12 @@ impl<'py> PythonSystem<'py> {
                 let is_one_of_many = declared.size > 1;
                 let slot = |position| NamedSlot {
                     position,
-                    is_one_of_many,
+                    has_siblings: is_one_of_many,
                 };
-                slots.insert(self.normalised(&pool.slot_name(index)), slot(position));
+                slots.insert(self.normalize_name(&pool.slot_name(index)), slot(position));
                 if declared.reference {
                     let twin = position + self.context.layout.twin_distance(id);
-                    slots.insert(self.normalised(&pool.twin_name(index)), slot(twin));
+                    slots.insert(self.normalize_name(&pool.twin_name(index)), slot(twin));
                 }
             }
         }
@@ -119,7 +119,7 @@ impl<'py> PythonSystem<'py> {
     }
 
     /// Returns a name as Python normalises it (NFKC): letters that look alike are one.
-    fn normalised(&self, name: &str) -> String {
+    fn normalize_name(&self, name: &str) -> String {
         if name.is_ascii() {
             return name.to_owned();
         }
@@ -180,7 +180,7 @@ impl<'py> StateExpression<'py> {
     /// Returns true if the expression names a slot of a pool that has others, so that renaming
     /// slots may change its value.
     pub fn distinguishes_slots(&self) -> bool {
-        self.names_one_of_many
+        self.distinguishes_slots
     }
 
     /// Returns true if the expression is true now. An exception while a named slot is empty counts

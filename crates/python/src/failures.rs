@@ -38,7 +38,7 @@ impl RaisedException {
             type_name,
             message,
             location,
-            traceback: printable(&format_traceback(python, error)),
+            traceback: escape_unprintable(&format_traceback(python, error)),
         }
     }
 
@@ -70,11 +70,11 @@ pub(crate) fn summary(python: Python<'_>, error: &PyErr) -> String {
 fn type_and_message(python: Python<'_>, error: &PyErr) -> (String, String) {
     let type_name = error.get_type(python).qualname().map_or_else(
         |_| String::from("exception"),
-        |name| printable(&name.to_string()),
+        |name| escape_unprintable(&name.to_string()),
     );
     let message = error.value(python).str().map_or_else(
         |_| String::from("(its message cannot be shown)"),
-        |text| printable(&text.to_string_lossy()),
+        |text| escape_unprintable(&text.to_string_lossy()),
     );
     (type_name, truncate(&message))
 }
@@ -107,13 +107,13 @@ pub(crate) fn short_repr(value: &Bound<'_, PyAny>) -> String {
                 RaisedException::new(value.py(), &error).summary()
             )
         },
-        |text| truncate(&printable(&text.to_string_lossy())),
+        |text| truncate(&escape_unprintable(&text.to_string_lossy())),
     )
 }
 
 /// Escapes control characters, which would upset terminals and files, and replaces memory
 /// addresses, which differ between runs.
-fn printable(text: &str) -> String {
+fn escape_unprintable(text: &str) -> String {
     let mut clean = String::new();
     let mut rest = text;
     while let Some(character) = rest.chars().next() {
@@ -231,15 +231,15 @@ fn without_values(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{printable, without_values};
+    use super::{escape_unprintable, without_values};
 
     #[test]
     fn addresses_and_control_characters_are_not_for_people() {
         assert_eq!(
-            printable("<A at 0x7f3a99c0ffee>\u{1b}[31m\u{0}\té\n"),
+            escape_unprintable("<A at 0x7f3a99c0ffee>\u{1b}[31m\u{0}\té\n"),
             "<A at 0x…>\\u{1b}[31m\\u{0}\té\n"
         );
-        assert_eq!(printable("mask 0xff"), "mask 0xff");
+        assert_eq!(escape_unprintable("mask 0xff"), "mask 0xff");
     }
 
     #[test]

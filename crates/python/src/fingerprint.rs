@@ -34,9 +34,9 @@ struct ValueHasher<'py> {
     /// Two hashers with different seeds, for 128 bits.
     halves: [DefaultHasher; 2],
     /// The number of each mutable object, in the order of first visit.
-    seen: FxHashMap<usize, u64>,
+    object_numbers: FxHashMap<usize, u64>,
     /// Temporary objects, kept alive so that their addresses stay unique.
-    kept: Vec<Bound<'py, PyAny>>,
+    kept_alive: Vec<Bound<'py, PyAny>>,
     /// Values still to be visited, the next one last. An explicit stack, because values may be
     /// nested without limit.
     pending: Vec<Bound<'py, PyAny>>,
@@ -52,8 +52,8 @@ impl<'py> ValueHasher<'py> {
         ValueHasher {
             python,
             halves,
-            seen: FxHashMap::default(),
-            kept: Vec::new(),
+            object_numbers: FxHashMap::default(),
+            kept_alive: Vec::new(),
             pending: Vec::new(),
             depth,
         }
@@ -84,7 +84,7 @@ impl<'py> ValueHasher<'py> {
         self.pending.push(value);
         while let Some(value) = self.pending.pop() {
             self.hash_value(&value)?;
-            self.kept.push(value);
+            self.kept_alive.push(value);
         }
         Ok(())
     }
@@ -148,8 +148,8 @@ impl<'py> ValueHasher<'py> {
 
     /// Returns true if an object was visited before, and hashes its number then.
     fn is_repeated(&mut self, value: &Bound<'py, PyAny>) -> bool {
-        let next = self.seen.len() as u64;
-        let number = *self.seen.entry(value.as_ptr() as usize).or_insert(next);
+        let next = self.object_numbers.len() as u64;
+        let number = *self.object_numbers.entry(value.as_ptr() as usize).or_insert(next);
         if number != next {
             self.hash_number(b'&', number);
         }

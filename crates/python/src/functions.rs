@@ -365,7 +365,7 @@ pub(crate) fn expression(
 pub(crate) fn instance(number: usize, instance: &InstanceCode, is_filled: bool) -> String {
     let filled = instance.filled.iter();
     let conditions: Vec<String> = filled
-        .map(|place| format!("_tw_p[{place}] is not None"))
+        .map(|position| format!("_tw_p[{position}] is not None"))
         .collect();
     let code = &instance.code;
     let mut body = FunctionBody::new(0);

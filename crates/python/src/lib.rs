@@ -11,7 +11,7 @@
 //! objects a property can see. [`recorder`] records calls of any program and is independent of
 //! harnesses.
 //!
-//! All `unsafe` code of the project is here. Most of it calls the interpreter where its safe
+//! Almost all `unsafe` code of the project is here. Most of it calls the interpreter where its safe
 //! interface would cost too much in every step; `coverage` changes running code, and `reachability`
 //! and `module_snapshot` read objects in the interpreter's memory. Each block says why it is sound.
 

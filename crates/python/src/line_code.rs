@@ -356,7 +356,7 @@ impl<'py> LineCode<'py> {
 
     /// Returns the lines for the reference in place of the system, one per combination in which
     /// they differ.
-    pub(crate) fn mirrored(
+    pub(crate) fn reference_lines(
         context: &HarnessContext<'py>,
         rules: &ReferenceRules<'py>,
         line: &CodeLine,

@@ -440,7 +440,7 @@ impl<'py> KeywordLines<'py> {
             finallys.push(statement(line));
             if rules.is_active() {
                 finallys.extend(
-                    LineCode::mirrored(context, rules, line)?
+                    LineCode::reference_lines(context, rules, line)?
                         .iter()
                         .map(statement),
                 );
@@ -457,7 +457,7 @@ impl<'py> KeywordLines<'py> {
             };
             add(&log.line);
             if rules.is_active() {
-                LineCode::mirrored(context, rules, &log.line)?
+                LineCode::reference_lines(context, rules, &log.line)?
                     .iter()
                     .for_each(add);
             }

@@ -29,7 +29,7 @@ pub(crate) struct ModuleSnapshot {
     parts: Vec<Pointer>,
     ignored: IgnoredNames,
     /// Keeps all objects alive.
-    _kept: Vec<Py<PyAny>>,
+    _kept_alive: Vec<Py<PyAny>>,
 }
 
 /// An object that can change.
@@ -77,7 +77,7 @@ impl IgnoredNames {
 
 impl ModuleSnapshot {
     /// Takes a snapshot of the entries of a dictionary, without the contents of their values.
-    pub(crate) fn of_entries(dictionary: &Bound<'_, PyDict>) -> ModuleSnapshot {
+    pub(crate) fn from_entries(dictionary: &Bound<'_, PyDict>) -> ModuleSnapshot {
         let python = dictionary.py();
         let mut walk = DefinitionWalk::new(python);
         walk.add_node(ObjectForm::Dictionary, dictionary.as_any());
@@ -97,12 +97,12 @@ impl ModuleSnapshot {
                 // running it again.
                 let name = name.extract::<String>().ok()?;
                 if defined.contains(&name) {
-                    walk.found.push(value);
+                    walk.pending.push(value);
                 }
             }
             walk.add_node(ObjectForm::Dictionary, namespace.as_any());
         }
-        while let Some(object) = walk.found.pop() {
+        while let Some(object) = walk.pending.pop() {
             if walk.seen.insert(object.as_ptr()) {
                 walk.visit(&object)?;
                 walk.kept.push(object.unbind());
@@ -253,7 +253,7 @@ fn parts_of_function(function: &ffi::PyFunctionObject) -> [Pointer; 10] {
 struct DefinitionWalk<'py> {
     python: Python<'py>,
     /// Objects still to be visited.
-    found: Vec<Bound<'py, PyAny>>,
+    pending: Vec<Bound<'py, PyAny>>,
     /// Objects visited so far.
     seen: FxHashSet<Pointer>,
     nodes: Vec<DefinedObject>,
@@ -268,7 +268,7 @@ impl<'py> DefinitionWalk<'py> {
     fn new(python: Python<'py>) -> DefinitionWalk<'py> {
         DefinitionWalk {
             python,
-            found: Vec::new(),
+            pending: Vec::new(),
             seen: FxHashSet::default(),
             nodes: Vec::new(),
             kept: Vec::new(),
@@ -302,7 +302,7 @@ impl<'py> DefinitionWalk<'py> {
             nodes,
             parts,
             ignored,
-            _kept: kept,
+            _kept_alive: kept,
         }
     }
 
@@ -336,7 +336,7 @@ impl<'py> DefinitionWalk<'py> {
         } else if let Ok(dictionary) = object.cast_exact::<PyDict>() {
             self.add_node(ObjectForm::Dictionary, object);
             for (key, value) in dictionary.iter() {
-                self.found.extend([key, value]);
+                self.pending.extend([key, value]);
             }
             Some(())
         } else if object.is_exact_instance_of::<PyFunction>() {
@@ -351,7 +351,7 @@ impl<'py> DefinitionWalk<'py> {
     /// Queues the members of a container.
     fn visit_members(&mut self, container: &Bound<'py, PyAny>) -> Option<()> {
         for member in container.try_iter().ok()? {
-            self.found.push(member.ok()?);
+            self.pending.push(member.ok()?);
         }
         Some(())
     }
@@ -360,7 +360,7 @@ impl<'py> DefinitionWalk<'py> {
     fn visit_function(&mut self, function: &Bound<'py, PyAny>) -> Option<()> {
         self.add_node(ObjectForm::Function, function);
         for name in ["__defaults__", "__kwdefaults__", "__closure__", "__dict__"] {
-            self.found.push(function.getattr(name).ok()?);
+            self.pending.push(function.getattr(name).ok()?);
         }
         Some(())
     }
@@ -382,17 +382,17 @@ impl<'py> DefinitionWalk<'py> {
                 }
                 self.add_node(ObjectForm::Cell, object);
                 // An empty cell raises.
-                self.found.extend(object.getattr("cell_contents"));
+                self.pending.extend(object.getattr("cell_contents"));
             }
             "property" if is("property") => {
                 self.add_node(ObjectForm::Property, object);
                 for name in ["fget", "fset", "fdel"] {
-                    self.found.push(object.getattr(name).ok()?);
+                    self.pending.push(object.getattr(name).ok()?);
                 }
             }
             "staticmethod" | "classmethod" if is(class) => {
                 self.add_node(ObjectForm::Method, object);
-                self.found.push(object.getattr("__func__").ok()?);
+                self.pending.push(object.getattr("__func__").ok()?);
             }
             _ => return None,
         }
@@ -419,7 +419,7 @@ impl<'py> DefinitionWalk<'py> {
                 // It has an effect whenever a subclass is created.
                 "__init_subclass__" => return None,
                 "__slotnames__" => {}
-                _ => self.found.push(value),
+                _ => self.pending.push(value),
             }
         }
         // A base class may track its subclasses, and a metaclass may do anything when a class is

@@ -56,7 +56,7 @@ impl<'py> ProcessSnapshot<'py> {
             .getattr("__dict__")?
             .cast_into()?;
         let mut snapshot = ProcessSnapshot {
-            builtins: ModuleSnapshot::of_entries(&builtins),
+            builtins: ModuleSnapshot::from_entries(&builtins),
             modules: (modules.clone(), modules.len()),
             warnings: python.import("warnings")?.into_any(),
             streams: Vec::new(),

@@ -101,7 +101,7 @@ pub(crate) struct ReachableSnapshot {
     /// The parts of all nodes, one node after the other.
     parts: Vec<Pointer>,
     /// Immutable objects, kept alive.
-    kept: Vec<Py<PyAny>>,
+    kept_alive: Vec<Py<PyAny>>,
 }
 
 /// An object that can change, or holds one that can.
@@ -249,7 +249,7 @@ impl ReachableSnapshot {
         self.roots.clear();
         self.nodes.clear();
         self.parts.clear();
-        self.kept.clear();
+        self.kept_alive.clear();
     }
 
     /// Returns true if the roots and everything reachable are unchanged.
@@ -290,10 +290,10 @@ impl ReachableSnapshot {
     }
 
     /// Keeps an object alive.
-    fn keep(&mut self, python: Python<'_>, object: Pointer) {
+    fn keep_alive(&mut self, python: Python<'_>, object: Pointer) {
         // SAFETY: the object was found in one that is alive.
         let object = unsafe { Bound::from_borrowed_ptr(python, object) };
-        self.kept.push(object.unbind());
+        self.kept_alive.push(object.unbind());
     }
 
     /// Adds a node with its parts, and queues the parts.
@@ -341,7 +341,7 @@ impl ReachableSnapshot {
         // SAFETY: the object was found in one that is alive, and no Python code runs in between.
         let class = unsafe { ffi::Py_TYPE(object) };
         if types.immutable.contains(&class) {
-            self.keep(python, object);
+            self.keep_alive(python, object);
             return Ok(());
         }
         let [tuple, list, dictionary, function, builtin, module] = [
@@ -371,23 +371,23 @@ impl ReachableSnapshot {
             return self.visit_builtin(python, object, types, found, global_snapshot);
         }
         if class == module {
-            global_snapshot.note_module(python, object);
+            global_snapshot.add_module(python, object);
             return Ok(());
         }
         if types.descriptors.contains(&class) {
-            self.keep(python, object);
+            self.keep_alive(python, object);
             // SAFETY: all kinds of descriptors start alike, and hold their class.
-            global_snapshot.note_class(python, unsafe { classes::descriptor_class(object) }.cast());
+            global_snapshot.add_class(python, unsafe { classes::descriptor_class(object) }.cast());
             return Ok(());
         }
         // SAFETY: a check of flags of a type that is alive.
         if unsafe { ffi::PyType_Check(object) } != 0 {
-            global_snapshot.note_class(python, object);
+            global_snapshot.add_class(python, object);
             return Ok(());
         }
         let shape = types.classes.shape(class)?;
         let (base, number) = (shape.base, shape.number);
-        global_snapshot.note_class(python, class.cast());
+        global_snapshot.add_class(python, class.cast());
         match base {
             classes::BuiltinBase::Object => {}
             classes::BuiltinBase::Tuple => self.add(ReachableKind::Tuple, object, types, found)?,
@@ -416,8 +416,8 @@ impl ReachableSnapshot {
             let function = &*object.cast::<ffi::PyFunctionObject>();
             (function.func_code, function.func_globals)
         };
-        global_snapshot.note_scope(python, globals, code);
-        self.keep(python, code);
+        global_snapshot.add_scope(python, globals, code);
+        self.keep_alive(python, code);
         // Globals are followed by name, in the global snapshot.
         let first = found.len();
         self.add(ReachableKind::Function, object, types, found)?;
@@ -458,8 +458,8 @@ impl ReachableSnapshot {
             return self.add(ReachableKind::Traversed(traverse), object, types, found);
         }
         let module = module_name(python, object, holder);
-        self.keep(python, object);
-        global_snapshot.note_builtin(&module, &name)
+        self.keep_alive(python, object);
+        global_snapshot.check_builtin(&module, &name)
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! The interpreter reports when functions start, suspend, resume and end: through `sys.monitoring`
 //! since 3.12 (`monitoring`), and through its tracing interface before (`tracing`). Both lead to
-//! the same few methods of [`CallRecorder`], in `calls`. They read the arguments and the global
+//! the same few methods of `CallRecorder`, in `calls`. They read the arguments and the global
 //! variables within reach at the start of a call (`object_reader`, `variables`), read them again at
 //! its end, and hand both to the store of `testwright-capture` as plain data. Calls to the clock,
 //! the file system, the network and other external sources are recorded on the way (`external`).

@@ -3,7 +3,7 @@
 use rustc_hash::FxHashSet;
 use testwright_core::TemplateId;
 
-/// The conditions rejected since the last start.
+/// The conditions rejected since the set was cleared.
 ///
 /// Many actions may share a condition: it need not mention all axes, and copies (`*N`) differ in
 /// nothing. Evaluating it once is enough.
@@ -16,7 +16,7 @@ pub(crate) struct RejectedConditions {
 impl RejectedConditions {
     /// Clears the set, since conditions depend on the state.
     #[inline]
-    pub(crate) fn start(&mut self) {
+    pub(crate) fn clear(&mut self) {
         if !self.conditions.is_empty() {
             self.conditions.clear();
         }

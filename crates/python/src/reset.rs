@@ -9,7 +9,7 @@ use crate::system::PythonSystem;
 /// The reason why a reset failed.
 pub(crate) struct ResetError {
     /// The step of the reset that failed.
-    pub(crate) what: String,
+    pub(crate) failed_step: String,
     /// The exception.
     pub(crate) error: PyErr,
     /// Advice for the user.
@@ -20,10 +20,10 @@ impl PythonSystem<'_> {
     /// Runs all steps of a reset.
     pub(crate) fn reset_all(&mut self) -> Result<(), ResetError> {
         interrupt::mark_progress();
-        let failed_at = |what: &str| {
-            let what = what.to_owned();
+        let failed_at = |step: &str| {
+            let step = step.to_owned();
             |error| ResetError {
-                what,
+                failed_step: step,
                 error,
                 help: None,
             }
@@ -62,7 +62,7 @@ impl PythonSystem<'_> {
     /// Restores the modules under test.
     fn reset_modules(&mut self) -> Result<(), ResetError> {
         self.modules.reset().map_err(|error| ResetError {
-            what: format!("running the module `{}` again for a new test", error.module),
+            failed_step: format!("running the module `{}` again for a new test", error.module),
             error: error.error,
             help: Some(String::from(
                 "if the module cannot be run twice, switch this off with `--no-reset`",
@@ -76,7 +76,7 @@ impl PythonSystem<'_> {
             let mut error = None;
             line.for_each(&self.context, None, |line, _, result| {
                 error = result.err().map(|error| ResetError {
-                    what: format!("`init: {}` in line {}", line.text, line.line),
+                    failed_step: format!("`init: {}` in line {}", line.text, line.line),
                     error,
                     help: None,
                 });

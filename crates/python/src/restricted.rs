@@ -23,7 +23,7 @@ pub(crate) struct RestrictedWeights {
     /// Cached sets of many templates, the most recent last.
     many: Vec<(TemplateSet, Weights)>,
     /// The current selection is in `few`.
-    is_few: bool,
+    uses_few: bool,
 }
 
 impl RestrictedWeights {
@@ -38,11 +38,11 @@ impl RestrictedWeights {
         catalog: &Catalog,
         states: &PoolStates,
     ) -> u64 {
-        self.is_few = set.len() <= MAX_FEW;
-        if self.is_few {
+        self.uses_few = set.len() <= MAX_FEW;
+        if self.uses_few {
             self.few.clear();
             let known = |template: &TemplateId| template.0 < catalog.templates().len();
-            let weighed = |template| (template, all.of(template));
+            let weighed = |template| (template, all.template_weight(template));
             self.few.extend(set.iter().filter(known).map(weighed));
             return self.few.iter().map(|(_, weight)| weight).sum();
         }
@@ -66,7 +66,7 @@ impl RestrictedWeights {
 
     /// Finds a rank like [`Weights::find`], among the selected templates.
     pub(crate) fn find(&self, rank: u64) -> (TemplateId, u64) {
-        if let (false, Some((_, weights))) = (self.is_few, self.many.last()) {
+        if let (false, Some((_, weights))) = (self.uses_few, self.many.last()) {
             return weights.find(rank);
         }
         let mut rest = rank;

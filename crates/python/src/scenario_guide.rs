@@ -33,7 +33,7 @@ struct ScenarioPosition {
     /// The templates that may be taken.
     allowed: TemplateSet,
     /// The positions that actions taken here led to.
-    after: FxHashMap<NameId, usize>,
+    next_positions: FxHashMap<NameId, usize>,
 }
 
 /// The index of the position in which tests begin.
@@ -88,7 +88,7 @@ impl<'py> ScenarioGuide<'py> {
 
     /// Returns the action that stands for a template, if any. Templates with the same action are
     /// allowed together.
-    pub(crate) fn name_of(&self, template: TemplateId) -> Option<NameId> {
+    pub(crate) fn action_name(&self, template: TemplateId) -> Option<NameId> {
         self.names[template.0]
     }
 
@@ -104,7 +104,7 @@ impl<'py> ScenarioGuide<'py> {
             return;
         };
         let before = self.current;
-        if let Some(after) = self.positions[before].after.get(&name) {
+        if let Some(after) = self.positions[before].next_positions.get(&name) {
             self.current = *after;
             return;
         }
@@ -120,7 +120,7 @@ impl<'py> ScenarioGuide<'py> {
         after.sort_unstable();
         after.dedup();
         self.set_states(after);
-        self.positions[before].after.insert(name, self.current);
+        self.positions[before].next_positions.insert(name, self.current);
     }
 
     /// Returns the current states of the scenarios.
@@ -140,7 +140,7 @@ impl<'py> ScenarioGuide<'py> {
         self.positions.push(ScenarioPosition {
             states,
             allowed,
-            after: FxHashMap::default(),
+            next_positions: FxHashMap::default(),
         });
     }
 

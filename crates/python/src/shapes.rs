@@ -17,7 +17,7 @@ pub(crate) struct TemplateShapes {
     /// The distinct shapes.
     shapes: Vec<TemplateShape>,
     /// The index of each template's shape.
-    of_templates: Vec<u32>,
+    by_template: Vec<u32>,
 }
 
 /// The variable parts of a line.
@@ -58,25 +58,25 @@ impl TemplateShapes {
     pub(crate) fn new(catalog: &Catalog) -> TemplateShapes {
         let mut known: FxHashMap<TemplateShape, u32> = FxHashMap::default();
         let mut shapes = Vec::new();
-        let mut of_templates = Vec::new();
+        let mut by_template = Vec::new();
         for template in (0..catalog.templates().len()).map(TemplateId) {
             let shape = TemplateShape::new(catalog, template);
             let index = *known.entry(shape).or_insert_with_key(|shape| {
                 shapes.push(shape.clone());
                 shapes.len() as u32 - 1
             });
-            of_templates.push(index);
+            by_template.push(index);
         }
         TemplateShapes {
             shapes,
-            of_templates,
+            by_template,
         }
     }
 
     /// Returns the shape of a template.
     #[inline]
-    pub(crate) fn of(&self, template: TemplateId) -> &TemplateShape {
-        &self.shapes[self.of_templates[template.0] as usize]
+    pub(crate) fn shape(&self, template: TemplateId) -> &TemplateShape {
+        &self.shapes[self.by_template[template.0] as usize]
     }
 }
 

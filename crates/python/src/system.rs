@@ -34,7 +34,7 @@ use crate::rejected::RejectedConditions;
 use crate::restricted::RestrictedWeights;
 use crate::scenario_guide::ScenarioGuide;
 use crate::shapes::TemplateShapes;
-use crate::weights::{Weights, action_of};
+use crate::weights::{Weights, action_at_rank};
 use crate::{Interpreter, LoadError, Options};
 
 /// A problem of the harness itself that showed only while it ran: a guard that raises, for example.
@@ -50,7 +50,7 @@ pub struct HarnessProblem {
 
 /// A harness plus the interpreter, as a [`System`].
 ///
-/// While it lives in a [process of the tool](crate::Process::OfTheTool), standard input, output and
+/// While it lives in a [process of the tool](crate::ProcessOwner::Tool), standard input, output and
 /// error belong to the system under test; the tool's own messages must go to duplicates of the
 /// descriptors made before.
 pub struct PythonSystem<'py> {
@@ -318,12 +318,12 @@ impl<'py> PythonSystem<'py> {
                 if !interrupt::is_interrupt(self.context.python, &error) {
                     let line = self.context.harness.actions[template.0].line;
                     let has_guard = self.context.harness.actions[template.0].guard.is_some();
-                    let what = if has_guard {
+                    let subject = if has_guard {
                         "the guard"
                     } else {
                         "compiling this line"
                     };
-                    self.add_problem(line, describe_exception(self.context.python, what, &error));
+                    self.add_problem(line, describe_exception(self.context.python, subject, &error));
                 }
                 false
             }
@@ -344,12 +344,12 @@ impl<'py> PythonSystem<'py> {
             return None;
         }
         self.draw.start(total);
-        self.rejected.start();
+        self.rejected.clear();
         while let Some(rank) = self.draw.next(random) {
             let (template, rest) = find(self, rank);
             let catalog = &self.context.harness.catalog;
             let source = (catalog, &self.shapes, &self.states);
-            let action = action_of(template, rest, source, &mut self.values);
+            let action = action_at_rank(template, rest, source, &mut self.values);
             // Mostly the first action is enabled. Nothing was rejected then, and its conditions
             // need no lookup.
             if !self.rejected.is_empty() && self.was_rejected(template) {
@@ -544,7 +544,7 @@ impl System for PythonSystem<'_> {
             // The caller sees the interruption before the next step.
             Err(error) if interrupt::is_interrupt(self.context.python, &error.error) => Ok(()),
             Err(error) => {
-                let message = describe_exception(self.context.python, &error.what, &error.error);
+                let message = describe_exception(self.context.python, &error.failed_step, &error.error);
                 Err(Error {
                     message,
                     help: error.help,
@@ -566,7 +566,7 @@ impl System for PythonSystem<'_> {
         {
             return false;
         }
-        let slots = &self.shapes.of(template).slots;
+        let slots = &self.shapes.shape(template).slots;
         !self.assumption_violated
             && self.states.allows(slots, &self.values)
             && self.prepare_if_allowed(action, template)
@@ -598,7 +598,7 @@ impl System for PythonSystem<'_> {
             return None;
         }
         let guide = self.guide.as_ref();
-        let name = guide.and_then(|guide| guide.name_of(template));
+        let name = guide.and_then(|guide| guide.action_name(template));
         let name = name.map_or(0, |name| u64::from(name.0) + 1);
         Some(name << 32 | u64::from(self.weights.group_of(template)))
     }
@@ -628,9 +628,9 @@ impl System for PythonSystem<'_> {
         }
         let is_filled = |pool, slot| context.is_filled(pool, slot);
         self.states
-            .record_action(self.shapes.of(template), values, is_filled);
+            .record_action(self.shapes.shape(template), values, is_filled);
         let Variant {
-            mirrored, warns, ..
+            has_reference: mirrored, warns, ..
         } = *self.actions.get_variant(variant);
         if self.hooks.has(Hook::AfterEach) && !(mirrored && result.is_ok()) {
             self.call_hook(Hook::AfterEach);

@@ -17,16 +17,16 @@ pub(crate) struct Weights {
     /// The groups of templates with equal weights.
     groups: Vec<TemplateGroup>,
     /// The group of each template; an index that does not exist for templates that are left out.
-    of_templates: Vec<u32>,
+    group_by_template: Vec<u32>,
     /// Partial sums of the groups' total weights.
     sums: PartialSums,
     /// The total weight.
     total: u64,
     /// For each pool the number of filled and of definable slots at the last update.
-    sizes: Vec<[u32; 2]>,
+    pool_sizes: Vec<[u32; 2]>,
     /// For each pool the groups that draw from its filled slots, and from those that may be
     /// defined.
-    users: Vec<[Vec<usize>; 2]>,
+    groups_by_pool: Vec<[Vec<usize>; 2]>,
 }
 
 /// Templates whose weight has the same factors. Harnesses with thousands of lines have few kinds of
@@ -52,7 +52,7 @@ struct Factors {
 impl Weights {
     /// Weighs all templates of a catalogue.
     pub(crate) fn new(catalog: &Catalog, states: &PoolStates) -> Weights {
-        Weights::of_groups(groups(catalog, states), catalog, states)
+        Weights::from_groups(groups(catalog, states), catalog, states)
     }
 
     /// Returns the weights of some templates, as if there were no others.
@@ -75,15 +75,15 @@ impl Weights {
             }
         }
         groups.sort_by_key(|group| group.templates[0]);
-        Weights::of_groups(groups, catalog, states)
+        Weights::from_groups(groups, catalog, states)
     }
 
     /// Builds the tables for these groups.
-    fn of_groups(groups: Vec<TemplateGroup>, catalog: &Catalog, states: &PoolStates) -> Weights {
-        let mut of_templates = vec![u32::MAX; catalog.templates().len()];
+    fn from_groups(groups: Vec<TemplateGroup>, catalog: &Catalog, states: &PoolStates) -> Weights {
+        let mut group_by_template = vec![u32::MAX; catalog.templates().len()];
         for (number, group) in groups.iter().enumerate() {
             for template in &group.templates {
-                of_templates[template.0] = number as u32;
+                group_by_template[template.0] = number as u32;
             }
         }
         let users_of = |source| {
@@ -92,7 +92,7 @@ impl Weights {
             users.collect()
         };
         let pools = (0..catalog.pools().len()).map(PoolId);
-        let users = pools
+        let groups_by_pool = pools
             .map(|pool| [SlotSource::Filled(pool), SlotSource::Definable(pool)].map(users_of))
             .collect();
         let weights: Vec<u64> = groups.iter().map(TemplateGroup::total).collect();
@@ -100,9 +100,9 @@ impl Weights {
             sums: PartialSums::new(&weights),
             total: weights.iter().sum(),
             groups,
-            of_templates,
-            sizes: states.sizes().collect(),
-            users,
+            group_by_template,
+            pool_sizes: states.sizes().collect(),
+            groups_by_pool,
         }
     }
 
@@ -110,8 +110,8 @@ impl Weights {
     #[inline]
     pub(crate) fn update(&mut self, states: &PoolStates) {
         for (pool, sizes) in states.sizes().enumerate() {
-            if sizes != self.sizes[pool] {
-                let before = std::mem::replace(&mut self.sizes[pool], sizes);
+            if sizes != self.pool_sizes[pool] {
+                let before = std::mem::replace(&mut self.pool_sizes[pool], sizes);
                 for which in 0..sizes.len() {
                     if sizes[which] != before[which] {
                         self.update_groups(pool, which);
@@ -123,10 +123,10 @@ impl Weights {
 
     /// Weighs the groups again that draw from one of a pool's sets.
     fn update_groups(&mut self, pool: usize, which: usize) {
-        for number in &self.users[pool][which] {
+        for number in &self.groups_by_pool[pool][which] {
             let group = &mut self.groups[*number];
             let before = group.total();
-            group.weight = group.factors.weight(&self.sizes);
+            group.weight = group.factors.weight(&self.pool_sizes);
             let difference = group.total().wrapping_sub(before);
             self.sums.add(*number, difference);
             self.total = self.total.wrapping_add(difference);
@@ -141,12 +141,12 @@ impl Weights {
     /// Returns the number of a template's group. The slots allow actions of all its templates or of
     /// none.
     pub(crate) fn group_of(&self, template: TemplateId) -> u32 {
-        self.of_templates[template.0]
+        self.group_by_template[template.0]
     }
 
     /// Returns the number of a template's actions that the slots allow now.
-    pub(crate) fn of(&self, template: TemplateId) -> u64 {
-        let group = self.groups.get(self.of_templates[template.0] as usize);
+    pub(crate) fn template_weight(&self, template: TemplateId) -> u64 {
+        let group = self.groups.get(self.group_by_template[template.0] as usize);
         group.map_or(0, |group| group.weight)
     }
 
@@ -170,14 +170,14 @@ impl Weights {
 /// Returns the allowed action with this rank among those of a template, and stores its values in
 /// `values`.
 #[inline]
-pub(crate) fn action_of(
+pub(crate) fn action_at_rank(
     template: TemplateId,
     rank: u64,
     (catalog, shapes, states): (&Catalog, &TemplateShapes, &PoolStates),
     values: &mut Vec<u64>,
 ) -> ActionId {
     let mut rest = rank;
-    let axes = &shapes.of(template).axes;
+    let axes = &shapes.shape(template).axes;
     values.clear();
     values.resize(axes.len(), 0);
     let mut index = 0;

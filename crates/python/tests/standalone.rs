@@ -16,7 +16,7 @@ fn written(
     expected: &Expect,
 ) {
     let text = folder.with(harness, |system| {
-        let test = Test::of(steps.iter().map(|step| action(system, step)));
+        let test = Test::from_actions(steps.iter().map(|step| action(system, step)));
         system
             .standalone(
                 &test,

@@ -57,7 +57,7 @@ impl<S: ?Sized> SearchWatcher<S> for First {
     }
 
     fn test_generated(&mut self, _system: &S, made: GeneratedTest<'_>) -> ControlFlow<()> {
-        self.tests.push(Test::of_steps(made.steps.to_vec()));
+        self.tests.push(Test::from_steps(made.steps.to_vec()));
         self.new += made.new.len();
         ControlFlow::Continue(())
     }
@@ -101,7 +101,7 @@ fn what_is_deep_in_the_code_is_found_by_its_branches() {
     for seed in 0..5 {
         let place = seed as usize;
         steps[0][place] = with_lock(|system| run(system, Uniform, seed).0);
-        steps[1][place] = with_lock(|system| run(system, Exploit::with(NewCoverage), seed).0);
+        steps[1][place] = with_lock(|system| run(system, Exploit::with_novelty(NewCoverage), seed).0);
         steps[2][place] = with_lock(|system| {
             let classes = Arc::new(ActionClasses::new(system.actions()));
             run(system, Auto::new(&classes, NewCoverage), seed).0

@@ -1,4 +1,5 @@
-//! Counterexamples: a failure as one scenario with a sequence diagram (rules X1 to X8).
+//! Counterexamples: a failure as one scenario with a sequence diagram (rules X1 to X8 of
+//! `docs/readable-rules.md#counterexamples`).
 //!
 //! A counterexample comes from a property and its failing arguments, from a harness and a reduced
 //! test, from a model and a failed run, or from the trace that Hypothesis prints of a state

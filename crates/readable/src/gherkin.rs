@@ -1,8 +1,9 @@
 //! Gherkin features as a tree, with a writer and a strict parser.
 //!
-//! Four parsers of Gherkin are in use, and they disagree in details. This module keeps to what all of
-//! them read alike: [`write()`] never leaves that common ground, and [`parse()`] refuses everything else.
-//! Everything that is written is parsed back as a check (rules G1 to G9).
+//! Four parsers of Gherkin are in use, and they disagree in details. This module keeps to what all
+//! of them read alike: [`write()`] never leaves that common ground, and [`parse()`] refuses
+//! everything else. Everything that is written is parsed back as a check (rules G1 to G9 of
+//! `docs/readable-rules.md#gherkin-text`).
 //!
 //! ```
 //! use testwright_readable::gherkin::{self, Feature, Scenario, ScenarioStep, StepKeyword};

@@ -1,14 +1,16 @@
 //! Names and idioms: words that users give to identifiers, and sentences that they give to patterns
-//! (rules I1 to I7).
+//! (rules I1 to I7 of `docs/readable-rules.md#names-and-idioms`).
 //!
-//! A [`Vocabulary`] holds the entries of all files. [`crate::phrase::Phraser`] consults it before its own
-//! rules. The file format is described in `docs/guide/idioms.md`.
+//! A [`Vocabulary`] holds the entries of all files. [`crate::phrase::Phraser`] consults it before
+//! its own rules. The file format is described in `docs/guide/idioms.md`.
 //!
 //! ```
 //! use testwright_readable::{idiom::Vocabulary, phrase::Phraser, term::{EmptyScope, Term}};
 //!
 //! let mut vocabulary = Vocabulary::default();
-//! vocabulary.add("[idiom name is taken]\nkind = condition\nmatch = $n in regs\nsay = {n} is taken\nnot = {n} is free").unwrap();
+//! let file = "[idiom name is taken]\nkind = condition\nmatch = $n in regs\n\
+//!     say = {n} is taken\nnot = {n} is free";
+//! vocabulary.add(file).unwrap();
 //! let text = "name not in regs";
 //! let expression = testwright_source::tree::expression(text).unwrap();
 //! let term = Term::from_expression(&expression, text, &EmptyScope);
@@ -69,9 +71,13 @@ struct Idiom {
 /// The place where an idiom applies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum IdiomKind {
+    /// In the place of a condition.
     Condition,
+    /// In the place of a value.
     Value,
+    /// For one or several statements (I3).
     Effect,
+    /// In a step that makes a call.
     Call,
 }
 

@@ -1,4 +1,5 @@
-//! Readability figures of a text, which a build can keep from getting worse (rules Q1 to Q7).
+//! Readability figures of a text, which a build can keep from getting worse (rules Q1 to Q7
+//! of `docs/readable-rules.md#readability`).
 //!
 //! One figure alone proves little, since short labels are always easy to read. Together they tell a
 //! text for people from code in disguise.
@@ -180,10 +181,7 @@ fn ratio_or_zero(count: usize, of: usize) -> f64 {
 }
 
 /// Divides two counts, or returns nothing for a zero divisor.
-#[allow(
-    clippy::cast_precision_loss,
-    reason = "counts of sentences are small"
-)]
+#[allow(clippy::cast_precision_loss, reason = "counts of sentences are small")]
 fn ratio(count: usize, of: usize) -> Option<f64> {
     (of > 0).then(|| count as f64 / of as f64)
 }

@@ -1,8 +1,9 @@
-//! Terms as English: noun phrases (rules P1 to P42) and clauses (rules C1 to C41).
+//! Terms as English: noun phrases and clauses (rules P1 to P42 and C1 to C41, listed in
+//! `docs/readable-rules.md#noun-phrases` and `docs/readable-rules.md#clauses`).
 //!
-//! A [`Phraser`] holds the user's words (names and idioms files), the state variables that are called old
-//! and new, and a recorder of expressions that had no phrase of their own. Each file of this folder has the
-//! rules of one topic.
+//! A [`Phraser`] holds the user's words (names and idioms files), the state variables that are
+//! called old and new, and a recorder of expressions that had no phrase of their own. Each file of
+//! this folder has the rules of one topic.
 //!
 //! ```
 //! use testwright_readable::{idiom::Vocabulary, phrase::Phraser, term::{EmptyScope, Term}};

@@ -1,5 +1,5 @@
 //! Properties as features: the statement that must hold, its inputs, and examples that can be run
-//! (rules F1 to F9).
+//! (rules F1 to F9 of `docs/readable-rules.md#features`).
 //!
 //! A property is read and never run. [`crate::sample`] chooses the values of its examples.
 //! [`PropertyModule::script`] turns the body of a property into lines, and

@@ -250,7 +250,8 @@ mod tests {
             case(1, &["b"]),
             case(2, &["b"]),
         ];
-        // All shapes are new at first, and 1 is the smallest; then -5 has a new shape, and 4 does not.
+        // All shapes are new at first, and 1 is the smallest; then -5 has a new shape, and 4 does
+        // not.
         assert_eq!(chosen(&cases, 5), ["1", "-5"]);
     }
 

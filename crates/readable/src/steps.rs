@@ -1,5 +1,5 @@
 //! Step definitions: Python files that make features run under behave or pytest-bdd (rules S1 to
-//! S7).
+//! S7 of `docs/readable-rules.md#step-definitions`).
 //!
 //! The files need nothing but the runner and the code under test. `support.py` is included in each,
 //! and `models.py` in the files of model runs.
@@ -187,8 +187,11 @@ pub(crate) fn statements(code: &StepCode, target: &StepModule) -> Vec<String> {
 
 /// All definitions with one text. Several of them do different things in different scenarios.
 struct SharedStep<'a> {
+    /// The keyword.
     keyword: StepKeyword,
+    /// The text, in pieces.
     text: &'a [StepPiece],
+    /// The definitions, each for some scenarios.
     definitions: Vec<&'a StepDefinition>,
 }
 

@@ -30,58 +30,69 @@ pub enum Term {
     /// A constant: a literal, a display of constants, or the value of a module constant (R7:
     /// constants are written as their values).
     Value(PythonValue),
+    /// A name.
     Reference(NameReference),
+    /// `[a, b]`, unless all members are constant.
     List(Vec<Term>),
+    /// `(a, b)`.
     Tuple(Vec<Term>),
+    /// `{a, b}`.
     Set(Vec<Term>),
     /// Keys and values; a `**mapping` has no key.
     Dictionary(Vec<(Option<Term>, Term)>),
-    Attribute {
-        object: Box<Term>,
-        name: String,
-    },
-    Item {
-        object: Box<Term>,
-        index: Box<Term>,
-    },
+    /// `object.name`.
+    Attribute { object: Box<Term>, name: String },
+    /// `object[index]`.
+    Item { object: Box<Term>, index: Box<Term> },
+    /// `object[start:stop:step]`.
     Slice {
         object: Box<Term>,
         start: Option<Box<Term>>,
         stop: Option<Box<Term>>,
         step: Option<Box<Term>>,
     },
+    /// A call.
     Call(Box<CallTerm>),
     /// A sign or an inversion; `not` is [`Term::Not`].
     Unary {
         operator: UnaryOperator,
         operand: Box<Term>,
     },
+    /// `not operand`.
     Not(Box<Term>),
+    /// `left operator right`.
     Binary {
         left: Box<Term>,
         operator: Operator,
         right: Box<Term>,
     },
+    /// `a and b and c`.
     And(Vec<Term>),
+    /// `a or b or c`.
     Or(Vec<Term>),
+    /// A chain of comparisons: `first < a <= b`.
     Compare {
         first: Box<Term>,
         rest: Vec<(Comparison, Term)>,
     },
+    /// `then if condition else otherwise`.
     Conditional {
         condition: Box<Term>,
         then: Box<Term>,
         otherwise: Box<Term>,
     },
+    /// `lambda parameters: body`.
     Lambda {
         parameters: Vec<String>,
         body: Box<Term>,
     },
+    /// A list, set or generator comprehension.
     Comprehension {
         form: ComprehensionKind,
         element: Box<Term>,
         clauses: Vec<ForClause>,
     },
+    /// `{key: value for …}`.
     DictionaryComprehension {
         key: Box<Term>,
         value: Box<Term>,
@@ -129,7 +140,9 @@ pub enum CallTarget {
 pub struct ForClause {
     /// The names that the clause binds, from left to right, with those of nested targets.
     pub targets: Vec<String>,
+    /// The expression that is iterated over.
     pub iterable: Term,
+    /// The conditions after `if`.
     pub conditions: Vec<Term>,
 }
 
@@ -145,7 +158,8 @@ pub struct NameReference {
     pub type_: Type,
 }
 
-/// The role of a name, which decides its phrase (rules R1 to R10).
+/// The role of a name, which decides its phrase (rules R1 to R10 of
+/// `docs/readable-rules.md#references`).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NameRole {
     /// A bare name, "n": a variable of a property or a slot of a failing test (R1), a variable

@@ -22,17 +22,23 @@ pub use float::PythonFloat;
 pub enum PythonValue {
     /// `None`
     Nothing,
+    /// `True` or `False`.
     Boolean(bool),
     /// Decimal digits, with a minus sign if negative: Python's integers have no limit.
     Integer(String),
+    /// A floating-point number.
     Float(PythonFloat),
+    /// A `str`.
     Text(String),
     List(Vec<PythonValue>),
     Tuple(Vec<PythonValue>),
     Set(Vec<PythonValue>),
     FrozenSet(Vec<PythonValue>),
+    /// The entries in insertion order.
     Dictionary(Vec<(PythonValue, PythonValue)>),
+    /// A `bytes` object.
     Bytes(Vec<u8>),
+    /// The real and the imaginary part.
     Complex(PythonFloat, PythonFloat),
     /// The number as Python's `str` writes it.
     Decimal(String),
@@ -57,11 +63,13 @@ pub enum PythonValue {
         class: String,
         fields: Vec<(String, PythonValue)>,
     },
+    /// A `range`.
     Range {
         start: i128,
         stop: i128,
         step: i128,
     },
+    /// A function, by its name.
     Function(String),
     /// Any other object; only its class is known.
     Object(String),

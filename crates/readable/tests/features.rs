@@ -135,8 +135,12 @@ fn example_4_in_both_styles_and_as_a_diagram() {
         include_str!("features/delete.counterexample.mmd")
     );
 
-    let observed = gherkin::write(&render_counterexample(CounterexampleStyle::Observed).rendered.feature)
-        .expect("every parser reads it");
+    let observed = gherkin::write(
+        &render_counterexample(CounterexampleStyle::Observed)
+            .rendered
+            .feature,
+    )
+    .expect("every parser reads it");
     let (same, last) = text.trim_end().rsplit_once('\n').expect("lines");
     assert_eq!(last.trim(), "Then n is not in the result");
     assert_eq!(observed, format!("{same}\n      Then n is in the result\n"));

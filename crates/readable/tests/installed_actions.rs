@@ -1,4 +1,5 @@
-//! Installed functions as the actions of a model: each is explained in complete, well-formed sentences.
+//! Installed functions as the actions of a model: each is explained in complete, well-formed
+//! sentences.
 //!
 //! ```sh
 //! SWEEP=all cargo test --release -p testwright-readable --test integration installed_actions -- --nocapture

@@ -1,8 +1,8 @@
-//! Installed functions that assert something: each becomes a feature with complete, well-formed sentences,
-//! which other parsers read alike.
+//! Installed functions that assert something: each becomes a feature with complete, well-formed
+//! sentences, which other parsers read alike.
 //!
-//! Part of Python's own library is enough for daily work. After a change of wording, read more: the whole
-//! library, or the tests of unpacked packages.
+//! Part of Python's own library is enough for daily work. After a change of wording, read more: the
+//! whole library, or the tests of unpacked packages.
 //!
 //! ```sh
 //! SWEEP=all cargo test --release -p testwright-readable --test integration installed_code -- --nocapture
@@ -54,7 +54,7 @@ fn is_given(decorators: &[Expression]) -> bool {
         let ExpressionKind::Call { function, .. } = &decorator.kind else {
             return false;
         };
-        let words = function.dotted();
+        let words = function.dotted_parts();
         words.is_some_and(|words| words.last() == Some(&"given"))
     })
 }

@@ -1,5 +1,5 @@
-//! Every rule of `docs/readable-rules.md`, and every trap on it, is cited by the name of a test; and every
-//! rule that the source cites stands on that page.
+//! Every rule of `docs/readable-rules.md`, and every trap on it, is cited by the name of a test;
+//! and every rule that the source cites stands on that page.
 //!
 //! A test cites rules at the beginning of its name, or after "and": `c12_length_against_a_literal`,
 //! `f8_and_trap_4_what_may_not_be_evaluated`. A source comment cites them by number, as in `(C12)`.
@@ -28,7 +28,8 @@ const FAMILIES: [(&str, usize); 13] = [
 ];
 const TRAPS: usize = 14;
 
-/// Rules without a test: S8 allows something that is not done, and Q8 is a time, which is measured instead.
+/// Rules without a test: S8 allows something that is not done, and Q8 is a time, which is measured
+/// instead.
 const EXCEPT: [&str; 2] = ["s8", "q8"];
 
 /// Collects the files below a folder that have one of these extensions.
@@ -59,8 +60,8 @@ fn test_names(text: &str) -> Vec<&str> {
     names
 }
 
-/// Returns the rules that the name of a test cites: `r1` and `r5` for `r1_r5_variables`, `trap_4` for
-/// `f8_and_trap_4_what_may`.
+/// Returns the rules that the name of a test cites: `r1` and `r5` for `r1_r5_variables`, `trap_4`
+/// for `f8_and_trap_4_what_may`.
 fn rules_in_name(name: &str) -> Vec<String> {
     let words: Vec<&str> = name.split('_').collect();
     let mut found = Vec::new();

@@ -30,7 +30,7 @@ impl SyntaxProblem {
 /// newest syntax is accepted, whatever interpreter will run it. Errors that Python reports only at
 /// compile time, such as a `return` outside a function, are not found here.
 pub fn check_module(text: &str) -> Vec<SyntaxProblem> {
-    parse::module(text).err().unwrap_or_default()
+    parse::parse_module(text).err().unwrap_or_default()
 }
 
 /// Returns all syntax errors of a function body that is written on one line.
@@ -45,7 +45,7 @@ pub fn check_module(text: &str) -> Vec<SyntaxProblem> {
 /// assert_eq!(check_statements("x = ")[0].message, "expected an expression");
 /// ```
 pub fn check_statements(text: &str) -> Vec<SyntaxProblem> {
-    match parse::fragment(text) {
+    match parse::parse_fragment(text) {
         Ok(tree) if tree.body().is_empty() => {
             let position = if text.trim().is_empty() {
                 text.len()
@@ -57,7 +57,7 @@ pub fn check_statements(text: &str) -> Vec<SyntaxProblem> {
                 "expected a statement",
             )]
         }
-        Ok(tree) => second_line(&tree).into_iter().collect(),
+        Ok(tree) => find_second_line(&tree).into_iter().collect(),
         Err(problems) => problems,
     }
 }
@@ -68,7 +68,7 @@ pub fn check_expression(text: &str) -> Vec<SyntaxProblem> {
 }
 
 /// Returns a problem if a fragment has more than one logical line.
-pub(crate) fn second_line(tree: &Tree) -> Option<SyntaxProblem> {
+pub(crate) fn find_second_line(tree: &Tree) -> Option<SyntaxProblem> {
     let mut ended = false;
     for token in tree.tokens().iter() {
         match token.kind() {

@@ -80,7 +80,7 @@ pub fn coverable_code(
     text: &str,
     code_lines: &BTreeSet<u32>,
 ) -> Result<CoverableCode, Vec<SyntaxProblem>> {
-    let tree = parse::module(text)?;
+    let tree = parse::parse_module(text)?;
     let body = tree.body();
     let lines = StatementLines::new(text, tree.tokens());
     // Even an empty file is compiled to something, but that is not counted.
@@ -90,11 +90,11 @@ pub fn coverable_code(
     } else {
         code_lines
     };
-    let running = lines.firsts_of(code_lines);
+    let running = lines.first_lines_of(code_lines);
 
-    let excluded = exclusion::excluded(text, body, &lines, code_lines);
-    let uncounted: BTreeSet<u32> = &excluded | &docstrings(body, &lines);
-    let counted = lines.firsts_of(&(code_lines - &uncounted));
+    let excluded = exclusion::excluded_lines(text, body, &lines, code_lines);
+    let uncounted: BTreeSet<u32> = &excluded | &docstring_lines(body, &lines);
+    let counted = lines.first_lines_of(&(code_lines - &uncounted));
     let flow = flow::flow(body, &lines, &running);
     let mut branches: BTreeMap<u32, BTreeSet<i32>> = BTreeMap::new();
     for (from, to) in flow.arcs {
@@ -105,19 +105,19 @@ pub fn coverable_code(
         statements: &counted - &uncounted,
         excluded,
         branches,
-        waived: exclusion::waived(text, &lines),
+        waived: exclusion::waived_lines(text, &lines),
         detours: flow.detours,
-        first_lines: lines.into_firsts(),
+        first_lines: lines.into_first_lines(),
     })
 }
 
 /// Returns all lines of docstrings, which are never counted.
-fn docstrings(body: &[Stmt], lines: &StatementLines) -> BTreeSet<u32> {
+fn docstring_lines(body: &[Stmt], lines: &StatementLines) -> BTreeSet<u32> {
     let mut docstrings = Docstrings {
         lines,
         found: BTreeSet::new(),
     };
-    docstrings.add_first_of(body);
+    docstrings.add_docstring_of(body);
     docstrings.visit_body(body);
     docstrings.found
 }
@@ -130,12 +130,12 @@ struct Docstrings<'a> {
 
 impl Docstrings<'_> {
     /// Adds the docstring of a body, if there is one.
-    fn add_first_of(&mut self, body: &[Stmt]) {
+    fn add_docstring_of(&mut self, body: &[Stmt]) {
         if let Some(Stmt::Expr(first)) = body.first()
             && first.value.is_string_literal_expr()
         {
             self.found
-                .extend(self.lines.start(first)..=self.lines.end(first));
+                .extend(self.lines.start_line(first)..=self.lines.end_line(first));
         }
     }
 }
@@ -143,8 +143,8 @@ impl Docstrings<'_> {
 impl<'a> StatementVisitor<'a> for Docstrings<'_> {
     fn visit_stmt(&mut self, statement: &'a Stmt) {
         match statement {
-            Stmt::FunctionDef(function) => self.add_first_of(&function.body),
-            Stmt::ClassDef(class) => self.add_first_of(&class.body),
+            Stmt::FunctionDef(function) => self.add_docstring_of(&function.body),
+            Stmt::ClassDef(class) => self.add_docstring_of(&class.body),
             _ => {}
         }
         walk_stmt(self, statement);

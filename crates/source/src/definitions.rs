@@ -22,10 +22,10 @@ pub struct ModuleDefinition {
     /// The names it needs from outside, as in [`NameUsage::reads`](crate::NameUsage::reads).
     pub uses: Vec<String>,
     /// True if it is an `import` or a `from ... import`.
-    pub import: bool,
+    pub is_import: bool,
     /// True if it may do more than define its names: anything but an import, a function, a class,
     /// or an assignment to names.
-    pub effect: bool,
+    pub has_effect: bool,
     /// The line on which `range` starts, counted from 1.
     pub first_line: usize,
 }
@@ -42,22 +42,22 @@ pub struct ModuleDefinition {
 /// assert!(module[found[1].range.clone()].starts_with("# Twice"));
 /// ```
 pub fn definitions(text: &str) -> Result<Vec<ModuleDefinition>, Vec<SyntaxProblem>> {
-    let tree = parse::module(text)?;
+    let tree = parse::parse_module(text)?;
     let mut found: Vec<ModuleDefinition> = Vec::new();
     let (mut line, mut counted) = (1, 0);
     for statement in tree.body() {
         let own = tree.range(statement);
         let before = found.last().map_or(0, |definition| definition.range.end);
         let start = comment_start(text, own.start, before);
-        line += line_ends(text.get(counted..start).unwrap_or(""));
+        line += count_line_ends(text.get(counted..start).unwrap_or(""));
         counted = start;
         let names = names_of(std::slice::from_ref(statement));
         found.push(ModuleDefinition {
             range: start..own.end,
             defines: names.binds,
             uses: names.reads,
-            import: matches!(statement, Stmt::Import(_) | Stmt::ImportFrom(_)),
-            effect: has_effect(statement),
+            is_import: matches!(statement, Stmt::Import(_) | Stmt::ImportFrom(_)),
+            has_effect: has_effect(statement),
             first_line: line,
         });
     }
@@ -89,7 +89,7 @@ fn comment_start(text: &str, start: usize, before: usize) -> usize {
 }
 
 /// Counts the line ends in `text`.
-fn line_ends(text: &str) -> usize {
+fn count_line_ends(text: &str) -> usize {
     let bytes = text.as_bytes();
     let pairs = bytes.windows(2).filter(|pair| *pair == b"\r\n").count();
     let all = bytes
@@ -136,12 +136,12 @@ fn is_name(target: &Expr) -> bool {
 /// A statement that tests `__name__` to see whether the module is the main program is never needed.
 /// Effects hidden in a pure definition are not detected: `y = table.pop()`, or a decorator that
 /// registers its function.
-pub fn needed<'a>(
+pub fn needed_definitions<'a>(
     definitions: &'a [ModuleDefinition],
     names: &[String],
 ) -> Vec<&'a ModuleDefinition> {
     let defined = names_defined(definitions, |_| true);
-    let own = names_defined(definitions, |definition| !definition.import);
+    let own = names_defined(definitions, |definition| !definition.is_import);
     let mut wanted: HashSet<&str> = names.iter().map(String::as_str).collect();
     let mut kept = vec![false; definitions.len()];
     loop {
@@ -153,7 +153,7 @@ pub fn needed<'a>(
                 wanted.extend(definition.uses.iter().map(String::as_str));
                 // A function that sets a needed global must also be called, so its own name is
                 // needed as well.
-                if !definition.import {
+                if !definition.is_import {
                     wanted.extend(definition.defines.iter().map(String::as_str));
                 }
             }
@@ -194,7 +194,7 @@ fn is_needed(
     if defines_wanted {
         return true;
     }
-    if !definition.effect || definition.uses.iter().any(|name| name == "__name__") {
+    if !definition.has_effect || definition.uses.iter().any(|name| name == "__name__") {
         return false;
     }
     let mut uses = definition
@@ -221,7 +221,7 @@ mod tests {
             .unwrap_or_default()
             .iter()
             .map(|definition| {
-                let mark = match (definition.import, definition.effect) {
+                let mark = match (definition.is_import, definition.has_effect) {
                     (true, _) => "import ",
                     (_, true) => "! ",
                     _ => "",
@@ -283,7 +283,7 @@ mod tests {
     fn check_needed(text: &str, names: &[&str], expected: &[usize]) {
         let found = definitions(text).unwrap_or_default();
         let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
-        let lines: Vec<usize> = needed(&found, &names)
+        let lines: Vec<usize> = needed_definitions(&found, &names)
             .iter()
             .map(|definition| definition.first_line)
             .collect();

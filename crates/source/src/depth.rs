@@ -23,7 +23,7 @@ const MAX_CHAIN: usize = 1_000;
 const LAMBDA_WEIGHT: usize = 4;
 
 /// Returns a problem if `text` is too large or too deeply nested to be parsed.
-pub(crate) fn too_deep(text: &str) -> Option<SyntaxProblem> {
+pub(crate) fn find_excessive_depth(text: &str) -> Option<SyntaxProblem> {
     if u32::try_from(text.len()).is_err() {
         return Some(SyntaxProblem::new(
             0..0,
@@ -51,9 +51,9 @@ struct NestingDepth {
     /// The chain inside the innermost bracket.
     chain: OperatorChain,
     /// The chains of the surrounding brackets.
-    around: Vec<OperatorChain>,
+    outer_chains: Vec<OperatorChain>,
     /// The sum of their lengths.
-    length_around: usize,
+    outer_length: usize,
     /// The number of open blocks.
     blocks: usize,
 }
@@ -74,12 +74,12 @@ impl NestingDepth {
             Kind::Lpar | Kind::Lsqb | Kind::Lbrace | Kind::FStringStart | Kind::TStringStart => {
                 // The bracket itself extends the chain before it, as in `f()()()`.
                 self.chain.length += 1;
-                self.length_around += self.chain.length;
-                self.around.push(std::mem::take(&mut self.chain));
+                self.outer_length += self.chain.length;
+                self.outer_chains.push(std::mem::take(&mut self.chain));
             }
             Kind::Rpar | Kind::Rsqb | Kind::Rbrace | Kind::FStringEnd | Kind::TStringEnd => {
-                if let Some(chain) = self.around.pop() {
-                    self.length_around -= chain.length;
+                if let Some(chain) = self.outer_chains.pop() {
+                    self.outer_length -= chain.length;
                     self.chain = chain;
                 }
             }
@@ -109,11 +109,11 @@ impl NestingDepth {
             _ if kind.is_operator() || kind.is_keyword() => self.chain.length += 1,
             _ => {}
         }
-        if self.around.len() > MAX_BRACKETS {
+        if self.outer_chains.len() > MAX_BRACKETS {
             Some("brackets are nested more than 200 deep")
         } else if self.blocks > MAX_BLOCKS {
             Some("blocks are nested more than 100 deep")
-        } else if self.chain.length + self.length_around > MAX_CHAIN {
+        } else if self.chain.length + self.outer_length > MAX_CHAIN {
             Some("more than 1,000 operators in one expression; give a part of it a name")
         } else {
             None
@@ -149,7 +149,7 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, expected: Option<&str>) {
-        let message = too_deep(text).map(|problem| problem.message);
+        let message = find_excessive_depth(text).map(|problem| problem.message);
         assert_eq!(message.as_deref(), expected);
         // Accepted text must not overflow the small stack of a test, neither when parsed nor when
         // traversed.
@@ -169,7 +169,7 @@ mod tests {
             Some("brackets are nested more than 200 deep"),
         );
         assert_eq!(
-            too_deep(&"(".repeat(10_000)).map(|problem| problem.range),
+            find_excessive_depth(&"(".repeat(10_000)).map(|problem| problem.range),
             Some(200..201)
         );
         check(

@@ -38,7 +38,7 @@ pub struct Import {
 /// assert_eq!((found[1].level, found[1].top_level), (1, false));
 /// ```
 pub fn imports(text: &str) -> Result<Vec<Import>, Vec<SyntaxProblem>> {
-    let tree = parse::module(text)?;
+    let tree = parse::parse_module(text)?;
     let mut visitor = ImportVisitor {
         tree: &tree,
         top_level: true,

@@ -27,13 +27,13 @@
 //! # Where to go next
 //!
 //! - [`check_module`], [`check_statements`], [`check_expression`]: syntax errors, in plain words.
-//! - [`statements`], [`is_literal`]: the form of a small piece of code.
-//! - [`names`], [`definitions`], [`needed`], [`imports`]: dependencies.
-//! - [`functions`]: the functions of a file by line.
-//! - [`only_definitions`]: whether running a module again could make a difference.
+//! - [`statements()`], [`is_literal`]: the form of a small piece of code.
+//! - [`names()`], [`definitions()`], [`needed`], [`imports()`]: dependencies.
+//! - [`functions()`]: the functions of a file by line.
+//! - [`only_definitions()`]: whether running a module again could make a difference.
 //! - [`coverable`](mod@coverable): the lines and branches of a file that can run, for coverage.
 //! - [`tree`]: the syntax tree of a text.
-//! - [`tokens`]: tokenising text that may not be Python at all.
+//! - [`tokens()`]: tokenising text that may not be Python at all.
 //! - [`python2_hint`], [`python2_constructs`]: recognising Python 2.
 //!
 //! The parser is ruff's. Its interface is not stable, so none of its types appears in this one:
@@ -58,7 +58,7 @@ pub mod tree;
 mod wording;
 
 pub use check::{SyntaxProblem, check_expression, check_module, check_statements};
-pub use definitions::{ModuleDefinition, definitions, needed};
+pub use definitions::{ModuleDefinition, definitions, needed_definitions};
 pub use functions::{NamedFunction, functions};
 pub use imports::{Import, imports};
 pub use literal::is_literal;

@@ -39,7 +39,7 @@ pub struct NameUsage {
 /// assert_eq!(names.binds, ["total"]);
 /// ```
 pub fn names(text: &str) -> Result<NameUsage, Vec<SyntaxProblem>> {
-    let tree = parse::fragment(text)?;
+    let tree = parse::parse_fragment(text)?;
     Ok(names_of(tree.body()))
 }
 
@@ -131,7 +131,7 @@ struct NameVisitor<'a> {
     /// The innermost scope.
     scope: BindingScope<'a>,
     /// The scopes around it.
-    around: Vec<BindingScope<'a>>,
+    outer_scopes: Vec<BindingScope<'a>>,
     /// Names declared `global` and read; they skip all scopes in between.
     global_reads: OrderedNames<'a>,
     /// Names declared `global` and bound.
@@ -165,7 +165,7 @@ impl<'a> NameVisitor<'a> {
     /// Runs `walk` in a new scope.
     ///
     /// Scopes nest as deeply as the text, so nothing large is kept on the stack here.
-    fn inside(&mut self, kind: ScopeKind, walk: impl FnOnce(&mut Self)) {
+    fn in_scope(&mut self, kind: ScopeKind, walk: impl FnOnce(&mut Self)) {
         self.enter(kind);
         walk(self);
         self.leave();
@@ -177,12 +177,12 @@ impl<'a> NameVisitor<'a> {
             kind,
             ..BindingScope::default()
         };
-        self.around.push(std::mem::replace(&mut self.scope, scope));
+        self.outer_scopes.push(std::mem::replace(&mut self.scope, scope));
     }
 
     /// Closes a scope and passes the names it did not bind to the scope around it.
     fn leave(&mut self) {
-        let Some(outer) = self.around.pop() else {
+        let Some(outer) = self.outer_scopes.pop() else {
             return;
         };
         let inner = std::mem::replace(&mut self.scope, outer);
@@ -207,11 +207,11 @@ impl<'a> NameVisitor<'a> {
     }
 
     /// Visits a function definition.
-    fn function(&mut self, function: &'a StmtFunctionDef) {
+    fn visit_function(&mut self, function: &'a StmtFunctionDef) {
         for decorator in &function.decorator_list {
             self.visit_decorator(decorator);
         }
-        self.defaults(&function.parameters);
+        self.visit_defaults(&function.parameters);
         self.with_type_parameters(function.type_params.as_deref(), |walk| {
             for parameter in function
                 .parameters
@@ -223,7 +223,7 @@ impl<'a> NameVisitor<'a> {
             if let Some(returns) = &function.returns {
                 walk.visit_annotation(returns);
             }
-            walk.inside(ScopeKind::Function, |walk| {
+            walk.in_scope(ScopeKind::Function, |walk| {
                 walk.bind_parameters(&function.parameters);
                 walk.visit_body(&function.body);
             });
@@ -232,7 +232,7 @@ impl<'a> NameVisitor<'a> {
     }
 
     /// Visits a class definition.
-    fn class(&mut self, class: &'a StmtClassDef) {
+    fn visit_class(&mut self, class: &'a StmtClassDef) {
         for decorator in &class.decorator_list {
             self.visit_decorator(decorator);
         }
@@ -240,7 +240,7 @@ impl<'a> NameVisitor<'a> {
             if let Some(arguments) = &class.arguments {
                 walk.visit_arguments(arguments);
             }
-            walk.inside(ScopeKind::Class, |walk| walk.visit_body(&class.body));
+            walk.in_scope(ScopeKind::Class, |walk| walk.visit_body(&class.body));
         });
         self.bind(&class.name);
     }
@@ -255,7 +255,7 @@ impl<'a> NameVisitor<'a> {
             return walk(self);
         };
         // The rules of a comprehension fit: local names, evaluated at once.
-        self.inside(ScopeKind::Comprehension, |inner| {
+        self.in_scope(ScopeKind::Comprehension, |inner| {
             for parameter in parameters.iter() {
                 inner.bind(parameter.name());
             }
@@ -265,7 +265,7 @@ impl<'a> NameVisitor<'a> {
     }
 
     /// Visits the defaults of parameters, which are evaluated where the function is defined.
-    fn defaults(&mut self, parameters: &'a Parameters) {
+    fn visit_defaults(&mut self, parameters: &'a Parameters) {
         for parameter in parameters.iter_non_variadic_params() {
             if let Some(default) = &parameter.default {
                 self.visit_expr(default);
@@ -281,11 +281,11 @@ impl<'a> NameVisitor<'a> {
     }
 
     /// Visits a comprehension. Only the first iterable is evaluated outside its scope.
-    fn comprehension(&mut self, generators: &'a [Comprehension], elements: &[&'a Expr]) {
+    fn visit_comprehension(&mut self, generators: &'a [Comprehension], elements: &[&'a Expr]) {
         if let Some(first) = generators.first() {
             self.visit_expr(&first.iter);
         }
-        self.inside(ScopeKind::Comprehension, |walk| {
+        self.in_scope(ScopeKind::Comprehension, |walk| {
             for (position, generator) in generators.iter().enumerate() {
                 if position > 0 {
                     walk.visit_expr(&generator.iter);
@@ -302,12 +302,12 @@ impl<'a> NameVisitor<'a> {
     }
 
     /// Binds a name with `:=`, in the nearest scope that is no comprehension.
-    fn bind_named(&mut self, name: &'a str) {
+    fn bind_walrus(&mut self, name: &'a str) {
         if self.scope.kind != ScopeKind::Comprehension {
             return self.bind(name);
         }
         let outer = self
-            .around
+            .outer_scopes
             .iter_mut()
             .rev()
             .find(|scope| scope.kind != ScopeKind::Comprehension);
@@ -317,7 +317,7 @@ impl<'a> NameVisitor<'a> {
     }
 
     /// Binds the name of an import.
-    fn import(&mut self, alias: &'a Alias, from: bool) {
+    fn bind_import(&mut self, alias: &'a Alias, from: bool) {
         let name = match &alias.asname {
             Some(name) => name.as_str(),
             None if from => alias.name.as_str(),
@@ -331,16 +331,16 @@ impl<'a> NameVisitor<'a> {
 impl<'a> Visitor<'a> for NameVisitor<'a> {
     fn visit_stmt(&mut self, statement: &'a Stmt) {
         match statement {
-            Stmt::FunctionDef(function) => self.function(function),
-            Stmt::ClassDef(class) => self.class(class),
+            Stmt::FunctionDef(function) => self.visit_function(function),
+            Stmt::ClassDef(class) => self.visit_class(class),
             Stmt::Import(import) => {
                 for alias in &import.names {
-                    self.import(alias, false);
+                    self.bind_import(alias, false);
                 }
             }
             Stmt::ImportFrom(import) => {
                 for alias in &import.names {
-                    self.import(alias, true);
+                    self.bind_import(alias, true);
                 }
             }
             // At the top level everything is global anyway.
@@ -384,24 +384,24 @@ impl<'a> Visitor<'a> for NameVisitor<'a> {
             Expr::Named(named) => {
                 self.visit_expr(&named.value);
                 if let Expr::Name(name) = &*named.target {
-                    self.bind_named(&name.id);
+                    self.bind_walrus(&name.id);
                 }
             }
             Expr::Lambda(lambda) => {
                 if let Some(parameters) = &lambda.parameters {
-                    self.defaults(parameters);
+                    self.visit_defaults(parameters);
                 }
-                self.inside(ScopeKind::Function, |walk| {
+                self.in_scope(ScopeKind::Function, |walk| {
                     if let Some(parameters) = &lambda.parameters {
                         walk.bind_parameters(parameters);
                     }
                     walk.visit_expr(&lambda.body);
                 });
             }
-            Expr::ListComp(list) => self.comprehension(&list.generators, &[&list.elt]),
-            Expr::SetComp(set) => self.comprehension(&set.generators, &[&set.elt]),
+            Expr::ListComp(list) => self.visit_comprehension(&list.generators, &[&list.elt]),
+            Expr::SetComp(set) => self.visit_comprehension(&set.generators, &[&set.elt]),
             Expr::Generator(generator) => {
-                self.comprehension(&generator.generators, &[&generator.elt]);
+                self.visit_comprehension(&generator.generators, &[&generator.elt]);
             }
             Expr::DictComp(dict) => {
                 let elements: Vec<&Expr> = dict
@@ -410,7 +410,7 @@ impl<'a> Visitor<'a> for NameVisitor<'a> {
                     .map(|key| &**key)
                     .chain([&*dict.value])
                     .collect();
-                self.comprehension(&dict.generators, &elements);
+                self.visit_comprehension(&dict.generators, &elements);
             }
             _ => walk_expr(self, expression),
         }

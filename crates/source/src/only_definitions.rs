@@ -73,16 +73,16 @@ const LIBRARY_DECORATORS: [(&str, &str); 4] = [
 /// assert_eq!(only_definitions("import registry\nregistry.add('x')\n"), None);
 /// ```
 pub fn only_definitions(text: &str) -> Option<Vec<String>> {
-    let tree = parse::module(text).ok()?;
+    let tree = parse::parse_module(text).ok()?;
     let mut scope = DefinitionScope {
         outer: None,
         bound: bound_in(tree.body()),
         defined: Vec::new(),
-        plain: HashSet::new(),
+        plain_names: HashSet::new(),
         classes: HashSet::new(),
         imported: HashMap::new(),
     };
-    scope.are_harmless(tree.body()).then_some(scope.defined)
+    scope.are_all_harmless(tree.body()).then_some(scope.defined)
 }
 
 /// Returns the names that statements bind.
@@ -110,7 +110,7 @@ struct DefinitionScope<'a> {
     /// The names it has bound so far, without imports, in order.
     defined: Vec<String>,
     /// The defined names that hold plain values.
-    plain: HashSet<String>,
+    plain_names: HashSet<String>,
     /// The defined names that are classes.
     classes: HashSet<String>,
     /// Imported names: the module, and for `from module import name` the name there.
@@ -119,7 +119,7 @@ struct DefinitionScope<'a> {
 
 impl DefinitionScope<'_> {
     /// Returns true if statements only define names.
-    fn are_harmless(&mut self, body: &[Stmt]) -> bool {
+    fn are_all_harmless(&mut self, body: &[Stmt]) -> bool {
         body.iter().all(|statement| self.is_harmless(statement))
     }
 
@@ -154,7 +154,7 @@ impl DefinitionScope<'_> {
                 true
             }
             Stmt::Assign(assign) => {
-                let value = self.value(&assign.value);
+                let value = self.value_effect(&assign.value);
                 value != ValueEffect::Unknown
                     && assign
                         .targets
@@ -163,7 +163,7 @@ impl DefinitionScope<'_> {
             }
             Stmt::AnnAssign(assign) => {
                 let value = assign.value.as_ref();
-                let known = value.map_or(ValueEffect::Harmless, |value| self.value(value));
+                let known = value.map_or(ValueEffect::Harmless, |value| self.value_effect(value));
                 let bind = |scope: &mut Self| match value {
                     Some(value) => scope.assign(&assign.target, value, known),
                     None => assign.target.is_name_expr(),
@@ -172,18 +172,18 @@ impl DefinitionScope<'_> {
             }
             Stmt::AugAssign(assign) => {
                 assign.target.is_name_expr()
-                    && self.value(&assign.target) == ValueEffect::Plain
-                    && self.value(&assign.value) == ValueEffect::Plain
+                    && self.value_effect(&assign.target) == ValueEffect::Plain
+                    && self.value_effect(&assign.value) == ValueEffect::Plain
             }
-            Stmt::FunctionDef(function) => self.function(function),
-            Stmt::ClassDef(class) => self.class(class),
+            Stmt::FunctionDef(function) => self.is_harmless_function(function),
+            Stmt::ClassDef(class) => self.is_harmless_class(class),
             Stmt::If(inner) => {
-                let harmless = self.conditional(inner);
+                let harmless = self.is_harmless_if(inner);
                 self.forget_all(statement);
                 harmless
             }
             Stmt::Try(inner) => {
-                let harmless = self.attempt(inner);
+                let harmless = self.is_harmless_try(inner);
                 self.forget_all(statement);
                 harmless
             }
@@ -200,7 +200,7 @@ impl DefinitionScope<'_> {
 
     /// Forgets everything about a name.
     fn forget(&mut self, name: &str) {
-        self.plain.remove(name);
+        self.plain_names.remove(name);
         self.classes.remove(name);
         self.imported.remove(name);
     }
@@ -228,7 +228,7 @@ impl DefinitionScope<'_> {
             (Expr::Name(name), _) => {
                 let fine = self.define(name.id.as_str());
                 if known == ValueEffect::Plain {
-                    self.plain.insert(name.id.to_string());
+                    self.plain_names.insert(name.id.to_string());
                 }
                 fine
             }
@@ -248,14 +248,14 @@ impl DefinitionScope<'_> {
     }
 
     /// Records a function definition. Returns true if it is harmless.
-    fn function(&mut self, function: &StmtFunctionDef) -> bool {
+    fn is_harmless_function(&mut self, function: &StmtFunctionDef) -> bool {
         let annotated = function
             .returns
             .as_ref()
             .is_none_or(|returns| is_annotation(returns));
         let fine = function.type_params.is_none()
             && annotated
-            && self.parameters(&function.parameters)
+            && self.are_harmless_parameters(&function.parameters)
             && function
                 .decorator_list
                 .iter()
@@ -264,7 +264,7 @@ impl DefinitionScope<'_> {
     }
 
     /// Returns true if the annotations and defaults of parameters are harmless.
-    fn parameters(&self, parameters: &Parameters) -> bool {
+    fn are_harmless_parameters(&self, parameters: &Parameters) -> bool {
         let variadic = parameters.vararg.iter().chain(&parameters.kwarg);
         let is_fine = |annotation: Option<&Expr>| annotation.is_none_or(is_annotation);
         variadic
@@ -275,7 +275,7 @@ impl DefinitionScope<'_> {
                     && parameter
                         .default
                         .as_ref()
-                        .is_none_or(|default| self.value(default) != ValueEffect::Unknown)
+                        .is_none_or(|default| self.value_effect(default) != ValueEffect::Unknown)
             })
     }
 
@@ -299,8 +299,8 @@ impl DefinitionScope<'_> {
     }
 
     /// Records a class definition. Returns true if it is harmless.
-    fn class(&mut self, class: &StmtClassDef) -> bool {
-        let is_base = |base: &Expr| matches!(base, Expr::Name(_)) || self.is_path(base);
+    fn is_harmless_class(&mut self, class: &StmtClassDef) -> bool {
+        let is_base = |base: &Expr| matches!(base, Expr::Name(_)) || self.is_known_dotted_name(base);
         let plain_head = class.type_params.is_none()
             && class.decorator_list.is_empty()
             && class.arguments.as_ref().is_none_or(|arguments| {
@@ -310,33 +310,33 @@ impl DefinitionScope<'_> {
             outer: Some(self),
             bound: bound_in(&class.body),
             defined: Vec::new(),
-            plain: HashSet::new(),
+            plain_names: HashSet::new(),
             classes: HashSet::new(),
             imported: HashMap::new(),
         };
-        let fine = plain_head && inner.are_harmless(&class.body);
+        let fine = plain_head && inner.are_all_harmless(&class.body);
         let fine = fine && self.define(class.name.as_str());
         self.classes.insert(class.name.to_string());
         fine
     }
 
     /// Returns true if all branches of an `if` that can run only define names.
-    fn conditional(&mut self, statement: &StmtIf) -> bool {
+    fn is_harmless_if(&mut self, statement: &StmtIf) -> bool {
         if is_main_program(&statement.test) || self.is_type_checking(&statement.test) {
             // Never runs in an imported module.
             return statement
                 .elif_else_clauses
                 .iter()
-                .all(|clause| clause.test.is_none() && self.are_harmless(&clause.body));
+                .all(|clause| clause.test.is_none() && self.are_all_harmless(&clause.body));
         }
         self.is_stable_test(&statement.test)
-            && self.are_harmless(&statement.body)
+            && self.are_all_harmless(&statement.body)
             && statement.elif_else_clauses.iter().all(|clause| {
                 clause
                     .test
                     .as_ref()
                     .is_none_or(|test| self.is_stable_test(test))
-                    && self.are_harmless(&clause.body)
+                    && self.are_all_harmless(&clause.body)
             })
     }
 
@@ -365,7 +365,7 @@ impl DefinitionScope<'_> {
                     ("sys", "version_info" | "platform" | "maxsize" | "byteorder") | ("os", "name")
                 )
             ),
-            _ => self.value(test) == ValueEffect::Plain,
+            _ => self.value_effect(test) == ValueEffect::Plain,
         }
     }
 
@@ -375,10 +375,10 @@ impl DefinitionScope<'_> {
     }
 
     /// Returns true if all parts of a `try` statement only define names.
-    fn attempt(&mut self, statement: &StmtTry) -> bool {
-        let harmless = self.are_harmless(&statement.body)
-            && self.are_harmless(&statement.orelse)
-            && self.are_harmless(&statement.finalbody);
+    fn is_harmless_try(&mut self, statement: &StmtTry) -> bool {
+        let harmless = self.are_all_harmless(&statement.body)
+            && self.are_all_harmless(&statement.orelse)
+            && self.are_all_harmless(&statement.finalbody);
         harmless
             && !statement.is_star
             && statement.handlers.iter().all(|handler| {
@@ -387,13 +387,13 @@ impl DefinitionScope<'_> {
                     && handler
                         .type_
                         .as_ref()
-                        .is_none_or(|expected| self.value(expected) != ValueEffect::Unknown)
-                    && self.are_harmless(&handler.body)
+                        .is_none_or(|expected| self.value_effect(expected) != ValueEffect::Unknown)
+                    && self.are_all_harmless(&handler.body)
             })
     }
 
     /// Classifies an expression.
-    fn value(&self, expression: &Expr) -> ValueEffect {
+    fn value_effect(&self, expression: &Expr) -> ValueEffect {
         match expression {
             _ if is_constant(expression) => ValueEffect::Plain,
             Expr::Name(name) => {
@@ -403,55 +403,55 @@ impl DefinitionScope<'_> {
                     ValueEffect::Harmless
                 }
             }
-            Expr::Tuple(tuple) => self.all(&tuple.elts),
-            Expr::List(list) => self.all(&list.elts),
-            Expr::Set(set) => self.operation(&set.elts),
+            Expr::Tuple(tuple) => self.worst_of_elements(&tuple.elts),
+            Expr::List(list) => self.worst_of_elements(&list.elts),
+            Expr::Set(set) => self.operation_effect(&set.elts),
             Expr::Dict(dict) => {
                 let keys = dict.items.iter().map(|item| match &item.key {
-                    Some(key) => self.operation([key]),
+                    Some(key) => self.operation_effect([key]),
                     None => ValueEffect::Unknown,
                 });
-                let values = dict.items.iter().map(|item| self.value(&item.value));
-                worst(keys.chain(values))
+                let values = dict.items.iter().map(|item| self.value_effect(&item.value));
+                worst_effect(keys.chain(values))
             }
-            Expr::UnaryOp(operation) => self.operation([&*operation.operand]),
-            Expr::BinOp(operation) => self.operation([&*operation.left, &*operation.right]),
-            Expr::BoolOp(operation) => self.operation(&operation.values),
-            Expr::If(choice) => self.operation([&*choice.test, &*choice.body, &*choice.orelse]),
+            Expr::UnaryOp(operation) => self.operation_effect([&*operation.operand]),
+            Expr::BinOp(operation) => self.operation_effect([&*operation.left, &*operation.right]),
+            Expr::BoolOp(operation) => self.operation_effect(&operation.values),
+            Expr::If(choice) => self.operation_effect([&*choice.test, &*choice.body, &*choice.orelse]),
             Expr::Compare(comparison) => {
-                self.operation(comparison.comparators.iter().chain([&*comparison.left]))
+                self.operation_effect(comparison.comparators.iter().chain([&*comparison.left]))
             }
             Expr::Lambda(lambda) => {
-                let fine = |parameters: &Parameters| self.parameters(parameters);
+                let fine = |parameters: &Parameters| self.are_harmless_parameters(parameters);
                 if lambda.parameters.as_deref().is_none_or(fine) {
                     ValueEffect::Harmless
                 } else {
                     ValueEffect::Unknown
                 }
             }
-            Expr::Attribute(_) if self.is_path(expression) => ValueEffect::Harmless,
-            Expr::Call(call) => self.call(&call.func, &call.arguments),
+            Expr::Attribute(_) if self.is_known_dotted_name(expression) => ValueEffect::Harmless,
+            Expr::Call(call) => self.call_effect(&call.func, &call.arguments),
             _ => ValueEffect::Unknown,
         }
     }
 
     /// Classifies several expressions: the worst of them counts.
-    fn all<'e>(&self, elements: impl IntoIterator<Item = &'e Expr>) -> ValueEffect {
-        worst(elements.into_iter().map(|element| self.value(element)))
+    fn worst_of_elements<'e>(&self, elements: impl IntoIterator<Item = &'e Expr>) -> ValueEffect {
+        worst_effect(elements.into_iter().map(|element| self.value_effect(element)))
     }
 
     /// Classifies an operation, which is harmless only for plain operands.
-    fn operation<'e>(&self, operands: impl IntoIterator<Item = &'e Expr>) -> ValueEffect {
-        match self.all(operands) {
+    fn operation_effect<'e>(&self, operands: impl IntoIterator<Item = &'e Expr>) -> ValueEffect {
+        match self.worst_of_elements(operands) {
             ValueEffect::Plain => ValueEffect::Plain,
             _ => ValueEffect::Unknown,
         }
     }
 
     /// Classifies a call.
-    fn call(&self, function: &Expr, arguments: &Arguments) -> ValueEffect {
+    fn call_effect(&self, function: &Expr, arguments: &Arguments) -> ValueEffect {
         let named = arguments.keywords.iter().map(|keyword| match keyword.arg {
-            Some(_) => self.value(&keyword.value),
+            Some(_) => self.value_effect(&keyword.value),
             None => ValueEffect::Unknown,
         });
         let is_own_name = |argument: &Expr| matches!(argument, Expr::Name(name) if name.id.as_str() == "__name__");
@@ -459,10 +459,10 @@ impl DefinitionScope<'_> {
             if is_own_name(argument) {
                 ValueEffect::Plain
             } else {
-                self.value(argument)
+                self.value_effect(argument)
             }
         });
-        if worst(positional.chain(named)) != ValueEffect::Plain {
+        if worst_effect(positional.chain(named)) != ValueEffect::Plain {
             return ValueEffect::Unknown;
         }
         let name = match function {
@@ -483,17 +483,17 @@ impl DefinitionScope<'_> {
 
     /// Returns true if an expression is a dotted name below an imported module or a class of this
     /// module.
-    fn is_path(&self, expression: &Expr) -> bool {
+    fn is_known_dotted_name(&self, expression: &Expr) -> bool {
         match expression {
             Expr::Attribute(attribute) => match &*attribute.value {
                 Expr::Name(name) => {
                     let name = name.id.as_str();
                     self.is_class(name)
                         || self
-                            .source(name)
+                            .import_origin(name)
                             .is_some_and(|(_, original)| original.is_none())
                 }
-                inner => self.is_path(inner),
+                inner => self.is_known_dotted_name(inner),
             },
             _ => false,
         }
@@ -504,12 +504,12 @@ impl DefinitionScope<'_> {
     fn library_name<'e>(&'e self, expression: &'e Expr) -> Option<(&'e str, &'e str)> {
         match expression {
             Expr::Name(name) => {
-                let (module, original) = self.source(name.id.as_str())?;
+                let (module, original) = self.import_origin(name.id.as_str())?;
                 Some((module, original.as_deref()?))
             }
             Expr::Attribute(attribute) => match &*attribute.value {
                 Expr::Name(name) => {
-                    let (module, original) = self.source(name.id.as_str())?;
+                    let (module, original) = self.import_origin(name.id.as_str())?;
                     original
                         .is_none()
                         .then_some((module, attribute.attr.as_str()))
@@ -521,7 +521,7 @@ impl DefinitionScope<'_> {
     }
 
     /// Returns the origin of an imported name, as visible in this scope.
-    fn source(&self, name: &str) -> Option<&(String, Option<String>)> {
+    fn import_origin(&self, name: &str) -> Option<&(String, Option<String>)> {
         self.look_up(name, |scope| scope.imported.get(name))
     }
 
@@ -533,7 +533,7 @@ impl DefinitionScope<'_> {
 
     /// Returns true if a name holds a plain value.
     fn is_plain(&self, name: &str) -> bool {
-        self.look_up(name, |scope| scope.plain.get(name)).is_some()
+        self.look_up(name, |scope| scope.plain_names.get(name)).is_some()
     }
 
     /// Looks a name up in this scope, or in the outer one if it is not bound here.
@@ -555,7 +555,7 @@ impl DefinitionScope<'_> {
 }
 
 /// Returns the worst of several classifications.
-fn worst(values: impl Iterator<Item = ValueEffect>) -> ValueEffect {
+fn worst_effect(values: impl Iterator<Item = ValueEffect>) -> ValueEffect {
     values.fold(ValueEffect::Plain, |worst, value| match (worst, value) {
         (ValueEffect::Unknown, _) | (_, ValueEffect::Unknown) => ValueEffect::Unknown,
         (ValueEffect::Harmless, _) | (_, ValueEffect::Harmless) => ValueEffect::Harmless,

@@ -11,7 +11,7 @@ use ruff_text_size::{Ranged, TextRange};
 
 use crate::Range;
 use crate::check::SyntaxProblem;
-use crate::depth::too_deep;
+use crate::depth::find_excessive_depth;
 use crate::tokens::{TokenKind, tokens};
 use crate::wording::message;
 
@@ -39,23 +39,23 @@ impl Tree {
 
     /// Returns the range of `node` in the caller's text.
     pub(crate) fn range(&self, node: &impl Ranged) -> Range {
-        shifted(node.range(), self.offset)
+        shift_range(node.range(), self.offset)
     }
 }
 
 /// Parses a whole file.
-pub(crate) fn module(text: &str) -> Result<Tree, Vec<SyntaxProblem>> {
-    module_at(text, 0)
+pub(crate) fn parse_module(text: &str) -> Result<Tree, Vec<SyntaxProblem>> {
+    parse_module_at(text, 0)
 }
 
 /// Parses statements that may be indented, as they are inside another notation.
-pub(crate) fn fragment(text: &str) -> Result<Tree, Vec<SyntaxProblem>> {
-    module_at(text, blanks_before(text))
+pub(crate) fn parse_fragment(text: &str) -> Result<Tree, Vec<SyntaxProblem>> {
+    parse_module_at(text, leading_blanks(text))
 }
 
 /// Parses the statements of a text from an offset on.
-fn module_at(text: &str, offset: usize) -> Result<Tree, Vec<SyntaxProblem>> {
-    let parsed = parsed(text, offset, Mode::Module)?;
+fn parse_module_at(text: &str, offset: usize) -> Result<Tree, Vec<SyntaxProblem>> {
+    let parsed = parse_checked(text, offset, Mode::Module)?;
     match parsed.try_into_module() {
         Some(parsed) => Ok(Tree { parsed, offset }),
         // Cannot happen, since this mode was requested.
@@ -65,13 +65,13 @@ fn module_at(text: &str, offset: usize) -> Result<Tree, Vec<SyntaxProblem>> {
 
 /// Returns the problems that keep `text` from being a single expression.
 pub(crate) fn expression_problems(text: &str) -> Vec<SyntaxProblem> {
-    expression(text).err().unwrap_or_default()
+    parse_expression(text).err().unwrap_or_default()
 }
 
 /// Parses a single expression, and returns it with the offset of the parsed part.
-pub(crate) fn expression(text: &str) -> Result<(Box<Expr>, usize), Vec<SyntaxProblem>> {
-    let offset = blanks_before(text);
-    match parsed(text, offset, Mode::Expression)?.into_syntax() {
+pub(crate) fn parse_expression(text: &str) -> Result<(Box<Expr>, usize), Vec<SyntaxProblem>> {
+    let offset = leading_blanks(text);
+    match parse_checked(text, offset, Mode::Expression)?.into_syntax() {
         Mod::Expression(module) => Ok((module.body, offset)),
         // Cannot happen, since this mode was requested.
         Mod::Module(_) => Err(Vec::new()),
@@ -79,9 +79,9 @@ pub(crate) fn expression(text: &str) -> Result<(Box<Expr>, usize), Vec<SyntaxPro
 }
 
 /// Parses a text from an offset on, after checking its nesting.
-fn parsed(text: &str, offset: usize, mode: Mode) -> Result<Parsed<Mod>, Vec<SyntaxProblem>> {
+fn parse_checked(text: &str, offset: usize, mode: Mode) -> Result<Parsed<Mod>, Vec<SyntaxProblem>> {
     let part = text.get(offset..).unwrap_or("");
-    if let Some(mut problem) = too_deep(part) {
+    if let Some(mut problem) = find_excessive_depth(part) {
         problem.range = problem.range.start + offset..problem.range.end + offset;
         return Err(vec![problem]);
     }
@@ -89,11 +89,11 @@ fn parsed(text: &str, offset: usize, mode: Mode) -> Result<Parsed<Mod>, Vec<Synt
     if parsed.errors().is_empty() {
         return Ok(parsed);
     }
-    Err(problems(text, offset, parsed.errors()))
+    Err(convert_errors(text, offset, parsed.errors()))
 }
 
 /// Converts the parser's errors to problems, without those that only follow from others.
-fn problems(text: &str, offset: usize, errors: &[ParseError]) -> Vec<SyntaxProblem> {
+fn convert_errors(text: &str, offset: usize, errors: &[ParseError]) -> Vec<SyntaxProblem> {
     let part = text.get(offset..).unwrap_or("");
     let is_end = |error: &ParseError| error.error == ParseErrorType::Lexical(LexicalErrorType::Eof);
     let mut unclosed = errors
@@ -108,7 +108,7 @@ fn problems(text: &str, offset: usize, errors: &[ParseError]) -> Vec<SyntaxProbl
     let strings = errors
         .iter()
         .filter(|error| is_unclosed_string(error))
-        .map(|error| to_char_boundaries(shifted(error.location, offset), text).start);
+        .map(|error| to_char_boundaries(shift_range(error.location, offset), text).start);
     if let (Some(bracket), Some(string)) = (&unclosed, strings.min()) {
         let between = text.get(bracket.start..string);
         if between.is_some_and(|between| !between.contains('\n')) {
@@ -123,7 +123,7 @@ fn problems(text: &str, offset: usize, errors: &[ParseError]) -> Vec<SyntaxProbl
     let mut errors: Vec<&ParseError> = errors.iter().collect();
     errors.sort_by_key(|error| error.location.start());
     for error in errors {
-        let range = to_char_boundaries(shifted(error.location, offset), text);
+        let range = to_char_boundaries(shift_range(error.location, offset), text);
         // During recovery the parser may report several errors on one line; the first is the most
         // useful.
         let same_line = line_end.is_some_and(|line_end| range.start <= line_end);
@@ -229,7 +229,7 @@ fn unclosed_bracket(text: &str) -> Option<Range> {
 }
 
 /// Returns the length of the blanks at the beginning of a text.
-fn blanks_before(text: &str) -> usize {
+fn leading_blanks(text: &str) -> usize {
     text.len()
         - text
             .trim_start_matches([' ', '\t', '\x0c', '\r', '\n'])
@@ -237,7 +237,7 @@ fn blanks_before(text: &str) -> usize {
 }
 
 /// Converts a range of the parser to a range of the caller's text.
-pub(crate) fn shifted(range: TextRange, offset: usize) -> Range {
+pub(crate) fn shift_range(range: TextRange, offset: usize) -> Range {
     range.start().to_usize() + offset..range.end().to_usize() + offset
 }
 

@@ -89,17 +89,17 @@ impl<'a> Python2Scanner<'a> {
         let token = self.tokens.get(position)?;
         let word = self.text(position);
         match (token.kind, word) {
-            (TokenKind::Name, "print") if self.starts_statement(position) => self.print(position),
-            (TokenKind::Name, "exec") if self.starts_statement(position) => self.exec(position),
-            (TokenKind::Keyword, "except") => self.except(position),
-            (TokenKind::Keyword, "raise") => self.raise(position),
+            (TokenKind::Name, "print") if self.starts_statement(position) => self.print_hint(position),
+            (TokenKind::Name, "exec") if self.starts_statement(position) => self.exec_hint(position),
+            (TokenKind::Keyword, "except") => self.except_hint(position),
+            (TokenKind::Keyword, "raise") => self.raise_hint(position),
             (TokenKind::Operator, "<>") => Some(hint(
                 &token.range,
                 "`<>` is an operator only in Python 2",
                 "write `!=`".to_owned(),
             )),
-            (TokenKind::Unknown, "`") => self.backticks(position),
-            (TokenKind::Number, _) => number(&token.range, word),
+            (TokenKind::Unknown, "`") => self.backticks_hint(position),
+            (TokenKind::Number, _) => number_hint(&token.range, word),
             (TokenKind::String, _) => string(&token.range, word),
             _ => None,
         }
@@ -117,7 +117,7 @@ impl<'a> Python2Scanner<'a> {
     }
 
     /// Returns the text from one token up to, not including, another.
-    fn between(&self, from: usize, to: usize) -> &'a str {
+    fn text_between(&self, from: usize, to: usize) -> &'a str {
         self.range(from, to)
             .and_then(|range| self.text.get(range))
             .unwrap_or("")
@@ -159,7 +159,7 @@ impl<'a> Python2Scanner<'a> {
     }
 
     /// Returns the positions of all `word`s outside brackets, and the end of the statement.
-    fn find(&self, from: usize, word: &str) -> (Vec<usize>, usize) {
+    fn find_words(&self, from: usize, word: &str) -> (Vec<usize>, usize) {
         let mut found = Vec::new();
         let end = self.statement_end(from, |position| {
             if self.text(position) == word {
@@ -183,14 +183,14 @@ impl<'a> Python2Scanner<'a> {
     }
 
     /// Recognises a `print` statement.
-    fn print(&self, position: usize) -> Option<Python2Hint> {
+    fn print_hint(&self, position: usize) -> Option<Python2Hint> {
         let message = "`print` is a statement only in Python 2";
-        let (commas, end) = self.find(position + 1, ",");
+        let (commas, end) = self.find_words(position + 1, ",");
         let range = self.range(position, end)?;
         if self.text(position + 1) == ">>" {
             let file_end = commas.first().copied().unwrap_or(end);
-            let file = self.between(position + 2, file_end);
-            let values = self.between(file_end + 1, end);
+            let file = self.text_between(position + 2, file_end);
+            let values = self.text_between(file_end + 1, end);
             let separator = if values.is_empty() { "" } else { ", " };
             let help = write_instead(&format!("print({values}{separator}file={file})"));
             return Some(hint(&range, message, help));
@@ -198,9 +198,9 @@ impl<'a> Python2Scanner<'a> {
         if self.has_operand(position + 1) {
             let help = match commas.last() {
                 Some(last) if *last + 1 == end => {
-                    format!("print({}, end=' ')", self.between(position + 1, *last))
+                    format!("print({}, end=' ')", self.text_between(position + 1, *last))
                 }
-                _ => format!("print({})", self.between(position + 1, end)),
+                _ => format!("print({})", self.text_between(position + 1, end)),
             };
             return Some(hint(&range, message, write_instead(&help)));
         }
@@ -210,17 +210,17 @@ impl<'a> Python2Scanner<'a> {
     }
 
     /// Recognises an `exec` statement.
-    fn exec(&self, position: usize) -> Option<Python2Hint> {
+    fn exec_hint(&self, position: usize) -> Option<Python2Hint> {
         if !self.has_operand(position + 1) {
             return None;
         }
-        let (keywords, end) = self.find(position + 1, "in");
+        let (keywords, end) = self.find_words(position + 1, "in");
         let help = match keywords.first() {
             Some(keyword) => {
-                let code = self.between(position + 1, *keyword);
-                format!("exec({code}, {})", self.between(keyword + 1, end))
+                let code = self.text_between(position + 1, *keyword);
+                format!("exec({code}, {})", self.text_between(keyword + 1, end))
             }
-            None => format!("exec({})", self.between(position + 1, end)),
+            None => format!("exec({})", self.text_between(position + 1, end)),
         };
         let message = "`exec` is a statement only in Python 2";
         Some(hint(
@@ -231,8 +231,8 @@ impl<'a> Python2Scanner<'a> {
     }
 
     /// Recognises `except E, e:`.
-    fn except(&self, position: usize) -> Option<Python2Hint> {
-        let (colons, _) = self.find(position + 1, ":");
+    fn except_hint(&self, position: usize) -> Option<Python2Hint> {
+        let (colons, _) = self.find_words(position + 1, ":");
         let colon = *colons.first()?;
         let (comma, name) = (colon.checked_sub(2)?, colon.checked_sub(1)?);
         let is_variable = self.kind(name) == Some(TokenKind::Name)
@@ -240,7 +240,7 @@ impl<'a> Python2Scanner<'a> {
         if comma <= position || self.text(comma) != "," || !is_variable {
             return None;
         }
-        let help = format!("{} as {}", self.between(position, comma), self.text(name));
+        let help = format!("{} as {}", self.text_between(position, comma), self.text(name));
         Some(hint(
             &self.range(position, colon)?,
             "only Python 2 names an exception with a comma",
@@ -249,11 +249,11 @@ impl<'a> Python2Scanner<'a> {
     }
 
     /// Recognises `raise E, "x"`.
-    fn raise(&self, position: usize) -> Option<Python2Hint> {
-        let (commas, end) = self.find(position + 1, ",");
+    fn raise_hint(&self, position: usize) -> Option<Python2Hint> {
+        let (commas, end) = self.find_words(position + 1, ",");
         let first = *commas.first()?;
-        let value = self.between(first + 1, commas.get(1).copied().unwrap_or(end));
-        let help = format!("{}({value})", self.between(position, first));
+        let value = self.text_between(first + 1, commas.get(1).copied().unwrap_or(end));
+        let help = format!("{}({value})", self.text_between(position, first));
         Some(hint(
             &self.range(position, end)?,
             "only Python 2 gives an exception its value with a comma",
@@ -262,7 +262,7 @@ impl<'a> Python2Scanner<'a> {
     }
 
     /// Recognises backticks. A backtick that closes another belongs to that one's hint.
-    fn backticks(&self, position: usize) -> Option<Python2Hint> {
+    fn backticks_hint(&self, position: usize) -> Option<Python2Hint> {
         let is_backtick = |position: &usize| self.text(*position) == "`";
         let on_line = |position: &usize| self.kind(*position) != Some(TokenKind::Newline);
         if self.closing_backticks.binary_search(&position).is_ok() {
@@ -273,7 +273,7 @@ impl<'a> Python2Scanner<'a> {
         let end = closing.map_or(position + 1, |closing| closing + 1);
         let help = match closing {
             Some(closing) => {
-                write_instead(&format!("repr({})", self.between(position + 1, closing)))
+                write_instead(&format!("repr({})", self.text_between(position + 1, closing)))
             }
             None => "write `repr(...)`".to_owned(),
         };
@@ -283,7 +283,7 @@ impl<'a> Python2Scanner<'a> {
 }
 
 /// Recognises `0777` and `1L`.
-fn number(range: &Range, word: &str) -> Option<Python2Hint> {
+fn number_hint(range: &Range, word: &str) -> Option<Python2Hint> {
     let digits = word.trim_end_matches(['l', 'L']);
     let octal = digits
         .strip_prefix('0')

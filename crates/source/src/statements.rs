@@ -5,7 +5,7 @@ use ruff_python_ast::token::TokenKind;
 use ruff_text_size::Ranged;
 
 use crate::Range;
-use crate::check::{SyntaxProblem, second_line};
+use crate::check::{SyntaxProblem, find_second_line};
 use crate::parse::{self, Tree};
 
 /// One statement of a line.
@@ -46,8 +46,8 @@ pub enum StatementForm {
 /// assert_eq!(&text[found[1].range.clone()], "x.clear()");
 /// ```
 pub fn statements(text: &str) -> Result<Vec<LineStatement>, Vec<SyntaxProblem>> {
-    let tree = parse::fragment(text)?;
-    if let Some(problem) = second_line(&tree) {
+    let tree = parse::parse_fragment(text)?;
+    if let Some(problem) = find_second_line(&tree) {
         return Err(vec![problem]);
     }
     let statements = tree.body().iter().map(|statement| LineStatement {

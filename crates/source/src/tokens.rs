@@ -115,7 +115,7 @@ impl TokenScanner<'_> {
             ')' | ']' | '}' => (TokenKind::Close, 1),
             '\'' | '"' => (TokenKind::String, self.string_length("")),
             _ if starts_number(rest) => (TokenKind::Number, number_length(rest)),
-            _ if starts_name(first) => self.word(rest),
+            _ if starts_name(first) => self.scan_word(rest),
             _ => match OPERATORS
                 .iter()
                 .find(|operator| rest.starts_with(*operator))
@@ -149,7 +149,7 @@ impl TokenScanner<'_> {
     }
 
     /// Scans a name, a keyword, or a string with a prefix.
-    fn word(&mut self, rest: &str) -> (TokenKind, usize) {
+    fn scan_word(&mut self, rest: &str) -> (TokenKind, usize) {
         let length = rest
             .find(|character| !continues_name(character))
             .unwrap_or(rest.len());
@@ -215,7 +215,7 @@ impl<'a> OpenString<'a> {
     }
 
     /// Returns the position after the closing quotes, if they are at `at`.
-    fn closed_at(&self, at: usize) -> Option<usize> {
+    fn end_if_closed_at(&self, at: usize) -> Option<usize> {
         let length = if self.triple { 3 } else { 1 };
         let here = self.bytes.get(at..at + length)?;
         here.iter()
@@ -224,7 +224,7 @@ impl<'a> OpenString<'a> {
     }
 
     /// Returns true if a byte ends the line, and with it the string.
-    fn ends_line(&self, byte: u8) -> bool {
+    fn ends_string_line(&self, byte: u8) -> bool {
         !self.triple && matches!(byte, b'\n' | b'\r')
     }
 
@@ -233,10 +233,10 @@ impl<'a> OpenString<'a> {
     fn plain_end(&self) -> (usize, bool) {
         let mut at = self.start;
         while let Some(byte) = self.byte(at) {
-            if self.ends_line(byte) {
+            if self.ends_string_line(byte) {
                 return (at, false);
             }
-            if let Some(end) = self.closed_at(at) {
+            if let Some(end) = self.end_if_closed_at(at) {
                 return (end, true);
             }
             at = if byte == b'\\' {
@@ -267,10 +267,10 @@ impl<'a> OpenString<'a> {
         }
         let mut at = self.start;
         while let Some(byte) = self.byte(at) {
-            if self.ends_line(byte) {
+            if self.ends_string_line(byte) {
                 return Err(at);
             }
-            if let Some(end) = self.closed_at(at) {
+            if let Some(end) = self.end_if_closed_at(at) {
                 return Ok(end);
             }
             at = match byte {
@@ -297,7 +297,7 @@ impl<'a> OpenString<'a> {
     fn field_end(&self, mut at: usize, depth: usize) -> Result<usize, usize> {
         let mut open = 0_usize;
         while let Some(byte) = self.byte(at) {
-            if self.ends_line(byte) {
+            if self.ends_string_line(byte) {
                 return Err(at);
             }
             at = match byte {
@@ -325,7 +325,7 @@ impl<'a> OpenString<'a> {
             return Err(at);
         }
         while let Some(byte) = self.byte(at) {
-            if self.ends_line(byte) || self.closed_at(at).is_some() {
+            if self.ends_string_line(byte) || self.end_if_closed_at(at).is_some() {
                 return Err(at);
             }
             at = match byte {

@@ -462,11 +462,11 @@ impl Expression {
 
     /// Returns the parts of a dotted name such as `a.b.c`, if the expression is one.
     #[must_use]
-    pub fn dotted(&self) -> Option<Vec<&str>> {
+    pub fn dotted_parts(&self) -> Option<Vec<&str>> {
         match &self.kind {
             ExpressionKind::Name(name) => Some(vec![name]),
             ExpressionKind::Attribute { object, name } => {
-                let mut parts = object.dotted()?;
+                let mut parts = object.dotted_parts()?;
                 parts.push(name);
                 Some(parts)
             }
@@ -480,8 +480,8 @@ impl Expression {
 /// # Errors
 /// Returns the problems that keep it from being Python.
 pub fn module(text: &str) -> Result<Module, Vec<SyntaxProblem>> {
-    let tree = parse::module(text)?;
-    let body = lower::Lower::of(&tree).statements(tree.body());
+    let tree = parse::parse_module(text)?;
+    let body = lower::TreeConverter::new(&tree).statements(tree.body());
     Ok(Module {
         docstring: docstring(&body),
         body,
@@ -493,8 +493,8 @@ pub fn module(text: &str) -> Result<Module, Vec<SyntaxProblem>> {
 /// # Errors
 /// Returns the problems that keep them from being Python.
 pub fn statements(text: &str) -> Result<Vec<Statement>, Vec<SyntaxProblem>> {
-    let tree = parse::fragment(text)?;
-    Ok(lower::Lower::of(&tree).statements(tree.body()))
+    let tree = parse::parse_fragment(text)?;
+    Ok(lower::TreeConverter::new(&tree).statements(tree.body()))
 }
 
 /// Parses one expression.
@@ -502,8 +502,8 @@ pub fn statements(text: &str) -> Result<Vec<Statement>, Vec<SyntaxProblem>> {
 /// # Errors
 /// Returns the problems that keep it from being one.
 pub fn expression(text: &str) -> Result<Expression, Vec<SyntaxProblem>> {
-    let (expression, offset) = parse::expression(text)?;
-    Ok(lower::Lower { offset }.expression(&expression))
+    let (expression, offset) = parse::parse_expression(text)?;
+    Ok(lower::TreeConverter { offset }.expression(&expression))
 }
 
 /// Returns the first paragraph of a docstring, in one line.

@@ -28,8 +28,8 @@ pub(crate) fn message(error: &ParseError, text: &str) -> String {
             };
             return format!(
                 "expected {}, found {}{comparison}",
-                name(*expected, ""),
-                name(*kind, found)
+                token_name(*expected, ""),
+                token_name(*kind, found)
             );
         }
         Type::UnexpectedExpressionToken if found == "=" => {
@@ -41,7 +41,7 @@ pub(crate) fn message(error: &ParseError, text: &str) -> String {
         Type::UnexpectedTokenAfterAsync(kind) => {
             return format!(
                 "expected `def`, `with` or `for` after `async`, found {}",
-                name(*kind, found)
+                token_name(*kind, found)
             );
         }
         Type::SimpleStatementsOnSameLine => {
@@ -99,10 +99,10 @@ pub(crate) fn message(error: &ParseError, text: &str) -> String {
         Type::InvalidDeleteTarget => return format!("cannot delete {}", quoted(found)),
         Type::UnexpectedIndentation => "this line is indented, but no block starts before it",
         Type::UnexpectedIpythonEscapeCommand => "this is a command of IPython, not of Python",
-        Type::FStringError(error) | Type::TStringError(error) => interpolation(error),
-        Type::Lexical(error) => return lexical(error, found),
+        Type::FStringError(error) | Type::TStringError(error) => interpolation_message(error),
+        Type::Lexical(error) => return lexical_message(error, found),
         Type::OtherError(message_text) if message_text == "Expected a statement" => {
-            return statement(found);
+            return statement_message(found);
         }
         Type::OtherError(message_text) if message_text == "Expected a simple statement" => {
             "a statement with a block cannot follow a colon on the same line"
@@ -139,7 +139,7 @@ fn keyword_at_end(text: &str) -> Option<&str> {
 }
 
 /// Returns the message for text that cannot start a statement.
-fn statement(found: &str) -> String {
+fn statement_message(found: &str) -> String {
     match found {
         "elif" => "`elif` without an `if` before it, equally indented".to_owned(),
         "else" => {
@@ -151,7 +151,7 @@ fn statement(found: &str) -> String {
 }
 
 /// Returns the message of a lexical error.
-fn lexical(error: &LexicalErrorType, found: &str) -> String {
+fn lexical_message(error: &LexicalErrorType, found: &str) -> String {
     use LexicalErrorType as Type;
     let message_text = match error {
         Type::UnclosedStringError | Type::StringError if is_triple(found) => {
@@ -171,7 +171,7 @@ fn lexical(error: &LexicalErrorType, found: &str) -> String {
         Type::UnrecognizedToken { tok } => {
             return format!("the character `{tok}` means nothing here");
         }
-        Type::FStringError(error) | Type::TStringError(error) => interpolation(error),
+        Type::FStringError(error) | Type::TStringError(error) => interpolation_message(error),
         Type::InvalidByteLiteral => "a bytes literal can only contain ASCII characters",
         Type::LineContinuationError => "a backslash must be the last character of its line",
         Type::Eof => "the text ends too early; is a bracket or a quote not closed?",
@@ -187,7 +187,7 @@ fn is_triple(string: &str) -> bool {
 }
 
 /// Returns the message of an error in a formatted string.
-fn interpolation(error: &InterpolatedStringErrorType) -> &'static str {
+fn interpolation_message(error: &InterpolatedStringErrorType) -> &'static str {
     use InterpolatedStringErrorType as Type;
     match error {
         Type::UnclosedLbrace => {
@@ -212,7 +212,7 @@ fn interpolation(error: &InterpolatedStringErrorType) -> &'static str {
 }
 
 /// Returns the name of a token for people; `text` is the token, where known.
-fn name(kind: TokenKind, text: &str) -> String {
+fn token_name(kind: TokenKind, text: &str) -> String {
     use TokenKind as Kind;
     let message_text = match kind {
         Kind::Newline | Kind::NonLogicalNewline => "the end of the line",
@@ -241,9 +241,9 @@ fn found_instead(found: &str) -> String {
 
 /// Returns the text in backticks, or `this` if it is too long to repeat.
 fn quoted(text: &str) -> String {
-    const LONGEST: usize = 30;
+    const MAX_LENGTH: usize = 30;
     let text = text.trim();
-    if text.is_empty() || text.contains(['\n', '\r', '`']) || text.chars().count() > LONGEST {
+    if text.is_empty() || text.contains(['\n', '\r', '`']) || text.chars().count() > MAX_LENGTH {
         "this".to_owned()
     } else {
         format!("`{text}`")

@@ -1,4 +1,4 @@
-"""Comprehensions and functions without a name."""
+"""Comprehensions and lambdas."""
 
 
 def comprehensions(n):

@@ -1,4 +1,4 @@
-"""Conditions that the compiler decides."""
+"""Conditions that the compiler evaluates."""
 
 
 def bare():

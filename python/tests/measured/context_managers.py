@@ -1,4 +1,4 @@
-"""`with`, left in every way."""
+"""`with` blocks, with every kind of exit."""
 
 import contextlib
 

@@ -1,4 +1,4 @@
-"""Exceptions, handlers, and what is done at last."""
+"""Exceptions, handlers and `finally`."""
 
 
 def tries(x):

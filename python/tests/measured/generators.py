@@ -1,4 +1,4 @@
-"""Generators that go on, end, are closed, and have exceptions thrown into them."""
+"""Generators that continue, end, are closed, and receive exceptions."""
 
 
 def gen(n):

@@ -1,4 +1,4 @@
-"""Loops with all that can leave them."""
+"""Loops with every kind of exit."""
 
 
 def loops(n):

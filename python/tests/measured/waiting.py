@@ -1,4 +1,4 @@
-"""Exceptions thrown into code that waits."""
+"""Exceptions thrown into suspended code."""
 
 import asyncio
 class Bad:

@@ -1,4 +1,4 @@
-"""A folder with models in it, and what the commands make of them."""
+"""A folder with models, and helpers that read the results of the commands."""
 
 import os
 import re
@@ -10,7 +10,7 @@ from pathlib import Path
 from models import reference
 
 HERE = Path(reference.__file__).parent
-#: What stands in a written module, as numbers of states.
+#: The names in a written module that hold numbers of states.
 MARKS = ("accepting", "unsafe", "finished", "deadend", "runstarts")
 RUN = re.compile(r" *(\d+)\. (Finished|Success|Failure) at step (\d+), (.*)")
 
@@ -29,19 +29,19 @@ class Folder:
             (self.path / f"{name}.py").write_text(text, encoding="utf-8")
 
     def analyze(self, *arguments, most=100_000, output="Found"):
-        """What `pma` says, and what it writes."""
+        """Runs `pma`. Returns its output and the module that it writes."""
         done = self.command("compat", "pma", *arguments, "-m", most, "-o", output)
         return done.stdout, self.read(output)
 
     def test(self, *arguments, **environment):
-        """What `pmt` says."""
+        """Runs `pmt`. Returns its output."""
         return self.run("compat", "pmt", *arguments, **environment).stdout
 
     def read(self, module):
         return runpy.run_path(str(self.path / f"{module}.py"))
 
     def run(self, *arguments, status=0, **environment):
-        """Like `command`, but the user's own modules may raise."""
+        """Runs `testwright` in the folder. Unlike `command`, it allows tracebacks of the user's modules."""
         done = subprocess.run(
             self.command.line(*arguments),
             cwd=self.path,
@@ -55,13 +55,13 @@ class Folder:
         assert done.returncode == status, f"{done.returncode}\n{done.stdout}\n{done.stderr}"
         assert "panicked" not in done.stderr, done.stderr
         assert "internal error" not in done.stderr, done.stderr
-        # A traceback is of the user's code, never of ours.
+        # A traceback shows only the user's code, never Testwright's.
         assert "site-packages/testwright" not in done.stderr, done.stderr
         return done
 
 
 def graph_of(fsm):
-    """A written module, as the reference shows graphs."""
+    """Converts a written module to the graph format of the reference."""
     states = fsm["states"]
     transitions = [
         (states[before], action.__name__, arguments, result, states[after])
@@ -74,7 +74,7 @@ def graph_of(fsm):
 
 
 def shown(value):
-    """A value as it is printed: as Python does, but sets are in order."""
+    """Formats a value as the commands print it: like `repr`, but with sorted sets."""
     if isinstance(value, tuple):
         return f"({', '.join(map(shown, value))}{',' * (len(value) == 1)})"
     if isinstance(value, frozenset) and value:
@@ -83,7 +83,7 @@ def shown(value):
 
 
 def step_text(action, arguments, result):
-    """A step as it is printed."""
+    """Formats a step as the commands print it."""
     if result is None:
         return f"{action.__name__}{shown(arguments)}"
     text = f"'{result}'" if isinstance(result, str) else shown(result)
@@ -91,7 +91,7 @@ def step_text(action, arguments, result):
 
 
 def follow(fsm, printed):
-    """Makes sure that the traces that were printed are paths of a graph, with the right ends; how many there were."""
+    """Checks that the printed traces are paths of a graph with the right ends. Returns their number."""
     starts, runs = fsm["runstarts"], 0
     states, steps = {starts[0]}, 0
     for line in printed.splitlines():

@@ -1,4 +1,4 @@
-"""What models do together, computed slowly and plainly: the judge of the tests of models.
+"""Computes the product of models slowly and plainly: the test oracle for models.
 
 It follows the definitions one by one, keeps states in lists and compares them with `==`, and shares no code with the
 program under test. As a program, in the folder of the models, it prints the complete graph of a product as JSON:
@@ -17,9 +17,9 @@ import sys
 
 
 def canonical(value):
-    """A text that is the same for equal values and differs for others.
+    """Returns a text that is the same for equal values and differs for others.
 
-    Objects of classes are taken for the text that they show, which is what a written module says of them.
+    For an object of a class, it is its `repr`, which is also what a written module contains.
     """
     if isinstance(value, (bool, int, float)) and not hasattr(value, "name"):
         return repr(int(value)) if value == int(value) else repr(float(value))
@@ -38,7 +38,7 @@ def canonical(value):
 
 
 def unique(values):
-    """The values that differ, by `==` alone."""
+    """Removes duplicates, using only `==`."""
     found = []
     for value in values:
         if value not in found:
@@ -47,7 +47,7 @@ def unique(values):
 
 
 def last_of(module, *spellings):
-    """What a module calls by the last of several names."""
+    """Returns the value of the last of several names that a module defines."""
     found = [getattr(module, name) for name in spellings if hasattr(module, name)]
     return found[-1] if found else None
 
@@ -75,7 +75,7 @@ class Program:
         return self.state()
 
     def state(self):
-        # Each variable is copied by itself.
+        # Each variable is copied separately.
         return {name: copy.deepcopy(getattr(self.module, name)) for name in self.module.state}
 
     def restore(self, state):
@@ -116,7 +116,7 @@ class Program:
                 try:
                     inspect.signature(action).bind(*arguments)
                 except TypeError:
-                    continue  # It says nothing that the action could be called with.
+                    continue  # The action cannot be called with these arguments.
                 yield arguments
 
     def allows(self, action, arguments):
@@ -146,7 +146,7 @@ class Program:
 
 
 class Scenario:
-    """A model that is no program: its state is just a value."""
+    """A model that is not a program: its state is a value."""
 
     is_scenario = True
     is_suite = False
@@ -208,7 +208,7 @@ class Suite(Scenario):
 
 
 def load(names, include, exclude):
-    """The models of some modules, in order; those that configure others have done their work then."""
+    """Loads models in order. Configuration modules only change other modules, so they are not in the result."""
     sys.path.insert(0, os.getcwd())
     modules = [importlib.import_module(name) for name in dict.fromkeys(names)]
     models = {}
@@ -227,7 +227,7 @@ def load(names, include, exclude):
 
 
 def steps(models, state):
-    """What is possible together, and where each step leads."""
+    """Returns the steps that are possible in a product, and the states they lead to."""
     for name, model in models.items():
         model.restore(copy.deepcopy(state[name]))
     offers, possible = [], {}
@@ -239,7 +239,7 @@ def steps(models, state):
         ways = [state]
         for name, model in models.items():
             if label[0] in model.vocabulary:
-                # A model alone is as it is written; with others, it may leave open what they say.
+                # In a product, a scenario's label without arguments matches all arguments of other models.
                 open_label = (label[0], (), None) if len(models) > 1 else label
                 targets = unique(
                     after
@@ -252,7 +252,7 @@ def steps(models, state):
 
 
 def explore(models):
-    """All states and steps of models together."""
+    """Explores all states and steps of a product."""
     states, transitions, starts, finished, deadend = [], [], [], [], []
     for run in itertools.count():
         suites_first = sorted(models.items(), key=lambda one: not one[1].is_scenario)
@@ -293,7 +293,7 @@ def explore(models):
 
 
 def comparable(graph):
-    """A graph as texts in order, whatever the numbers of its states are."""
+    """Converts a graph to sorted texts that do not depend on the numbers of its states."""
     return {name: sorted({canonical(value) for value in values}) for name, values in graph.items()}
 
 

@@ -1,4 +1,4 @@
-"""Modules as people have them: written for Python 2, in packages, with names that Python has, too."""
+"""Real-world modules: written for Python 2, in packages, with the names of standard modules."""
 
 import json
 import os
@@ -80,7 +80,7 @@ OLDER = {
 
 @pytest.mark.parametrize("what", OLDER)
 @pytest.mark.parametrize("ending", ["\n", "\r\n"])
-def test_python_2_is_told_with_its_place(models, what, ending):
+def test_python_2_code_is_reported_with_its_location(models, what, ending):
     text, message, place, way_out = OLDER[what]
     text = text.replace("\n", ending)
     (models.path / "Older.py").write_bytes(text.encode())
@@ -90,7 +90,7 @@ def test_python_2_is_told_with_its_place(models, what, ending):
         ["compat", "pmt", "Counter", "-i", "Older"],
         ["compat", "pmt", "Counter", "-g", "Older"],
         ["compat", "pmg", "Older"],
-        # Something that the model imports.
+        # A module that the model imports.
         ["compat", "pma", "Imports"],
     ):
         told = no_traceback(models.run(*arguments, status=1))
@@ -101,19 +101,19 @@ def test_python_2_is_told_with_its_place(models, what, ending):
     assert f"error[python-2]: {message}\n" in told
 
 
-def test_python_2_is_told_when_an_action_comes_to_it(models):
+def test_python_2_code_is_reported_when_an_action_reaches_it(models):
     models.write(Later=COUNTER.replace("n = n + 1", "n = reduce(max, [n, n + 1])"))
     told = no_traceback(models.run("compat", "pmt", "-n", "3", "Later", status=1))
     assert "error[python-2]: `reduce` is known only in Python 2\n" in told
     assert "--> Later.py:6:9\n" in told
     assert "write `from functools import reduce` above" in told
-    # Several processes tell it, too.
+    # The report is the same with several processes.
     told = no_traceback(models.run("explore", "Later", "--jobs", "2", status=2))
     assert "`reduce` is known only in Python 2" in told
     assert "Later.py:6" in told
 
 
-def test_who_asks_for_python_2_only_to_do_without_is_let(models):
+def test_a_fallback_for_python_2_is_allowed(models):
     models.write(
         Both="try:\n    import urllib2\nexcept ImportError:\n    import urllib.request as urllib2\n"
         + COUNTER
@@ -121,7 +121,7 @@ def test_who_asks_for_python_2_only_to_do_without_is_let(models):
     assert models.analyze("Both")[0].startswith("3 states, 2 transitions")
 
 
-def test_what_is_no_python_at_all_is_told_with_its_place(models):
+def test_text_that_is_not_python_is_reported_with_its_location(models):
     models.write(Broken='"""Ä"""\nä = 1; 2 = 3\n')
     told = no_traceback(models.run("compat", "pma", "Broken", status=1))
     assert "error[host-syntax]: this is not Python: " in told
@@ -143,7 +143,7 @@ def test_exceptions_of_models_keep_their_traceback(models):
 
 @pytest.fixture
 def shop(models):
-    """A model in a package, which asks another module of it, and a suite and a configuration for it."""
+    """Writes a package with a model, a module that the model imports, a suite and a configuration."""
     inner = models.path / "trade" / "shop"
     inner.mkdir(parents=True)
     for folder in (inner, inner.parent):
@@ -177,7 +177,7 @@ def test_models_in_packages_import_from_where_they_are(shop, name):
     assert done.stdout.startswith("Explored 7 states, 6 transitions")
 
 
-def test_what_is_found_of_a_model_in_a_package_can_be_used(shop):
+def test_graphs_of_a_model_in_a_package_can_be_drawn(shop):
     shop.run("compat", "pma", "trade.shop.Cart")
     shop.run("compat", "pmg", "CartFSM")
     assert (shop.path / "CartFSM.dot").is_file()
@@ -188,8 +188,8 @@ def test_what_is_found_of_a_model_in_a_package_can_be_used(shop):
     assert "Add('pear',)/4" in (shop.path / "Again.dot").read_text()
 
 
-def test_a_module_that_names_its_neighbour_is_taken_for_itself(shop):
-    """As in the folders of old, where a package was never meant."""
+def test_a_module_that_imports_its_neighbour_by_name_is_not_in_a_package(shop):
+    """Covers old folders in which an `__init__.py` was never meant to make a package."""
     folder = shop.path / "trade" / "shop"
     (folder / "Stall.py").write_text(COUNTER)
     (folder / "Once.py").write_text("from Stall import Count\ntestSuite = [[(Count, ())]]\n")
@@ -199,7 +199,7 @@ def test_a_module_that_names_its_neighbour_is_taken_for_itself(shop):
 
 
 @pytest.mark.parametrize("name", ["nowhere.Cart", "trade.nowhere.Cart", "trade.shop.Nothing"])
-def test_a_module_that_is_not_in_a_package_is_missed(shop, name):
+def test_a_module_that_is_missing_from_a_package_is_reported(shop, name):
     told = no_traceback(shop.run("compat", "pma", name, status=1))
     assert f"there is no module `{name}`" in told
 
@@ -208,9 +208,9 @@ def test_a_module_that_is_not_in_a_package_is_missed(shop, name):
 
 
 @pytest.mark.parametrize("name", ["token", "types", "abc", "os", "time"])
-def test_a_model_that_python_does_not_find_is_told(models, name):
+def test_a_model_that_python_cannot_import_is_reported(models, name):
     models.write(**{name: COUNTER})
-    # The installed command; with `python -m`, Python itself would import the file.
+    # This runs the installed command: with `python -m`, Python itself would import the file.
     command = Path(sys.executable).parent / "testwright"
     done = subprocess.run(
         [command, "compat", "pma", name], cwd=models.path, capture_output=True, text=True
@@ -221,7 +221,7 @@ def test_a_model_that_python_does_not_find_is_told(models, name):
     assert f"`{name}.py` needs another name" in done.stderr
 
 
-def test_a_package_before_a_file_is_told(models):
+def test_a_package_that_shadows_a_file_is_reported(models):
     (models.path / "twice").mkdir()
     (models.path / "twice" / "__init__.py").touch()
     models.write(twice=COUNTER)
@@ -230,7 +230,7 @@ def test_a_package_before_a_file_is_told(models):
     assert os.path.join("twice", "__init__.py") in told
 
 
-def test_a_singular_that_means_nothing_is_told(models):
+def test_the_singular_domain_is_reported_as_ignored(models):
     models.write(
         Singular=COUNTER.replace("def Count():", "def Count(by=1):").replace(
             "enablers", "domain = {Count: {'by': [1]}}\nenablers"
@@ -259,10 +259,10 @@ def test_a_model_can_be_its_own_stepper(models, package):
     assert models.test("-n", "1", "Both").splitlines()[0] == "Count()"
 
 
-# Chance
+# Randomness
 
 
-def test_a_model_that_draws_is_never_known_whole(models):
+def test_a_random_model_is_never_explored_completely(models):
     models.write(
         Draws="import random\n"
         + COUNTER.replace("n = n + 1", "n = random.choice([n + 1, n + 2])").replace(

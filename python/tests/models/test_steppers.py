@@ -1,4 +1,4 @@
-"""Steppers: what they answer, what they observe, and how long they take. The oddities have their numbers."""
+"""Steppers: their answers, observations and time limits. Numbers in test names are those of `test_models_quirks.py`."""
 
 import pytest
 from models.folder import Folder
@@ -16,7 +16,7 @@ def models(testwright):
 
 
 def pops(models, how, *options, status=0):
-    """Pushes and pops in turn."""
+    """Runs the stack with one behaviour of the stepper: pushes and pops in turn."""
     strategy = ["-g", "ActionNameCoverage", "-n", 2]
     line = ["compat", "pmt", "Stack", "One", "-i", "StackStepper", *strategy, *options]
     return models.run(*line, STEPPER=how, status=status)
@@ -29,7 +29,7 @@ def pops(models, how, *options, status=0):
         ("text", "Failure at step 2, popped 1, expected 1", ""),
         ("number", "Failure at step 2, stepper returned unhandled result: 42", ""),
         ("false", "Failure at step 2, stepper returned unhandled result: False", ""),
-        # 19: an empty text is no complaint.
+        # 19: an empty text is not an error.
         ("empty", "Success at step 2, reached accepting state", ""),
         (
             "raise",
@@ -67,8 +67,8 @@ def test_a_stepper_may_take_too_long(models):
     )
 
 
-def test_13_nothing_strikes_after_an_exception(models):
-    # The stepper raises at once, and begins the next run when the time that it had would be over.
+def test_13_the_time_limit_does_not_strike_after_an_exception(models):
+    # The stepper raises at once. The next run is under way when the old time limit would strike.
     done = pops(models, "alarm", "-t", 1, "-r", 2)
     assert done.stdout.count("stepper raised exception: ValueError, early") == 2
 
@@ -84,7 +84,7 @@ def test_a_run_that_ends_where_it_may_not_fails(models):
 
 
 def test_a_suite_is_run_without_its_model(models):
-    # The third run expects something that is not so, the last one nothing at all.
+    # The third run expects a wrong result, the last one no result at all.
     printed = models.test("PushSuite", "-i", "StackStepper")
     ends = [line.strip() for line in printed.splitlines() if "at step" in line]
     over = "no more actions enabled, reached accepting state"
@@ -96,14 +96,14 @@ def test_a_suite_is_run_without_its_model(models):
         "4. Failure at step 3, wrong",
         "5. Failure at step 2, wrong",
     ]
-    # With the model, what does not fit is not done at all.
+    # With the model, steps that do not fit it are not taken.
     printed = models.test("PushSuite", "Stack", "-i", "StackStepper")
     ends = [line.strip() for line in printed.splitlines() if "at step" in line]
     assert ends[3] == "3. Failure at step 1, no more actions enabled, ended in non-accepting state"
     assert ends[4] == f"4. Success at step 4, {over}"
 
 
-def test_the_expected_result_is_what_it_was(models):
+def test_the_expected_result_is_not_changed_by_later_steps(models):
     models.write(
         Growing="items = []\ndef Add():\n    items.append(len(items))\n    return items\n"
         "def AddEnabled(): return len(items) < 3\ndef Reset(): del items[:]\n"
@@ -118,7 +118,7 @@ def test_the_expected_result_is_what_it_was(models):
     )
 
 
-# Steppers that are not as they should be
+# Invalid steppers
 
 
 def test_a_stepper_without_reset_can_do_one_run(models):
@@ -164,13 +164,13 @@ def test_what_is_observed_must_be_possible(models, how):
 
 def test_what_is_not_possible_is_refused(models):
     done = timed(models, "too many", "-n", 8)
-    # What is refused is no step.
+    # A refused observation is not a step.
     assert done.stdout == (
         "Start(2,)\nTick()\nTick()\n  0. Failure at step 3, Tick(), action not enabled\n"
     )
 
 
-def test_9_what_nobody_knows_is_refused(models):
+def test_9_an_unknown_observation_is_refused(models):
     done = timed(models, "unknown", "-n", 8)
     assert done.stdout == (
         "Start(2,)\nTick()\n  0. Failure at step 2, Boom(), not in the vocabulary of any model\n"
@@ -195,12 +195,12 @@ def test_a_suite_allows_what_was_recorded(models):
     line = ["compat", "pmt", "Exact", "Timer", "-i", "TimerStepper"]
     over = "no more actions enabled, reached accepting state"
     assert models.run(*line, STEPPER="at once").stdout == f"{TIMED}  0. Success at step 4, {over}\n"
-    # And what was observed is recorded.
+    # Observed actions are recorded.
     timed(models, "at once", "-n", 4, "-o", "Recorded")
     assert models.test("Recorded", "Timer") == f"{TIMED}  0. Finished at step 4, {over}\n"
 
 
-def test_11_a_wait_in_vain_ends_the_run(models):
+def test_11_a_wait_without_an_observation_ends_the_run(models):
     done = timed(models, "nothing", "-n", 8, "-t", 0.1)
     assert done.stdout == (
         "Start(2,)\n  0. Failure at step 1, no more actions enabled, ended in non-accepting state\n"
@@ -208,8 +208,8 @@ def test_11_a_wait_in_vain_ends_the_run(models):
 
 
 @pytest.mark.parametrize("options", [["-t", 20], []])
-def test_who_comes_back_too_early_waits_again(models, options):
-    # As a stepper does that waits for an event, and was told of it before.
+def test_a_wait_that_returns_too_early_is_repeated(models, options):
+    # This stepper waits for an event that was set earlier.
     models.write(
         Echo="asked = False\ndef Ask():\n    global asked\n    asked = True\ndef not_asked(): return not asked\n"
         "def Heard():\n    global asked\n    asked = False\ndef was_asked(): return asked\n"
@@ -226,17 +226,17 @@ def test_who_comes_back_too_early_waits_again(models, options):
     assert printed == "Ask()\nHeard()\n  0. Success at step 2, reached accepting state\n"
 
 
-def test_who_is_asynchronous_has_to_wait(models):
+def test_an_asynchronous_stepper_needs_a_wait_function(models):
     done = timed(models, "no wait", "-n", 8, "-t", 0.1, status=1)
     assert "the stepper `TimerStepper` is asynchronous and has no `wait`" in done.stderr
 
 
-def test_12_what_was_not_looked_at_is_told_and_forgotten(models):
+def test_12_unread_observations_are_reported_and_dropped(models):
     done = timed(models, "at once", "-n", 2, "-r", 2)
     run = "Start(2,)\nTick()\n  {}. Failure at step 2, ended in non-accepting state\n"
     assert done.stdout == run.format(0) + run.format(1) + "Test finished, completed 2 runs\n"
     for number in (0, 1):
         assert f"run {number} ended before 2 observations that had come" in done.stderr
-    # What comes in between belongs to the next run.
+    # Observations between two runs belong to the next run.
     done = timed(models, "left in reset", "-n", 4, "-r", 2)
     assert "  1. Failure at step 0, Boom(), not in the vocabulary" in done.stdout

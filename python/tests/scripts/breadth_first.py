@@ -1,11 +1,11 @@
-"""A breadth-first search with a list of visited states, as many steps as there is patience for."""
+"""A breadth-first search with a list of visited states and a limited number of steps."""
 
 import sut
 
 sut = sut.sut()
 sut.silenceCoverage()
 sut.restart()
-# Only a few values, or there is no end to it.
+# Only a few values, or the search would not end.
 sut.disable(r"self\.p_int\[\d\] = ([3-9]|1\d|20)")
 sut.disable(r"self\.p_(int|list|tree)\[[1-3]\]")
 visited, queue, failures = [], [sut.state()], 0

@@ -1,4 +1,4 @@
-"""A corpus for a fuzzer: tests as bytes, some of them with the seed of a swarm in front, and reading them back."""
+"""Writes a corpus for a fuzzer, and reads it back: tests as bytes, some with a swarm seed in front."""
 
 import random
 import struct

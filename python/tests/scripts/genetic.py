@@ -1,4 +1,4 @@
-"""A population of tests that are mutated and crossed; those that reach the most survive."""
+"""A genetic algorithm: tests are mutated and crossed, and those with the most coverage survive."""
 
 import random
 import sys

@@ -1,4 +1,4 @@
-"""A failing test: kept as text, judged, made shorter in several ways, and explained."""
+"""Saves a failing test as text, judges it, reduces it in several ways, and explains it."""
 
 import random
 import sys

@@ -1,4 +1,4 @@
-"""Random testing: new coverage is told of and kept as quick tests, the first failure is made short and explained."""
+"""Random testing: reports new coverage, keeps quick tests for it, and reduces and explains the first failure."""
 
 import functools
 import random

@@ -1,4 +1,4 @@
-"""Coverage: by step, by test, in all, and as reports."""
+"""Coverage: by step, by test, in total, and as reports."""
 
 import random
 

@@ -1,4 +1,4 @@
-"""Everything up to a few steps, and again from each test that reached something new."""
+"""Tries all tests of a few steps, then extends each test that reached new coverage."""
 
 import sut as SUT
 

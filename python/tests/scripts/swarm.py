@@ -1,4 +1,4 @@
-"""A swarm tester: another configuration for each test, and statistics of what each reaches."""
+"""A swarm tester: a new configuration for each test, and coverage statistics for each configuration."""
 
 import random
 import sys

@@ -1,1 +1,1 @@
-"""The process in which `testwright feature` runs properties: other people's code, so never the tool's own process."""
+"""The process in which `testwright feature` runs properties: user code never runs in the tool's own process."""

@@ -1,7 +1,7 @@
-"""Which ways a program took, told by probes in the program itself.
+"""Measures branches and conditions with probes in the program itself.
 
-Modules under test are compiled with a call around every condition, at the beginning of every loop body, handler and
-case. That works alike in every version of Python, and tells apart what lines cannot: which part of `a or b` was true.
+Modules under test are compiled with a call around every condition, and at the beginning of every loop body, handler and
+case. This works in every version of Python, and is finer than line coverage: it shows which part of `a or b` was true.
 """
 
 import ast
@@ -14,7 +14,7 @@ NAME = "__testwright_seen__"
 
 
 class Seen:
-    """What was met since it was last emptied."""
+    """The branches and conditions that were reached since the last `clear`."""
 
     def __init__(self):
         self.branches = set()
@@ -22,7 +22,7 @@ class Seen:
         self.decisions = []
 
     def clear(self):
-        """Forgets everything, before the next case."""
+        """Clears all records before the next case."""
         self.branches.clear()
         self.conditions.clear()
         self.decisions.clear()
@@ -44,7 +44,7 @@ class Seen:
 
 
 class Instrument(ast.NodeTransformer):
-    """Puts the probes in."""
+    """Inserts the probes into a syntax tree."""
 
     def __init__(self, name):
         self.name = name
@@ -62,12 +62,12 @@ class Instrument(ast.NodeTransformer):
         return ast.copy_location(call, node)
 
     def decision(self, node):
-        """A condition that chooses a way."""
+        """Adds a probe to a condition that chooses a branch."""
         self.branches += [f"{self.place(node)}:{truth}" for truth in (True, False)]
         return self.probe("branch", node, self.condition(node))
 
     def condition(self, node):
-        """Something that is asked whether it is true."""
+        """Adds probes to an expression whose truth is tested."""
         if isinstance(node, ast.BoolOp):
             node.values = [self.condition(value) for value in node.values]
             return node
@@ -77,11 +77,11 @@ class Instrument(ast.NodeTransformer):
         return self.probe("condition", node, self.inside(node))
 
     def inside(self, node):
-        """Probes in the parts of something that has one itself already."""
+        """Adds probes to the parts of an expression that has a probe itself."""
         return self.generic_visit(node)
 
-    def here(self, node):
-        """A statement that notes that it was reached."""
+    def marker(self, node):
+        """Returns a statement that records that it was reached."""
         place = self.place(node)
         self.branches.append(f"{place}:True")
         call = self.probe("branch", node, ast.Constant(True))
@@ -102,7 +102,7 @@ class Instrument(ast.NodeTransformer):
         return node
 
     def visit_Assert(self, node):
-        # No way is chosen here: what does not hold ends the test.
+        # This is not a branch: a false condition ends the test.
         node.test = self.condition(node.test)
         return node
 
@@ -114,7 +114,7 @@ class Instrument(ast.NodeTransformer):
     def visit_For(self, node):
         node.iter = self.visit(node.iter)
         first = node.body[0]
-        node.body = [self.here(first), *self.all(node.body)]
+        node.body = [self.marker(first), *self.all(node.body)]
         node.orelse = self.all(node.orelse)
         return node
 
@@ -122,18 +122,18 @@ class Instrument(ast.NodeTransformer):
 
     def visit_ExceptHandler(self, node):
         first = node.body[0]
-        node.body = [self.here(first), *self.all(node.body)]
+        node.body = [self.marker(first), *self.all(node.body)]
         return node
 
     def visit_match_case(self, node):
         if node.guard is not None:
             node.guard = self.decision(node.guard)
         first = node.body[0]
-        node.body = [self.here(first), *self.all(node.body)]
+        node.body = [self.marker(first), *self.all(node.body)]
         return node
 
     def visit_BoolOp(self, node):
-        # The last operand is handed on and may never be asked whether it is true.
+        # The last operand is the result, and its truth may never be tested.
         *asked, last = node.values
         node.values = [*(self.condition(value) for value in asked), self.maybe(last)]
         return node
@@ -162,7 +162,7 @@ class Loader(importlib.machinery.SourceFileLoader):
     probes = None
 
     def source_to_code(self, data, path, *, _optimization=-1):
-        """Compiles the module, with probes if they can be put in."""
+        """Compiles the module, with probes if possible."""
         try:
             tree = ast.parse(data, path)
             instrument = Instrument(self.probes.name_of(path))
@@ -170,19 +170,19 @@ class Loader(importlib.machinery.SourceFileLoader):
                 ast.fix_missing_locations(instrument.visit(tree)), path, "exec", dont_inherit=True
             )
         except (SyntaxError, RecursionError, ValueError):
-            # Whatever keeps it from being compiled is said by Python itself.
+            # If the module itself cannot be compiled, Python raises the error here.
             return compile(data, path, "exec", dont_inherit=True, optimize=_optimization)
         self.probes.branches[self.probes.name_of(path)] = instrument.branches
         return code
 
     def get_code(self, fullname):
-        """Compiles anew each time: what lies in `__pycache__` has no probes."""
+        """Compiles the source each time: the files in `__pycache__` have no probes."""
         path = self.get_filename(fullname)
         return self.source_to_code(self.get_data(path), path)
 
 
 class Probes:
-    """Puts probes into every module that is imported from a folder, and not from an installed package."""
+    """An import hook that adds probes to the modules below a folder, except for installed packages."""
 
     def __init__(self, folder):
         self.folder = os.path.join(os.path.realpath(folder), "")

@@ -1,4 +1,4 @@
-"""Runs one property, on cases of its own, on given ones, or as the steps of a feature."""
+"""Runs one property: on generated cases, on given ones, or as the steps of a feature."""
 
 import copy
 import importlib
@@ -19,8 +19,8 @@ class Rejected(Exception):
     """A case did not meet an assumption."""
 
 
-def names_of_rejection():
-    """The exceptions that say that a case is not one."""
+def rejection_types():
+    """Returns the exceptions that reject a case."""
     kinds = [Rejected]
     hypothesis = sys.modules.get("hypothesis.errors")
     if hypothesis:
@@ -46,24 +46,24 @@ class Property:
         self.handle = getattr(self.function, "hypothesis", None)
 
     def inner(self):
-        """What is called with the arguments of a case."""
+        """Returns the function that takes the arguments of a case."""
         return self.handle.inner_test if self.handle else self.function
 
     def before(self):
-        """What the function is called with first: an object, if it is a method."""
+        """Returns the leading arguments: for a method, a new object after its set-up; otherwise none."""
         if self.owner is None:
             return []
         unittest = sys.modules.get("unittest")
         is_case = unittest and issubclass(self.owner, unittest.TestCase)
-        it = self.owner(self.name) if is_case else self.owner()
-        if hasattr(it, "setUp"):
-            it.setUp()
-        elif hasattr(it, "setup_method"):
-            it.setup_method()
-        return [it]
+        owner = self.owner(self.name) if is_case else self.owner()
+        if hasattr(owner, "setUp"):
+            owner.setUp()
+        elif hasattr(owner, "setup_method"):
+            owner.setup_method()
+        return [owner]
 
     def case(self, arguments, before=None, inner=None, recipes=()):
-        """Runs the property once and tells how it went. Somebody may know how to make the arguments."""
+        """Runs the property once and returns a record of the run. `recipes` are known expressions for the arguments."""
         recipes = dict(recipes)
         record = {
             "arguments": [
@@ -75,10 +75,10 @@ class Property:
         try:
             arguments = copy.deepcopy(arguments)
         except Exception:
-            pass  # what cannot be copied is used as it is
+            pass  # arguments that cannot be copied are used as they are
         seen.clear()
         inner = inner or self.inner()
-        rejections = names_of_rejection()
+        rejections = rejection_types()
         try:
             with limit(self.seconds):
                 before = self.before() if before is None else before
@@ -100,24 +100,24 @@ class Property:
         return record
 
     def line_of(self, error):
-        """Where in the file of the property it came to an end."""
+        """Returns the last line in the file of the property that an exception passed."""
         frames = traceback.extract_tb(error.__traceback__)
         lines = [frame.lineno for frame in frames if frame.filename == self.module.__file__]
         return lines[-1] if lines else None
 
-    def sample(self, tries, seed, tell):
-        """Runs the property on cases that Hypothesis makes, and tells of each."""
+    def sample(self, tries, seed, send):
+        """Runs the property on cases from Hypothesis, and sends a record of each."""
         import hypothesis
 
         inner = self.handle.inner_test
-        told = set()
+        sent = set()
 
         def observed(*before, **arguments):
             record = self.case(arguments, list(before), inner)
             key = repr(record["arguments"])
-            if key not in told:
-                told.add(key)
-                tell({"case": record})
+            if key not in sent:
+                sent.add(key)
+                send({"case": record})
             hypothesis.assume(record["outcome"] != "rejected")
 
         settings = hypothesis.settings(
@@ -130,20 +130,20 @@ class Property:
             verbosity=hypothesis.Verbosity.quiet,
         )
         self.handle.inner_test = observed
-        # Settings of its own are for those who test, and would not let others be put in their place.
+        # Hypothesis refuses to replace settings that the test has itself, unless this mark is removed.
         vars(self.function).pop("_hypothesis_internal_settings_applied", None)
         try:
             test = hypothesis.seed(seed)(settings(self.function))
             test(*self.before())
         except hypothesis.errors.HypothesisException as error:
-            # No case at all meets the assumptions: the caller sees that nothing was told of.
-            if not told:
-                tell({"remark": str(error)})
+            # No case meets the assumptions: the caller sees that no case was sent.
+            if not sent:
+                send({"remark": str(error)})
         finally:
             self.handle.inner_test = inner
 
     def shrink(self, record, wanted, seed):
-        """The smallest case that Hypothesis finds which still does what is wanted."""
+        """Returns the smallest case that Hypothesis finds for which `wanted` still holds."""
         import hypothesis
 
         given = self.handle._given_kwargs
@@ -151,10 +151,10 @@ class Property:
 
         def is_wanted(arguments):
             tried = self.case(dict(arguments))
-            is_such = wanted(tried)
-            if is_such:
+            is_match = wanted(tried)
+            if is_match:
                 best[0] = tried
-            return is_such
+            return is_match
 
         settings = hypothesis.settings(
             max_examples=500,
@@ -173,24 +173,24 @@ class Property:
 
 
 class limit:
-    """Ends what takes too long, as far as Python lets itself be ended."""
+    """A time limit: raises `TimeIsUp` in the block when the time is up, if Python code runs then."""
 
     def __init__(self, seconds):
         self.seconds = seconds
 
     def __enter__(self):
-        signal.signal(signal.SIGALRM, self.ring)
+        signal.signal(signal.SIGALRM, self.time_out)
         signal.setitimer(signal.ITIMER_REAL, self.seconds)
 
     def __exit__(self, *_):
         signal.setitimer(signal.ITIMER_REAL, 0)
 
-    def ring(self, *_):
+    def time_out(self, *_):
         raise TimeIsUp
 
 
 def run_steps(prelude, steps, store, seconds):
-    """Runs the bodies of generated steps, and tells which failed and what the names stand for afterwards."""
+    """Runs the bodies of generated steps. Returns the step that failed, the error, and the values at the end."""
     names = {}
     answer = {"failed": None, "error": None}
     try:

@@ -1,4 +1,4 @@
-"""Values as JSON, a kind and what is said about it, and as expressions that make them again."""
+"""Encodes values as JSON (a kind and its parts), and as expressions that rebuild them."""
 
 import dataclasses
 import datetime
@@ -11,7 +11,7 @@ SEQUENCES = {"list": list, "tuple": tuple, "set": set, "frozenset": frozenset}
 
 
 def encode(value, depth=0):
-    """A value as a list of a kind and its parts."""
+    """Encodes a value as a list of its kind and its parts."""
     kind = type(value)
     if value is None:
         return ["none"]
@@ -50,10 +50,10 @@ def encode(value, depth=0):
 
 
 def text(value):
-    """A text, unless no file could hold it."""
+    """Encodes a string, unless it cannot be write_expression to a text file."""
     try:
         value.encode()
-    except UnicodeEncodeError:  # half a pair of surrogates, which no text file can hold
+    except UnicodeEncodeError:  # a lone surrogate
         return ["other", "str"]
     return ["text", value]
 
@@ -82,19 +82,19 @@ def fields_of(value):
 
 
 def names_of(home):
-    """What recipes may use: the names of the module, and what Python's own notation needs."""
+    """Returns the names that recipes may use: those of the module, and those that `repr` needs."""
     own = {"datetime": datetime, "Decimal": decimal.Decimal, "Fraction": fractions.Fraction}
     return {**own, **vars(home)}
 
 
 def recipe(value, home, known=None):
-    """An expression that makes an equal value again, if there is a simple one; somebody may know one already."""
-    for write in (written, lambda value: known or "", as_made):
+    """Returns an expression that rebuilds an equal value, or `None`; `known` is one to try."""
+    for write in (write_expression, lambda value: known or "", hypothesis_repr):
         try:
             text = write(value)
         except Exception:
             continue
-        for expression in places_of(text, type(value)):
+        for expression in spellings(text, type(value)):
             try:
                 again = eval(expression, names_of(home))
                 if again is value or encode(again) == encode(value):
@@ -104,15 +104,15 @@ def recipe(value, home, known=None):
     return None
 
 
-def places_of(text, kind):
-    """An expression as it is, and as it is if its class has no name where the property is."""
+def spellings(text, kind):
+    """Yields an expression as it is, then with an import for a class that the property's module does not name."""
     yield text
     if text.startswith(kind.__qualname__):
         yield f"__import__({kind.__module__!r}, fromlist=['']).{text}"
 
 
-def as_made(value):
-    """A value as Hypothesis shows it: what it has made by a call is that call."""
+def hypothesis_repr(value):
+    """Returns a value as Hypothesis prints it: a value that it built with a call is that call."""
     from hypothesis.control import current_build_context
     from hypothesis.vendor.pretty import RepresentationPrinter
 
@@ -121,15 +121,20 @@ def as_made(value):
     return printer.getvalue()
 
 
-def written(value):
-    """A value as an expression."""
+def write_expression(value):
+    """Returns an expression for a value."""
     kind = type(value)
     if kind in (list, tuple, set, frozenset):
-        items = "".join(written(item) + ", " for item in value)
+        items = "".join(write_expression(item) + ", " for item in value)
         return f"{kind.__name__}([{items}])"
     if kind is dict:
         return (
-            "{" + "".join(f"{written(key)}: {written(item)}, " for key, item in value.items()) + "}"
+            "{"
+            + "".join(
+                f"{write_expression(key)}: {write_expression(item)}, "
+                for key, item in value.items()
+            )
+            + "}"
         )
     if kind is float and repr(value) in ("inf", "-inf", "nan"):
         return f"float({repr(value)!r})"
@@ -140,6 +145,6 @@ def written(value):
     return repr(value)
 
 
-def made(text, home):
-    """The value that an expression makes."""
+def evaluate(text, home):
+    """Evaluates an expression."""
     return eval(text, names_of(home))

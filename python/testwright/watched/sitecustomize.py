@@ -1,8 +1,8 @@
-"""Begins a capture in a process that `testwright capture` has started.
+"""Starts the recording in a process of `testwright capture`.
 
-The interpreter imports this before it runs the program, because the folder of this file is the first on its path. The
-program finds everything as if this had never been: the path, the environment, and a `sitecustomize` of its own. Processes
-of the same interpreter that the program starts are watched in the same way.
+The interpreter imports this file before it runs the program, because its folder is the first on the path. Then the
+path, the environment and the program's own `sitecustomize` are restored, so that the program sees no difference.
+Child processes of the same interpreter are recorded in the same way.
 """
 
 import os
@@ -10,41 +10,47 @@ import sys
 
 
 def begin():
-    """Starts to record, as the environment asks."""
+    """Starts the recording with the settings in the environment."""
     import json
 
-    wish = json.loads(os.environ.pop("TESTWRIGHT_CAPTURE"))
+    settings = json.loads(os.environ.pop("TESTWRIGHT_CAPTURE"))
     folder = os.path.dirname(os.path.abspath(__file__))
     sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry) != folder]
-    if wish["python_path"] is None:
+    if settings["python_path"] is None:
         os.environ.pop("PYTHONPATH", None)
     else:
-        os.environ["PYTHONPATH"] = wish["python_path"]
+        os.environ["PYTHONPATH"] = settings["python_path"]
     try:
         import atexit
 
         _native = recorder(folder)
-        # A process that the program started has a recording of its own.
-        name = f"{wish['name']}_{os.getpid()}" if wish.get("is_child") else wish["name"]
-        arguments = (wish["store"], name, wish["modules"], wish["folders"], wish["command"])
+        # Each child process has its own recording.
+        name = f"{settings['name']}_{os.getpid()}" if settings.get("is_child") else settings["name"]
+        arguments = (
+            settings["store"],
+            name,
+            settings["modules"],
+            settings["folders"],
+            settings["command"],
+        )
         _native.start_capture(*arguments)
-        # The program finds Testwright as it would without us, or does not find it.
+        # An `import testwright` of the program finds what it would find without the recording.
         del sys.modules["testwright._native"]
         atexit.register(_native.stop_capture)
-        follow_children(folder, {**wish, "is_child": True})
+        follow_children(folder, {**settings, "is_child": True})
     except Exception as error:
-        if wish.get("is_child"):
-            # An interpreter without Testwright. The program is recorded, this part of it is not.
+        if settings.get("is_child"):
+            # Testwright cannot be loaded in this child: the program is recorded without it.
             return
-        with open(os.path.join(wish["store"], wish["name"] + ".problem"), "w") as problem:
+        with open(os.path.join(settings["store"], settings["name"] + ".problem"), "w") as problem:
             problem.write(f"{sys.executable}: {error}")
 
 
 def recorder(folder):
-    """The part of Testwright that records, if it is of this version of Python.
+    """Loads the extension module that records, if there is one for this version of Python.
 
-    It is found beside this file and not by the path: the interpreter of the program may have no Testwright, and none of
-    what is installed with ours is to be put before its own packages.
+    It is loaded by its location beside this file, not from the path: the program's interpreter may not have Testwright
+    installed, and the packages beside ours must not shadow its own.
     """
     from importlib import machinery, util
 
@@ -59,8 +65,8 @@ def recorder(folder):
     raise ImportError(f"Testwright is installed for another Python than {version}")
 
 
-def follow_children(folder, wish):
-    """Has processes of this interpreter begin like this one, and no others: they would see it in their environment."""
+def follow_children(folder, settings):
+    """Records child processes of this interpreter. Other programs do not get the settings in their environment."""
     import _posixsubprocess
     import json
     import posix
@@ -68,27 +74,27 @@ def follow_children(folder, wish):
 
     fork_exec = _posixsubprocess.fork_exec
 
-    def file_at(path):
-        # Not by `os`, which is watched itself.
+    def file_id(path):
+        # Not with `os.stat`: calls of `os` are recorded.
         try:
             found = posix.stat(path)
         except OSError:
             return None
         return found.st_dev, found.st_ino
 
-    def is_same(programs):
-        files = filter(None, map(file_at, programs))
+    def is_this_interpreter(programs):
+        files = filter(None, map(file_id, programs))
         return next(files, None) == own_program
 
-    own_program = file_at(sys.executable)
+    own_program = file_id(sys.executable)
 
-    def watched(environment):
-        # Not by asking `os.environ`, for the same reason.
+    def recorded_environment(environment):
+        # Not with `os.environ`: its reads are recorded, too.
         own = os.environ._data.items()
         entries = [key + b"=" + value for key, value in own]
         entries = entries if environment is None else list(environment)
         path = next((entry[11:] for entry in entries if entry.startswith(b"PYTHONPATH=")), None)
-        words = {**wish, "python_path": None if path is None else os.fsdecode(path)}
+        words = {**settings, "python_path": None if path is None else os.fsdecode(path)}
         folders = [os.fsencode(folder)] + ([path] if path else [])
         return [
             *(entry for entry in entries if not entry.startswith(b"PYTHONPATH=")),
@@ -96,20 +102,20 @@ def follow_children(folder, wish):
             b"TESTWRIGHT_CAPTURE=" + json.dumps(words).encode(),
         ]
 
-    def started(arguments, programs, close_fds, pass_fds, cwd, environment, *rest):
-        if is_same(programs):
-            environment = watched(environment)
+    def fork_exec_recorded(arguments, programs, close_fds, pass_fds, cwd, environment, *rest):
+        if is_this_interpreter(programs):
+            environment = recorded_environment(environment)
         return fork_exec(arguments, programs, close_fds, pass_fds, cwd, environment, *rest)
 
-    _posixsubprocess.fork_exec = started
+    _posixsubprocess.fork_exec = fork_exec_recorded
     if hasattr(subprocess, "_fork_exec"):
-        subprocess._fork_exec = started
-    # The other way in which `subprocess` starts a program where it can, since 3.13 mostly; it would go past this.
+        subprocess._fork_exec = fork_exec_recorded
+    # `posix_spawn`, which `subprocess` prefers since 3.13, would bypass the function above.
     subprocess._USE_POSIX_SPAWN = False
 
 
-def go_on():
-    """Imports the `sitecustomize` that would have been found without this one."""
+def import_own_sitecustomize():
+    """Imports the `sitecustomize` that the program would have without this one."""
     own = sys.modules.pop("sitecustomize", None)
     try:
         import sitecustomize  # noqa: F401
@@ -122,4 +128,4 @@ def go_on():
 
 if "TESTWRIGHT_CAPTURE" in os.environ:
     begin()
-    go_on()
+    import_own_sitecustomize()

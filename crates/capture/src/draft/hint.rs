@@ -120,11 +120,11 @@ impl HintReader<'_, '_> {
                 Some(left.and(right))
             }
             ExpressionKind::Subscript { object, index } => {
-                let words = object.dotted()?;
+                let words = object.dotted_parts()?;
                 self.parametrized_type(words.last()?, index, depth)
             }
             ExpressionKind::Name(_) | ExpressionKind::Attribute { .. } => {
-                let words = expression.dotted()?;
+                let words = expression.dotted_parts()?;
                 self.named_type(&words.join("."))
             }
             _ => None,

@@ -261,6 +261,8 @@ struct TokenText<'t> {
     text: &'t str,
     /// Its tokens, without comments and line ends.
     tokens: Vec<Token>,
+    /// The words that directly follow `import`.
+    imported: BTreeSet<&'t str>,
 }
 
 impl<'t> TokenText<'t> {
@@ -268,7 +270,16 @@ impl<'t> TokenText<'t> {
     fn of(text: &'t str) -> TokenText<'t> {
         let mut tokens = tokens(text);
         tokens.retain(|token| !matches!(token.kind, TokenKind::Comment | TokenKind::Newline));
-        TokenText { text, tokens }
+        let mut split = TokenText {
+            text,
+            tokens,
+            imported: BTreeSet::new(),
+        };
+        split.imported = (1..split.tokens.len())
+            .filter(|index| split.word(index - 1) == "import")
+            .map(|index| split.word(index))
+            .collect();
+        split
     }
 
     /// Returns the text of a token; empty if there is none.
@@ -312,7 +323,7 @@ impl<'t> TokenText<'t> {
             return library_effect(&source_tokens.collect::<Vec<&str>>().join("."));
         }
         let import = module.imports.iter().find(|import| import.bound == name);
-        if import.is_none() && self.imports_itself(name) {
+        if import.is_none() && self.imported.contains(name) {
             return library_effect(&format!("{name}.{next}"));
         }
         if let Some(import) = import {
@@ -336,12 +347,6 @@ impl<'t> TokenText<'t> {
             "exec" | "eval" => Some(format!("runs what it is given (`{name}`)")),
             _ => None,
         }
-    }
-
-    /// Returns true if the text imports a name.
-    fn imports_itself(&self, name: &str) -> bool {
-        (1..self.tokens.len())
-            .any(|index| self.word(index) == name && self.word(index - 1) == "import")
     }
 
     /// Returns true if a call of `open`, whose bracket is at an index, may do more than reading.

@@ -72,7 +72,7 @@ pub(super) fn class_kind(
         StatementKind::Function(function) => function
             .decorators
             .iter()
-            .filter_map(Expression::dotted)
+            .filter_map(Expression::dotted_parts)
             .any(|words| {
                 words
                     .last()
@@ -102,7 +102,7 @@ pub(super) fn field(statement: &Statement) -> Option<(&str, &Expression, Option<
         _ => annotation,
     };
     let is_of_class = subscripted
-        .dotted()
+        .dotted_parts()
         .is_some_and(|words| words.last() == Some(&"ClassVar"));
     let is_set_later = value.as_ref().is_some_and(|value| match &value.kind {
         ExpressionKind::Call { keywords, .. } => keywords.iter().any(|keyword| {

@@ -51,7 +51,7 @@ fn is_logging(expression: &Expression) -> bool {
     let ExpressionKind::Call { function, .. } = &expression.kind else {
         return false;
     };
-    let words = function.dotted().unwrap_or_default();
+    let words = function.dotted_parts().unwrap_or_default();
     match words.as_slice() {
         [.., owner, method] => {
             let owner = owner.trim_start_matches('_').to_ascii_lowercase();
@@ -63,13 +63,13 @@ fn is_logging(expression: &Expression) -> bool {
 
 /// Returns true for calls such as `TypeVar("T")`, whose first argument is a name without effect.
 pub(super) fn is_naming(function: &Expression) -> bool {
-    let words = function.dotted().unwrap_or_default();
+    let words = function.dotted_parts().unwrap_or_default();
     words.last().is_some_and(|word| NAMING.contains(word))
 }
 
 /// Returns true for `Literal["x", "y"]`: a type, which hardly any program reads at run time.
 pub(super) fn is_literal(object: &Expression) -> bool {
-    let words = object.dotted().unwrap_or_default();
+    let words = object.dotted_parts().unwrap_or_default();
     words.last() == Some(&"Literal")
 }
 
@@ -86,7 +86,7 @@ pub(super) enum ConditionKind {
 /// Classifies a condition by its source.
 pub(super) fn classify_condition(condition: &Expression) -> ConditionKind {
     let last_word = |side: &Expression| {
-        let words = side.dotted().unwrap_or_default();
+        let words = side.dotted_parts().unwrap_or_default();
         words.last().map(|word| (*word).to_owned())
     };
     if last_word(condition).as_deref() == Some("TYPE_CHECKING") {

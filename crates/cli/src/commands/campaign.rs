@@ -88,7 +88,7 @@ impl StoreArgument {
     fn path(&self) -> Result<PathBuf, Error> {
         match &self.store {
             Some(path) => Ok(path.clone()),
-            None => Ok(ProjectFolder::here()?.store().to_owned()),
+            None => Ok(ProjectFolder::find()?.store().to_owned()),
         }
     }
 
@@ -102,7 +102,7 @@ impl StoreArgument {
 
 /// Returns the name of a harness in the store.
 fn stored_name(harness: &Path) -> Result<String, Error> {
-    ProjectFolder::here()?.name_of(harness)
+    ProjectFolder::find()?.harness_name(harness)
 }
 
 /// Returns the campaign of the given number, or the latest one; `None` if there is none at all.

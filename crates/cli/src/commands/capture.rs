@@ -171,7 +171,7 @@ impl CaptureCommand {
             let help = "only functions written in Python are recorded, not compiled ones; `--scope NAME` records a module from elsewhere";
             console.warning(&message, Some(help));
         } else if !self.quiet {
-            let words = format!("recorded {}", quantity::of(calls as u64, "call"));
+            let words = format!("recorded {}", quantity::format_count(calls as u64, "call"));
             console.err(format!("{words}; `testwright show` tells which"));
         }
         Ok(())

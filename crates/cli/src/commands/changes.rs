@@ -69,7 +69,7 @@ impl ChangesCommand {
                 }
             }
         }
-        let total = quantity::of(same + changed, "generated test");
+        let total = quantity::format_count(same + changed, "generated test");
         if changed == 0 {
             console.out(format!("nothing has changed: {total}"));
             return Ok(ExitStatus::NothingFound);

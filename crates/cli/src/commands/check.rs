@@ -89,6 +89,6 @@ fn size_text(harness: &Harness) -> String {
     format!(
         "{}, {}",
         report::actions_from_lines(harness),
-        quantity::of(harness.properties.len() as u64, "property")
+        quantity::format_count(harness.properties.len() as u64, "property")
     )
 }

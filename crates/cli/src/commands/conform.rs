@@ -99,7 +99,7 @@ impl ConformCommand {
                 continue;
             };
             note.write(&format!("{}:{}: {}\n", file.name, entry.line, entry.text));
-            let happened = step.happened(models);
+            let happened = step.to_action(models);
             let happened = happened.map_err(|error| models::model_error(console, &error))?;
             let followed = follower.follow(&mut models.product, &happened);
             match followed.map_err(|error| report_at(console, file, entry, &error))? {
@@ -109,7 +109,7 @@ impl ConformCommand {
                         "{}:{}: not allowed after {}",
                         file.name,
                         entry.line,
-                        quantity::of(steps, "step")
+                        quantity::format_count(steps, "step")
                     );
                     let title = console.paint(TextStyle::Failure, title);
                     console.out(title);
@@ -129,8 +129,8 @@ impl ConformCommand {
         let verdict = console.paint(TextStyle::Success, "the model allows all of it");
         console.out(format_args!(
             "{}, {}: {verdict}",
-            quantity::of(runs, "run"),
-            quantity::of(steps, "step")
+            quantity::format_count(runs, "run"),
+            quantity::format_count(steps, "step")
         ));
         Ok(ExitStatus::NothingFound)
     }

@@ -70,7 +70,7 @@ impl CoverCommand {
             let ended = collector.run_program(&self.words, self.module)?;
             let mut reached = TestCoverage::new(Attribution::First);
             let name = || self.words[0].to_string_lossy().into_owned();
-            reached.note(name, collector.take_new());
+            reached.add_test(name, collector.take_new());
             let report = reached.into_report(&collector, &reports);
             // Standard output belongs to the program.
             reports.write(console, &report, |console, table| console.err(table))?;

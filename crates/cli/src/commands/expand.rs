@@ -66,7 +66,7 @@ impl ExpandCommand {
 fn print_count(console: &mut Console<'_>, harness: &Harness) {
     let actions = harness.catalog.len();
     let noun = if actions == 1 { "action" } else { "actions" };
-    let lines = quantity::of(report::action_lines(harness), "line");
+    let lines = quantity::format_count(report::action_lines(harness), "line");
     console.out(format_args!("{actions} {noun} from {lines}"));
 }
 

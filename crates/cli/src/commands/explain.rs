@@ -58,7 +58,7 @@ pub(crate) struct ExplainCommand {
     max_outcomes: usize,
 
     #[command(flatten)]
-    instead: AlternativeOutput,
+    alternative: AlternativeOutput,
 }
 
 /// Options that replace the explanation on standard output; at most one may be given.
@@ -105,10 +105,10 @@ impl ExplainCommand {
             },
             machine: None,
         };
-        if let (Some(old), [new]) = (&self.instead.diff, self.files.as_slice()) {
+        if let (Some(old), [new]) = (&self.alternative.diff, self.files.as_slice()) {
             return self.print_difference(console, old, new, &options);
         }
-        if self.instead.diff.is_some() {
+        if self.alternative.diff.is_some() {
             let help = "name one file, and its older version with `--diff OLD`";
             return Err(Error::new("only two versions can be compared")
                 .with_help(help)
@@ -117,13 +117,13 @@ impl ExplainCommand {
         let mut status = ExitStatus::NothingFound;
         for (number, argument) in self.files.iter().enumerate() {
             let (path, document, unmatched) = self.document(console, argument, &options)?;
-            if self.instead.unmatched {
+            if self.alternative.unmatched {
                 console.out(unmatched.trim_end());
-            } else if let Some(folder) = &self.instead.write {
+            } else if let Some(folder) = &self.alternative.write {
                 let file = UserPath::new(&folder.join(self.written_name(&path)))?;
                 file.write(&render(&document, self.written_format()))?;
                 console.out(format_args!("{}: written", file.shown().display()));
-            } else if let Some(folder) = &self.instead.check {
+            } else if let Some(folder) = &self.alternative.check {
                 let found = self.check(console, &path, &document, folder)?;
                 status = status.max(found);
             } else {

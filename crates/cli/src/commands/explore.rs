@@ -413,7 +413,7 @@ impl ExploreCommand {
             Some(BacktrackName::Copy) => Backtracking::BySnapshot,
             Some(BacktrackName::Replay) => Backtracking::ByReplay,
             None => {
-                let mut explorer = Explorer::of(system).with_snapshots().with_fingerprints();
+                let mut explorer = Explorer::new(system).with_snapshots().with_fingerprints();
                 let choice = explorer.probe();
                 return if testwright_python::is_interrupted() {
                     Err(CommandError::Interrupted)
@@ -443,7 +443,7 @@ impl ExploreCommand {
         };
         let mut monitor = ExplorationMonitor::new(self, console, queries, writer, interrupt_report);
         let started = Instant::now();
-        let mut explorer = Explorer::of(system).with_snapshots().with_fingerprints();
+        let mut explorer = Explorer::new(system).with_snapshots().with_fingerprints();
         let explored = match formula {
             Some(parsed) => explorer
                 .judge(&parsed.formula, &plan, &mut monitor)

@@ -56,7 +56,7 @@ pub(crate) struct GeneralizeCommand {
 impl GeneralizeCommand {
     /// Runs the command.
     pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, CommandError> {
-        let source = self.harness.source_of(std::slice::from_ref(&self.test))?;
+        let source = self.harness.find_source(std::slice::from_ref(&self.test))?;
         let options = self.system.options_for(&source, OutputMode::Drop)?;
         let saved = TextFile::read(&self.test)?;
         let work = |console: &mut Console<'_>, system: &mut dyn Target, test: Test| {
@@ -129,7 +129,7 @@ impl GeneralizeCommand {
         report::print_failure(console, &failure, 0);
         console.err(format_args!(
             "{} in {}",
-            quantity::of(runs, "run"),
+            quantity::format_count(runs, "run"),
             duration::show(started.elapsed())
         ));
         Ok(ExitStatus::FailureFound)

@@ -119,7 +119,7 @@ fn test_path(harness: &Path, number: usize) -> PathBuf {
 /// Prints what was drafted, and how to try it.
 fn print_summary(console: &mut Console<'_>, path: &Path, drafted: &Draft) {
     let summary = &drafted.summary;
-    let count = |number: usize, noun: &str| quantity::of(number as u64, noun);
+    let count = |number: usize, noun: &str| quantity::format_count(number as u64, noun);
     let mut line = format!(
         "{}: {}",
         path.display(),

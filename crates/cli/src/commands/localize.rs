@@ -121,7 +121,7 @@ impl LocalizeCommand {
     pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, CommandError> {
         let files = load::test_files(&self.tests)?;
         let root = std::env::current_dir().unwrap_or_default();
-        let source = self.harness.source_of(&self.tests)?;
+        let source = self.harness.find_source(&self.tests)?;
         let options = Options {
             measured: MeasuredCode::Modules,
             ..self.system.options_for(&source, OutputMode::Drop)?
@@ -187,7 +187,7 @@ impl LocalizeCommand {
         let options = ReplayOptions {
             check: !self.system.no_check,
         };
-        let all = quantity::of(tests.len() as u64, "test");
+        let all = quantity::format_count(tests.len() as u64, "test");
         for (number, test) in tests.enumerate() {
             console.status(|| format!("{} of {all}", quantity::grouped(number as u64)));
             let mut watcher = FirstStepWatcher::default();
@@ -198,7 +198,7 @@ impl LocalizeCommand {
             if trace.interrupted {
                 return Err(CommandError::Interrupted);
             }
-            if !watcher.begun {
+            if !watcher.has_begun {
                 continue;
             }
             let failed = trace.failure().is_some();
@@ -272,7 +272,7 @@ impl<S: ?Sized> SearchWatcher<S> for PassingTests {
             _ => made.steps,
         };
         if !passing.is_empty() {
-            self.0.push(Test::of_steps(passing.to_vec()));
+            self.0.push(Test::from_steps(passing.to_vec()));
         }
         ControlFlow::Continue(())
     }
@@ -356,9 +356,9 @@ impl LocalizeReport {
         };
         console.out(format_args!(
             "{}, {}{seed}; {} in failing ones, the most suspicious first:",
-            quantity::of(self.failing, "failing test"),
-            quantity::of(self.passing, "passing test"),
-            quantity::of(self.reached as u64, self.unit),
+            quantity::format_count(self.failing, "failing test"),
+            quantity::format_count(self.passing, "passing test"),
+            quantity::format_count(self.reached as u64, self.unit),
         ));
         let lengths = self.suspects.iter().map(|line| line.place.chars().count());
         let width = lengths.max().unwrap_or(0);
@@ -382,7 +382,7 @@ impl LocalizeReport {
             (last.rank + last.ties - 1).saturating_sub(self.suspects.len())
         });
         if more > 0 {
-            let branches = quantity::of(more as u64, &format!("more {}", self.unit));
+            let branches = quantity::format_count(more as u64, &format!("more {}", self.unit));
             console.out(format_args!("and {branches} with the score of the last"));
         }
     }

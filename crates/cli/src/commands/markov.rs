@@ -58,7 +58,7 @@ impl MarkovCommand {
     /// Runs the command.
     pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, CommandError> {
         let files = load::test_files(&self.tests)?;
-        let source = self.harness.source_of(&self.tests)?;
+        let source = self.harness.find_source(&self.tests)?;
         let own = source.files();
         let destination = {
             let tests = files.iter().map(|file| (&*file.path, "one of the tests"));
@@ -74,7 +74,7 @@ impl MarkovCommand {
             let catalog = system.actions();
             let classes = ActionClasses::new(catalog);
             let model = MarkovModel::learn(catalog, &classes, self.order.into(), tests.clone());
-            if model.runs() == 0 {
+            if model.run_count() == 0 {
                 let message = format!("no test is longer than {}", self.order_text());
                 let help = "a smaller `--order` needs less";
                 return Err(Error::new(message).with_help(help).into());
@@ -82,9 +82,9 @@ impl MarkovCommand {
             let text = model.write(&classes);
             let summary = format!(
                 "Learned from {}, {}: what follows {} of {}",
-                quantity::of(tests.len() as u64, "test"),
-                quantity::of(tests.map(|test| test.len() as u64).sum(), "step"),
-                quantity::of(model.runs() as u64, "run"),
+                quantity::format_count(tests.len() as u64, "test"),
+                quantity::format_count(tests.map(|test| test.len() as u64).sum(), "step"),
+                quantity::format_count(model.run_count() as u64, "run"),
                 self.order_text(),
             );
             match destination.file() {
@@ -104,7 +104,7 @@ impl MarkovCommand {
 
     /// Formats the order: `2 steps`.
     fn order_text(&self) -> String {
-        quantity::of(self.order.into(), "step")
+        quantity::format_count(self.order.into(), "step")
     }
 }
 

@@ -59,7 +59,7 @@ impl MeasureCommand {
                 console.out("");
             }
             let rows = rows(&figures, &path, !self.names.is_empty());
-            let size = quantity::of(figures.sentences as u64, "sentence");
+            let size = quantity::format_count(figures.sentences as u64, "sentence");
             console.out(format_args!("{}: {size}", path.display()));
             for row in &rows {
                 console.out(row.text(rows.iter().map(|one| one.name.len()).max().unwrap_or(0)));

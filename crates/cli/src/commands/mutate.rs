@@ -95,7 +95,7 @@ impl MutateCommand {
             console.status(|| {
                 format!(
                     "without any mutant: {} pass …",
-                    quantity::of(tests as u64, "test")
+                    quantity::format_count(tests as u64, "test")
                 )
             });
         })

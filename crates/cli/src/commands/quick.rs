@@ -208,9 +208,9 @@ impl QuickCommand {
         }
         console.out(format_args!(
             "{}: {} of up to {} made (seed {}), {} of them reached something new",
-            self.source()?.shown(),
-            quantity::of(size.tests, "test"),
-            quantity::of(u64::from(self.length), "step"),
+            self.source()?.display_name(),
+            quantity::format_count(size.tests, "test"),
+            quantity::format_count(u64::from(self.length), "step"),
             plan.seed,
             quantity::grouped(new),
         ));
@@ -248,7 +248,7 @@ impl QuickCommand {
                 ..ReduceOptions::default()
             },
             budget: QuickCommand::RUNS_PER_BRANCH,
-            loaded,
+            touched_by_loading: loaded,
             proceed: if was_interrupted {
                 &mut always
             } else {
@@ -263,7 +263,7 @@ impl QuickCommand {
             measured.clone()
         } else {
             let found = quick
-                .per_target(system, &measured)
+                .reduce_per_target(system, &measured)
                 .map_err(reduction_error)?;
             found.into_iter().map(|(_, quick)| quick).collect()
         };
@@ -365,7 +365,7 @@ impl QuickCommand {
         }
         let more = after.difference(before).len();
         if more > 0 {
-            let branches = quantity::of(more as u64, &format!("more {unit}"));
+            let branches = quantity::format_count(more as u64, &format!("more {unit}"));
             console.out(format_args!("Steps in another order reach {branches}"));
         }
         let folder = self.folder().unwrap_or_default();
@@ -388,7 +388,7 @@ impl QuickCommand {
             folder.display()
         ));
         if lost > 0 {
-            let branches = quantity::of(lost as u64, unit);
+            let branches = quantity::format_count(lost as u64, unit);
             console.warning(
                 &format!("not reached again: {branches} that the tests did reach"),
                 Some("the system depends on something besides the test: time, chance, files, an earlier test"),
@@ -411,7 +411,7 @@ fn read_tests(
         tests: tests.len() as u64,
         steps: tests.iter().map(|test| test.len() as u64).sum(),
     };
-    let origin = note("made-from", quantity::of(size.tests, "test"));
+    let origin = note("made-from", quantity::format_count(size.tests, "test"));
     Ok(OriginalTests {
         tests,
         size,
@@ -463,7 +463,7 @@ impl<'s> SearchWatcher<dyn Target + 's> for NewCoverageTests<'_, '_> {
         };
         let (time, new) = (now - self.started, self.new);
         self.console.status(|| {
-            let made = quantity::of(progress.tests, "test");
+            let made = quantity::format_count(progress.tests, "test");
             let time = duration::show(time);
             format!("{made} made, {new} of them reached something new, {time}")
         });
@@ -480,11 +480,11 @@ impl<'s> SearchWatcher<dyn Target + 's> for NewCoverageTests<'_, '_> {
         self.size.steps += made.steps.len() as u64;
         if !system.take_new_targets().is_empty() {
             self.new += 1;
-            self.tests.push(Test::of_steps(made.steps.to_vec()));
+            self.tests.push(Test::from_steps(made.steps.to_vec()));
             // A passing test is preferred for the branches that it reached before it failed.
             if let (Some(_), Some((_, before @ [_, ..]))) = (made.failure, made.steps.split_last())
             {
-                self.tests.push(Test::of_steps(before.to_vec()));
+                self.tests.push(Test::from_steps(before.to_vec()));
             }
         }
         ControlFlow::Continue(())

@@ -92,7 +92,7 @@ impl ReduceCommand {
 
     /// Runs the command.
     pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, CommandError> {
-        let source = self.harness.source_of(std::slice::from_ref(&self.test))?;
+        let source = self.harness.find_source(std::slice::from_ref(&self.test))?;
         let options = self.system.options_for(&source, OutputMode::Drop)?;
         let options = self
             .stepper

@@ -70,12 +70,12 @@ impl RegressCommand {
             .map(|path| Destination::prepare(path, &[]));
         let results = results.transpose()?;
         let reports = self.coverage.prepare()?;
-        let source = self.harness.source_of(&self.tests)?;
+        let source = self.harness.find_source(&self.tests)?;
         let options = Options {
             measured: self.coverage.measured_for(&source)?,
             ..self.system.options_for(&source, OutputMode::Drop)?
         };
-        let name = source.shown();
+        let name = source.display_name();
         let ready = source.read(console)?;
         ready.with_target(console, &options, &self.system, |console, system| {
             let mut reached = TestCoverage::with_loading(Attribution::Every, system.collector());
@@ -133,7 +133,7 @@ impl RegressCommand {
                 }
             };
             if let Some(collector) = system.collector() {
-                reached.note(|| name.clone(), collector.current().iter().collect());
+                reached.add_test(|| name.clone(), collector.current().iter().collect());
             }
             let stop = self.stop && verdict != CaseVerdict::Passed;
             cases.push(TestCase {
@@ -152,7 +152,7 @@ impl RegressCommand {
     fn print_trace(&self, console: &mut Console<'_>, name: &str, trace: &Trace) {
         match trace.failure() {
             Some(failure) => {
-                let steps = quantity::of(trace.events.len() as u64, "step");
+                let steps = quantity::format_count(trace.events.len() as u64, "step");
                 let text = console.paint(TextStyle::Failure, format_args!("fails after {steps}"));
                 console.out(format_args!("{name}: {text}"));
                 report::print_failure(console, failure, 4);
@@ -203,7 +203,7 @@ fn print_summary(console: &mut Console<'_>, cases: &[TestCase]) -> ExitStatus {
     };
     console.out(format_args!(
         "{} in {}: {text}",
-        quantity::of(cases.len() as u64, "test"),
+        quantity::format_count(cases.len() as u64, "test"),
         duration::show(time)
     ));
     match (failed, broken) {

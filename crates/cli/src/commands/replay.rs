@@ -66,7 +66,7 @@ pub(crate) struct ReplayCommand {
 impl ReplayCommand {
     /// Runs the command.
     pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, CommandError> {
-        let source = self.harness.source_of(&self.tests)?;
+        let source = self.harness.find_source(&self.tests)?;
         let options = self.options(&source)?;
         let is_models = source.is_models();
         let ready = source.read(console)?;
@@ -119,7 +119,7 @@ impl ReplayCommand {
                 status = status.max(self.replay(console, system, replayed, explaining, note)?);
                 if let Some(collector) = system.collector() {
                     let name = || file.name.clone();
-                    reached.note(name, collector.current().iter().collect());
+                    reached.add_test(name, collector.current().iter().collect());
                 }
             }
             if let Some(collector) = system.collector() {
@@ -166,7 +166,7 @@ impl ReplayCommand {
         print_log(console, system);
         let status = print_verdict(console, system, file, test, &trace);
         if let (Some(explaining), Some(failure)) = (explaining, trace.failure()) {
-            let executed = Test::of_steps(
+            let executed = Test::from_steps(
                 test.steps
                     .iter()
                     .take(trace.events.len())
@@ -197,7 +197,7 @@ fn print_verdict(
     test: &Test,
     trace: &Trace,
 ) -> ExitStatus {
-    let steps = quantity::of(test.len() as u64, "step");
+    let steps = quantity::format_count(test.len() as u64, "step");
     let (verdict, status) = match trace.failure() {
         Some(_) => {
             let text = format!("fails at step {} of {}", trace.events.len(), test.len());
@@ -253,14 +253,14 @@ impl<S: System + ?Sized> ReplayWatcher<S> for StepNote<'_> {
         !testwright_python::is_interrupted()
     }
 
-    fn before(&mut self, system: &mut S, action: ActionId) {
+    fn before_step(&mut self, system: &mut S, action: ActionId) {
         let text = system.actions().text(action);
         let step = self.steps + 1;
         self.note
             .write(&format!("{}: fails at step {step}, {text}", self.file.name));
     }
 
-    fn after(&mut self, _system: &mut S, _event: &TraceEvent) {
+    fn after_step(&mut self, _system: &mut S, _event: &TraceEvent) {
         self.steps += 1;
     }
 }
@@ -319,8 +319,8 @@ impl<'s> ReplayWatcher<dyn Target + 's> for VerboseWatcher<'_, '_> {
         !testwright_python::is_interrupted()
     }
 
-    fn before(&mut self, system: &mut (dyn Target + 's), action: ActionId) {
-        self.step_note.before(system, action);
+    fn before_step(&mut self, system: &mut (dyn Target + 's), action: ActionId) {
+        self.step_note.before_step(system, action);
         self.print_step(&system.actions().text(action));
         if let Some(reference) = system.reference_text(action) {
             self.console.out(format_args!("    reference: {reference}"));
@@ -338,8 +338,8 @@ impl<'s> ReplayWatcher<dyn Target + 's> for VerboseWatcher<'_, '_> {
         self.console.flush();
     }
 
-    fn after(&mut self, system: &mut (dyn Target + 's), event: &TraceEvent) {
-        self.step_note.after(system, event);
+    fn after_step(&mut self, system: &mut (dyn Target + 's), event: &TraceEvent) {
+        self.step_note.after_step(system, event);
         match event {
             TraceEvent::Restarted => self.print_step("<<RESTART>>"),
             TraceEvent::Skipped(action) => {

@@ -244,7 +244,7 @@ impl RunCommand {
         let explaining = self
             .explain
             .then(|| TestExplainer::Harness(HarnessExplainer::new(&file, &harness)));
-        let actions = ActionRegistry::closed(harness.catalog.clone());
+        let actions = ActionRegistry::complete(harness.catalog.clone());
         let writer = FailureWriter::new(&self, source.clone(), folder, plan, actions, explaining);
         let result = match self.jobs() {
             0 => {
@@ -276,7 +276,7 @@ impl RunCommand {
             }
         };
         if self.json && matches!(result, Err(CommandError::Interrupted)) {
-            console.out(empty_report.interrupted().to_json());
+            console.out(empty_report.into_interrupted().to_json());
         }
         result
     }
@@ -467,17 +467,17 @@ impl RunCommand {
         jobs: usize,
     ) {
         let tests = match self.tests {
-            Some(tests) => quantity::of(tests, "test"),
+            Some(tests) => quantity::format_count(tests, "test"),
             None => "tests".to_owned(),
         };
-        let length = quantity::of(plan.length as u64, "step");
+        let length = quantity::format_count(plan.length as u64, "step");
         let length = if self.strategy.may_be_longer(self.length.is_some()) {
             format!("{length} or more")
         } else {
             format!("up to {length}")
         };
         let steps = match self.steps {
-            Some(steps) => format!(", {} in all", quantity::of(steps, "step")),
+            Some(steps) => format!(", {} in all", quantity::format_count(steps, "step")),
             None => String::new(),
         };
         let time = match self.time_limit() {
@@ -486,7 +486,7 @@ impl RunCommand {
         };
         let workers = match jobs {
             1 => String::new(),
-            jobs => format!(" in {}", quantity::of(jobs as u64, "worker")),
+            jobs => format!(" in {}", quantity::format_count(jobs as u64, "worker")),
         };
         console.out(format_args!(
             "{}: {action_summary}; seed {}, {tests} of {length}{steps}{time}{workers}",
@@ -544,7 +544,7 @@ fn print_summary(console: &mut Console<'_>, result: &RunOutcome) {
         0 => console.paint(TextStyle::Success, "no failure found"),
         number => console.paint(
             TextStyle::Failure,
-            format_args!("{} found", quantity::of(number, "failure")),
+            format_args!("{} found", quantity::format_count(number, "failure")),
         ),
     };
     let prefix = if result.interrupted {
@@ -554,8 +554,8 @@ fn print_summary(console: &mut Console<'_>, result: &RunOutcome) {
     };
     console.out(format_args!(
         "{prefix} {}, {} in {} (seed {}): {found}",
-        quantity::of(progress.tests, "test"),
-        quantity::of(progress.steps, "step"),
+        quantity::format_count(progress.tests, "test"),
+        quantity::format_count(progress.steps, "step"),
         duration::show(result.time),
         result.seed,
     ));
@@ -572,7 +572,7 @@ fn print_repeats(console: &mut Console<'_>, findings: &[ReportedFailure]) {
         console.out(format_args!(
             "  failure {} came up in {}",
             finding.number,
-            quantity::of(finding.times, "test")
+            quantity::format_count(finding.times, "test")
         ));
     }
 }
@@ -590,7 +590,7 @@ fn print_deadlocks(console: &mut Console<'_>, result: &RunOutcome) {
     } else if progress.deadlocks > 0 {
         console.out(format_args!(
             "  {} ended early: no action was enabled any more",
-            quantity::of(progress.deadlocks, "test")
+            quantity::format_count(progress.deadlocks, "test")
         ));
     }
 }

@@ -86,7 +86,7 @@ impl ShowCommand {
             return;
         };
         let kept = recording.calls_of(number).count();
-        let calls = quantity::of(unit.calls.max(kept as u64), "call");
+        let calls = quantity::format_count(unit.calls.max(kept as u64), "call");
         console.out(format!(
             "{} ({}:{}), {calls}, {kept} kept",
             unit.name(),
@@ -109,7 +109,7 @@ impl ShowCommand {
 fn print_units(console: &mut Console<'_>, recording: &Recording) {
     for (number, unit) in (0..).zip(&recording.units) {
         let kept = recording.calls_of(UnitId(number)).count();
-        let calls = quantity::of(unit.calls.max(kept as u64), "call");
+        let calls = quantity::format_count(unit.calls.max(kept as u64), "call");
         console.out(format!("{}, {calls}, {kept} kept", unit.name()));
     }
 }

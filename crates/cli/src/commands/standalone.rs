@@ -71,7 +71,7 @@ impl StandaloneCommand {
     /// Runs the command. If the test ends the process, the file asserts that crash.
     pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, CommandError> {
         let options = self.system.options(OutputMode::Drop);
-        let source = self.harness.source_of(std::slice::from_ref(&self.test))?;
+        let source = self.harness.find_source(std::slice::from_ref(&self.test))?;
         let harness = source.harness(
             "standalone",
             "`testwright model test` writes runs of models as pytest files",

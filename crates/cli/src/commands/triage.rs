@@ -85,7 +85,7 @@ impl TriageCommand {
     /// Runs the command.
     pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, CommandError> {
         let files = load::test_files(&self.tests)?;
-        let source = self.harness.source_of(&self.tests)?;
+        let source = self.harness.find_source(&self.tests)?;
         let options = self.system.options_for(&source, OutputMode::Drop)?;
         let ready = source.read(console)?;
         ready.with_target(console, &options, &self.system, |console, system| {
@@ -131,7 +131,7 @@ impl TriageCommand {
                 None => sorted.passing.push(name),
                 Some(failure) if self.is_ignored(failure) => sorted.ignored.push(name),
                 Some(failure) => {
-                    let case = (trace.executed(), failure.clone());
+                    let case = (trace.executed_test(), failure.clone());
                     sorted.names.push(name);
                     sorted.cases.push(case);
                 }
@@ -176,7 +176,7 @@ impl TriageCommand {
         group: &FailureGroup,
     ) {
         let title = console.paint(TextStyle::Failure, format_args!("Group {number}"));
-        let tests = quantity::of(group.members.len() as u64, "test");
+        let tests = quantity::format_count(group.members.len() as u64, "test");
         let (test, failure) = &sorted.cases[group.shortest];
         console.out(format_args!(
             "{title}: {tests}: {}: {}",
@@ -190,7 +190,7 @@ impl TriageCommand {
         console.out(format_args!(
             "    shortest: {} ({})",
             sorted.names[group.shortest],
-            quantity::of(test.len() as u64, "step")
+            quantity::format_count(test.len() as u64, "step")
         ));
         if self.verbose {
             report::print_test(console, catalog, test, failure);
@@ -229,7 +229,7 @@ fn print_summary(console: &mut Console<'_>, sorted: &SortedTests, groups: usize)
     if sorted.names.is_empty() {
         parts.push(console.paint(TextStyle::Success, "none to look at"));
     } else {
-        let groups = quantity::of(groups as u64, "group");
+        let groups = quantity::format_count(groups as u64, "group");
         let failing_text = format!("{} failing in {groups}", sorted.names.len());
         parts.push(console.paint(TextStyle::Failure, failing_text));
     }
@@ -244,7 +244,7 @@ fn print_summary(console: &mut Console<'_>, sorted: &SortedTests, groups: usize)
     }
     console.out(format_args!(
         "{}: {}",
-        quantity::of(all as u64, "test"),
+        quantity::format_count(all as u64, "test"),
         parts.join(", ")
     ));
 }

@@ -21,7 +21,7 @@ pub(super) struct Compiler {
     #[arg(long, short)]
     version: bool,
 
-    /// Where to write the module
+    /// File to write the module to
     #[arg(long, short, value_name = "FILE", default_value = "sut.py")]
     output: PathBuf,
 
@@ -33,11 +33,11 @@ pub(super) struct Compiler {
     #[arg(long, short)]
     no_cover: bool,
 
-    /// What runs when modules are loaded again counts as covered
+    /// Count code that runs when modules are reloaded as covered
     #[arg(long, short = 'r')]
     cover_reload: bool,
 
-    /// What runs when slots are initialised counts as covered
+    /// Count code that runs when slots are initialised as covered
     #[arg(long, short = 'i')]
     cover_init: bool,
 
@@ -45,7 +45,7 @@ pub(super) struct Compiler {
     #[arg(long, short)]
     enumerate_enabled: bool,
 
-    /// Go back to a state by running the test that led there
+    /// Backtrack to a state by replaying the test that led there
     #[arg(long, short = 'R')]
     default_replay: bool,
 
@@ -65,7 +65,7 @@ pub(super) struct Compiler {
     #[arg(long, short = 'a')]
     ignore_angles: bool,
 
-    /// Show numbers
+    /// Show statistics
     #[arg(long, short)]
     stats: bool,
 
@@ -73,7 +73,7 @@ pub(super) struct Compiler {
     #[arg(long, short)]
     pylib: bool,
 
-    /// Do not load modules again for each test
+    /// Do not reload modules for each test
     #[arg(long)]
     no_reload: bool,
 

@@ -11,7 +11,7 @@ use testwright_python::{Arc, Collector};
 use testwright_report::{CoverageReport, html, table};
 
 use crate::console::Console;
-use crate::coverage::{now, report_of};
+use crate::coverage::{now, report_targets};
 use crate::files::UserPath;
 
 /// The code that was covered so far.
@@ -60,7 +60,7 @@ impl CoveredCode {
             }
             new.branches.push(target);
             let (file, arc) = collector.file_and_arc(target);
-            for line in ends(arc) {
+            for line in end_lines(arc) {
                 if self.statements.insert((file, line)) {
                     new.statements.push((file, line));
                 }
@@ -81,7 +81,7 @@ impl CoveredCode {
 
     /// Makes a report.
     fn report(&self, collector: &Collector<'_>) -> CoverageReport {
-        report_of(collector, self.branches.iter().collect())
+        report_targets(collector, self.branches.iter().collect())
     }
 
     /// Writes a table, and returns the percentage of covered statements and branches.
@@ -142,19 +142,19 @@ impl CoveredCode {
 }
 
 /// Returns the lines at the ends of an arc.
-fn ends(arc: Arc) -> impl Iterator<Item = i32> {
+fn end_lines(arc: Arc) -> impl Iterator<Item = i32> {
     [arc.0, arc.1].into_iter().filter(|line| *line > 0)
 }
 
 /// Returns the lines at the ends of branches.
-pub(super) fn statements_of(
+pub(super) fn statement_lines(
     collector: &Collector<'_>,
     targets: impl IntoIterator<Item = TargetId>,
 ) -> BTreeSet<SourceLine> {
     let mut lines = BTreeSet::new();
     for target in targets {
         let (file, arc) = collector.file_and_arc(target);
-        lines.extend(ends(arc).map(|line| (file, line)));
+        lines.extend(end_lines(arc).map(|line| (file, line)));
     }
     lines
 }

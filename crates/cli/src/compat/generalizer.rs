@@ -18,7 +18,7 @@ use crate::compiled::CompiledModule;
 use crate::console::Console;
 use crate::coverage::FirstStepWatcher;
 
-/// Show what else could stand in a failing test
+/// Show which other values make a failing test fail too
 #[derive(clap::Parser)]
 #[command(name = "tstl_generalize", rename_all = "camelCase")]
 pub(super) struct GeneralizerTool {
@@ -34,11 +34,11 @@ pub(super) struct GeneralizerTool {
     #[arg(long)]
     no_check: bool,
 
-    /// The test must go on failing in the same way
+    /// The test must still fail in the same way
     #[arg(long)]
     match_exception: bool,
 
-    /// Preserve what the test covers instead of its failing
+    /// Preserve the coverage of the test instead of its failure
     #[arg(long)]
     coverage: bool,
 
@@ -50,7 +50,7 @@ pub(super) struct GeneralizerTool {
     #[arg(long)]
     uncaught: bool,
 
-    /// How much to say
+    /// Amount of output
     #[arg(long, value_name = "WORD")]
     verbose: Option<String>,
 
@@ -58,11 +58,11 @@ pub(super) struct GeneralizerTool {
     #[arg(long)]
     sandbox: bool,
 
-    /// Say less about that
+    /// Show less output of these processes
     #[arg(long)]
     quiet_sandbox: bool,
 
-    /// How long a process may take
+    /// Time limit of each process
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     timeout: Option<Duration>,
 }
@@ -73,7 +73,7 @@ impl Tool for GeneralizerTool {
             "uncaught",
             "a test that covers enough may fail or not, as the original does",
         ),
-        ("verbose", "what is generalized is shown, and nothing else"),
+        ("verbose", "what is found is shown, and nothing else"),
         ("quiet_sandbox", "processes of their own are always quiet"),
     ];
 
@@ -137,7 +137,7 @@ impl GeneralizerTool {
             };
         }
         if !self.match_exception {
-            return Ok(goals::fail(None));
+            return Ok(goals::failure_goal(None));
         }
         console.out("RUNNING TO OBTAIN FAILURE FOR EXCEPTION MATCHING...");
         let trace = replay(system, test, &ReplayOptions { check }, &mut ())?;
@@ -146,7 +146,7 @@ impl GeneralizerTool {
             return Err(Error::new(message).into());
         };
         tstl_text::print_error(console, &system.exception_tuple(&failure.message), failure);
-        Ok(goals::fail(Some(failure)))
+        Ok(goals::failure_goal(Some(failure)))
     }
 }
 

@@ -17,8 +17,8 @@ use crate::files::UserPath;
 use crate::subprocess::{self, ProcessEnd};
 
 /// Returns the goal to fail like a given failure, or in any way.
-pub(super) fn fail<S: System + ?Sized>(like: Option<&Failure>) -> Box<dyn ShrinkGoal<S>> {
-    match like {
+pub(super) fn failure_goal<S: System + ?Sized>(expected: Option<&Failure>) -> Box<dyn ShrinkGoal<S>> {
+    match expected {
         Some(failure) => Box::new(SameFailure(failure.clone())),
         None => Box::new(AnyFailure),
     }
@@ -27,7 +27,7 @@ pub(super) fn fail<S: System + ?Sized>(like: Option<&Failure>) -> Box<dyn Shrink
 /// The goal that a test behaves differently when it is run again.
 pub(super) struct NondeterminismGoal {
     /// Compare the enabled actions after each step, too, not only the states at the end.
-    pub(super) each_step: bool,
+    pub(super) compares_each_step: bool,
     /// The number of repetitions.
     pub(super) tries: usize,
     /// The delays before the first run, and before each repetition.
@@ -44,7 +44,7 @@ impl NondeterminismGoal {
         test: &Test,
     ) -> Result<bool, Error> {
         let options = ReplayOptions { check: self.check };
-        if self.each_step {
+        if self.compares_each_step {
             let mut proceed = || !testwright_python::is_interrupted();
             let difference = check_determinism(system, test, self.tries, &options, &mut proceed)?;
             if difference.is_some() {
@@ -86,7 +86,7 @@ impl<S: Fingerprint + ?Sized> ShrinkGoal<S> for NondeterminismGoal {
 /// The goal that a test fails with a given probability.
 pub(super) struct FailureRateGoal {
     /// The failure to look for; `None` for any.
-    pub(super) like: Option<Failure>,
+    pub(super) expected: Option<Failure>,
     /// The minimum fraction of runs that fail.
     pub(super) probability: f64,
     /// The number of runs for one estimate.
@@ -109,7 +109,7 @@ impl<S: System + ?Sized> ShrinkGoal<S> for FailureRateGoal {
             for _ in 0..self.samples {
                 let trace = replay(system, test, &options, &mut ())?;
                 let is_match = |failure: &Failure| {
-                    let like = self.like.as_ref();
+                    let like = self.expected.as_ref();
                     like.is_none_or(|like| failure.is_same_as(like))
                 };
                 failed += usize::from(trace.failure().is_some_and(is_match));

@@ -17,11 +17,11 @@ use crate::files::{Destination, TextFile};
 #[derive(clap::Parser)]
 #[command(name = "tstl_markov", rename_all = "camelCase")]
 pub(super) struct MarkovTool {
-    /// Where to write the model
+    /// File to write the model to
     #[arg(value_name = "OUT")]
     output: PathBuf,
 
-    /// How many steps an action depends on
+    /// Number of preceding steps that an action depends on
     #[arg(value_name = "N")]
     order: u16,
 
@@ -95,7 +95,7 @@ fn test_of_classes(system: &PythonSystem<'_>, file: &TextFile) -> Result<Test, E
         };
         actions.push(catalog.first(*template));
     }
-    Ok(Test::of(actions))
+    Ok(Test::from_actions(actions))
 }
 
 /// Prints the model as TSTL does: the preceding classes, then the next class and its frequency.

@@ -46,7 +46,7 @@ struct ExplorationArguments {
     #[command(flatten)]
     actions: ActionFilterArguments,
 
-    /// How many transitions to record
+    /// Maximum number of transitions to record
     #[arg(
         short,
         long = "maxTransitions",
@@ -56,14 +56,14 @@ struct ExplorationArguments {
     )]
     max_transitions: usize,
 
-    /// The module to write, and all that is made of it, without its ending [default: the first module's name and FSM]
+    /// Base name of the module and the pictures to write, without ending [default: the first module's name and FSM]
     #[arg(short, long, value_name = "NAME")]
     output: Option<String>,
 }
 
 impl ExplorationArguments {
     /// Returns the name of the output files, without their endings.
-    fn base(&self) -> String {
+    fn base_name(&self) -> String {
         let usual = || format!("{}FSM", first_name(&self.models));
         self.output.clone().unwrap_or_else(usual)
     }
@@ -88,7 +88,7 @@ impl ExplorationArguments {
         invocation: &Invocation,
         work: impl FnOnce(&mut Console<'_>, &Models<'_>, &ProductGraph) -> Result<(), CommandError>,
     ) -> Result<ToolOutcome, CommandError> {
-        let base = self.base();
+        let base = self.base_name();
         let read: Vec<&str> = self.models.iter().map(String::as_str).collect();
         let path = output_path(&base, &read)?;
         let limits = GraphLimits {

@@ -29,11 +29,11 @@ pub(super) struct RandomTester {
     #[arg(long, short, value_name = "N", allow_negative_numbers = true)]
     seed: Option<i64>,
 
-    /// How long to search, in seconds
+    /// Time to search, in seconds
     #[arg(long, short, value_name = "SECONDS", default_value = "3600", value_parser = seconds)]
     timeout: Duration,
 
-    /// How many tests to make; -1 for any number
+    /// Maximum number of tests; -1 for no limit
     #[arg(
         long,
         short,
@@ -43,19 +43,19 @@ pub(super) struct RandomTester {
     )]
     max_tests: i64,
 
-    /// How many steps a test may have
+    /// Maximum number of steps in a test
     #[arg(long, short, value_name = "N", default_value = "100")]
     depth: u32,
 
-    /// Where to save a failing test [default: failure.PID.test]
+    /// File to save a failing test to [default: failure.PID.test]
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 
-    /// Go on after failures
+    /// Continue after failures
     #[arg(long, short = 'M')]
     multiple: bool,
 
-    /// Tell what is covered for the first time
+    /// Print code that is covered for the first time
     #[arg(long, short)]
     running: bool,
 
@@ -67,7 +67,7 @@ pub(super) struct RandomTester {
     #[arg(long, short)]
     no_cover: bool,
 
-    /// Say more
+    /// Print more
     #[arg(long, short)]
     verbose: bool,
 
@@ -83,7 +83,7 @@ pub(super) struct RandomTester {
     #[arg(long)]
     normalize: bool,
 
-    /// Show what else could stand in failing tests
+    /// Show which other values make failing tests fail too
     #[arg(long)]
     generalize: bool,
 
@@ -99,23 +99,23 @@ pub(super) struct RandomTester {
     #[arg(long = "biasLOC", value_name = "FILE")]
     bias_loc: Option<PathBuf>,
 
-    /// With which probability to go on from a test that covered something new
+    /// Probability of continuing from a test that covered something new
     #[arg(long, short = 'x', value_name = "P", value_parser = parse_probability)]
     exploit: Option<f64>,
 
-    /// Make such tests shorter first
+    /// Shorten tests that covered something new before continuing from them
     #[arg(long)]
     reduce_pool: bool,
 
-    /// With which probability to change such a test
+    /// Probability of mutating a test to continue from
     #[arg(long = "Pmutate", value_name = "P", default_value = "0.0", value_parser = parse_probability)]
     p_mutate: f64,
 
-    /// With which probability to cross it with another when it is changed
+    /// Probability of crossing a mutated test with another
     #[arg(long = "Pcrossover", value_name = "P", default_value = "0.2", value_parser = parse_probability)]
     p_crossover: f64,
 
-    /// Tell how often each line of the harness was taken, and how long that took
+    /// Print how often each line of the harness was taken, and the time it took
     #[arg(long)]
     profile: bool,
 
@@ -123,15 +123,15 @@ pub(super) struct RandomTester {
     #[arg(long)]
     profile_probs: bool,
 
-    /// Go on from tests that reached a new state, too
+    /// Also continue from tests that reached a new state
     #[arg(long)]
     track_states: bool,
 
-    /// Stop when several sessions cover the same
+    /// Stop when several sessions cover the same code
     #[arg(long)]
     stop_saturated: bool,
 
-    /// How many sessions
+    /// Number of sessions to compare for --stopSaturated
     #[arg(long, value_name = "N", default_value = "4")]
     sessions: usize,
 
@@ -159,43 +159,43 @@ pub(super) struct RandomTester {
     #[arg(long)]
     uncaught: bool,
 
-    /// Run each test again, and stop if it does something else
+    /// Rerun each test, and stop if it behaves differently
     #[arg(long)]
     check_determinism: bool,
 
-    /// How often to run it again
+    /// Number of times to rerun a test for --checkDeterminism
     #[arg(long, value_name = "N", default_value = "1")]
     determinism_tries: usize,
 
-    /// How long to wait before
+    /// Time to wait before each rerun
     #[arg(long, value_name = "SECONDS", default_value = "0", value_parser = seconds)]
     determinism_delay: Duration,
 
-    /// Run each test in other processes, and stop if it shows other values
+    /// Rerun each test in other processes, and stop if its values differ
     #[arg(long)]
     check_process_determinism: bool,
 
-    /// Nothing
+    /// Accepted for scripts; has no effect
     #[arg(long, value_name = "N", default_value = "1")]
     process_det_tries: usize,
 
-    /// Nothing
+    /// Accepted for scripts; has no effect
     #[arg(long, value_name = "SECONDS", default_value = "0")]
     process_det_delay: f64,
 
-    /// What quick tests are called
+    /// Prefix of the names of quick tests
     #[arg(long, value_name = "PREFIX", default_value = "quick")]
     quick_prefix: String,
 
-    /// Begin with the quick tests that are there
+    /// Begin with the existing quick tests
     #[arg(long)]
     read_quick: bool,
 
-    /// Tell which code failing tests run, and passing ones do not
+    /// Print code that failing tests run and passing tests do not
     #[arg(long)]
     localize: bool,
 
-    /// How much of it to tell
+    /// Number of locations that --localize prints
     #[arg(long, value_name = "N", default_value = "20")]
     localize_top: usize,
 
@@ -211,11 +211,11 @@ pub(super) struct RandomTester {
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     failed_logging: Option<i64>,
 
-    /// Tell after each test how it goes
+    /// Print progress after each test
     #[arg(long)]
     progress: bool,
 
-    /// Tell every so many seconds how it goes; -1 for never
+    /// Seconds between reports of progress; -1 for none
     #[arg(
         long,
         value_name = "SECONDS",
@@ -240,7 +240,7 @@ pub(super) struct RandomTester {
     #[arg(long)]
     no_enumerate_enabled: bool,
 
-    /// Whether values were used is a part of a state
+    /// Include in a state whether its values were used
     #[arg(long)]
     track_used: bool,
 
@@ -252,15 +252,15 @@ pub(super) struct RandomTester {
     #[arg(long)]
     no_prune_guards: bool,
 
-    /// How likely each line of the harness is to be in a test
+    /// Probability of each line of the harness to be in a test
     #[arg(long, value_name = "P", default_value = "0.5", value_parser = parse_probability)]
     swarm_p: f64,
 
-    /// Tell which lines of the harness lead to what is covered
+    /// Print which lines of the harness lead to which coverage
     #[arg(long)]
     compute_feature_stats: bool,
 
-    /// Write which lines of the harness were in each test, and what it covered
+    /// Write the lines of the harness in each test, and its coverage
     #[arg(long, value_name = "FILE")]
     save_swarm_coverage: Option<PathBuf>,
 
@@ -268,7 +268,7 @@ pub(super) struct RandomTester {
     #[arg(long, value_name = "P", value_parser = parse_probability)]
     high_low_swarm: Option<f64>,
 
-    /// How likely each line of the harness is to be in a test, by a file
+    /// File with the probability of each line of the harness to be in a test
     #[arg(long, value_name = "FILE")]
     swarm_probs: Option<PathBuf>,
 
@@ -276,11 +276,11 @@ pub(super) struct RandomTester {
     #[arg(long, value_name = "TEST")]
     swarm_from_test: Option<PathBuf>,
 
-    /// How often to choose other lines of the harness within a test
+    /// Number of times to choose other lines of the harness within a test
     #[arg(long, value_name = "N")]
     swarm_switch: Option<usize>,
 
-    /// After how many steps to choose other lines of the harness
+    /// Number of steps after which to choose other lines of the harness
     #[arg(long, value_name = "N")]
     swarm_length: Option<usize>,
 
@@ -304,7 +304,7 @@ pub(super) struct RandomTester {
     #[arg(long, value_name = "FILE")]
     markov: Option<PathBuf>,
 
-    /// With which probability to choose by the model
+    /// Probability of choosing by the model
     #[arg(long = "markovP", value_name = "P", default_value = "1.0", value_parser = parse_probability)]
     markov_p: f64,
 
@@ -312,11 +312,11 @@ pub(super) struct RandomTester {
     #[arg(long, value_name = "GLOB")]
     sequences_from_tests: Option<String>,
 
-    /// With which probability a step is of such a piece
+    /// Probability of taking a step from such a piece
     #[arg(long = "sequenceP", value_name = "P", default_value = "1.0", value_parser = parse_probability)]
     sequence_p: f64,
 
-    /// How long pieces are
+    /// Number of steps in a piece
     #[arg(long, value_name = "N", default_value = "3")]
     sequence_size: usize,
 
@@ -328,47 +328,47 @@ pub(super) struct RandomTester {
     #[arg(long, value_name = "PREFIX")]
     save_pool: Option<String>,
 
-    /// Begin with tests that were saved so
+    /// Begin with tests that --savePool saved
     #[arg(long, value_name = "PREFIX")]
     read_pool: Option<String>,
 
-    /// After how many seconds to go on from other tests
+    /// Seconds after which to continue from other tests
     #[arg(long, value_name = "SECONDS", default_value = "0.0", value_parser = seconds)]
     start_exploit: Duration,
 
-    /// After how many tests without new coverage to go on from other tests
+    /// Number of tests without new coverage after which to continue from other tests
     #[arg(long, value_name = "N", default_value = "0")]
     start_exploit_stall: u64,
 
-    /// Say more about going on from other tests
+    /// Print more about continuing from other tests
     #[arg(long)]
     verbose_exploit: bool,
 
-    /// Go on from tests that cover what is covered by at most so many times the mean number of tests
+    /// Continue from tests that cover rare code: covered by at most RATIO times the mean number of tests
     #[arg(long, value_name = "RATIO", default_value = "0.5")]
     exploit_ceiling: f64,
 
-    /// Go on from tests with the highest `hint:` values, too
+    /// Also continue from tests with the highest `hint:` values
     #[arg(long)]
     use_hints: bool,
 
-    /// Do not go on from tests because they covered something new
+    /// Do not continue from tests because they covered something new
     #[arg(long)]
     no_coverage_exploit: bool,
 
-    /// From how many tests with the highest values
+    /// Number of tests with the highest `hint:` values to continue from
     #[arg(long, value_name = "N", default_value = "1")]
     exploit_best_hint: usize,
 
-    /// Show all that is covered at the end
+    /// Show all covered code at the end
     #[arg(long)]
     internal: bool,
 
-    /// Write how many tests cover what
+    /// Write the number of tests that cover each branch and statement
     #[arg(long, value_name = "FILE")]
     full_coverage: Option<PathBuf>,
 
-    /// Where to write what is covered
+    /// File to write the coverage to
     #[arg(long, value_name = "FILE", default_value = "coverage.out")]
     cover_file: PathBuf,
 
@@ -376,27 +376,27 @@ pub(super) struct RandomTester {
     #[arg(long)]
     no_exception_match: bool,
 
-    /// Tell after each test how many actions are taken in a second
+    /// Print the number of actions per second after each test
     #[arg(long)]
     throughput: bool,
 
-    /// Stop when so many branches are covered
+    /// Stop when N branches are covered
     #[arg(long, value_name = "N")]
     stop_when_branches: Option<usize>,
 
-    /// Stop when so many statements are covered
+    /// Stop when N statements are covered
     #[arg(long, value_name = "N")]
     stop_when_statements: Option<usize>,
 
-    /// Stop when so many tests covered nothing new
+    /// Stop after N tests that covered nothing new
     #[arg(long, value_name = "N")]
     stop_when_no_coverage: Option<u64>,
 
-    /// End a test when so many steps covered nothing new
+    /// End a test after N steps that covered nothing new
     #[arg(long, value_name = "N")]
     stop_test_when_no_coverage: Option<u64>,
 
-    /// End a test when it takes fewer actions in a second
+    /// End a test when it takes fewer than RATE actions per second
     #[arg(long, value_name = "RATE")]
     stop_test_when_throughput_below: Option<f64>,
 
@@ -412,11 +412,11 @@ pub(super) struct RandomTester {
     #[arg(long, value_name = "FILE")]
     track_max_coverage: Option<PathBuf>,
 
-    /// It must cover this branch
+    /// The test that covers the most must cover this branch
     #[arg(long, value_name = "BRANCH")]
     max_must_hit_branch: Option<String>,
 
-    /// It must cover this statement
+    /// The test that covers the most must cover this statement
     #[arg(long, value_name = "STATEMENT")]
     max_must_hit_statement: Option<String>,
 
@@ -440,35 +440,35 @@ pub(super) struct RandomTester {
     #[arg(long)]
     compare_fails: bool,
 
-    /// A swarm need not have what its lines need
+    /// Allow swarms without the lines that make the values they need
     #[arg(long)]
     no_swarm_dependencies: bool,
 
-    /// A swarm need not have who uses what its lines make
+    /// Allow swarms without lines that use the values they make
     #[arg(long)]
     no_swarm_force_parent: bool,
 
-    /// How far to look for tests that are alike
+    /// Depth of the search for similar tests
     #[arg(long, value_name = "N")]
     gen_depth: Option<usize>,
 
-    /// With which probability to take an action again
+    /// Probability of repeating an action
     #[arg(long, value_name = "P", value_parser = parse_probability)]
     stutter: Option<f64>,
 
-    /// Take an action again if it covered something new
+    /// Repeat an action if it covered something new
     #[arg(long)]
     greedy_stutter: bool,
 
-    /// Tell what failing tests cannot do without
+    /// Print the steps that failing tests need
     #[arg(long)]
     essentials: bool,
 
-    /// Make tests shorter for each branch, and tell what is in them
+    /// Shorten tests for each branch, and print their contents
     #[arg(long)]
     quick_analysis: bool,
 
-    /// Make tests shorter for each value, and tell what is in them
+    /// Shorten tests for each value, and print their contents
     #[arg(long)]
     unique_values_analysis: bool,
 
@@ -476,7 +476,7 @@ pub(super) struct RandomTester {
     #[arg(long)]
     fast_quick_analysis: bool,
 
-    /// How much to try in making failing tests simpler
+    /// Thoroughness of making failing tests simpler
     #[arg(long, value_name = "WORD", default_value = "FAST")]
     speed: String,
 

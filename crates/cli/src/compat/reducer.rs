@@ -29,7 +29,7 @@ pub(super) struct ReducerTool {
     #[arg(value_name = "IN")]
     infile: PathBuf,
 
-    /// Where to write the reduced test
+    /// File to write the reduced test to
     #[arg(value_name = "OUT")]
     outfile: PathBuf,
 
@@ -49,35 +49,35 @@ pub(super) struct ReducerTool {
     #[arg(long)]
     no_alpha: bool,
 
-    /// The test must go on failing in the same way
+    /// The test must still fail in the same way
     #[arg(long)]
     match_exception: bool,
 
-    /// Preserve what the test covers instead of its failing
+    /// Preserve the coverage of the test instead of its failure
     #[arg(long)]
     coverage: bool,
 
-    /// Preserve what the test covers, and cover more
+    /// Preserve the coverage of the test, and allow more
     #[arg(long)]
     cover_more: bool,
 
-    /// Preserve that the test leads to another state when it is run again
+    /// Preserve that a rerun of the test leads to another state
     #[arg(long)]
     check_determinism: bool,
 
-    /// Preserve that a step does something else when the test is run again
+    /// Preserve that a step behaves differently in a rerun
     #[arg(long)]
     check_step_determinism: bool,
 
-    /// Wait before a test is run again
+    /// Time to wait before a test is rerun
     #[arg(long, value_name = "SECONDS", default_value = "1.0", value_parser = seconds)]
     determinism_delay: Duration,
 
-    /// Wait before a test is run for the first time
+    /// Time to wait before a test is run for the first time
     #[arg(long = "determinismDelay0", value_name = "SECONDS", value_parser = seconds)]
     determinism_delay0: Option<Duration>,
 
-    /// How often to run a test again
+    /// Number of times to rerun a test
     #[arg(long, value_name = "N", default_value = "1")]
     determinism_tries: usize,
 
@@ -93,11 +93,11 @@ pub(super) struct ReducerTool {
     #[arg(long, value_name = "P", value_parser = parse_probability)]
     probability: Option<f64>,
 
-    /// How often to run a test to see with which probability it fails
+    /// Number of runs to estimate the probability of failure
     #[arg(long, value_name = "N", default_value = "10")]
     samples: usize,
 
-    /// How many times to look at the probability
+    /// Number of times to estimate the probability
     #[arg(long, value_name = "N", default_value = "1")]
     replications: usize,
 
@@ -121,7 +121,7 @@ pub(super) struct ReducerTool {
     #[arg(long)]
     ddmin: bool,
 
-    /// Make several tests that together cover what the test covers
+    /// Split the test into several that together have its coverage
     #[arg(long)]
     decompose: bool,
 
@@ -129,11 +129,11 @@ pub(super) struct ReducerTool {
     #[arg(long, short = 'M')]
     multiple: bool,
 
-    /// How often to look for more reductions
+    /// Number of times to look for more reductions
     #[arg(long, value_name = "N", default_value = "1")]
     recursive: usize,
 
-    /// How many combinations of steps to leave out
+    /// Maximum number of combinations of steps to leave out
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
 
@@ -141,15 +141,15 @@ pub(super) struct ReducerTool {
     #[arg(long)]
     random: bool,
 
-    /// The seed for that
+    /// Seed of the random order
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     seed: Option<i64>,
 
-    /// How much to say: `True`, `VERY`, `SHOW`
+    /// Amount of output: `True`, `VERY`, `SHOW`
     #[arg(long, value_name = "WORD")]
     verbose: Option<String>,
 
-    /// How much to try in making steps simpler: `FAST`, `SLOW`, `MEDIUM`, `ONEREDUCE`, `VERYFAST`
+    /// Thoroughness of making steps simpler: `FAST`, `SLOW`, `MEDIUM`, `ONEREDUCE`, `VERYFAST`
     #[arg(long, value_name = "WORD", default_value = "FAST")]
     speed: String,
 
@@ -157,11 +157,11 @@ pub(super) struct ReducerTool {
     #[arg(long)]
     sandbox: bool,
 
-    /// Say less about that
+    /// Show less output of these processes
     #[arg(long)]
     quiet_sandbox: bool,
 
-    /// How long a process may take
+    /// Time limit of each process
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     timeout: Option<Duration>,
 
@@ -329,7 +329,7 @@ impl ReducerTool {
             let mut quick = QuickReducer {
                 options: self.options(),
                 budget: u64::MAX,
-                loaded: Coverage::default(),
+                touched_by_loading: Coverage::default(),
                 proceed: &mut proceed,
             };
             let found = quick.decompose(system, test)?;
@@ -339,7 +339,7 @@ impl ReducerTool {
         let found = if self.multiple {
             let options = SeveralOptions {
                 rounds: self.recursive,
-                limit: self.limit.unwrap_or(SeveralOptions::default().limit),
+                max_combinations: self.limit.unwrap_or(SeveralOptions::default().max_combinations),
                 ..SeveralOptions::default()
             };
             shrinker.reduce_several(test, &options)?

@@ -17,7 +17,7 @@ use crate::console::Console;
 use crate::coverage::FirstStepWatcher;
 use crate::files::UserPath;
 
-/// Run saved tests again, and tell which of them add no coverage
+/// Rerun saved tests, and print which of them add no coverage
 #[derive(clap::Parser)]
 #[command(name = "tstl_regress", rename_all = "camelCase")]
 pub(super) struct Regression {
@@ -45,7 +45,7 @@ pub(super) struct Regression {
     #[arg(long)]
     verbose: bool,
 
-    /// Tell what each test is the first to cover
+    /// Print the code that each test is the first to cover
     #[arg(long)]
     running: bool,
 
@@ -280,16 +280,16 @@ impl<'py> ReplayWatcher<PythonSystem<'py>> for RegressionWatcher<'_, '_> {
         }
     }
 
-    fn before(&mut self, system: &mut PythonSystem<'py>, action: ActionId) {
+    fn before_step(&mut self, system: &mut PythonSystem<'py>, action: ActionId) {
         if let Some(watcher) = &mut self.first_step {
-            watcher.before(system, action);
+            watcher.before_step(system, action);
         }
         if let Some(step_printer) = &mut self.step_printer {
             step_printer.begin(self.console, system, action);
         }
     }
 
-    fn after(&mut self, system: &mut PythonSystem<'py>, event: &TraceEvent) {
+    fn after_step(&mut self, system: &mut PythonSystem<'py>, event: &TraceEvent) {
         if let Some(step_printer) = &mut self.step_printer {
             step_printer.end(self.console, system, event);
         }

@@ -55,7 +55,7 @@ pub(super) struct Replayer {
     #[arg(long)]
     coverage: bool,
 
-    /// Show all that is covered
+    /// Show all covered code
     #[arg(long)]
     internal: bool,
 
@@ -153,12 +153,12 @@ impl Replayer {
         }
         system.flush();
         if let Some(failure) = trace.failure() {
-            let what = if tstl_text::is_check_failure(failure) {
+            let title = if tstl_text::is_check_failure(failure) {
                 "FAILED PROPERTY"
             } else {
                 "FAILED STEP"
             };
-            console.out(what);
+            console.out(title);
             console.out(system.exception_tuple(&failure.message));
             tstl_text::print_details(console, failure);
         } else {
@@ -234,7 +234,7 @@ impl<'py> ReplayWatcher<PythonSystem<'py>> for LoggingWatcher<'_, '_> {
         self.error.is_none() && !testwright_python::is_interrupted()
     }
 
-    fn before(&mut self, system: &mut PythonSystem<'py>, action: ActionId) {
+    fn before_step(&mut self, system: &mut PythonSystem<'py>, action: ActionId) {
         if self.index == 0 && system.coverage().is_some() {
             self.error = system.reset_touched().err();
         }
@@ -244,7 +244,7 @@ impl<'py> ReplayWatcher<PythonSystem<'py>> for LoggingWatcher<'_, '_> {
         }
     }
 
-    fn after(&mut self, system: &mut PythonSystem<'py>, event: &TraceEvent) {
+    fn after_step(&mut self, system: &mut PythonSystem<'py>, event: &TraceEvent) {
         match event {
             TraceEvent::Restarted => self.begin("<<RESTART>>"),
             TraceEvent::Skipped(action) => self.begin(&system.actions().text(*action)),

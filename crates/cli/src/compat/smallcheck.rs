@@ -28,11 +28,11 @@ use started_system::StartedSystem;
 #[derive(clap::Parser)]
 #[command(name = "tstl_smallcheck", rename_all = "camelCase")]
 pub(super) struct Smallcheck {
-    /// How many steps a test may have
+    /// Maximum number of steps in a test
     #[arg(long, value_name = "N", default_value = "5")]
     depth: usize,
 
-    /// How often to go on from tests that covered something new
+    /// Number of times to continue from tests that covered something new
     #[arg(long, value_name = "N", default_value = "0")]
     recursive: usize,
 
@@ -40,15 +40,15 @@ pub(super) struct Smallcheck {
     #[arg(long, short = 'n')]
     no_cover: bool,
 
-    /// What files are called [default: smallcheck.PID.test]
+    /// Name of the saved tests [default: smallcheck.PID.test]
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 
-    /// How much to say: `STEPS`, `BACKTRACK`, or any other word
+    /// Amount of output: `STEPS`, `BACKTRACK`, or any other word
     #[arg(long, short, value_name = "WORD")]
     verbose: Option<String>,
 
-    /// Go on after failures
+    /// Continue after failures
     #[arg(long, short = 'M')]
     multiple: bool,
 
@@ -64,7 +64,7 @@ pub(super) struct Smallcheck {
     #[arg(long)]
     visited: bool,
 
-    /// The same
+    /// Visit each state only once, as --visited
     #[arg(long)]
     visited_list: bool,
 
@@ -187,7 +187,7 @@ impl Smallcheck {
                 "FINISHED EXPLORATION TO DEPTH {depth} IN {time} SECONDS"
             ));
             for number in 1..=self.recursive {
-                if new.is_empty() || self.is_over(findings) {
+                if new.is_empty() || self.must_stop(findings) {
                     break;
                 }
                 console.out(format_args!("STARTING RECURSIVE EXPLORATION RUN #{number}"));
@@ -195,12 +195,12 @@ impl Smallcheck {
                     console.out("EXPLORING FROM COVERING TEST:");
                     tstl_text::print_test(console, system.actions(), &test);
                     new.extend(self.explore_from(console, system, &test, plan, findings)?);
-                    if self.is_over(findings) {
+                    if self.must_stop(findings) {
                         break;
                     }
                 }
             }
-            if self.is_over(findings) {
+            if self.must_stop(findings) {
                 break;
             }
         }
@@ -212,7 +212,7 @@ impl Smallcheck {
     }
 
     /// Returns true if the exploration must end.
-    fn is_over(&self, findings: &SmallcheckFindings) -> bool {
+    fn must_stop(&self, findings: &SmallcheckFindings) -> bool {
         testwright_python::is_interrupted() || (!findings.failing.is_empty() && !self.multiple)
     }
 
@@ -232,18 +232,18 @@ impl Smallcheck {
         };
         let mut watcher = CoverageWatcher {
             covered_code: &mut findings.covered_code,
-            came_from: FxHashMap::default(),
+            first_steps: FxHashMap::default(),
             covering: Vec::new(),
             covered: 0,
         };
-        let explored = Explorer::of(&mut started)
+        let explored = Explorer::new(&mut started)
             .with_snapshots()
             .with_fingerprints()
             .explore(plan, &mut watcher);
         let from_start = |steps: Vec<Step>| {
             let mut all = start.steps.clone();
             all.extend(steps);
-            Test::of_steps(all)
+            Test::from_steps(all)
         };
         let covering: Vec<Test> = watcher.covering.into_iter().map(from_start).collect();
         let explored = match explored {
@@ -336,7 +336,7 @@ fn with_backtracking(
     let by = match plan.backtracking {
         Some(by) => by,
         None => {
-            let mut explorer = Explorer::of(system).with_snapshots().with_fingerprints();
+            let mut explorer = Explorer::new(system).with_snapshots().with_fingerprints();
             explorer.probe()?.method
         }
     };
@@ -350,7 +350,7 @@ fn with_backtracking(
 struct CoverageWatcher<'l> {
     covered_code: &'l mut CoveredCode,
     /// The step by which each state was first reached.
-    came_from: FxHashMap<StateId, (StateId, ActionId)>,
+    first_steps: FxHashMap<StateId, (StateId, ActionId)>,
     covering: Vec<Vec<Step>>,
     /// The number of covered targets after the last step.
     covered: usize,
@@ -359,7 +359,7 @@ struct CoverageWatcher<'l> {
 impl CoverageWatcher<'_> {
     fn shortest_path_to(&self, mut state: StateId) -> Vec<Step> {
         let mut steps = Vec::new();
-        while let Some((before, action)) = self.came_from.get(&state) {
+        while let Some((before, action)) = self.first_steps.get(&state) {
             steps.push(Step::Act(*action));
             state = *before;
         }
@@ -373,10 +373,10 @@ impl<'py> ExploreWatcher<StartedSystem<'_, 'py>> for CoverageWatcher<'_> {
         !testwright_python::is_interrupted()
     }
 
-    fn took(&mut self, system: &mut StartedSystem<'_, 'py>, transition: &StateTransition) {
+    fn on_transition(&mut self, system: &mut StartedSystem<'_, 'py>, transition: &StateTransition) {
         if let Some(to) = transition.to.filter(|to| to.0 != 0) {
             let origin = (transition.from, transition.action);
-            self.came_from.entry(to).or_insert(origin);
+            self.first_steps.entry(to).or_insert(origin);
         }
         let Some(collector) = system.system.coverage() else {
             return;

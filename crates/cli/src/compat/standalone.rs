@@ -18,7 +18,7 @@ pub(super) struct Standalone {
     #[arg(value_name = "TEST")]
     test: PathBuf,
 
-    /// Where to write the program
+    /// File to write the program to
     #[arg(value_name = "OUT.py")]
     output: PathBuf,
 

@@ -130,7 +130,7 @@ fn from_bytes(catalog: &Catalog, bytes: &[u8]) -> Test {
     });
     match catalog.len() {
         0 => Test::default(),
-        count => Test::of(numbers.map(|number| ActionId(number % count))),
+        count => Test::from_actions(numbers.map(|number| ActionId(number % count))),
     }
 }
 

@@ -13,7 +13,7 @@ use crate::CommandError;
 use crate::compiled::CompiledModule;
 use crate::console::Console;
 
-/// Put failing tests together that show the same bug
+/// Group failing tests that show the same bug
 #[derive(clap::Parser)]
 #[command(name = "tstl_triage", rename_all = "camelCase")]
 pub(super) struct Triage {
@@ -29,7 +29,7 @@ pub(super) struct Triage {
     #[arg(long)]
     show_tests: bool,
 
-    /// What stands in quotes does not matter
+    /// Ignore quoted text when failures are compared
     #[arg(long)]
     abstract_strings: bool,
 
@@ -136,7 +136,7 @@ impl Triage {
             }
             let tuple = system.exception_tuple(&failure.message);
             triaged.names.push((name, tuple));
-            triaged.cases.push((trace.executed(), failure.clone()));
+            triaged.cases.push((trace.executed_test(), failure.clone()));
         }
         Ok(triaged)
     }

@@ -126,7 +126,7 @@ fn violation(failure: &Failure) -> FailureCause {
 mod tests {
     use super::*;
 
-    fn of(kind: FailureKind, message: &str) -> FailureCause {
+    fn from_failure(kind: FailureKind, message: &str) -> FailureCause {
         violation(&Failure {
             kind,
             message: message.to_owned(),
@@ -140,34 +140,34 @@ mod tests {
         let check = |text: &str| FailureCause::Check(text.to_owned());
         let error = |name: &str| FailureCause::Error(Some(name.to_owned()));
         assert_eq!(
-            of(FailureKind::Property, "`a == b` is false"),
+            from_failure(FailureKind::Property, "`a == b` is false"),
             check("a == b")
         );
         assert_eq!(
-            of(FailureKind::Property, "`a == b` raised KeyError: 3"),
+            from_failure(FailureKind::Property, "`a == b` raised KeyError: 3"),
             error("KeyError")
         );
         assert_eq!(
-            of(
+            from_failure(
                 FailureKind::PostCondition,
                 "after `f(x)`, `x > 1` is false: why"
             ),
             check("x > 1")
         );
         assert_eq!(
-            of(FailureKind::UncaughtException, "shop.NoSuchThing: 3"),
+            from_failure(FailureKind::UncaughtException, "shop.NoSuchThing: 3"),
             error("NoSuchThing")
         );
         assert_eq!(
-            of(FailureKind::UncaughtException, "AssertionError in `f(x)`"),
+            from_failure(FailureKind::UncaughtException, "AssertionError in `f(x)`"),
             error("AssertionError")
         );
         assert_eq!(
-            of(FailureKind::ReferenceMismatch, "`f(x)` gave 1"),
+            from_failure(FailureKind::ReferenceMismatch, "`f(x)` gave 1"),
             FailureCause::Reference
         );
         assert_eq!(
-            of(FailureKind::Hang, "`f(x)` takes too long"),
+            from_failure(FailureKind::Hang, "`f(x)` takes too long"),
             FailureCause::Error(None)
         );
     }

@@ -17,7 +17,7 @@ pub(crate) fn is_log(name: &str) -> bool {
 }
 
 /// Composes the runs of a log with models, as a scenario.
-pub(super) fn compose(
+pub(super) fn add_as_scenario(
     console: &mut Console<'_>,
     models: &mut Models<'_>,
     file: &TextFile,
@@ -26,7 +26,7 @@ pub(super) fn compose(
     for entry in read(console, file)? {
         match (entry.step, runs.last_mut()) {
             (Some(step), Some(run)) => {
-                let happened = step.happened(models);
+                let happened = step.to_action(models);
                 run.push(happened.map_err(|error| super::model_error(console, &error))?);
             }
             _ => runs.push(Vec::new()),
@@ -43,7 +43,7 @@ pub(super) fn compose(
 
 impl LoggedStep {
     /// Converts the step to the values of models.
-    pub(crate) fn happened(&self, models: &mut Models<'_>) -> Result<LoggedAction, ModelError> {
+    pub(crate) fn to_action(&self, models: &mut Models<'_>) -> Result<LoggedAction, ModelError> {
         let (name, arguments, result) =
             models.parse_json_step(&self.action, &self.arguments, self.result.as_deref())?;
         Ok(LoggedAction {

@@ -48,7 +48,7 @@ pub(crate) enum StepNotes<'s> {
 /// Models that are run step by step, as one system.
 pub(crate) struct ModelSystem<'s, 'w, 'm> {
     /// The composed models.
-    walk: ProductSystem<'w, 'm>,
+    product: ProductSystem<'w, 'm>,
     /// The redirection of the models' output.
     output_guard: &'s mut OutputGuard,
     /// The notes for the process that watches this one.
@@ -79,7 +79,7 @@ impl<'s, 'w, 'm> ModelSystem<'s, 'w, 'm> {
         Ok(ModelSystem {
             steppers: models.stepper_factory(),
             pending_stepper,
-            walk: ProductSystem::new(&mut models.product)?,
+            product: ProductSystem::new(&mut models.product)?,
             output_guard,
             notes,
             folder: std::env::current_dir().ok(),
@@ -90,15 +90,15 @@ impl<'s, 'w, 'm> ModelSystem<'s, 'w, 'm> {
 
     /// Returns the names of all actions, without their arguments.
     pub(crate) fn class_names(&self) -> Vec<String> {
-        let templates = self.walk.actions().templates().iter();
+        let templates = self.product.actions().templates().iter();
         templates.map(|template| template.class.clone()).collect()
     }
 
     /// Returns true if an invariant is false before any step.
     pub(crate) fn starts_invalid(&self) -> bool {
-        let product = self.walk.product();
+        let product = self.product.product();
         !self
-            .walk
+            .product
             .starts()
             .iter()
             .all(|state| product.is_safe(state))
@@ -107,11 +107,11 @@ impl<'s, 'w, 'm> ModelSystem<'s, 'w, 'm> {
 
 impl System for ModelSystem<'_, '_, '_> {
     fn actions(&self) -> &Catalog {
-        self.walk.actions()
+        self.product.actions()
     }
 
     fn action_by_name(&mut self, class: &str, rest: &str) -> Option<ActionId> {
-        self.walk.action_by_name(class, rest)
+        self.product.action_by_name(class, rest)
     }
 
     fn reset(&mut self) -> Result<(), Error> {
@@ -119,32 +119,32 @@ impl System for ModelSystem<'_, '_, '_> {
             // The steps before a reset have no influence on the next ones.
             note.write("");
         }
-        self.walk.reset()
+        self.product.reset()
     }
 
     fn is_enabled(&mut self, action: ActionId) -> bool {
-        self.walk.is_enabled(action)
+        self.product.is_enabled(action)
     }
 
     fn pick(&mut self, random: &mut Random) -> Option<ActionId> {
-        self.walk.pick(random)
+        self.product.pick(random)
     }
 
     fn pick_among(&mut self, templates: &TemplateSet, random: &mut Random) -> Option<ActionId> {
-        self.walk.pick_among(templates, random)
+        self.product.pick_among(templates, random)
     }
 
     fn step(&mut self, action: ActionId) -> Outcome {
         if let StepNotes::Test(note) = self.notes {
-            note.add(&format!("{}\n", self.walk.actions().text(action)));
+            note.add(&format!("{}\n", self.product.actions().text(action)));
         }
         if let Some(name_listener) = &mut self.name_listener
             && self.announced.insert(action)
-            && let Some(name) = SentName::of(action, self.walk.actions())
+            && let Some(name) = SentName::of(action, self.product.actions())
         {
             name_listener(name);
         }
-        let outcome = self.walk.step(action);
+        let outcome = self.product.step(action);
         if let StepNotes::Test(note) = self.notes {
             note.mark_own_work();
         }
@@ -152,29 +152,29 @@ impl System for ModelSystem<'_, '_, '_> {
     }
 
     fn check(&mut self) -> Outcome {
-        self.walk.check()
+        self.product.check()
     }
 
     fn enabled(&mut self) -> Vec<ActionId> {
-        self.walk.enabled()
+        self.product.enabled()
     }
 }
 
 impl Covered for ModelSystem<'_, '_, '_> {
     fn all_touched(&self) -> Coverage {
-        self.walk.all_touched()
+        self.product.all_touched()
     }
 
     fn take_new(&mut self) -> Vec<TargetId> {
-        self.walk.take_new()
+        self.product.take_new()
     }
 
     fn reset_touched(&mut self) -> Result<(), Error> {
-        self.walk.reset_touched()
+        self.product.reset_touched()
     }
 
     fn touched(&self) -> Coverage {
-        self.walk.touched()
+        self.product.touched()
     }
 }
 
@@ -184,7 +184,7 @@ impl Target for ModelSystem<'_, '_, '_> {
     }
 
     fn take_new_targets(&self) -> Vec<TargetId> {
-        self.walk.take_new_transitions()
+        self.product.take_new_transitions()
     }
 
     fn unit(&self) -> &'static str {
@@ -193,7 +193,7 @@ impl Target for ModelSystem<'_, '_, '_> {
 
     fn describe_targets(&self, targets: &[TargetId], _root: &Path) -> Vec<TargetDescription> {
         let names: Vec<&str> = self
-            .walk
+            .product
             .product()
             .models()
             .iter()
@@ -201,7 +201,7 @@ impl Target for ModelSystem<'_, '_, '_> {
             .collect();
         let file = names.join(" ");
         let each = targets.iter().map(|target| {
-            let transition = self.walk.transition(*target);
+            let transition = self.product.transition(*target);
             let (state, action) = transition
                 .map(|transition| (transition.state, transition.action))
                 .unwrap_or_default();
@@ -227,7 +227,7 @@ impl Target for ModelSystem<'_, '_, '_> {
         };
         match self.steppers.import(&name, Some(timeout)) {
             Ok(stepper) => {
-                self.walk.attach(Box::new(stepper));
+                self.product.attach(Box::new(stepper));
                 Ok(())
             }
             Err(ModelError::Unusable(error)) => Err(error),
@@ -248,25 +248,25 @@ impl Target for ModelSystem<'_, '_, '_> {
 
     fn reserve_actions(&mut self, test: &str) {
         for (class, rest) in mentioned_actions(test) {
-            self.walk.action_by_name(class, rest);
+            self.product.action_by_name(class, rest);
         }
     }
 
     fn is_resolved(&self, action: ActionId) -> bool {
-        self.walk.name_and_arguments(action).is_some()
+        self.product.name_and_arguments(action).is_some()
     }
 
     /// Encodes transitions: the files are the names of actions, and the two lines of an arc are the
     /// halves of the transition's number.
     fn reached_arcs(&self, targets: &[TargetId], known: usize) -> ReachedArcs {
-        let templates = self.walk.actions().templates();
+        let templates = self.product.actions().templates();
         let new = templates.get(known..).unwrap_or_default();
         let files = new
             .iter()
             .map(|one| (PathBuf::from(&one.class), Vec::new()));
         let keys = targets
             .iter()
-            .filter_map(|one| self.walk.transition_key(*one));
+            .filter_map(|one| self.product.transition_key(*one));
         let arcs = keys.map(|(template, key)| (template.0, (key >> 32) as i32, key as i32));
         ReachedArcs {
             files: files.collect(),
@@ -281,9 +281,9 @@ impl Target for ModelSystem<'_, '_, '_> {
     }
 
     fn take_observed(&mut self) -> Vec<String> {
-        let observed = self.walk.take_observed().into_iter();
+        let observed = self.product.take_observed().into_iter();
         observed
-            .map(|action| self.walk.actions().text(action))
+            .map(|action| self.product.actions().text(action))
             .collect()
     }
 
@@ -293,7 +293,7 @@ impl Target for ModelSystem<'_, '_, '_> {
 
     fn register_actions(&mut self, test: &TextFile) {
         let notes = self.notes;
-        self.walk
+        self.product
             .discover_actions(&test.text, &mut |step, text| match notes {
                 StepNotes::Off => {}
                 StepNotes::Lookup(note) => {
@@ -323,14 +323,14 @@ impl Target for ModelSystem<'_, '_, '_> {
 
     /// Returns the states of all models, whatever the action.
     fn slot_values(&self, _action: ActionId) -> Vec<SlotValue> {
-        let product = self.walk.product();
+        let product = self.product.product();
         let value = |name: &str, text: String| SlotValue {
             name: name.to_owned(),
             text,
             type_name: "state".to_owned(),
             opaque: false,
         };
-        match self.walk.states() {
+        match self.product.states() {
             [only] => {
                 let models = product.models().iter().zip(only);
                 models
@@ -345,7 +345,7 @@ impl Target for ModelSystem<'_, '_, '_> {
         }
     }
 
-    fn home(&self) -> Option<(PathBuf, PathBuf)> {
+    fn process_context(&self) -> Option<(PathBuf, PathBuf)> {
         let program = testwright_python::attach(testwright_python::executable)?;
         Some((program, self.folder.clone()?))
     }

@@ -136,7 +136,7 @@ fn run_remotely(
             ProcessLauncher::new(|| start(&starter, stop), WorkerTask::Serve),
             timeouts,
         ),
-        home: (python.unwrap_or_else(|| PathBuf::from("python3")), folder),
+        process_context: (python.unwrap_or_else(|| PathBuf::from("python3")), folder),
     };
     let status = work(console, &mut target);
     for handler in handlers.into_iter().flatten() {

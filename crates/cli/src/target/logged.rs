@@ -118,7 +118,7 @@ impl<S: Target> Target for LoggedSystem<'_, S> {
         self.system().file()
     }
 
-    fn home(&self) -> Option<(PathBuf, PathBuf)> {
-        self.system().home()
+    fn process_context(&self) -> Option<(PathBuf, PathBuf)> {
+        self.system().process_context()
     }
 }

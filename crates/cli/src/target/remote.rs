@@ -12,7 +12,7 @@ use super::{ReachedArcs, Target, TargetDescription};
 pub(crate) struct RemoteTarget<L: Launcher> {
     pub(crate) remote: RemoteSystem<L>,
     /// The Python program, and the folder that the command was called in.
-    pub(crate) home: (PathBuf, PathBuf),
+    pub(crate) process_context: (PathBuf, PathBuf),
 }
 
 impl<L: Launcher> System for RemoteTarget<L> {
@@ -106,7 +106,7 @@ impl<L: Launcher> Target for RemoteTarget<L> {
         Vec::new()
     }
 
-    fn home(&self) -> Option<(PathBuf, PathBuf)> {
-        Some(self.home.clone())
+    fn process_context(&self) -> Option<(PathBuf, PathBuf)> {
+        Some(self.process_context.clone())
     }
 }

@@ -32,7 +32,7 @@ impl Curve {
     }
 
     /// Records the number at a time. Neither time nor numbers may decrease.
-    pub(crate) fn note(&mut self, at: Duration, number: u64) {
+    pub(crate) fn record(&mut self, at: Duration, number: u64) {
         while self.index(at) >= Curve::MAX_SLICES {
             self.halve();
         }
@@ -108,7 +108,7 @@ mod tests {
     fn check(noted: &[(u64, u64)], until: u64, size: (usize, usize), expected: Expect) {
         let mut curve = Curve::new();
         for &(seconds, number) in noted {
-            curve.note(Duration::from_secs(seconds), number);
+            curve.record(Duration::from_secs(seconds), number);
         }
         let lines = curve.draw(Duration::from_secs(until), size.0, size.1);
         let lines: Vec<String> = lines.iter().map(|line| format!("|{line}\n")).collect();
@@ -182,22 +182,22 @@ mod tests {
         let mut curve = Curve::new();
         let mut at = Duration::ZERO;
         for number in 0..200_000 {
-            curve.note(at, number / 100);
+            curve.record(at, number / 100);
             at += Duration::from_millis(number);
         }
         assert!(curve.numbers.len() <= Curve::MAX_SLICES);
         assert!(curve.numbers.len() > Curve::MAX_SLICES / 2);
         assert!(curve.numbers.is_sorted());
         assert_eq!(curve.range().map(|(_, top)| top), Some(1_999));
-        curve.note(Duration::MAX, 3_000);
+        curve.record(Duration::MAX, 3_000);
         assert_eq!(curve.draw(Duration::MAX, 40, 2).len(), 2);
     }
 
     #[test]
     fn any_size_will_do() {
         let mut curve = Curve::new();
-        curve.note(Duration::from_secs(3), u64::MAX);
-        curve.note(Duration::from_secs(2), 1);
+        curve.record(Duration::from_secs(3), u64::MAX);
+        curve.record(Duration::from_secs(2), 1);
         for columns in 0..4 {
             for lines in 0..4 {
                 let picture = curve.draw(Duration::from_secs(9), columns, lines);

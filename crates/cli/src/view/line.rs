@@ -9,27 +9,27 @@ pub(super) struct PanelLine {
     /// The text so far, with colours.
     text: String,
     /// The columns taken so far.
-    taken: usize,
+    used_columns: usize,
     /// The columns available.
-    room: usize,
+    max_columns: usize,
     /// True if the terminal understands colours.
     colour: bool,
 }
 
 impl PanelLine {
     /// Creates an empty line of this width.
-    pub(super) fn new(room: usize, colour: bool) -> PanelLine {
+    pub(super) fn new(max_columns: usize, colour: bool) -> PanelLine {
         PanelLine {
             text: String::new(),
-            taken: 0,
-            room,
+            used_columns: 0,
+            max_columns,
             colour,
         }
     }
 
     /// Returns the number of columns that are left.
     pub(super) fn columns_left(&self) -> usize {
-        self.room - self.taken
+        self.max_columns - self.used_columns
     }
 
     /// Adds words, truncated to fit.
@@ -63,14 +63,14 @@ impl PanelLine {
 
     /// Pads with blanks up to a column, unless the line is longer already.
     pub(super) fn pad_to(&mut self, column: usize) {
-        let blanks = column.min(self.room).saturating_sub(self.taken);
+        let blanks = column.min(self.max_columns).saturating_sub(self.used_columns);
         self.text.extend(std::iter::repeat_n(' ', blanks));
-        self.taken += blanks;
+        self.used_columns += blanks;
     }
 
     /// Appends another line, made for the columns that are left.
     pub(super) fn append(&mut self, other: PanelLine) {
-        self.taken += other.taken;
+        self.used_columns += other.used_columns;
         self.text.push_str(&other.text);
     }
 
@@ -84,7 +84,7 @@ impl PanelLine {
     fn push(&mut self, style: Option<TextStyle>, words: &str) {
         let words = columns::escape_control(words);
         let words = columns::truncate(&words, self.columns_left());
-        self.taken += columns::width(&words);
+        self.used_columns += columns::width(&words);
         match style {
             Some(style) if !words.is_empty() => {
                 self.text.push_str(&style.paint(&words, self.colour));

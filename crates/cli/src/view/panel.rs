@@ -15,9 +15,9 @@ const WIDE: usize = 120;
 /// The number of lines that the picture has at most beside few workers.
 const PICTURE_LINES: usize = 4;
 /// The column at which values begin.
-const VALUES: usize = 11;
+const VALUE_COLUMN: usize = 11;
 /// The columns reserved for the time at the right edge, so that the bar before it does not move.
-const TIME: usize = 12;
+const TIME_WIDTH: usize = 12;
 
 /// Renders the panel in lines that fit into a width and a height. `colour` makes it nicer, not
 /// clearer.
@@ -149,7 +149,7 @@ impl Panel<'_> {
     fn labelled(&self, label: &str, room: usize) -> PanelLine {
         let mut line = PanelLine::new(room, self.colour);
         line.paint(TextStyle::Dim, label);
-        line.pad_to(VALUES);
+        line.pad_to(VALUE_COLUMN);
         line
     }
 
@@ -159,7 +159,7 @@ impl Panel<'_> {
         let mut line = self.line();
         let name = columns::escape_control(status.harness);
         let time = time(status);
-        let end = columns::width(&time).max(TIME) + 2;
+        let end = columns::width(&time).max(TIME_WIDTH) + 2;
         let room = self.width.saturating_sub(end).min((self.width / 2).max(20));
         line.paint(TextStyle::Bold, &columns::truncate(&name, room));
         let seed = format!("  seed {}", status.seed);
@@ -200,7 +200,7 @@ impl Panel<'_> {
         let mut line = self.labelled("testing", self.width);
         let tests = tests(status);
         let rate = rate(status.steps_per_second);
-        let steps = quantity::of(status.steps, "step");
+        let steps = quantity::format_count(status.steps, "step");
         let elapsed = whole_seconds(status.elapsed);
         let forms = [
             vec![tests.clone(), format!("{steps} in {elapsed}"), rate.clone()],
@@ -216,14 +216,14 @@ impl Panel<'_> {
 
     /// Renders `coverage   1,234 branches  ▁▂▃▄▅▆▇▇▇███████  new 3s ago`.
     fn coverage(&self) -> PanelLine {
-        const NEWS: usize = 15;
+        const SINCE_NEW_WIDTH: usize = 15;
         let mut line = self.labelled("coverage", self.width);
         line.add(&self.branches());
         let news = self.time_since_new().unwrap_or_default();
-        let picture = line.columns_left().saturating_sub(NEWS + 4);
+        let picture = line.columns_left().saturating_sub(SINCE_NEW_WIDTH + 4);
         if picture >= 8 {
             line.add("  ");
-            let end = self.width - NEWS - 2;
+            let end = self.width - SINCE_NEW_WIDTH - 2;
             let elapsed = self.status.elapsed;
             for text in self.status.curve.draw(elapsed, picture, 1) {
                 line.paint(TextStyle::Accent, &text);
@@ -236,7 +236,7 @@ impl Panel<'_> {
 
     /// Renders the number of branches.
     fn branches(&self) -> String {
-        quantity::of(self.status.covered.unwrap_or(0), self.status.unit)
+        quantity::format_count(self.status.covered.unwrap_or(0), self.status.unit)
     }
 
     /// Renders the time since something new was reached: `new 3s ago`.
@@ -262,7 +262,7 @@ impl Panel<'_> {
             TextStyle::Failure,
             &quantity::grouped(failures.len() as u64),
         );
-        line.add(&format!("{different}, in {}", quantity::of(times, "test")));
+        line.add(&format!("{different}, in {}", quantity::format_count(times, "test")));
         line
     }
 
@@ -356,7 +356,7 @@ impl Panel<'_> {
             Some((bottom, top)) => (Some(bottom), Some(top).filter(|_| top > bottom)),
             None => (None, None),
         };
-        let picture = curve.draw(self.status.elapsed, room - VALUES, height);
+        let picture = curve.draw(self.status.elapsed, room - VALUE_COLUMN, height);
         let lines = picture.into_iter().enumerate().map(|(index, text)| {
             let mut line = PanelLine::new(room, self.colour);
             let number = match index {
@@ -366,7 +366,7 @@ impl Panel<'_> {
             };
             let number = number.map(quantity::grouped).unwrap_or_default();
             line.paint(TextStyle::Dim, &format!("{number:>9} "));
-            line.pad_to(VALUES);
+            line.pad_to(VALUE_COLUMN);
             line.paint(TextStyle::Accent, &text);
             line
         });
@@ -384,6 +384,6 @@ fn state(failure: &FailureLine<'_>) -> String {
     match failure.state {
         FailureProgress::Found => "found".to_owned(),
         FailureProgress::Reducing => "reducing".to_owned(),
-        FailureProgress::Reduced(steps) => quantity::of(steps as u64, "step"),
+        FailureProgress::Reduced(steps) => quantity::format_count(steps as u64, "step"),
     }
 }

@@ -8,7 +8,7 @@ use super::*;
 use crate::columns;
 
 /// Removes the colours from a line.
-pub(super) fn bare(line: &str) -> String {
+pub(super) fn strip_colours(line: &str) -> String {
     let mut pieces = line.split("\x1b[");
     let mut text = pieces.next().unwrap_or_default().to_owned();
     for piece in pieces {
@@ -65,7 +65,7 @@ proptest! {
     ) {
         let mut curve = Curve::new();
         for (at, covered) in points {
-            curve.note(at, covered);
+            curve.record(at, covered);
         }
         let failures: Vec<FailureLine<'_>> = failures.iter().map(|(number, kind, message, times, state)| FailureLine {
             number: *number,
@@ -80,12 +80,12 @@ proptest! {
         }).collect();
         let workers: Vec<WorkerLine<'_>> = workers.iter().map(|(number, doing, lasts, text, rate, crashes)| WorkerLine {
             number: *number,
-            doing: match doing {
+            activity: match doing {
                 0 => WorkerActivity::Loading,
                 1 => WorkerActivity::Testing,
                 2 => WorkerActivity::Reducing(*number),
                 3 => WorkerActivity::Restarting,
-                _ => WorkerActivity::SlowStep { lasts: *lasts, text },
+                _ => WorkerActivity::SlowStep { elapsed: *lasts, text },
             },
             steps_per_second: *rate,
             crashes: *crashes,
@@ -111,7 +111,7 @@ proptest! {
         prop_assert!(lines.len() <= height);
         prop_assert!(height == 0 || !lines.is_empty());
         for painted in &lines {
-            let text = bare(painted);
+            let text = strip_colours(painted);
             prop_assert!(columns::width(&text) <= width, "{text:?}");
             prop_assert!(unicode_width::UnicodeWidthStr::width(text.as_str()) <= width, "{text:?}");
             prop_assert_eq!(columns::escape_control(&text), text.as_str());

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use expect_test::{Expect, expect};
 
-use super::proptests::bare;
+use super::proptests::strip_colours;
 use super::*;
 
 /// Returns coverage that grows fast at first.
@@ -12,7 +12,7 @@ fn growth(seconds: u64) -> Curve {
     let mut curve = Curve::new();
     for at in 0..=seconds {
         let covered = 1_234.0 - 700.0 / (1.0 + at as f64 * 0.4);
-        curve.note(Duration::from_secs(at), covered as u64);
+        curve.record(Duration::from_secs(at), covered as u64);
     }
     curve
 }
@@ -92,14 +92,14 @@ fn failures() -> Vec<FailureLine<'static>> {
 fn worker(number: usize, doing: WorkerActivity<'_>) -> WorkerLine<'_> {
     WorkerLine {
         number,
-        doing,
+        activity: doing,
         steps_per_second: 15_308.6,
         crashes: 0,
     }
 }
 
 const SLOW: WorkerActivity<'_> = WorkerActivity::SlowStep {
-    lasts: Duration::from_millis(3_900),
+    elapsed: Duration::from_millis(3_900),
     text: "stack0.extend(range(1000000))",
 };
 
@@ -132,7 +132,7 @@ fn when_the_time_is_over_it_tells_what_is_left_to_do() {
         .filter(|failure| !matches!(failure.state, FailureProgress::Reduced(_)));
     let expected = format!(
         ", {} to be reduced",
-        quantity::of(open.count() as u64, "failure")
+        quantity::format_count(open.count() as u64, "failure")
     );
     assert!(line(&status).ends_with(&expected));
     let reduced = &failures[..2];
@@ -377,11 +377,11 @@ fn of_many_workers_those_that_do_the_unusual_are_shown() {
     let mut workers: Vec<WorkerLine<'_>> = (1..=128)
         .map(|number| worker(number, WorkerActivity::Testing))
         .collect();
-    workers[40].doing = SLOW;
-    workers[41].doing = WorkerActivity::Restarting;
+    workers[40].activity = SLOW;
+    workers[41].activity = WorkerActivity::Restarting;
     workers[41].crashes = 31;
-    workers[90].doing = WorkerActivity::Loading;
-    workers[127].doing = WorkerActivity::Reducing(12);
+    workers[90].activity = WorkerActivity::Loading;
+    workers[127].activity = WorkerActivity::Reducing(12);
     let curve = growth(48);
     check(
         &status(&[], &workers, &curve),
@@ -532,7 +532,7 @@ fn colours_only_repeat_what_the_words_say() {
         let painted = lines(&status, width, 23, true);
         let plain = lines(&status, width, 23, false);
         assert_eq!(
-            painted.iter().map(|line| bare(line)).collect::<Vec<_>>(),
+            painted.iter().map(|line| strip_colours(line)).collect::<Vec<_>>(),
             plain
         );
     }

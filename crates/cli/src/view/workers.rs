@@ -24,7 +24,7 @@ impl WorkerActivity<'_> {
     }
 
     /// Returns the words for the activity of a rank.
-    fn word(rank: usize) -> &'static str {
+    fn activity_text(rank: usize) -> &'static str {
         match rank {
             0 => "in a slow step",
             1 => "restarting",
@@ -43,13 +43,13 @@ pub(super) fn summary(status: &CampaignStatus<'_>) -> Vec<String> {
         .rev()
         .filter_map(|rank| {
             let number = (workers.iter())
-                .filter(|worker| worker.doing.rank() == rank)
+                .filter(|worker| worker.activity.rank() == rank)
                 .count();
             (number > 0).then(|| {
                 format!(
                     "{} {}",
                     quantity::grouped(number as u64),
-                    WorkerActivity::word(rank)
+                    WorkerActivity::activity_text(rank)
                 )
             })
         })
@@ -81,7 +81,7 @@ pub(super) fn lines(
 ) -> Vec<PanelLine> {
     let mut shown: Vec<&WorkerLine<'_>> = workers.iter().collect();
     if shown.len() > rows * cells_per_row(room) {
-        shown.sort_by_key(|worker| worker.doing.rank());
+        shown.sort_by_key(|worker| worker.activity.rank());
         shown.truncate(rows * cells_per_row(room));
         shown.sort_by_key(|worker| worker.number);
     }
@@ -105,8 +105,8 @@ pub(super) fn lines(
 fn cell(worker: &WorkerLine<'_>, digits: usize, room: usize, colour: bool) -> PanelLine {
     let mut line = PanelLine::new(room, colour);
     line.paint(TextStyle::Dim, &format!(" {:>digits$}  ", worker.number));
-    match worker.doing {
-        WorkerActivity::SlowStep { lasts, text } => {
+    match worker.activity {
+        WorkerActivity::SlowStep { elapsed: lasts, text } => {
             line.paint(
                 TextStyle::Warning,
                 &format!("slow step for {}: ", whole_seconds(lasts)),
@@ -120,7 +120,7 @@ fn cell(worker: &WorkerLine<'_>, digits: usize, room: usize, colour: bool) -> Pa
         WorkerActivity::Testing => line.add("testing"),
     }
     if matches!(
-        worker.doing,
+        worker.activity,
         WorkerActivity::Testing | WorkerActivity::Reducing(_)
     ) {
         let rate = format!("{}/s", quantity::grouped(worker.steps_per_second as u64));
@@ -128,7 +128,7 @@ fn cell(worker: &WorkerLine<'_>, digits: usize, room: usize, colour: bool) -> Pa
         line.paint_if_fits(TextStyle::Dim, &format!("{rate:>10}"));
     }
     if worker.crashes > 0 {
-        let crashes = quantity::of(worker.crashes, "crash");
+        let crashes = quantity::format_count(worker.crashes, "crash");
         line.pad_to(digits + 26);
         line.paint_if_fits(TextStyle::Warning, &format!("  {crashes}"));
     }

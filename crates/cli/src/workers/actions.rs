@@ -28,7 +28,7 @@ struct RegisteredActions {
     /// The templates by the names of actions.
     classes: FxHashMap<String, TemplateId>,
     /// The actions by template and arguments.
-    named: FxHashMap<(TemplateId, String), ActionId>,
+    ids_by_name: FxHashMap<(TemplateId, String), ActionId>,
 }
 
 impl RegisteredActions {
@@ -46,18 +46,18 @@ impl RegisteredActions {
     /// Returns the number of an action, and creates it if necessary.
     fn action(&mut self, class: &str, rest: &str) -> Option<ActionId> {
         let template = self.template(class)?;
-        if let Some(known) = self.named.get(&(template, rest.to_owned())) {
+        if let Some(known) = self.ids_by_name.get(&(template, rest.to_owned())) {
             return Some(*known);
         }
         let action = self.catalog.add_action(template, rest.to_owned()).ok()?;
-        self.named.insert((template, rest.to_owned()), action);
+        self.ids_by_name.insert((template, rest.to_owned()), action);
         Some(action)
     }
 }
 
 impl ActionRegistry {
     /// Creates a registry that has all actions.
-    pub(crate) fn closed(catalog: Catalog) -> ActionRegistry {
+    pub(crate) fn complete(catalog: Catalog) -> ActionRegistry {
         ActionRegistry {
             known: RwLock::new(RegisteredActions {
                 catalog,
@@ -68,7 +68,7 @@ impl ActionRegistry {
     }
 
     /// Creates an empty registry that can grow.
-    pub(crate) fn open() -> ActionRegistry {
+    pub(crate) fn growable() -> ActionRegistry {
         ActionRegistry {
             known: RwLock::default(),
             is_open: true,
@@ -101,7 +101,7 @@ impl ActionRegistry {
     }
 
     /// Decodes a test from a worker.
-    pub(crate) fn received(&self, sent: SentTest) -> Test {
+    pub(crate) fn decode_test(&self, sent: SentTest) -> Test {
         if sent.has_names() {
             sent.resolve_names(|name| self.register(&name.class, &name.rest))
         } else {
@@ -110,7 +110,7 @@ impl ActionRegistry {
     }
 
     /// Encodes a test for a worker.
-    pub(crate) fn sent(&self, test: &Test) -> SentTest {
+    pub(crate) fn encode_test(&self, test: &Test) -> SentTest {
         SentTest::of(test, &self.catalog())
     }
 
@@ -165,7 +165,7 @@ impl<'a> WorkerActionIds<'a> {
     }
 
     /// Records the worker's number for an action.
-    pub(crate) fn learn(&mut self, name: &SentName) {
+    pub(crate) fn add_name(&mut self, name: &SentName) {
         let ours = self.actions.register(&name.class, &name.rest);
         self.numbers.extend(ours.map(|ours| (name.number, ours)));
     }
@@ -188,7 +188,7 @@ impl<'a> WorkerActionIds<'a> {
             (Step::Act(action), Some(all)) => all.contains(*action).then_some(Step::Act(*action)),
             (Step::Act(action), None) => self.numbers.get(&action.0).copied().map(Step::Act),
         };
-        Test::of_steps(recorded.test.steps.iter().filter_map(step).collect())
+        Test::from_steps(recorded.test.steps.iter().filter_map(step).collect())
     }
 }
 
@@ -198,7 +198,7 @@ mod tests {
 
     #[test]
     fn what_workers_number_otherwise_is_one_action() {
-        let actions = ActionRegistry::open();
+        let actions = ActionRegistry::growable();
         let name = |number, rest: &str| SentName {
             number,
             class: "Push".to_owned(),
@@ -208,16 +208,16 @@ mod tests {
             WorkerActionIds::new(&actions),
             WorkerActionIds::new(&actions),
         );
-        one.learn(&name(7, "(1,)"));
-        other.learn(&name(7, "(2,)"));
-        other.learn(&name(8, "(1,)"));
+        one.add_name(&name(7, "(1,)"));
+        other.add_name(&name(7, "(2,)"));
+        other.add_name(&name(8, "(1,)"));
         let (ours, theirs) = (one.action(ActionId(7)), other.action(ActionId(8)));
         assert!(ours.is_some());
         assert_eq!(ours, theirs);
         assert_ne!(ours, other.action(ActionId(7)));
         assert_eq!(one.action(ActionId(8)), None);
         let recorded = LoggedTest {
-            test: Test::of([ActionId(8), ActionId(9), ActionId(7)]),
+            test: Test::from_actions([ActionId(8), ActionId(9), ActionId(7)]),
             ..LoggedTest::default()
         };
         let texts: Vec<String> = other
@@ -234,11 +234,11 @@ mod tests {
 
     #[test]
     fn a_saved_test_is_read_before_any_worker_has_spoken() {
-        let actions = ActionRegistry::open();
+        let actions = ActionRegistry::growable();
         let text = "# testwright test 1\n# failure: (x)\nPush((1, '('),)\n<<RESTART>>\nPop() ;;; (why not)\n";
         assert_eq!(actions.read(text).unwrap().lines.len(), 3);
         assert_eq!(actions.catalog().len(), 2);
-        let closed = ActionRegistry::closed(Catalog::default());
+        let closed = ActionRegistry::complete(Catalog::default());
         assert!(closed.read(text).is_err());
     }
 }

@@ -213,7 +213,7 @@ impl WorkerCommand {
         if let Err(error) = started {
             let mut sender = ReportSender::new(connection);
             sender.report(&match task {
-                WorkerTask::Search(_) => WorkerReport::Searched {
+                WorkerTask::Search(_) => WorkerReport::SearchEnded {
                     deadlocks: 0,
                     is_idle: false,
                     problems: Vec::new(),
@@ -227,7 +227,7 @@ impl WorkerCommand {
         let name_sender = sender.clone();
         system.announce_names(Some(Box::new(move |name| {
             // A supervisor that does not listen any more ends this process soon.
-            let _supervisor_gone = name_sender.borrow_mut().report(&WorkerReport::Met(name));
+            let _supervisor_gone = name_sender.borrow_mut().report(&WorkerReport::ActionNamed(name));
         })));
         let report = match task {
             WorkerTask::Serve => None,
@@ -239,7 +239,7 @@ impl WorkerCommand {
                 Some(simplify(&self.run, system, log, test, failure))
             }
             WorkerTask::Replay { text } => Some(replay_saved(&self.run, system, log, &text)),
-            WorkerTask::Write {
+            WorkerTask::WriteUnitTest {
                 test,
                 fatal,
                 title,
@@ -251,8 +251,8 @@ impl WorkerCommand {
                     Some(failure) => system.unit_test_of_crash(&test, &failure, &title, &file),
                 };
                 Some(match written {
-                    None => WorkerReport::NotWritten,
-                    Some(Ok(text)) => WorkerReport::Written(text),
+                    None => WorkerReport::NoUnitTest,
+                    Some(Ok(text)) => WorkerReport::UnitTest(text),
                     Some(Err(error)) => WorkerReport::Impossible(error.into()),
                 })
             }

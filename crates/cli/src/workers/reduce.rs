@@ -53,7 +53,7 @@ pub(crate) enum ReductionOutcome {
     /// The test does not fail again.
     Flaky {
         /// The failure that it has instead, if any.
-        instead: Option<Failure>,
+        other_failure: Option<Failure>,
     },
 }
 
@@ -69,7 +69,7 @@ pub(crate) enum ReplayResult {
 }
 
 /// The result of an attempt to simplify a test.
-enum ReduceAttempt {
+enum SimplifyResult {
     Simpler {
         test: Test,
         failure: Failure,
@@ -149,20 +149,20 @@ impl<'a> WorkerReducer<'a> {
             let attempt = if number > 0 || takes_long {
                 match self.replay_test(&candidate)? {
                     ReplayResult::Fails { failure: other, .. } if !other.is_same_as(failure) => {
-                        ReduceAttempt::NotReproduced(Some(other))
+                        SimplifyResult::NotReproduced(Some(other))
                     }
-                    ReplayResult::Passes => ReduceAttempt::NotReproduced(None),
+                    ReplayResult::Passes => SimplifyResult::NotReproduced(None),
                     ReplayResult::Fails { .. } | ReplayResult::Unknown => {
-                        self.attempt(&candidate, failure)?
+                        self.simplify(&candidate, failure)?
                     }
                 }
             } else {
-                self.attempt(&candidate, failure)?
+                self.simplify(&candidate, failure)?
             };
             match attempt {
-                ReduceAttempt::NotReproduced(other) if number == 0 => instead = other,
-                ReduceAttempt::NotReproduced(_) => {}
-                ReduceAttempt::Simpler {
+                SimplifyResult::NotReproduced(other) if number == 0 => instead = other,
+                SimplifyResult::NotReproduced(_) => {}
+                SimplifyResult::Simpler {
                     test: simpler,
                     failure,
                     runs,
@@ -184,7 +184,7 @@ impl<'a> WorkerReducer<'a> {
                 }
             }
         }
-        Ok(ReductionOutcome::Flaky { instead })
+        Ok(ReductionOutcome::Flaky { other_failure: instead })
     }
 
     /// The maximum time to search for the influence of earlier tests.
@@ -197,25 +197,25 @@ impl<'a> WorkerReducer<'a> {
 
     /// Simplifies a test in one process for all attempts. If the result does not fail in a new
     /// process, attempts have influenced each other, and each gets a process of its own.
-    fn attempt(&mut self, test: &Test, failure: &Failure) -> Result<ReduceAttempt, Error> {
+    fn simplify(&mut self, test: &Test, failure: &Failure) -> Result<SimplifyResult, Error> {
         let attempt = if is_fatal(failure.kind) {
-            self.attempt_remotely(test, failure, false)?
+            self.simplify_remotely(test, failure, false)?
         } else {
-            self.attempt_in_worker(test, failure)?
+            self.simplify_in_worker(test, failure)?
         };
         let is_stopping = self.stop.load(Ordering::Relaxed);
         match &attempt {
-            ReduceAttempt::Simpler { test: short, .. }
-                if !is_stopping && !self.fails(short, failure)? =>
+            SimplifyResult::Simpler { test: short, .. }
+                if !is_stopping && !self.fails_same_way(short, failure)? =>
             {
-                self.attempt_remotely(test, failure, true)
+                self.simplify_remotely(test, failure, true)
             }
             _ => Ok(attempt),
         }
     }
 
     /// Returns true if a test fails in the same way in a new process.
-    fn fails(&mut self, test: &Test, failure: &Failure) -> Result<bool, Error> {
+    fn fails_same_way(&mut self, test: &Test, failure: &Failure) -> Result<bool, Error> {
         Ok(match self.replay_test(test)? {
             ReplayResult::Fails { failure: other, .. } => other.is_same_as(failure),
             ReplayResult::Passes | ReplayResult::Unknown => false,
@@ -229,13 +229,13 @@ impl<'a> WorkerReducer<'a> {
     }
 
     /// Simplifies a test in a worker, at full speed.
-    fn attempt_in_worker(
+    fn simplify_in_worker(
         &mut self,
         test: &Test,
         failure: &Failure,
-    ) -> Result<ReduceAttempt, Error> {
+    ) -> Result<SimplifyResult, Error> {
         let task = WorkerTask::Simplify {
-            test: self.actions.sent(test),
+            test: self.actions.encode_test(test),
             failure: failure.into(),
         };
         match self.run_task(&task, self.stop)? {
@@ -244,34 +244,34 @@ impl<'a> WorkerReducer<'a> {
                 failure: sent,
                 runs,
                 complete,
-            }) => Ok(ReduceAttempt::Simpler {
-                test: self.actions.received(test),
+            }) => Ok(SimplifyResult::Simpler {
+                test: self.actions.decode_test(test),
                 failure: sent.into_failure().unwrap_or_else(|| failure.clone()),
                 runs,
                 complete,
             }),
             WorkerAnswer::Report(WorkerReport::NotReproduced(other)) => {
                 let other = other.and_then(SentFailure::into_failure);
-                Ok(ReduceAttempt::NotReproduced(other))
+                Ok(SimplifyResult::NotReproduced(other))
             }
             // Earlier attempts may have damaged the process.
             WorkerAnswer::Report(WorkerReport::Impossible(_)) => {
-                self.attempt_remotely(test, failure, true)
+                self.simplify_remotely(test, failure, true)
             }
             // A shorter test ends the process, although this one does not.
             WorkerAnswer::Report(_) | WorkerAnswer::Lost(..) | WorkerAnswer::Nothing => {
-                self.attempt_remotely(test, failure, false)
+                self.simplify_remotely(test, failure, false)
             }
         }
     }
 
     /// Simplifies a test step by step from here; with a new process for each attempt if `is_fresh`.
-    fn attempt_remotely(
+    fn simplify_remotely(
         &mut self,
         test: &Test,
         failure: &Failure,
         is_fresh: bool,
-    ) -> Result<ReduceAttempt, Error> {
+    ) -> Result<SimplifyResult, Error> {
         let hangs = failure.kind == FailureKind::Hang;
         // A test that takes too long as a whole needs all of its time.
         let is_step = failure.signature != TEST_TIMEOUT_SIGNATURE;
@@ -294,7 +294,7 @@ impl<'a> WorkerReducer<'a> {
         };
         let (short, found, runs, complete) =
             match self.shrink(test, failure, aim, (timeouts, is_fresh))? {
-                ReduceAttempt::Simpler {
+                SimplifyResult::Simpler {
                     test,
                     failure,
                     runs,
@@ -311,7 +311,7 @@ impl<'a> WorkerReducer<'a> {
             let confirmed = replay(&mut remote, &short, &options, &mut ())?;
             drop(remote);
             return match confirmed.failure() {
-                Some(confirmed) if confirmed.is_same_as(failure) => Ok(ReduceAttempt::Simpler {
+                Some(confirmed) if confirmed.is_same_as(failure) => Ok(SimplifyResult::Simpler {
                     test: short,
                     failure: confirmed.clone(),
                     runs: runs + 1,
@@ -320,7 +320,7 @@ impl<'a> WorkerReducer<'a> {
                 _ => self.shrink(test, failure, aim, (self.timeouts, is_fresh)),
             };
         }
-        Ok(ReduceAttempt::Simpler {
+        Ok(SimplifyResult::Simpler {
             test: short,
             failure: found,
             runs,
@@ -338,7 +338,7 @@ impl<'a> WorkerReducer<'a> {
         failure: &Failure,
         aim: ReductionGoal,
         (timeouts, is_fresh): (Timeouts, bool),
-    ) -> Result<ReduceAttempt, Error> {
+    ) -> Result<SimplifyResult, Error> {
         let stop = self.stop;
         let mut proceed = || !stop.load(Ordering::Relaxed);
         let options = self.options;
@@ -355,13 +355,13 @@ impl<'a> WorkerReducer<'a> {
                     ..
                 },
                 effort,
-            )) => Ok(ReduceAttempt::Simpler {
+            )) => Ok(SimplifyResult::Simpler {
                 test,
                 failure: found.unwrap_or_else(|| failure.clone()),
                 runs: effort.runs,
                 complete,
             }),
-            Err(ReduceError::NotReproduced(other)) => Ok(ReduceAttempt::NotReproduced(other)),
+            Err(ReduceError::NotReproduced(other)) => Ok(SimplifyResult::NotReproduced(other)),
             Err(ReduceError::Error(error)) => Err(error),
         }
     }
@@ -405,13 +405,13 @@ impl<'a> WorkerReducer<'a> {
                 test,
                 failure: Some(failure),
             }) => ReplayResult::Fails {
-                test: self.actions.received(test),
+                test: self.actions.decode_test(test),
                 failure: failure
                     .into_failure()
                     .ok_or_else(|| Error::new("there is no such kind of failure"))?,
             },
             WorkerAnswer::Lost(loss, test) => ReplayResult::Fails {
-                failure: failure_of(&loss, &test, &self.actions.catalog()),
+                failure: loss_failure(&loss, &test, &self.actions.catalog()),
                 test,
             },
             WorkerAnswer::Report(_) | WorkerAnswer::Nothing => ReplayResult::Unknown,
@@ -420,23 +420,23 @@ impl<'a> WorkerReducer<'a> {
 
     /// Renders a test as a file for pytest. Returns `None` if this kind of system has no such
     /// files.
-    pub(crate) fn write(
+    pub(crate) fn render_unit_test(
         &mut self,
         test: &Test,
         failure: &Failure,
         title: String,
         file: &UserPath,
     ) -> Option<Result<String, Error>> {
-        let task = WorkerTask::Write {
-            test: self.actions.sent(test),
+        let task = WorkerTask::WriteUnitTest {
+            test: self.actions.encode_test(test),
             fatal: is_fatal(failure.kind).then(|| failure.into()),
             title,
             file: file.absolute().to_owned(),
         };
         // It is one test and takes a moment, so the user's wish to stop is ignored.
         Some(match self.run_task(&task, &AtomicBool::new(false)) {
-            Ok(WorkerAnswer::Report(WorkerReport::Written(text))) => Ok(text),
-            Ok(WorkerAnswer::Report(WorkerReport::NotWritten)) => return None,
+            Ok(WorkerAnswer::Report(WorkerReport::UnitTest(text))) => Ok(text),
+            Ok(WorkerAnswer::Report(WorkerReport::NoUnitTest)) => return None,
             Ok(WorkerAnswer::Report(WorkerReport::Impossible(error))) => Err(error.into()),
             Ok(_) => Err(Error::new(
                 "the process that was to write it came to its end",
@@ -510,7 +510,7 @@ fn growing_suffixes(history: &Test, last: usize) -> Vec<Test> {
         number *= 2;
     }
     chosen.extend(begins.last().filter(|first| chosen.last() != Some(first)));
-    let test = |begin: usize| Test::of_steps(steps[begin..].to_vec());
+    let test = |begin: usize| Test::from_steps(steps[begin..].to_vec());
     chosen.into_iter().map(test).collect()
 }
 
@@ -535,7 +535,7 @@ impl Supervisor<WorkerReport> for ReportListener<'_> {
 
     fn handle_report(&mut self, report: WorkerReport, _log: &StepLog) {
         match report {
-            WorkerReport::Met(name) => self.action_ids.learn(&name),
+            WorkerReport::ActionNamed(name) => self.action_ids.add_name(&name),
             report => self.report = Some(report),
         }
     }
@@ -555,7 +555,7 @@ impl Supervisor<WorkerReport> for ReportListener<'_> {
 }
 
 /// Returns the loss of a worker as a failure of the test that it was running.
-pub(crate) fn failure_of(loss: &WorkerLoss, test: &Test, catalog: &Catalog) -> Failure {
+pub(crate) fn loss_failure(loss: &WorkerLoss, test: &Test, catalog: &Catalog) -> Failure {
     let last = test.steps.iter().rev().find_map(|step| match step {
         Step::Act(action) => Some(*action),
         Step::Restart => None,
@@ -578,10 +578,10 @@ mod tests {
             steps.extend([act(number), act(number), Step::Restart]);
         }
         steps.extend([act(9), act(8)]);
-        let tests = growing_suffixes(&Test::of_steps(steps.clone()), 2);
+        let tests = growing_suffixes(&Test::from_steps(steps.clone()), 2);
         let lengths: Vec<usize> = tests.iter().map(Test::len).collect();
         assert_eq!(lengths, [5, 8, 14, 17]);
         assert_eq!(tests[3].steps, steps);
-        assert!(growing_suffixes(&Test::of_steps(vec![act(1)]), 1).is_empty());
+        assert!(growing_suffixes(&Test::from_steps(vec![act(1)]), 1).is_empty());
     }
 }

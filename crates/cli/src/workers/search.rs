@@ -41,7 +41,7 @@ pub(super) fn search<S: Target>(
         sender: sender.clone(),
         steps: task.steps,
         length: plan.length as u64,
-        keep: task.keep,
+        reports_all: task.report_all,
         files: 0,
         tests: 0,
         pace: SlowdownGuard::start(&SearchProgress::default()),
@@ -53,7 +53,7 @@ pub(super) fn search<S: Target>(
     reporter.report_reached(&system, &[], || "loading the harness".to_owned());
     let mut others = SharedTests {
         sender: sender.clone(),
-        has_company: task.has_company,
+        has_other_workers: task.has_other_workers,
         last_request: Instant::now(),
         received: task.corpus.into(),
     };
@@ -72,7 +72,7 @@ pub(super) fn search<S: Target>(
         times: problem.times,
     };
     let summary = searched.as_ref().copied().unwrap_or_default();
-    reporter.send(&WorkerReport::Searched {
+    reporter.send(&WorkerReport::SearchEnded {
         deadlocks: summary.progress.deadlocks,
         is_idle: summary.progress.tests > 0 && summary.progress.steps == 0,
         problems: system
@@ -94,7 +94,7 @@ struct SearchReporter<'a> {
     /// The number of steps of a test.
     length: u64,
     /// True if every test is reported.
-    keep: bool,
+    reports_all: bool,
     /// The number of measured files that were mentioned already.
     files: usize,
     /// The number of tests so far.
@@ -127,7 +127,7 @@ impl SearchReporter<'_> {
         }
         let ReachedArcs { files, arcs } = system.system().reached_arcs(&targets, self.files);
         self.files += files.len();
-        self.send(&WorkerReport::Reached(ReachedCode {
+        self.send(&WorkerReport::CoverageReached(ReachedCode {
             test: name(),
             files,
             arcs,
@@ -146,13 +146,13 @@ impl<S: Target> SearchWatcher<LoggedSystem<'_, S>> for SearchReporter<'_> {
         !self.log.is_stop_requested() && self.steps.is_none_or(|steps| progress.steps < steps)
     }
 
-    fn unfinished(&mut self, system: &LoggedSystem<'_, S>, new: &[TargetId]) {
+    fn test_interrupted(&mut self, system: &LoggedSystem<'_, S>, new: &[TargetId]) {
         let number = self.tests + 1;
         self.report_reached(system, new, || format!("test {number}"));
     }
 
     #[inline]
-    fn is_long_enough(&mut self, progress: &SearchProgress) -> bool {
+    fn should_end_test(&mut self, progress: &SearchProgress) -> bool {
         self.pace.is_too_slow(progress, self.length)
     }
 
@@ -163,12 +163,12 @@ impl<S: Target> SearchWatcher<LoggedSystem<'_, S>> for SearchReporter<'_> {
     ) -> ControlFlow<()> {
         self.log.set_activity(Activity::OwnWork);
         let is_new = self.report_reached(system, made.new, || format!("test {}", made.number + 1));
-        if self.keep || is_new {
+        if self.reports_all || is_new {
             let test = Test {
                 steps: made.steps.to_vec(),
                 remarks: made.remarks.to_vec(),
             };
-            self.send(&WorkerReport::Made {
+            self.send(&WorkerReport::TestFinished {
                 number: made.number,
                 test: SentTest::of(&test, system.actions()),
                 failure: made.failure.map(SentFailure::from),
@@ -193,7 +193,7 @@ impl<S: Target> SearchWatcher<LoggedSystem<'_, S>> for SearchReporter<'_> {
         found: FailingTest,
     ) -> ControlFlow<()> {
         self.log.set_activity(Activity::OwnWork);
-        let report = WorkerReport::Found {
+        let report = WorkerReport::FailureFound {
             number: found.number,
             test: SentTest::of(&found.test, system.actions()),
             failure: SentFailure::from(&found.failure),
@@ -211,7 +211,7 @@ impl<S: Target> SearchWatcher<LoggedSystem<'_, S>> for SearchReporter<'_> {
 struct SharedTests {
     sender: SharedSender,
     /// True if there are other workers.
-    has_company: bool,
+    has_other_workers: bool,
     /// The time of the last request.
     last_request: Instant,
     /// The tests that were received and not used yet.
@@ -225,12 +225,12 @@ impl SharedTests {
 
     /// Returns the next test of another worker, if there is one.
     fn next<S: System>(&mut self, system: &mut S) -> Option<Test> {
-        if self.has_company
+        if self.has_other_workers
             && self.received.is_empty()
             && self.last_request.elapsed() >= SharedTests::PAUSE
         {
             self.last_request = Instant::now();
-            let new_tests = self.sender.borrow_mut().query(&WorkerReport::WhatIsNew);
+            let new_tests = self.sender.borrow_mut().query(&WorkerReport::TestsRequested);
             self.received = new_tests.unwrap_or_default();
         }
         Some(self.received.pop_front()?.for_system(system))

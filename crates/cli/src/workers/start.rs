@@ -21,7 +21,7 @@ pub(crate) struct Starter {
     /// The Python program.
     python: PathBuf,
     /// The folder that the command was called in.
-    here: PathBuf,
+    working_folder: PathBuf,
     /// The arguments of `testwright run`.
     arguments: Vec<OsString>,
     /// The data that a fork server gets.
@@ -159,7 +159,7 @@ impl Starter {
         };
         Ok(Starter {
             python,
-            here: std::env::current_dir().unwrap_or_default(),
+            working_folder: std::env::current_dir().unwrap_or_default(),
             arguments: arguments.to_vec(),
             setup: WorkerSetup {
                 harness: harness.transpose()?,
@@ -206,11 +206,11 @@ impl Starter {
         }
         command.envs(self.environment.iter().cloned());
         // By its path: code under test may have replaced the folder.
-        command.current_dir(&self.here);
+        command.current_dir(&self.working_folder);
         let mut started = ForkServer::start(&mut command, &setup, wait);
         let is_gone = match &started {
             Err(SpawnError::NotStarted(error)) => error.kind() == std::io::ErrorKind::NotFound,
-            Err(SpawnError::ProcessEnded { .. }) => !self.here.is_dir(),
+            Err(SpawnError::ProcessEnded { .. }) => !self.working_folder.is_dir(),
             _ => false,
         };
         if is_gone {
@@ -235,9 +235,9 @@ impl Starter {
                 self.python.display()
             ))),
             SpawnError::ProcessEnded {
-                description: how,
+                description: ending,
                 stack,
-            } => ForkServerError::Error(load_crash(&how, &stack, self.setup.harness.is_none())),
+            } => ForkServerError::Error(load_crash(&ending, &stack, self.setup.harness.is_none())),
         })
     }
 
@@ -247,7 +247,7 @@ impl Starter {
         let folder = root.join(format!("worker-{number}"));
         fs::create_dir_all(&folder)?;
         // A current folder that cannot be read leaves the new one empty.
-        let _stays_empty = mirror(&self.here, &folder);
+        let _stays_empty = mirror_folder(&self.working_folder, &folder);
         Ok(folder)
     }
 }
@@ -263,7 +263,7 @@ fn resolved_path(path: &Path) -> std::io::Result<PathBuf> {
 
 /// Makes a folder look like another, for code that reads files beside it. Small files are copied;
 /// large files and folders are linked, so only changes to those reach the original.
-fn mirror(original: &Path, folder: &Path) -> std::io::Result<()> {
+fn mirror_folder(original: &Path, folder: &Path) -> std::io::Result<()> {
     const LARGE: u64 = 1 << 20;
     for entry in fs::read_dir(original)? {
         let entry = entry?;
@@ -280,9 +280,9 @@ fn mirror(original: &Path, folder: &Path) -> std::io::Result<()> {
 }
 
 /// Returns the error for a harness or models that crash the interpreter before the first test.
-fn load_crash(how: &str, stack: &str, is_models: bool) -> Error {
-    let what = if is_models { "models" } else { "harness" };
-    let mut message = format!("the process that loads the {what} {how}");
+fn load_crash(ending: &str, stack: &str, is_models: bool) -> Error {
+    let kind = if is_models { "models" } else { "harness" };
+    let mut message = format!("the process that loads the {kind} {ending}");
     for line in stack.lines() {
         message.push_str("\n  ");
         message.push_str(line);

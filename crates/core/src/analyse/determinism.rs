@@ -9,7 +9,7 @@ use crate::{ActionId, Error, Step, System, Test, TraceEvent};
 
 /// The largest catalogue for which all enabled actions are compared. In larger ones, only the
 /// actions that occur in the test are compared.
-const FEW_ACTIONS: u64 = 5_000;
+const MAX_COMPARED_ACTIONS: u64 = 5_000;
 
 /// The first difference between two runs of a test.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,7 +43,7 @@ pub fn check_determinism<S: System + ?Sized>(
     let first = record_run(system, test, options, proceed)?;
     for number in 1..=more_runs {
         let next = record_run(system, test, options, proceed)?;
-        if let Some((step, what)) = difference(&first, &next) {
+        if let Some((step, what)) = first_difference(&first, &next) {
             return Ok(Some(Difference {
                 step,
                 run: number,
@@ -75,7 +75,7 @@ impl<S: System + ?Sized> ReplayWatcher<S> for EnabledRecorder<'_> {
         (self.proceed)()
     }
 
-    fn after(&mut self, system: &mut S, event: &TraceEvent) {
+    fn after_step(&mut self, system: &mut S, event: &TraceEvent) {
         if matches!(event, TraceEvent::Failed(..)) {
             return;
         }
@@ -98,7 +98,7 @@ fn record_run<S: System + ?Sized>(
     options: &ReplayOptions,
     proceed: &mut dyn FnMut() -> bool,
 ) -> Result<RunRecord, Error> {
-    let selected = (system.actions().len() > FEW_ACTIONS).then(|| {
+    let selected = (system.actions().len() > MAX_COMPARED_ACTIONS).then(|| {
         let mut actions: Vec<ActionId> = test
             .steps
             .iter()
@@ -125,7 +125,7 @@ fn record_run<S: System + ?Sized>(
 }
 
 /// Returns the first step at which two runs differ, and the kind of difference.
-fn difference(one: &RunRecord, other: &RunRecord) -> Option<(usize, DifferenceKind)> {
+fn first_difference(one: &RunRecord, other: &RunRecord) -> Option<(usize, DifferenceKind)> {
     let length = one.events.len().max(other.events.len());
     for step in 0..length {
         match (one.events.get(step), other.events.get(step)) {
@@ -165,7 +165,7 @@ mod tests {
 
     #[test]
     fn a_flaky_system_is_found_out() {
-        let test = Test::of([ActionId(0); 4]);
+        let test = Test::from_actions([ActionId(0); 4]);
         let options = ReplayOptions::default();
         let difference = check_determinism(&mut Flaky::default(), &test, 3, &options, &mut || true);
         let difference = difference.unwrap().unwrap();
@@ -178,7 +178,7 @@ mod tests {
 
     #[test]
     fn others_are_not() {
-        let test = Test::of([0, 1, 2, 3, 3, 3, 3, 3].map(ActionId));
+        let test = Test::from_actions([0, 1, 2, 3, 3, 3, 3, 3].map(ActionId));
         let options = ReplayOptions::default();
         let difference = check_determinism(&mut Stack::default(), &test, 2, &options, &mut || true);
         assert_eq!(difference, Ok(None));

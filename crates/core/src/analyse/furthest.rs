@@ -8,16 +8,16 @@ use crate::{ActionClasses, Catalog, Failure, Step, Test};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FurthestOptions {
     /// Compare the class of the last step, in addition to how often each class occurs.
-    pub last: bool,
+    pub compare_last_step: bool,
     /// Compare the text of the failure.
-    pub failures: bool,
+    pub compare_failures: bool,
 }
 
 impl Default for FurthestOptions {
     fn default() -> FurthestOptions {
         FurthestOptions {
-            last: true,
-            failures: true,
+            compare_last_step: true,
+            compare_failures: true,
         }
     }
 }
@@ -32,7 +32,7 @@ pub fn furthest_first(
     cases: &[(Test, Failure)],
     options: &FurthestOptions,
 ) -> Vec<usize> {
-    let points = points(catalog, cases, options);
+    let points = feature_vectors(catalog, cases, options);
     // By test: the square of the distance to the nearest ranked one.
     let mut nearest: Vec<Option<u64>> = vec![Some(u64::MAX); cases.len()];
     let mut ranked = Vec::new();
@@ -43,7 +43,7 @@ pub fn furthest_first(
         let mut furthest = None;
         for (index, distance) in nearest.iter_mut().enumerate() {
             let Some(distance) = distance else { continue };
-            *distance = (*distance).min(squared(&points[now], &points[index]));
+            *distance = (*distance).min(squared_distance(&points[now], &points[index]));
             if furthest.is_none_or(|(max, _)| *distance > max) {
                 furthest = Some((*distance, index));
             }
@@ -55,7 +55,7 @@ pub fn furthest_first(
 
 /// Returns each test as a point: class counts, then the class of the last step, then the failure
 /// text.
-fn points(
+fn feature_vectors(
     catalog: &Catalog,
     cases: &[(Test, Failure)],
     options: &FurthestOptions,
@@ -68,7 +68,7 @@ fn points(
         }
     }
     let class = |step: &Step| match step {
-        Step::Act(action) => Some(classes.of_action(catalog, *action).0),
+        Step::Act(action) => Some(classes.class_of_action(catalog, *action).0),
         Step::Restart => None,
     };
     let point = |(test, failure): &(Test, Failure)| {
@@ -76,11 +76,11 @@ fn points(
         for class in test.steps.iter().filter_map(class) {
             point[class] += 1;
         }
-        if let Some(last) = test.steps.last().and_then(class).filter(|_| options.last) {
+        if let Some(last) = test.steps.last().and_then(class).filter(|_| options.compare_last_step) {
             point[classes.len() + last] = 1;
         }
         let text = texts.iter().position(|text| *text == failure.message);
-        if let Some(text) = text.filter(|_| options.failures) {
+        if let Some(text) = text.filter(|_| options.compare_failures) {
             point[classes.len() * 2 + text] = 1;
         }
         point
@@ -89,7 +89,7 @@ fn points(
 }
 
 /// Returns the squared Euclidean distance between two points.
-fn squared(one: &[u64], other: &[u64]) -> u64 {
+fn squared_distance(one: &[u64], other: &[u64]) -> u64 {
     let pairs = one.iter().zip(other);
     pairs.map(|(one, other)| one.abs_diff(*other).pow(2)).sum()
 }
@@ -110,7 +110,7 @@ mod tests {
                 details: String::new(),
             };
             (
-                Test::of(texts.iter().map(|text| catalog.find(text)[0])),
+                Test::from_actions(texts.iter().map(|text| catalog.find(text)[0])),
                 failure,
             )
         };

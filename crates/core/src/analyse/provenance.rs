@@ -31,13 +31,13 @@ pub struct SeedFragment {
 /// use testwright_core::{ActionId, Test, toys};
 ///
 /// let catalog = toys::catalog(&[], &["f(<[0..9]>)"]);
-/// let test = |keys: &[u64]| Test::of(keys.iter().copied().map(ActionId));
+/// let test = |keys: &[u64]| Test::from_actions(keys.iter().copied().map(ActionId));
 /// let seeds = [test(&[1, 2, 3, 4]), test(&[4, 5, 6, 1])];
 /// let origins = provenance(&catalog, &test(&[5, 6, 9, 2, 3, 4]), &seeds, false);
 /// let origin = |at, length, seed, index| SeedFragment { at, length, seed, index };
 /// assert_eq!(origins, [origin(0, 2, 1, 1), origin(3, 3, 0, 1)]);
 /// ```
-pub fn provenance(
+pub fn find_provenance(
     catalog: &Catalog,
     test: &Test,
     seeds: &[Test],
@@ -121,21 +121,21 @@ mod tests {
     #[test]
     fn the_longest_run_comes_first() {
         let catalog = toys::catalog(&[], &["f(<[0..9]>)", "g(<[0..9]>)"]);
-        let test = |keys: &[u64]| Test::of(keys.iter().copied().map(ActionId));
+        let test = |keys: &[u64]| Test::from_actions(keys.iter().copied().map(ActionId));
         // From the left, 1 2 3 would come first and cut off the longer 2 3 4 5.
         let seeds = [test(&[1, 2, 3]), test(&[0, 2, 3, 4, 5])];
-        let origins = provenance(&catalog, &test(&[1, 2, 3, 4, 5, 8]), &seeds, false);
+        let origins = find_provenance(&catalog, &test(&[1, 2, 3, 4, 5, 8]), &seeds, false);
         let short: Vec<_> = origins
             .iter()
             .map(|origin| (origin.at, origin.length, origin.seed))
             .collect();
         assert_eq!(short, [(0, 1, 0), (1, 4, 1)]);
-        let by_class = provenance(&catalog, &test(&[7, 12, 7]), &[test(&[3, 19])], true);
+        let by_class = find_provenance(&catalog, &test(&[7, 12, 7]), &[test(&[3, 19])], true);
         let short: Vec<_> = by_class
             .iter()
             .map(|origin| (origin.at, origin.length))
             .collect();
         assert_eq!(short, [(0, 2), (2, 1)]);
-        assert_eq!(provenance(&catalog, &test(&[1]), &[], false), []);
+        assert_eq!(find_provenance(&catalog, &test(&[1]), &[], false), []);
     }
 }

@@ -26,7 +26,7 @@ pub struct QuickReducer<'a> {
     /// The maximum number of runs per reduction.
     pub budget: u64,
     /// Targets touched by loading the system, without any test. They do not count.
-    pub loaded: Coverage,
+    pub touched_by_loading: Coverage,
     /// Called before each step. Once it returns `false`, the best result so far is kept.
     pub proceed: &'a mut dyn FnMut() -> bool,
 }
@@ -45,7 +45,7 @@ impl QuickReducer<'_> {
         let trace = replay(system, test, &options, &mut ())?;
         Ok(QuickTest {
             test: test.clone(),
-            touches: system.touched().difference(&self.loaded),
+            touches: system.touched().difference(&self.touched_by_loading),
             fails: trace.failure().is_some(),
         })
     }
@@ -98,7 +98,7 @@ impl QuickReducer<'_> {
     /// in order of targets. It is a passing test if any passing test touches the target. Targets
     /// that could not be touched again are left out. After a stop, the shortest known test for a
     /// target is used as it is.
-    pub fn per_target<S: Covered + ?Sized>(
+    pub fn reduce_per_target<S: Covered + ?Sized>(
         &mut self,
         system: &mut S,
         tests: &[QuickTest],
@@ -178,8 +178,8 @@ impl<S: Covered + ?Sized> ShrinkGoal<S> for TouchesAndPasses {
         ShrinkGoal::<S>::basis(&self.targets)
     }
 
-    fn before(&mut self, system: &mut S) -> Result<(), Error> {
-        self.targets.before(system)
+    fn before_run(&mut self, system: &mut S) -> Result<(), Error> {
+        self.targets.before_run(system)
     }
 
     fn is_achieved(&mut self, system: &mut S, test: &Test, trace: &Trace) -> Result<bool, Error> {
@@ -196,7 +196,7 @@ struct NewlyTouched {
 }
 
 impl<S: Covered + ?Sized> ReplayWatcher<S> for NewlyTouched {
-    fn after(&mut self, system: &mut S, _event: &TraceEvent) {
+    fn after_step(&mut self, system: &mut S, _event: &TraceEvent) {
         let touched = system.touched();
         self.by_step.push(touched.difference(&self.so_far));
         self.so_far = touched;
@@ -215,7 +215,7 @@ impl<S: Covered + ?Sized> ReplayWatcher<S> for NewlyTouched {
 /// use testwright_core::{ActionId, TargetId, Test};
 ///
 /// let test = |length: u64, targets: &[u32]| QuickTest {
-///     test: Test::of((0..length).map(ActionId)),
+///     test: Test::from_actions((0..length).map(ActionId)),
 ///     touches: targets.iter().copied().map(TargetId).collect(),
 ///     fails: false,
 /// };
@@ -270,7 +270,7 @@ mod tests {
             system.step(action);
             actions.push(action);
         }
-        Test::of(actions)
+        Test::from_actions(actions)
     }
 
     #[test]
@@ -284,7 +284,7 @@ mod tests {
                 ..ReduceOptions::default()
             },
             budget: 1_000,
-            loaded: Coverage::default(),
+            touched_by_loading: Coverage::default(),
             proceed: &mut proceed,
         };
         let mut all = Coverage::default();
@@ -298,7 +298,7 @@ mod tests {
             assert!(parts.iter().all(|part| part.test.len() < 15));
         }
         let measured = quick.measure_all(&mut system, &tests).unwrap();
-        let found = quick.per_target(&mut system, &measured).unwrap();
+        let found = quick.reduce_per_target(&mut system, &measured).unwrap();
         assert_eq!(
             found
                 .iter()
@@ -337,13 +337,13 @@ mod tests {
                     ..ReduceOptions::default()
                 },
                 budget: 1_000,
-                loaded: Coverage::default(),
+                touched_by_loading: Coverage::default(),
                 proceed: &mut proceed,
             };
             let measured = quick.measure_all(&mut system, &tests).unwrap();
             assert_eq!(measured.len(), 3);
             measured.iter().for_each(|test| all.merge(&test.touches));
-            let found = quick.per_target(&mut system, &measured).unwrap();
+            let found = quick.reduce_per_target(&mut system, &measured).unwrap();
             let mut together = Coverage::default();
             found
                 .iter()
@@ -359,7 +359,7 @@ mod tests {
         let mut quick = QuickReducer {
             options: ReduceOptions::default(),
             budget: 100,
-            loaded: Coverage::default(),
+            touched_by_loading: Coverage::default(),
             proceed: &mut proceed,
         };
         let test = walk(&mut system, 1, 5);

@@ -49,7 +49,7 @@ impl Saturation {
     }
 
     /// Returns the number of targets that were touched at all.
-    pub fn seen(&self) -> usize {
+    pub fn touched_targets(&self) -> usize {
         self.targets
             .iter()
             .filter(|target| target.count > 0)
@@ -57,7 +57,7 @@ impl Saturation {
     }
 
     /// Returns the number of targets that exactly this many tests touched.
-    pub fn touched_by(&self, tests: u64) -> usize {
+    pub fn targets_touched_by(&self, tests: u64) -> usize {
         self.targets
             .iter()
             .filter(|target| target.count == tests)
@@ -66,15 +66,15 @@ impl Saturation {
 
     /// Estimates how many new targets the next test will touch: the targets touched exactly once,
     /// divided by the number of tests. `None` before the first test.
-    pub fn expected_new(&self) -> Option<f64> {
-        (self.tests > 0).then(|| self.touched_by(1) as f64 / self.tests as f64)
+    pub fn expected_new_targets(&self) -> Option<f64> {
+        (self.tests > 0).then(|| self.targets_touched_by(1) as f64 / self.tests as f64)
     }
 
     /// Estimates the probability that the next test touches something new: the share of tests that
     /// touched something no other test did. Each of them would have been a discovery, had it been
     /// the last one. `None` before the first test.
-    pub fn discovery(&self) -> Option<f64> {
-        (self.tests > 0).then(|| self.discoverers() as f64 / self.tests as f64)
+    pub fn discovery_probability(&self) -> Option<f64> {
+        (self.tests > 0).then(|| self.tests_with_unique_targets() as f64 / self.tests as f64)
     }
 
     /// Returns an upper bound of that probability, with this confidence (0.95, for example).
@@ -88,8 +88,8 @@ impl Saturation {
             return 1.0;
         }
         let tests = self.tests as f64;
-        let share = self.discoverers() as f64 / tests;
-        let almost = self.almost_discoverers() as f64 / tests;
+        let share = self.tests_with_unique_targets() as f64 / tests;
+        let almost = self.tests_with_targets_of_two() as f64 / tests;
         let deviations = normal_quantile(confidence);
         let square = deviations * deviations;
         let variance = share * (1.0 - share) + almost;
@@ -99,21 +99,21 @@ impl Saturation {
     }
 
     /// Estimates how many reachable targets were never touched (Chao's lower bound).
-    pub fn unseen(&self) -> f64 {
-        let once = self.touched_by(1) as f64;
-        let twice = self.touched_by(2) as f64;
+    pub fn estimate_unseen(&self) -> f64 {
+        let once = self.targets_touched_by(1) as f64;
+        let twice = self.targets_touched_by(2) as f64;
         let tests = (self.tests as f64).max(1.0);
         // The form that does not divide by zero if nothing was touched twice.
         (tests - 1.0) / tests * once * (once - 1.0).max(0.0) / (2.0 * (twice + 1.0))
     }
 
     /// Returns the number of tests that touched something no other test did.
-    fn discoverers(&self) -> u64 {
+    fn tests_with_unique_targets(&self) -> u64 {
         self.tests_touching_rare(1).len() as u64
     }
 
     /// Returns the number of other tests that touched something only one more test did.
-    fn almost_discoverers(&self) -> u64 {
+    fn tests_with_targets_of_two(&self) -> u64 {
         let discoverers = self.tests_touching_rare(1);
         let mut tests = self.tests_touching_rare(2);
         tests.retain(|test| discoverers.binary_search(test).is_err());
@@ -171,7 +171,7 @@ impl Sessions {
     }
 
     /// Returns true if each session had a test and all sessions have touched the same targets.
-    pub fn agree(&self) -> bool {
+    pub fn have_same_coverage(&self) -> bool {
         self.tests > self.touched.len()
             && self
                 .touched
@@ -203,19 +203,19 @@ mod tests {
     fn rare_targets_predict_unseen_ones() {
         let mut saturation = Saturation::default();
         assert_eq!(
-            (saturation.discovery(), saturation.discovery_bound(0.95)),
+            (saturation.discovery_probability(), saturation.discovery_bound(0.95)),
             (None, 1.0)
         );
         saturation.add(&touched(&[0, 1]));
         saturation.add(&touched(&[0, 2, 3]));
         saturation.add(&touched(&[0]));
         saturation.add(&touched(&[0]));
-        assert_eq!(saturation.seen(), 4);
-        assert_eq!(saturation.touched_by(1), 3);
-        assert_eq!(saturation.expected_new(), Some(0.75));
-        assert_eq!(saturation.discovery(), Some(0.5));
+        assert_eq!(saturation.touched_targets(), 4);
+        assert_eq!(saturation.targets_touched_by(1), 3);
+        assert_eq!(saturation.expected_new_targets(), Some(0.75));
+        assert_eq!(saturation.discovery_probability(), Some(0.5));
         assert!(saturation.discovery_bound(0.95) > 0.5);
-        assert!(saturation.unseen() > 1.0);
+        assert!(saturation.estimate_unseen() > 1.0);
         assert_eq!(residual_risk(0, 0.95), 1.0);
         assert!((residual_risk(300, 0.95) - 0.00994).abs() < 0.0001);
     }
@@ -260,11 +260,11 @@ mod tests {
         let mut sessions = Sessions::new(2);
         for targets in [&[0, 9][..], &[0], &[1], &[1]] {
             sessions.add(&touched(targets));
-            assert!(!sessions.agree());
+            assert!(!sessions.have_same_coverage());
         }
         sessions.add(&touched(&[0]));
         assert!(
-            sessions.agree(),
+            sessions.have_same_coverage(),
             "what only the first test touched does not count"
         );
     }

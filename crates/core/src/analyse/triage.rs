@@ -50,7 +50,7 @@ pub struct FailureGroup {
 ///
 /// let catalog = toys::catalog(&[("x", 3)], &["<x> := <[1..9]>", "f(<x>)"]);
 /// let case = |test: &str, message: &str| {
-///     let test = Test::of(test.split("; ").map(|text| catalog.find(text)[0]));
+///     let test = Test::from_actions(test.split("; ").map(|text| catalog.find(text)[0]));
 ///     let kind = FailureKind::UncaughtException;
 ///     (test, Failure { kind, message: message.to_owned(), signature: String::new(), details: String::new() })
 /// };

@@ -19,16 +19,16 @@ pub struct ClassId(pub usize);
 pub struct ActionClasses {
     texts: Vec<String>,
     templates: Vec<Vec<TemplateId>>,
-    of_templates: Vec<ClassId>,
+    template_classes: Vec<ClassId>,
     /// By class: the pools from which it needs a value, if any class makes one. Thousands of lines
     /// may use what thousands make, so nothing is stored per pair of classes.
-    needs: Vec<Vec<PoolId>>,
+    needed_pools: Vec<Vec<PoolId>>,
     /// By class: the pools for which it makes a value.
-    makes: Vec<Vec<PoolId>>,
+    made_pools: Vec<Vec<PoolId>>,
     /// By pool: the classes that use its values.
-    users: Vec<Vec<ClassId>>,
+    pool_users: Vec<Vec<ClassId>>,
     /// By pool: the classes that make its values.
-    makers: Vec<Vec<ClassId>>,
+    pool_makers: Vec<Vec<ClassId>>,
 }
 
 impl ActionClasses {
@@ -43,7 +43,7 @@ impl ActionClasses {
                 ClassId(classes.texts.len() - 1)
             });
             classes.templates[class.0].push(TemplateId(number));
-            classes.of_templates.push(class);
+            classes.template_classes.push(class);
         }
         classes.find_dependencies(catalog);
         classes
@@ -81,13 +81,13 @@ impl ActionClasses {
     }
 
     /// Returns the class of a template.
-    pub fn of_template(&self, template: TemplateId) -> ClassId {
-        self.of_templates[template.0]
+    pub fn class_of_template(&self, template: TemplateId) -> ClassId {
+        self.template_classes[template.0]
     }
 
     /// Returns the class of an action.
-    pub fn of_action(&self, catalog: &Catalog, action: ActionId) -> ClassId {
-        self.of_template(catalog.template_of(action))
+    pub fn class_of_action(&self, catalog: &Catalog, action: ActionId) -> ClassId {
+        self.class_of_template(catalog.template_of(action))
     }
 
     /// Returns true if the author marked the class for inclusion in every test (`#ESSENTIAL`).
@@ -98,15 +98,15 @@ impl ActionClasses {
     /// Returns the dependencies of a class: lists of classes. Unless at least one class of each
     /// list is included, some slot that it uses is never filled.
     pub fn dependencies(&self, class: ClassId) -> impl Iterator<Item = &[ClassId]> {
-        self.needs(class).iter().map(|pool| self.makers(*pool))
+        self.needed_pools(class).iter().map(|pool| self.makers_of_pool(*pool))
     }
 
     /// Returns the classes that may need this one, in order.
     pub fn dependents(&self, class: ClassId) -> Vec<ClassId> {
         let users = self
-            .makes(class)
+            .made_pools(class)
             .iter()
-            .flat_map(|pool| &self.users[pool.0]);
+            .flat_map(|pool| &self.pool_users[pool.0]);
         let mut users: Vec<ClassId> = users.copied().collect();
         users.sort_unstable();
         users.dedup();
@@ -114,46 +114,46 @@ impl ActionClasses {
     }
 
     /// Returns the pools from which a class needs a value, if any class makes one.
-    pub(crate) fn needs(&self, class: ClassId) -> &[PoolId] {
-        &self.needs[class.0]
+    pub(crate) fn needed_pools(&self, class: ClassId) -> &[PoolId] {
+        &self.needed_pools[class.0]
     }
 
     /// Returns the pools for which a class makes a value without needing one.
-    pub(crate) fn makes(&self, class: ClassId) -> &[PoolId] {
-        &self.makes[class.0]
+    pub(crate) fn made_pools(&self, class: ClassId) -> &[PoolId] {
+        &self.made_pools[class.0]
     }
 
     /// Returns the classes that make a value of a pool without needing one.
-    pub(crate) fn makers(&self, pool: PoolId) -> &[ClassId] {
-        &self.makers[pool.0]
+    pub(crate) fn makers_of_pool(&self, pool: PoolId) -> &[ClassId] {
+        &self.pool_makers[pool.0]
     }
 
     /// Fills the tables of needed and made pools from the slots that templates name.
     fn find_dependencies(&mut self, catalog: &Catalog) {
         let pools = catalog.pools().len();
-        (self.users, self.makers) = (vec![Vec::new(); pools], vec![Vec::new(); pools]);
+        (self.pool_users, self.pool_makers) = (vec![Vec::new(); pools], vec![Vec::new(); pools]);
         for class in self.iter() {
-            let [used, defined] = pools_of(catalog, self.templates(class));
+            let [used, defined] = needed_and_made_pools(catalog, self.templates(class));
             for pool in &used {
-                self.users[pool.0].push(class);
+                self.pool_users[pool.0].push(class);
             }
             // A line that needs a value of the pool to make one cannot make the first.
             let made: Vec<PoolId> = defined.difference(&used).copied().collect();
             for pool in &made {
-                self.makers[pool.0].push(class);
+                self.pool_makers[pool.0].push(class);
             }
-            self.needs.push(used.into_iter().collect());
-            self.makes.push(made);
+            self.needed_pools.push(used.into_iter().collect());
+            self.made_pools.push(made);
         }
-        let makers = &self.makers;
-        for needs in &mut self.needs {
+        let makers = &self.pool_makers;
+        for needs in &mut self.needed_pools {
             needs.retain(|pool| !makers[pool.0].is_empty());
         }
     }
 }
 
 /// Returns the pools whose slots templates use, and those whose slots they define.
-fn pools_of(catalog: &Catalog, templates: &[TemplateId]) -> [BTreeSet<PoolId>; 2] {
+fn needed_and_made_pools(catalog: &Catalog, templates: &[TemplateId]) -> [BTreeSet<PoolId>; 2] {
     let mut pools = [BTreeSet::new(), BTreeSet::new()];
     let axes = templates
         .iter()
@@ -221,6 +221,6 @@ mod tests {
             classes.templates(ClassId(0)),
             [TemplateId(0), TemplateId(2)]
         );
-        assert_eq!(classes.of_action(&catalog, ActionId(2)), ClassId(0));
+        assert_eq!(classes.class_of_action(&catalog, ActionId(2)), ClassId(0));
     }
 }

@@ -23,7 +23,7 @@ impl ClosestAction {
             .map(|template| {
                 let zeros = vec![0; catalog.sizes(template).len()];
                 let action = catalog.action(template, &zeros);
-                (action, comparable(&catalog.text(action)))
+                (action, comparable_chars(&catalog.text(action)))
             })
             .collect();
         ClosestAction { samples }
@@ -32,7 +32,7 @@ impl ClosestAction {
     /// Finds an action with a text close to this one. It belongs to the template that is closest
     /// when numbers are ignored, so a slot that does not exist leads to one that does.
     pub(crate) fn find(&self, text: &str) -> Option<ActionId> {
-        let text = comparable(text);
+        let text = comparable_chars(text);
         let mut shortlist: Vec<(usize, usize)> = Vec::new();
         for (position, (_, sample)) in self.samples.iter().enumerate() {
             let differing = differing_part(&text, sample);
@@ -53,7 +53,7 @@ impl ClosestAction {
 }
 
 /// Rewrites a text for comparison: slots in their short form, every number as a single zero.
-fn comparable(text: &str) -> Vec<char> {
+fn comparable_chars(text: &str) -> Vec<char> {
     let mut short = String::new();
     for (number, part) in text.split("self.p_").enumerate() {
         let access = part.split_once('[').filter(|_| number > 0);

@@ -63,7 +63,7 @@ impl Catalog {
     /// the unlisted ones have the bare text as label.
     pub fn label(&self, action: ActionId) -> String {
         let text = self.text(action);
-        let alike = self.matches(&TextQuery::exact(&text));
+        let alike = self.find_matches(&TextQuery::exact(&text));
         if alike.len() < 2 {
             return text;
         }
@@ -75,7 +75,7 @@ impl Catalog {
         loop {
             let label = format!("{text}  #{number}");
             // If the harness has an action that reads like this label, change the label.
-            if self.matches(&TextQuery::exact(&label)).is_empty() {
+            if self.find_matches(&TextQuery::exact(&label)).is_empty() {
                 return label;
             }
             number.insert(0, '0');
@@ -84,7 +84,7 @@ impl Catalog {
 
     /// Finds the actions that have exactly this text or label, ignoring blanks around it.
     pub(crate) fn find_exactly(&self, text: &str) -> Vec<ActionId> {
-        let found = self.matches(&TextQuery::exact(text));
+        let found = self.find_matches(&TextQuery::exact(text));
         if !found.is_empty() {
             return found;
         }
@@ -99,7 +99,7 @@ impl Catalog {
         let Ok(position) = number.trim_end().parse::<usize>() else {
             return Vec::new();
         };
-        let alike = self.matches(&to_query(text));
+        let alike = self.find_matches(&to_query(text));
         match position
             .checked_sub(1)
             .and_then(|position| alike.get(position))
@@ -113,7 +113,7 @@ impl Catalog {
     fn find_without_comment(&self, text: &str) -> Vec<ActionId> {
         let ends = text.rmatch_indices('#').map(|(end, _)| end);
         for end in std::iter::once(text.len()).chain(ends.take(MAX_COMMENTS)) {
-            let mut found = self.matches(&TextQuery::lenient(&text[..end]));
+            let mut found = self.find_matches(&TextQuery::lenient(&text[..end]));
             if found.is_empty() {
                 found = self.find_label(&text[..end], TextQuery::lenient);
             }
@@ -125,13 +125,13 @@ impl Catalog {
     }
 
     /// Finds the actions of all templates that match a text.
-    fn matches(&self, query: &TextQuery) -> Vec<ActionId> {
+    fn find_matches(&self, query: &TextQuery) -> Vec<ActionId> {
         let mut found = Vec::new();
         for (number, template) in self.templates.iter().enumerate() {
             let template_id = TemplateId(number);
             if self.count(template_id) > 0 && found.len() < MAX_FOUND {
                 let begin = found.len();
-                if let Some(template_matches) = TemplateMatches::of(query, template, &self.pools) {
+                if let Some(template_matches) = TemplateMatches::find(query, template, &self.pools) {
                     self.collect(template_id, &template_matches, &mut found);
                 }
                 found[begin..].sort_unstable();
@@ -254,7 +254,7 @@ impl TextQuery {
 
     /// Returns the end of a literal that begins at `at`, or `None` if it does not match. Blanks at
     /// either end of the whole text are ignored.
-    fn after(&self, literal: &str, mut at: usize) -> Option<usize> {
+    fn skip_literal(&self, literal: &str, mut at: usize) -> Option<usize> {
         for wanted in literal.chars() {
             let there = self.text[at..].chars().next();
             if wanted.is_whitespace() {
@@ -276,7 +276,7 @@ impl TextQuery {
     }
 
     /// Calls `each` with every number that can be read at `at`, and where it ends: `1` and `12` of `12)`.
-    fn numbers(&self, at: usize, mut each: impl FnMut(i64, usize)) {
+    fn match_numbers(&self, at: usize, mut each: impl FnMut(i64, usize)) {
         let rest = &self.text.as_bytes()[at..];
         let sign = usize::from(rest.first() == Some(&b'-'));
         let digits = rest[sign..].iter().take_while(|byte| byte.is_ascii_digit());
@@ -295,7 +295,7 @@ impl TextQuery {
     }
 
     /// Calls `each` with every slot of a pool that can be read at `at`, and where its name ends.
-    fn slots(&self, pool: &SlotPool, twin: bool, at: usize, each: &mut dyn FnMut(u64, usize)) {
+    fn match_slots(&self, pool: &SlotPool, twin: bool, at: usize, each: &mut dyn FnMut(u64, usize)) {
         let mut number = |number: i64, end: usize, close: &str| match u64::try_from(number) {
             Ok(slot) if slot < u64::from(pool.size) && self.text[end..].starts_with(close) => {
                 each(slot, end + close.len())
@@ -314,7 +314,7 @@ impl TextQuery {
             .strip_prefix(pool.name.as_str())
             .and_then(|rest| rest.strip_prefix(separator));
         if let Some(after) = pretty {
-            self.numbers(self.text.len() - after.len(), |slot, end| {
+            self.match_numbers(self.text.len() - after.len(), |slot, end| {
                 number(slot, end, "")
             });
         }
@@ -325,7 +325,7 @@ impl TextQuery {
                 .and_then(|rest| rest.strip_prefix(if twin { "_REF" } else { "" }))
                 .and_then(|rest| rest.strip_prefix('['));
             if let Some(after) = access {
-                self.numbers(self.text.len() - after.len(), |slot, end| {
+                self.match_numbers(self.text.len() - after.len(), |slot, end| {
                     number(slot, end, "]")
                 });
             }
@@ -333,9 +333,9 @@ impl TextQuery {
     }
 
     /// Calls `each` with every alternative of a choice that can be read at `at`, and where it ends.
-    fn alternatives(&self, choice: &ChoiceValues, at: usize, each: &mut dyn FnMut(u64, usize)) {
+    fn match_alternatives(&self, choice: &ChoiceValues, at: usize, each: &mut dyn FnMut(u64, usize)) {
         match choice {
-            ChoiceValues::Integers { first, last } => self.numbers(at, |number, end| {
+            ChoiceValues::Integers { first, last } => self.match_numbers(at, |number, end| {
                 if (*first..=*last).contains(&number) {
                     each(number.abs_diff(*first), end);
                 }
@@ -352,7 +352,7 @@ impl TextQuery {
             }
             ChoiceValues::Texts(texts) => {
                 for (position, text) in texts.iter().enumerate() {
-                    if let Some(end) = self.after(text, at) {
+                    if let Some(end) = self.skip_literal(text, at) {
                         each(position as u64, end);
                     }
                 }
@@ -378,7 +378,7 @@ struct TemplateMatches {
 
 impl TemplateMatches {
     /// Matches a text with a template; `None` if it does not match.
-    fn of(query: &TextQuery, template: &Template, pools: &[SlotPool]) -> Option<TemplateMatches> {
+    fn find(query: &TextQuery, template: &Template, pools: &[SlotPool]) -> Option<TemplateMatches> {
         let mut piece_matches: Vec<Vec<PieceMatch>> = Vec::new();
         let mut positions = vec![0];
         // A template without pieces has the empty text, which an empty piece has too.
@@ -393,7 +393,7 @@ impl TemplateMatches {
                 let mut push = |to, choice| read.push(PieceMatch { from, to, choice });
                 match piece {
                     TemplatePiece::Text(literal) => {
-                        if let Some(to) = query.after(literal, from) {
+                        if let Some(to) = query.skip_literal(literal, from) {
                             push(to, None);
                         }
                     }
@@ -402,10 +402,10 @@ impl TemplateMatches {
                         let mut chosen = |value, to| push(to, Some((*axis, value)));
                         match template.axes.get(*axis) {
                             Some(Axis::Slot { pool, .. }) => {
-                                query.slots(&pools[pool.0], twin, from, &mut chosen)
+                                query.match_slots(&pools[pool.0], twin, from, &mut chosen)
                             }
                             Some(Axis::Choice(choice)) if !twin => {
-                                query.alternatives(choice, from, &mut chosen)
+                                query.match_alternatives(choice, from, &mut chosen)
                             }
                             _ => push(from, None),
                         }

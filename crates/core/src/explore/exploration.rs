@@ -40,7 +40,7 @@ pub struct Exploration {
     pub matching: Option<Equivalence>,
     /// True if memory was full and states were no longer remembered, so that some were visited more
     /// than once.
-    pub forgot: bool,
+    pub forgot_states: bool,
     /// The way in which the exploration returned to states, and the reason for it.
     pub backtracking: BacktrackChoice,
     /// The memory, in bytes, of the remembered states, the paths to them and the data of the
@@ -157,6 +157,6 @@ impl StatePaths {
             Some(_) => return None,
             None => number,
         };
-        ((visit as usize) < links.len()).then(|| links.test(visit, &[]))
+        ((visit as usize) < links.len()).then(|| links.test_to(visit, &[]))
     }
 }

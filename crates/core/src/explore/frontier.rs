@@ -16,11 +16,11 @@ pub(super) struct OpenState {
     /// The actions still to take, in reverse order; `None` until the system was queried.
     pub(super) actions: Option<Vec<ActionId>>,
     /// The number of actions at the beginning.
-    pub(super) count: usize,
+    pub(super) action_count: usize,
     /// True if the actions were all taken before, when the state was reached by a longer path.
     pub(super) is_revisit: bool,
     /// The number of the state in the set of visited states, if it is in the set.
-    pub(super) number: Option<u32>,
+    pub(super) state_number: Option<u32>,
 }
 
 /// The open states of a search, in some order.
@@ -39,13 +39,13 @@ pub(super) trait Frontier {
     fn len(&self) -> usize;
 
     /// Returns true if the state added last comes next.
-    fn newest_first(&self) -> bool {
+    fn is_newest_first(&self) -> bool {
         false
     }
 }
 
 /// Creates the frontier for a search order.
-pub(super) fn frontier(order: SearchOrder) -> Box<dyn Frontier> {
+pub(super) fn new_frontier(order: SearchOrder) -> Box<dyn Frontier> {
     match order {
         SearchOrder::BreadthFirst => Box::new(BreadthFirstFrontier::default()),
         SearchOrder::DepthFirst | SearchOrder::IterativeDeepening => {
@@ -91,7 +91,7 @@ impl Frontier for DepthFirstFrontier {
     fn len(&self) -> usize {
         self.0.len()
     }
-    fn newest_first(&self) -> bool {
+    fn is_newest_first(&self) -> bool {
         true
     }
 }
@@ -144,16 +144,16 @@ mod tests {
     use super::*;
 
     fn order_of(order: SearchOrder, distances: &[i64]) -> Vec<u64> {
-        let mut frontier = frontier(order);
+        let mut frontier = new_frontier(order);
         for (number, distance) in distances.iter().enumerate() {
             let open = OpenState {
                 state: StateId(number as u64),
                 visit: 0,
                 depth: 0,
                 actions: None,
-                count: 0,
+                action_count: 0,
                 is_revisit: false,
-                number: None,
+                state_number: None,
             };
             frontier.push(open, *distance);
         }

@@ -74,7 +74,7 @@ impl Links {
     }
 
     /// Returns the predecessor of a visit and the action between them.
-    pub(super) fn before(&self, visit: Visit) -> (Visit, ActionId) {
+    pub(super) fn parent(&self, visit: Visit) -> (Visit, ActionId) {
         let index = visit as usize;
         let upper = self.upper.as_ref().map_or(0, |upper| upper.get(index));
         let action = u64::from(self.actions.get(index)) | u64::from(upper) << 32;
@@ -86,7 +86,7 @@ impl Links {
         let mut path = Vec::new();
         let mut at = visit;
         while at != START {
-            let (parent, action) = self.before(at);
+            let (parent, action) = self.parent(at);
             path.push(action);
             at = parent;
         }
@@ -95,8 +95,8 @@ impl Links {
     }
 
     /// Returns the test that leads to a visit and continues with these actions.
-    pub(super) fn test(&self, visit: Visit, more: &[ActionId]) -> Test {
-        Test::of(self.path(visit).into_iter().chain(more.iter().copied()))
+    pub(super) fn test_to(&self, visit: Visit, more: &[ActionId]) -> Test {
+        Test::from_actions(self.path(visit).into_iter().chain(more.iter().copied()))
     }
 }
 
@@ -116,8 +116,8 @@ mod tests {
             let other = links.push(one, ActionId(5));
             assert_eq!(links.path(two), [last, ActionId(3)]);
             assert_eq!(
-                links.test(other, &[ActionId(1)]),
-                Test::of([last, ActionId(5), ActionId(1)])
+                links.test_to(other, &[ActionId(1)]),
+                Test::from_actions([last, ActionId(5), ActionId(1)])
             );
             assert!(!links.pop(two) && !links.pop(START));
             assert!(links.pop(other) && links.pop(two));

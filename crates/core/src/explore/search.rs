@@ -1,7 +1,7 @@
 //! The search loop that all explorations share.
 
 use super::exploration::StatePaths;
-use super::frontier::{Frontier, OpenState, frontier};
+use super::frontier::{Frontier, OpenState, new_frontier};
 use super::links::{START, Visit};
 use super::visited::VisitedStates;
 use super::walker::{Halt, StateWalker};
@@ -35,9 +35,9 @@ pub(super) fn explore<S: System + ?Sized, K>(
         watcher,
         limit: options.depth,
         visited: None,
-        frontier: frontier(options.order),
+        frontier: new_frontier(options.order),
         unexpanded: 0,
-        covered: 0,
+        covered_length: 0,
         found: empty_exploration(options.matching, backtracking),
     };
     let end = match options.order {
@@ -48,7 +48,7 @@ pub(super) fn explore<S: System + ?Sized, K>(
         Ok(()) => search.extent(),
         Err(Halt::Stop(reason)) => ExploredExtent::Partial {
             reason,
-            length: search.covered,
+            length: search.covered_length,
         },
         Err(Halt::Error(error)) => return Err(error),
     };
@@ -70,7 +70,7 @@ fn empty_exploration(matching: Option<Equivalence>, backtracking: BacktrackChoic
         goals: Vec::new(),
         goal_count: 0,
         matching,
-        forgot: false,
+        forgot_states: false,
         backtracking,
         bytes: 0,
         paths: StatePaths::default(),
@@ -89,7 +89,7 @@ struct StateSearch<'a, 'e, 's, S: ?Sized, K> {
     /// The number of states that were not expanded because of a limit.
     unexpanded: u64,
     /// The length up to which every test is covered.
-    covered: usize,
+    covered_length: usize,
     found: Exploration,
 }
 
@@ -112,11 +112,11 @@ impl<S: System + ?Sized, K> StateSearch<'_, '_, '_, S, K> {
         for limit in 1.. {
             self.limit = Some(self.options.depth.map_or(limit, |depth| depth.min(limit)));
             self.run()?;
-            if !self.found.forgot || self.follows_all() {
-                self.covered = limit;
+            if !self.found.forgot_states || self.follows_unremembered() {
+                self.covered_length = limit;
             }
             let deepest = self.options.depth.is_some_and(|depth| limit >= depth);
-            if self.unexpanded == 0 || deepest || self.found.forgot && !self.follows_all() {
+            if self.unexpanded == 0 || deepest || self.found.forgot_states && !self.follows_unremembered() {
                 break;
             }
         }
@@ -125,21 +125,21 @@ impl<S: System + ?Sized, K> StateSearch<'_, '_, '_, S, K> {
 
     /// Runs the search until no state is open.
     fn run(&mut self) -> Result<(), Halt> {
-        self.begin()?;
+        self.enter_initial_state()?;
         while let Some(open) = self.frontier.current() {
             let Some(actions) = &mut open.actions else {
-                self.open()?;
+                self.list_current_actions()?;
                 continue;
             };
             match actions.pop() {
-                None => self.close(),
+                None => self.close_current(),
                 Some(action) => {
                     let last = actions.is_empty();
                     let from = OpenState {
                         actions: None,
                         ..*open
                     };
-                    self.follow(&from, action, last)?;
+                    self.take_action(&from, action, last)?;
                 }
             }
         }
@@ -147,8 +147,8 @@ impl<S: System + ?Sized, K> StateSearch<'_, '_, '_, S, K> {
     }
 
     /// Resets the search and enters the initial state.
-    fn begin(&mut self) -> Result<(), Halt> {
-        self.walker.restart();
+    fn enter_initial_state(&mut self) -> Result<(), Halt> {
+        self.walker.forget_visits();
         self.walker.progress = ExploreProgress {
             steps: self.walker.progress.steps,
             ..ExploreProgress::default()
@@ -169,7 +169,7 @@ impl<S: System + ?Sized, K> StateSearch<'_, '_, '_, S, K> {
             .options
             .matching
             .map(|_| VisitedStates::new(with_paths));
-        self.watcher.started();
+        self.watcher.on_start();
         self.go_to(START)?;
         let arrival = Arrival::New(self.fingerprint()?);
         self.enter(START, arrival, 0)?;
@@ -184,13 +184,13 @@ impl<S: System + ?Sized, K> StateSearch<'_, '_, '_, S, K> {
     }
 
     /// Lists the actions of the current state of the frontier.
-    fn open(&mut self) -> Result<(), Halt> {
+    fn list_current_actions(&mut self) -> Result<(), Halt> {
         let Some(open) = self.frontier.current() else {
             return Ok(());
         };
         let (visit, depth) = (open.visit, open.depth);
         let mut is_revisit = false;
-        if let (Some(number), Some(visited)) = (open.number, &mut self.visited)
+        if let (Some(number), Some(visited)) = (open.state_number, &mut self.visited)
             && let Some((best, taken)) = visited.depth(number)
         {
             if best < depth {
@@ -202,13 +202,13 @@ impl<S: System + ?Sized, K> StateSearch<'_, '_, '_, S, K> {
             is_revisit = taken;
             visited.set_depth(number, depth, true);
         }
-        if self.options.order == SearchOrder::BreadthFirst && !self.found.forgot {
-            self.covered = depth as usize;
+        if self.options.order == SearchOrder::BreadthFirst && !self.found.forgot_states {
+            self.covered_length = depth as usize;
         }
         self.go_to(visit)?;
         let actions = self.list_actions(visit, is_revisit);
         if let Some(open) = self.frontier.current() {
-            open.count = actions.len();
+            open.action_count = actions.len();
             open.actions = Some(actions);
             open.is_revisit = is_revisit;
         }
@@ -216,12 +216,12 @@ impl<S: System + ?Sized, K> StateSearch<'_, '_, '_, S, K> {
     }
 
     /// Closes the current state of the frontier.
-    fn close(&mut self) {
+    fn close_current(&mut self) {
         if let Some(open) = self.frontier.close() {
             if !open.is_revisit {
-                self.watcher.finished(open.state, open.count);
+                self.watcher.on_state_finished(open.state, open.action_count);
             }
-            self.release(open.visit, open.number);
+            self.release(open.visit, open.state_number);
         }
     }
 
@@ -233,7 +233,7 @@ impl<S: System + ?Sized, K> StateSearch<'_, '_, '_, S, K> {
             (Some(number), Some(visited)) => visited.visit(number) == visit,
             _ => false,
         };
-        let tree = self.visited.is_none() && !self.frontier.newest_first();
+        let tree = self.visited.is_none() && !self.frontier.is_newest_first();
         self.walker.release(visit, first || tree);
     }
 
@@ -246,24 +246,24 @@ impl<S: System + ?Sized, K> StateSearch<'_, '_, '_, S, K> {
             if self.found.deadlocks.len() < self.options.max_tests {
                 self.found
                     .deadlocks
-                    .push(self.walker.links.test(visit, &[]));
+                    .push(self.walker.links.test_to(visit, &[]));
             }
         }
         actions.retain(|action| {
             // Equal copies lead to the same state.
-            system.actions().first_copy(*action) == *action && self.watcher.allows(system, *action)
+            system.actions().first_copy(*action) == *action && self.watcher.is_allowed(system, *action)
         });
         actions.reverse();
         actions
     }
 
     /// Takes an action of an open state and handles the result.
-    fn follow(&mut self, from: &OpenState, action: ActionId, last: bool) -> Result<(), Halt> {
+    fn take_action(&mut self, from: &OpenState, action: ActionId, last: bool) -> Result<(), Halt> {
         self.go_to(from.visit)?;
         if !last {
             self.walker.keep_snapshot(from.visit);
         }
-        self.walker.progress.open = self.frontier.len();
+        self.walker.progress.open_states = self.frontier.len();
         let watcher = &mut *self.watcher;
         let mut outcome = self
             .walker
@@ -273,7 +273,7 @@ impl<S: System + ?Sized, K> StateSearch<'_, '_, '_, S, K> {
         }
         let mut failure = None;
         let to = match outcome {
-            Outcome::Passed | Outcome::Expected => Some(self.arrive(from, action)?),
+            Outcome::Passed | Outcome::Expected => Some(self.handle_new_state(from, action)?),
             Outcome::Interrupted => return Err(Halt::Stop(StopReason::Interrupted)),
             Outcome::Failed(reason) => {
                 failure = Some(*reason);
@@ -287,9 +287,9 @@ impl<S: System + ?Sized, K> StateSearch<'_, '_, '_, S, K> {
                 action,
                 to,
             };
-            self.watcher.took(self.walker.explorer.system, &transition);
+            self.watcher.on_transition(self.walker.explorer.system, &transition);
             if let Some(failure) = failure {
-                self.fail(from.visit, action, failure)?;
+                self.record_failure(from.visit, action, failure)?;
             }
         }
         self.stop_at_goal()
@@ -305,7 +305,7 @@ impl<S: System + ?Sized, K> StateSearch<'_, '_, '_, S, K> {
     }
 
     /// Records a failure, and ends the search if one is enough.
-    fn fail(&mut self, from: Visit, action: ActionId, failure: Failure) -> Result<(), Halt> {
+    fn record_failure(&mut self, from: Visit, action: ActionId, failure: Failure) -> Result<(), Halt> {
         let found = &mut self.found;
         found.failure_count += 1;
         let is_kept = match self.options.failures {
@@ -316,9 +316,9 @@ impl<S: System + ?Sized, K> StateSearch<'_, '_, '_, S, K> {
                 .any(|(_, other)| other.is_same_as(&failure)),
         };
         if is_kept && found.failures.len() < self.options.max_tests {
-            let test = self.walker.links.test(from, &[action]);
+            let test = self.walker.links.test_to(from, &[action]);
             let system = &mut *self.walker.explorer.system;
-            self.watcher.failed(system, &test, &failure);
+            self.watcher.on_failure(system, &test, &failure);
             found.failures.push((test, failure));
         }
         match self.options.failures {
@@ -328,20 +328,20 @@ impl<S: System + ?Sized, K> StateSearch<'_, '_, '_, S, K> {
     }
 
     /// Handles a passing step: recognises the state it led to, and enters it if necessary.
-    fn arrive(&mut self, from: &OpenState, action: ActionId) -> Result<StateId, Halt> {
+    fn handle_new_state(&mut self, from: &OpenState, action: ActionId) -> Result<StateId, Halt> {
         let depth = from.depth + 1;
         let arrival = self.recognise(depth)?;
         match arrival {
             Arrival::Known(state) => return Ok(state),
             Arrival::NoRoom => {
-                self.found.forgot = true;
+                self.found.forgot_states = true;
                 if self.options.when_full == WhenFull::Stop {
                     return Err(Halt::Stop(StopReason::MemoryFull));
                 }
             }
             Arrival::Shorter(_) | Arrival::New(_) => {}
         }
-        let visit = self.walker.arrive(from.visit, action);
+        let visit = self.walker.record_visit(from.visit, action);
         self.enter(visit, arrival, depth)
     }
 
@@ -385,7 +385,7 @@ impl<S: System + ?Sized, K> StateSearch<'_, '_, '_, S, K> {
         let visited = self.visited.as_ref();
         let remembered = visited.map_or(self.walker.links.len(), VisitedStates::len);
         // Once a state was forgotten, no more are remembered, since numbers are assigned in order.
-        self.found.forgot
+        self.found.forgot_states
             || self.walker.links.len() >= u32::MAX as usize
             || self
                 .options
@@ -397,8 +397,8 @@ impl<S: System + ?Sized, K> StateSearch<'_, '_, '_, S, K> {
     }
 
     /// Returns true if states are followed even if they cannot be remembered.
-    fn follows_all(&self) -> bool {
-        self.frontier.newest_first() && self.options.depth.is_some()
+    fn follows_unremembered(&self) -> bool {
+        self.frontier.is_newest_first() && self.options.depth.is_some()
     }
 
     /// Returns the memory used, in bytes.
@@ -412,7 +412,7 @@ impl<S: System + ?Sized, K> StateSearch<'_, '_, '_, S, K> {
         let limit = self.limit.unwrap_or(usize::MAX);
         let follow = match arrival {
             // Without memory, only a limit ends the search, and only a stack stays small.
-            Arrival::NoRoom => self.follows_all(),
+            Arrival::NoRoom => self.follows_unremembered(),
             _ => true,
         };
         let number = match (arrival, &mut self.visited) {
@@ -437,11 +437,11 @@ impl<S: System + ?Sized, K> StateSearch<'_, '_, '_, S, K> {
         progress.states += 1;
         progress.depth = progress.depth.max(depth as usize);
         let system = &mut *self.walker.explorer.system;
-        self.watcher.entered(system, state, depth as usize);
+        self.watcher.on_state(system, state, depth as usize);
         if self.watcher.is_goal(system) {
             self.found.goal_count += 1;
             if self.found.goals.len() < self.options.max_tests {
-                self.found.goals.push(self.walker.links.test(visit, &[]));
+                self.found.goals.push(self.walker.links.test_to(visit, &[]));
             }
         }
         if follow && (depth as usize) < limit {
@@ -450,7 +450,7 @@ impl<S: System + ?Sized, K> StateSearch<'_, '_, '_, S, K> {
         }
         if follow && self.list_actions(visit, false).is_empty() {
             // Nothing was cut off here.
-            self.watcher.finished(state, 0);
+            self.watcher.on_state_finished(state, 0);
             if let (Some(number), Some(visited)) = (number, &mut self.visited) {
                 visited.set_depth(number, depth, true);
             }
@@ -467,7 +467,7 @@ impl<S: System + ?Sized, K> StateSearch<'_, '_, '_, S, K> {
             SearchOrder::BestFirst => self.watcher.distance(self.walker.explorer.system),
             _ => 0,
         };
-        if !self.frontier.newest_first() {
+        if !self.frontier.is_newest_first() {
             // Other states come first, so take the snapshot now.
             self.walker.keep_snapshot(visit);
         }
@@ -476,9 +476,9 @@ impl<S: System + ?Sized, K> StateSearch<'_, '_, '_, S, K> {
             visit,
             depth,
             actions: None,
-            count: 0,
+            action_count: 0,
             is_revisit: false,
-            number,
+            state_number: number,
         };
         self.frontier.push(open, distance);
     }
@@ -487,12 +487,12 @@ impl<S: System + ?Sized, K> StateSearch<'_, '_, '_, S, K> {
     fn extent(&self) -> ExploredExtent {
         match self.limit {
             _ if self.unexpanded == 0 => ExploredExtent::Everything,
-            Some(limit) if !self.found.forgot || self.follows_all() => {
+            Some(limit) if !self.found.forgot_states || self.follows_unremembered() => {
                 ExploredExtent::Length(limit)
             }
             _ => ExploredExtent::Partial {
                 reason: StopReason::MemoryFull,
-                length: self.covered,
+                length: self.covered_length,
             },
         }
     }

@@ -68,7 +68,7 @@ mod shrink;
 
 pub use formula::{Atom, Formula};
 pub use judge::{AtomEvaluator, Counterexample, FormulaVerdict, Judgement, RunEnding};
-pub use lasso::holds_on;
+pub use lasso::holds_on_lasso;
 pub use parser::{ParsedFormula, parse};
 
 /// An error in the text of a formula, and its range.

@@ -35,7 +35,7 @@ fn four_litres() -> StateGoal<impl FnMut(&mut Jugs) -> bool> {
 fn two_jugs_have_sixteen_states_in_any_order() {
     for order in ORDERS {
         let mut jugs = Jugs::default();
-        let mut explorer = Explorer::of(&mut jugs).with_snapshots().with_fingerprints();
+        let mut explorer = Explorer::new(&mut jugs).with_snapshots().with_fingerprints();
         let plan = ExploreOptions { order, ..UNCHECKED };
         let exploration = explorer.explore(&plan, &mut ()).unwrap();
         assert_eq!(exploration.states, 16, "{order:?}");
@@ -52,7 +52,7 @@ fn two_jugs_have_sixteen_states_in_any_order() {
 fn the_shortest_solution_has_six_steps() {
     for order in [SearchOrder::BreadthFirst, SearchOrder::IterativeDeepening] {
         let mut jugs = Jugs::default();
-        let mut explorer = Explorer::of(&mut jugs).with_snapshots().with_fingerprints();
+        let mut explorer = Explorer::new(&mut jugs).with_snapshots().with_fingerprints();
         let plan = ExploreOptions {
             order,
             stop_at_goal: true,
@@ -83,7 +83,7 @@ fn the_shortest_solution_has_six_steps() {
 struct Without(&'static str);
 
 impl ExploreWatcher<Jugs> for Without {
-    fn allows(&mut self, jugs: &mut Jugs, action: ActionId) -> bool {
+    fn is_allowed(&mut self, jugs: &mut Jugs, action: ActionId) -> bool {
         !jugs.actions().text(action).starts_with(self.0)
     }
     fn is_goal(&mut self, jugs: &mut Jugs) -> bool {
@@ -94,7 +94,7 @@ impl ExploreWatcher<Jugs> for Without {
 #[test]
 fn what_does_not_exist_is_proved_not_to() {
     let mut jugs = Jugs::default();
-    let mut explorer = Explorer::of(&mut jugs).with_snapshots().with_fingerprints();
+    let mut explorer = Explorer::new(&mut jugs).with_snapshots().with_fingerprints();
     // With nothing poured, a jug is full or empty.
     let exploration = explorer.explore(&UNCHECKED, &mut Without("pour")).unwrap();
     assert_eq!((exploration.states, exploration.is_complete()), (4, true));
@@ -132,7 +132,7 @@ fn best_first_follows_the_distance() {
         matching: None,
         ..ExploreOptions::default()
     };
-    let exploration = Explorer::of(&mut safe)
+    let exploration = Explorer::new(&mut safe)
         .explore(&plan, &mut Towards)
         .unwrap();
     assert_eq!(exploration.failures[0].0.len(), 20);
@@ -148,7 +148,7 @@ fn best_first_follows_the_distance() {
 fn the_small_scope_is_counted() {
     // Three keys: 3 + 9 + 27 + 81 tests of up to four steps.
     let mut safe = Safe::new(2, &[9]);
-    let exploration = Explorer::of(&mut safe)
+    let exploration = Explorer::new(&mut safe)
         .explore(&ExploreOptions::small_scope(4), &mut ())
         .unwrap();
     assert_eq!(exploration.tests(), Some(120));
@@ -161,7 +161,7 @@ fn the_small_scope_is_counted() {
     assert!(exploration.bytes < 2_000);
     // The code is found within the scope, and nothing shorter.
     let mut safe = Safe::new(2, &[0, 2, 1]);
-    let mut explorer = Explorer::of(&mut safe);
+    let mut explorer = Explorer::new(&mut safe);
     let shorter = explorer
         .explore(&ExploreOptions::small_scope(2), &mut ())
         .unwrap();
@@ -192,16 +192,16 @@ fn the_small_scope_is_counted() {
 #[test]
 fn copies_are_bounded_and_the_rest_is_replayed() {
     let mut steps = Vec::new();
-    for most_copies in [0, 1, 5, 1_000] {
+    for max_snapshots in [0, 1, 5, 1_000] {
         for order in ORDERS {
             let mut counters = Counters::new(4);
-            let mut explorer = Explorer::of(&mut counters)
+            let mut explorer = Explorer::new(&mut counters)
                 .with_snapshots()
                 .with_fingerprints();
             let plan = ExploreOptions {
                 order,
                 depth: Some(3),
-                max_snapshots: most_copies,
+                max_snapshots,
                 ..UNCHECKED
             };
             let exploration = explorer.explore(&plan, &mut ()).unwrap();
@@ -225,7 +225,7 @@ fn renaming_leaves_fewer_states() {
     for matching in [Equivalence::Equal, Equivalence::UpToRenaming] {
         for limit in [4, 100] {
             let mut counters = Counters::new(limit);
-            let mut explorer = Explorer::of(&mut counters)
+            let mut explorer = Explorer::new(&mut counters)
                 .with_snapshots()
                 .with_fingerprints();
             let plan = ExploreOptions {
@@ -250,7 +250,7 @@ fn renaming_leaves_fewer_states() {
 #[test]
 fn a_state_takes_thirty_two_bytes_with_the_way_to_it() {
     let mut counters = Counters::new(9);
-    let mut explorer = Explorer::of(&mut counters)
+    let mut explorer = Explorer::new(&mut counters)
         .with_snapshots()
         .with_fingerprints();
     let plan = ExploreOptions {
@@ -265,7 +265,7 @@ fn a_state_takes_thirty_two_bytes_with_the_way_to_it() {
 #[test]
 fn memory_is_bounded_and_claims_match_what_was_seen() {
     let mut jugs = Jugs::default();
-    let mut explorer = Explorer::of(&mut jugs).with_snapshots().with_fingerprints();
+    let mut explorer = Explorer::new(&mut jugs).with_snapshots().with_fingerprints();
     let reason = StopReason::MemoryFull;
     for order in ORDERS {
         let plan = ExploreOptions {
@@ -285,7 +285,7 @@ fn memory_is_bounded_and_claims_match_what_was_seen() {
         };
         if plan.order == SearchOrder::BreadthFirst || plan.order == SearchOrder::BestFirst {
             let exploration = explorer.explore(&plan, &mut ()).unwrap();
-            assert!(exploration.forgot && exploration.states > 7);
+            assert!(exploration.forgot_states && exploration.states > 7);
             assert!(matches!(exploration.extent, ExploredExtent::Partial { .. }));
         }
         let plan = ExploreOptions {
@@ -308,7 +308,7 @@ fn memory_is_bounded_and_claims_match_what_was_seen() {
         };
         let exploration = explorer.explore(&plan, &mut four_litres()).unwrap();
         assert_eq!(exploration.extent, ExploredExtent::Length(6));
-        assert!(exploration.forgot && exploration.states > 16);
+        assert!(exploration.forgot_states && exploration.states > 16);
         assert!(!exploration.goals.is_empty());
     }
 }
@@ -320,7 +320,7 @@ fn a_shorter_way_that_is_found_later_counts() {
         let mut reached = Vec::new();
         for order in ORDERS {
             let mut jugs = Jugs::default();
-            let mut explorer = Explorer::of(&mut jugs).with_fingerprints();
+            let mut explorer = Explorer::new(&mut jugs).with_fingerprints();
             let plan = ExploreOptions {
                 order,
                 depth: Some(depth),
@@ -353,16 +353,16 @@ fn a_watcher_sees_the_graph() {
         finished: usize,
     }
     impl ExploreWatcher<Jugs> for Graph {
-        fn entered(&mut self, jugs: &mut Jugs, state: StateId, _depth: usize) {
+        fn on_state(&mut self, jugs: &mut Jugs, state: StateId, _depth: usize) {
             assert_eq!(state.0, self.states.len() as u64);
             self.states.push(jugs.litres());
         }
-        fn took(&mut self, jugs: &mut Jugs, transition: &StateTransition) {
+        fn on_transition(&mut self, jugs: &mut Jugs, transition: &StateTransition) {
             let to = transition.to.unwrap();
             assert_eq!(self.states[to.0 as usize], jugs.litres());
             self.transitions.push(*transition);
         }
-        fn finished(&mut self, _state: StateId, actions: usize) {
+        fn on_state_finished(&mut self, _state: StateId, actions: usize) {
             self.finished += actions;
         }
     }
@@ -373,7 +373,7 @@ fn a_watcher_sees_the_graph() {
     ] {
         let mut jugs = Jugs::default();
         let mut graph = Graph::default();
-        let mut explorer = Explorer::of(&mut jugs).with_fingerprints();
+        let mut explorer = Explorer::new(&mut jugs).with_fingerprints();
         let plan = ExploreOptions { order, ..UNCHECKED };
         let exploration = explorer.explore(&plan, &mut graph).unwrap();
         assert_eq!(graph.states.len(), 16);
@@ -399,7 +399,7 @@ fn a_budget_ends_it() {
     }
     for order in ORDERS {
         let mut stack = Stack::default();
-        let mut explorer = Explorer::of(&mut stack)
+        let mut explorer = Explorer::new(&mut stack)
             .with_snapshots()
             .with_fingerprints();
         let plan = ExploreOptions {
@@ -419,7 +419,7 @@ fn a_budget_ends_it() {
 #[test]
 fn equal_copies_of_an_action_are_taken_once() {
     let mut crossing = Crossing::default();
-    let mut explorer = Explorer::of(&mut crossing).with_fingerprints();
+    let mut explorer = Explorer::new(&mut crossing).with_fingerprints();
     let exploration = explorer
         .explore(&ExploreOptions::default(), &mut ())
         .unwrap();
@@ -438,7 +438,7 @@ fn equal_copies_of_an_action_are_taken_once() {
 #[test]
 fn systems_that_cannot_be_explored_are_errors() {
     let mut jugs = Jugs::default();
-    let error = Explorer::of(&mut jugs)
+    let error = Explorer::new(&mut jugs)
         .explore(&ExploreOptions::default(), &mut ())
         .unwrap_err();
     assert_eq!(error.message, "the system cannot tell its states apart");
@@ -451,7 +451,7 @@ fn systems_that_cannot_be_explored_are_errors() {
         actions: crate::toys::catalog(&[], &["go(<[0..5]>)"]),
         ..odd(true, false)
     };
-    let error = Explorer::of(&mut forking)
+    let error = Explorer::new(&mut forking)
         .explore(&plan, &mut ())
         .unwrap_err();
     assert_eq!(
@@ -512,7 +512,7 @@ impl Snapshot for Odd {
 fn a_probe_finds_out_how_to_go_back() {
     let probe = |copies, resets| {
         let mut odd = odd(copies, resets);
-        let choice = Explorer::of(&mut odd).with_snapshots().probe();
+        let choice = Explorer::new(&mut odd).with_snapshots().probe();
         choice.map(|choice| (choice.method, choice.reason))
     };
     assert_eq!(probe(true, true).unwrap().0, Backtracking::BySnapshot);
@@ -533,7 +533,7 @@ fn deadlocks_are_found_and_are_no_failures() {
         ExploreOptions::small_scope(40),
         ExploreOptions::small_scope(30),
     ] {
-        let exploration = Explorer::of(&mut odd).explore(&plan, &mut ()).unwrap();
+        let exploration = Explorer::new(&mut odd).explore(&plan, &mut ()).unwrap();
         assert_eq!(exploration.deadlocks.len(), 1);
         assert_eq!(exploration.deadlocks[0].len(), 30);
         assert!(exploration.is_complete());
@@ -544,7 +544,7 @@ fn deadlocks_are_found_and_are_no_failures() {
 fn failures_are_reported_at_once() {
     struct Listener(Vec<(usize, Failure)>);
     impl ExploreWatcher<Jugs> for Listener {
-        fn failed(&mut self, _system: &mut Jugs, test: &Test, failure: &Failure) {
+        fn on_failure(&mut self, _system: &mut Jugs, test: &Test, failure: &Failure) {
             self.0.push((test.len(), failure.clone()));
         }
     }
@@ -556,7 +556,7 @@ fn failures_are_reported_at_once() {
             ..ExploreOptions::default()
         };
         let mut listener = Listener(Vec::new());
-        let mut explorer = Explorer::of(&mut jugs).with_fingerprints();
+        let mut explorer = Explorer::new(&mut jugs).with_fingerprints();
         let found = explorer.explore(&plan, &mut listener).unwrap().failures;
         let kept = found
             .into_iter()

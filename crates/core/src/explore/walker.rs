@@ -32,9 +32,9 @@ pub(super) struct StateWalker<'e, 's, S: ?Sized, K> {
     backtracking: Backtracking,
     /// Snapshots to restore, by visit. Never iterated over.
     snapshots: FxHashMap<Visit, K>,
-    most_copies: usize,
+    max_snapshots: usize,
     /// The visit that the system is at, if it is at one.
-    here: Option<Visit>,
+    current_visit: Option<Visit>,
 }
 
 impl<'e, 's, S: System + ?Sized, K> StateWalker<'e, 's, S, K> {
@@ -42,7 +42,7 @@ impl<'e, 's, S: System + ?Sized, K> StateWalker<'e, 's, S, K> {
     pub(super) fn new(
         explorer: &'e mut Explorer<'s, S, K>,
         backtracking: Backtracking,
-        most_copies: usize,
+        max_snapshots: usize,
     ) -> StateWalker<'e, 's, S, K> {
         let links = Links::new(explorer.system.actions());
         StateWalker {
@@ -51,16 +51,16 @@ impl<'e, 's, S: System + ?Sized, K> StateWalker<'e, 's, S, K> {
             progress: ExploreProgress::default(),
             backtracking,
             snapshots: FxHashMap::default(),
-            most_copies,
-            here: None,
+            max_snapshots,
+            current_visit: None,
         }
     }
 
     /// Forgets every visit but the first.
-    pub(super) fn restart(&mut self) {
+    pub(super) fn forget_visits(&mut self) {
         self.links = Links::new(self.explorer.system.actions());
         self.snapshots.clear();
-        self.here = None;
+        self.current_visit = None;
     }
 
     /// Brings the system to the state of a visit.
@@ -69,23 +69,23 @@ impl<'e, 's, S: System + ?Sized, K> StateWalker<'e, 's, S, K> {
         let mut path = Vec::new();
         let mut at = visit;
         loop {
-            if self.here == Some(at) || self.restore(at) {
+            if self.current_visit == Some(at) || self.restore(at) {
                 break;
             }
             if at == START {
-                self.here = None;
+                self.current_visit = None;
                 self.explorer.system.reset()?;
                 break;
             }
-            let (parent, action) = self.links.before(at);
+            let (parent, action) = self.links.parent(at);
             path.push(action);
             at = parent;
         }
         for action in path.into_iter().rev() {
-            self.here = None;
+            self.current_visit = None;
             self.replay_action(action, proceed)?;
         }
-        self.here = Some(visit);
+        self.current_visit = Some(visit);
         Ok(())
     }
 
@@ -97,7 +97,7 @@ impl<'e, 's, S: System + ?Sized, K> StateWalker<'e, 's, S, K> {
         else {
             return false;
         };
-        self.here = None;
+        self.current_visit = None;
         let restored = (snapshot_fns.restore)(self.explorer.system, copy).is_ok();
         if !restored {
             self.snapshots.remove(&visit);
@@ -135,7 +135,7 @@ impl<'e, 's, S: System + ?Sized, K> StateWalker<'e, 's, S, K> {
         if !proceed(&self.progress) {
             return Err(Halt::Stop(StopReason::Stopped));
         }
-        self.here = None;
+        self.current_visit = None;
         self.progress.steps += 1;
         match self.explorer.system.step(action) {
             Outcome::Interrupted => Err(Halt::Stop(StopReason::Interrupted)),
@@ -144,17 +144,17 @@ impl<'e, 's, S: System + ?Sized, K> StateWalker<'e, 's, S, K> {
     }
 
     /// Records that the step just taken led to a new visit.
-    pub(super) fn arrive(&mut self, from: Visit, action: ActionId) -> Visit {
+    pub(super) fn record_visit(&mut self, from: Visit, action: ActionId) -> Visit {
         let visit = self.links.push(from, action);
-        self.here = Some(visit);
+        self.current_visit = Some(visit);
         visit
     }
 
     /// Takes a snapshot of the visit the system is at, if snapshots are used and there is room.
     pub(super) fn keep_snapshot(&mut self, visit: Visit) {
         let wanted = self.backtracking == Backtracking::BySnapshot
-            && self.here == Some(visit)
-            && self.snapshots.len() < self.most_copies
+            && self.current_visit == Some(visit)
+            && self.snapshots.len() < self.max_snapshots
             && !self.snapshots.contains_key(&visit);
         if let (true, Some(snapshot_fns)) = (wanted, &self.explorer.snapshots) {
             // A state without a snapshot is reached by replaying the actions.
@@ -167,9 +167,9 @@ impl<'e, 's, S: System + ?Sized, K> StateWalker<'e, 's, S, K> {
     /// Frees a visit that is not needed any more, and its link unless it is `needed`.
     pub(super) fn release(&mut self, visit: Visit, needed: bool) {
         self.snapshots.remove(&visit);
-        if !needed && self.links.pop(visit) && self.here == Some(visit) {
+        if !needed && self.links.pop(visit) && self.current_visit == Some(visit) {
             // The number may be reused for another visit.
-            self.here = None;
+            self.current_visit = None;
         }
     }
 }

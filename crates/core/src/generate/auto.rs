@@ -82,7 +82,7 @@ const ARMS: [(Arm, &str, f64); 8] = [
 ];
 
 /// The arms that take turns when nothing can be learned.
-const BLIND_TURNS: [Arm; 8] = [
+const ARM_ROTATION: [Arm; 8] = [
     Arm::Uniform,
     Arm::Phases,
     Arm::Uniform,
@@ -100,7 +100,7 @@ const LENGTHS: [(usize, f64); 4] = [(1, 1.0), (2, 1.0), (4, 2.0), (8, 0.5)];
 const FIRST_LENGTH: usize = 2;
 
 /// The turns of lengths, as indices of the table above, when nothing can be learned.
-const LENGTH_TURNS: [usize; 7] = [2, 1, 2, 0, 2, 1, 3];
+const LENGTH_ROTATION: [usize; 7] = [2, 1, 2, 0, 2, 1, 3];
 
 /// The results of one arm of [`Auto`] so far.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -202,13 +202,13 @@ impl<N> Auto<N> {
     fn choose(&mut self, number: u64, random: &mut Random) {
         if self.is_blind {
             let turn = |count: usize| (number % count as u64) as usize;
-            let arm = BLIND_TURNS[turn(BLIND_TURNS.len())];
+            let arm = ARM_ROTATION[turn(ARM_ROTATION.len())];
             self.arm = ARMS
                 .iter()
                 .position(|(other, _, _)| *other == arm)
                 .unwrap_or(0);
             // Eight and seven have no common factor, so every arm gets every length in turn.
-            self.length = LENGTH_TURNS[turn(LENGTH_TURNS.len())];
+            self.length = LENGTH_ROTATION[turn(LENGTH_ROTATION.len())];
         } else if number == 0 {
             // Shallow bugs are found by the first test.
             (self.arm, self.length) = (0, FIRST_LENGTH);
@@ -220,7 +220,7 @@ impl<N> Auto<N> {
 }
 
 impl<S: System + ?Sized, N: Novelty<S>> Strategy<S> for Auto<N> {
-    fn begin(
+    fn begin_test(
         &mut self,
         system: &mut S,
         start: &mut TestStart,
@@ -234,38 +234,38 @@ impl<S: System + ?Sized, N: Novelty<S>> Strategy<S> for Auto<N> {
         }
         match ARMS[self.arm].0 {
             Arm::Uniform | Arm::Equal => Ok(()),
-            Arm::Phases => self.phases.begin(system, start, random),
-            Arm::Swarm => self.swarm.begin(system, start, random),
-            Arm::SmallSwarm => self.small.begin(system, start, random),
-            Arm::SwitchingSwarm => self.switching.begin(system, start, random),
+            Arm::Phases => self.phases.begin_test(system, start, random),
+            Arm::Swarm => self.swarm.begin_test(system, start, random),
+            Arm::SmallSwarm => self.small.begin_test(system, start, random),
+            Arm::SwitchingSwarm => self.switching.begin_test(system, start, random),
             Arm::Exploit => {
                 start_from_corpus(&self.corpus, &EXPLOIT, start, random);
                 Ok(())
             }
             Arm::ExploitSwarm => {
                 start_from_corpus(&self.corpus, &EXPLOIT_MUTATED, start, random);
-                self.swarm.begin(system, start, random)
+                self.swarm.begin_test(system, start, random)
             }
         }
     }
 
     #[inline]
-    fn next(&mut self, system: &mut S, random: &mut Random) -> Option<ActionId> {
+    fn next_action(&mut self, system: &mut S, random: &mut Random) -> Option<ActionId> {
         match ARMS[self.arm].0 {
             Arm::Uniform | Arm::Exploit => system.pick(random),
-            Arm::Equal => self.equal.next(system, random),
-            Arm::Phases => self.phases.next(system, random),
-            Arm::Swarm | Arm::ExploitSwarm => self.swarm.next(system, random),
-            Arm::SmallSwarm => self.small.next(system, random),
-            Arm::SwitchingSwarm => self.switching.next(system, random),
+            Arm::Equal => self.equal.next_action(system, random),
+            Arm::Phases => self.phases.next_action(system, random),
+            Arm::Swarm | Arm::ExploitSwarm => self.swarm.next_action(system, random),
+            Arm::SmallSwarm => self.small.next_action(system, random),
+            Arm::SwitchingSwarm => self.switching.next_action(system, random),
         }
     }
 
-    fn after(&mut self, system: &mut S, steps: &[Step]) -> Result<(), Error> {
+    fn after_step(&mut self, system: &mut S, steps: &[Step]) -> Result<(), Error> {
         self.corpus.after(system, steps)
     }
 
-    fn end(&mut self, system: &mut S, made: &GeneratedTest<'_>) -> Result<(), Error> {
+    fn end_test(&mut self, system: &mut S, made: &GeneratedTest<'_>) -> Result<(), Error> {
         let new = self.record_result(system, made)?;
         let steps = made.steps.len() as u64;
         let totals = &mut self.totals[self.arm];
@@ -275,7 +275,7 @@ impl<S: System + ?Sized, N: Novelty<S>> Strategy<S> for Auto<N> {
         Ok(())
     }
 
-    fn learn(&mut self, system: &mut S, made: &GeneratedTest<'_>) -> Result<(), Error> {
+    fn learn_from_borrowed(&mut self, system: &mut S, made: &GeneratedTest<'_>) -> Result<(), Error> {
         self.record_result(system, made).map(|_| ())
     }
 
@@ -283,7 +283,7 @@ impl<S: System + ?Sized, N: Novelty<S>> Strategy<S> for Auto<N> {
         self.corpus.new_targets()
     }
 
-    fn learns(&self) -> bool {
+    fn depends_on_results(&self) -> bool {
         !self.corpus.novelty().is_blind()
     }
 }
@@ -315,7 +315,7 @@ const EXPLOIT: ExploitOptions = ExploitOptions {
     mutate: 0.0,
     crossover: 0.0,
     start_after: 0,
-    stall: 0,
+    min_tests_without_new: 0,
 };
 
 /// Options of the `exploit-swarm` arm, which also mutates tests.
@@ -327,7 +327,7 @@ const EXPLOIT_MUTATED: ExploitOptions = ExploitOptions {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{SEARCH, median_of_seeds, steps_to_failure, tests_of};
+    use super::super::testing::{SEARCH, median_of_seeds, steps_to_failure, generate_tests};
     use super::super::{Exploit, NewCoverage, NothingNew, SearchOptions, regenerate_with};
     use super::*;
     use crate::toys::{Buffer, Counters, Safe};
@@ -365,7 +365,7 @@ mod tests {
     #[test]
     fn it_finds_what_exploitation_finds() {
         let safe = || Safe::new(99, &CODE);
-        let exploit = median(safe, |_| Exploit::with(NewCoverage));
+        let exploit = median(safe, |_| Exploit::with_novelty(NewCoverage));
         let auto = median(safe, |classes| Auto::new(classes, NewCoverage));
         assert!(auto < 4 * exploit, "{auto} {exploit}");
     }
@@ -375,8 +375,8 @@ mod tests {
         let mut counters = Counters::new(u64::MAX);
         let classes = classes(&counters);
         let mut auto = Auto::new(&classes, NothingNew);
-        let tests = tests_of(&mut counters, &mut auto, &SEARCH, 56);
-        assert!(!Strategy::<Counters>::learns(&auto));
+        let tests = generate_tests(&mut counters, &mut auto, &SEARCH, 56);
+        assert!(!Strategy::<Counters>::depends_on_results(&auto));
         for number in [0, 13, 34, 55] {
             let again = regenerate_with(
                 &mut counters,
@@ -391,7 +391,7 @@ mod tests {
         lengths.dedup();
         assert_eq!(lengths, [100, 200, 400, 800]);
         let mut fixed = Auto::new(&classes, NothingNew).with_fixed_length();
-        let tests = tests_of(&mut counters, &mut fixed, &SEARCH, 20);
+        let tests = generate_tests(&mut counters, &mut fixed, &SEARCH, 20);
         assert!(tests.iter().all(|test| test.len() == 100));
         let tests: Vec<u64> = auto.arms().iter().map(|arm| arm.tests).collect();
         assert_eq!(tests, [21, 7, 14, 7, 0, 7, 0, 0]);
@@ -401,7 +401,7 @@ mod tests {
     fn every_arm_keeps_a_part_of_the_budget() {
         let mut safe = Safe::new(99, &[8; 200]);
         let mut auto = Auto::new(&classes(&safe), NewCoverage);
-        tests_of(&mut safe, &mut auto, &SEARCH, 300);
+        generate_tests(&mut safe, &mut auto, &SEARCH, 300);
         let arms = auto.arms();
         assert!(arms.iter().all(|arm| arm.tests > 2), "{arms:#?}");
         let exploit = arms[6].tests + arms[7].tests;

@@ -31,13 +31,13 @@ where
     T: Strategy<S>,
     F: FnMut(&mut S) -> Option<Test>,
 {
-    fn begin(
+    fn begin_test(
         &mut self,
         system: &mut S,
         start: &mut TestStart,
         random: &mut Random,
     ) -> Result<(), Error> {
-        self.strategy.begin(system, start, random)?;
+        self.strategy.begin_test(system, start, random)?;
         let other = (self.others)(system);
         self.is_borrowed = other.is_some();
         if let Some(test) = other {
@@ -49,8 +49,8 @@ where
     }
 
     #[inline]
-    fn next(&mut self, system: &mut S, random: &mut Random) -> Option<ActionId> {
-        self.strategy.next(system, random)
+    fn next_action(&mut self, system: &mut S, random: &mut Random) -> Option<ActionId> {
+        self.strategy.next_action(system, random)
     }
 
     #[inline]
@@ -59,27 +59,27 @@ where
     }
 
     #[inline]
-    fn after(&mut self, system: &mut S, steps: &[Step]) -> Result<(), Error> {
-        self.strategy.after(system, steps)
+    fn after_step(&mut self, system: &mut S, steps: &[Step]) -> Result<(), Error> {
+        self.strategy.after_step(system, steps)
     }
 
-    fn end(&mut self, system: &mut S, made: &GeneratedTest<'_>) -> Result<(), Error> {
+    fn end_test(&mut self, system: &mut S, made: &GeneratedTest<'_>) -> Result<(), Error> {
         if self.is_borrowed {
-            self.strategy.learn(system, made)
+            self.strategy.learn_from_borrowed(system, made)
         } else {
-            self.strategy.end(system, made)
+            self.strategy.end_test(system, made)
         }
     }
 
-    fn learn(&mut self, system: &mut S, made: &GeneratedTest<'_>) -> Result<(), Error> {
-        self.strategy.learn(system, made)
+    fn learn_from_borrowed(&mut self, system: &mut S, made: &GeneratedTest<'_>) -> Result<(), Error> {
+        self.strategy.learn_from_borrowed(system, made)
     }
 
     fn new_targets(&self) -> &[TargetId] {
         self.strategy.new_targets()
     }
 
-    fn learns(&self) -> bool {
+    fn depends_on_results(&self) -> bool {
         true
     }
 }
@@ -88,7 +88,7 @@ where
 mod tests {
     use std::sync::Arc;
 
-    use super::super::testing::{SEARCH, tests_of};
+    use super::super::testing::{SEARCH, generate_tests};
     use super::super::{Auto, NewCoverage, Uniform};
     use super::*;
     use crate::ActionClasses;
@@ -98,24 +98,24 @@ mod tests {
 
     #[test]
     fn tests_of_others_are_repeated_and_the_rest_stays_as_it_is() {
-        let mut others = vec![Test::of([ActionId(4), ActionId(17)])];
+        let mut others = vec![Test::from_actions([ActionId(4), ActionId(17)])];
         let mut safe = Safe::new(99, &CODE);
         let shared = &mut BorrowingStrategy::new(Uniform, |_: &mut Safe| others.pop());
-        let with = tests_of(&mut safe, shared, &SEARCH, 3);
-        let without = tests_of(&mut safe, &mut Uniform, &SEARCH, 3);
-        assert_eq!(with[0], Test::of([ActionId(4), ActionId(17)]));
+        let with = generate_tests(&mut safe, shared, &SEARCH, 3);
+        let without = generate_tests(&mut safe, &mut Uniform, &SEARCH, 3);
+        assert_eq!(with[0], Test::from_actions([ActionId(4), ActionId(17)]));
         assert_eq!(with[1..], without[1..]);
     }
 
     #[test]
     fn a_strategy_goes_on_from_what_others_have_reached() {
-        let almost = Test::of(CODE[..3].iter().copied().map(ActionId));
+        let almost = Test::from_actions(CODE[..3].iter().copied().map(ActionId));
         let mut others = vec![almost.clone()];
         let mut safe = Safe::new(99, &CODE);
         let classes = Arc::new(ActionClasses::new(safe.actions()));
         let auto = Auto::new(&classes, NewCoverage);
         let shared = &mut BorrowingStrategy::new(auto, |_: &mut Safe| others.pop());
-        let tests = tests_of(&mut safe, shared, &SEARCH, 30);
+        let tests = generate_tests(&mut safe, shared, &SEARCH, 30);
         let goes_on = |test: &Test| test.steps.starts_with(&almost.steps) && test.len() > 3;
         assert!(tests[1..].iter().any(goes_on));
     }

@@ -22,7 +22,7 @@ impl ByClass {
     pub fn new(classes: &Arc<ActionClasses>, probabilities: &ClassTable) -> ByClass {
         let weight = |class| probabilities.get(class).unwrap_or(0.0);
         let mut draw = ClassDraw::new(classes);
-        draw.weigh(classes.iter().map(weight));
+        draw.set_weights(classes.iter().map(weight));
         ByClass { draw }
     }
 
@@ -33,7 +33,7 @@ impl ByClass {
 }
 
 impl<S: System + ?Sized> Strategy<S> for ByClass {
-    fn next(&mut self, system: &mut S, random: &mut Random) -> Option<ActionId> {
+    fn next_action(&mut self, system: &mut S, random: &mut Random) -> Option<ActionId> {
         self.draw.pick(system, random)
     }
 }
@@ -69,36 +69,36 @@ impl Profile {
 }
 
 impl<S: System + ?Sized> Strategy<S> for Profile {
-    fn next(&mut self, system: &mut S, random: &mut Random) -> Option<ActionId> {
+    fn next_action(&mut self, system: &mut S, random: &mut Random) -> Option<ActionId> {
         // Among thousands of classes a step changes next to nothing, so the weights are recomputed
         // rarely.
-        const FEW: usize = 64;
+        const CLASSES_PER_STEP: usize = 64;
         if self.steps_left == 0 {
             let highest = self.counts.iter().max().copied().unwrap_or(0);
             let weights = self.counts.iter().map(|count| (highest + 1 - count) as f64);
-            self.draw.weigh(weights);
-            self.steps_left = self.counts.len().div_ceil(FEW);
+            self.draw.set_weights(weights);
+            self.steps_left = self.counts.len().div_ceil(CLASSES_PER_STEP);
         }
         self.steps_left -= 1;
         self.draw.pick(system, random)
     }
 
-    fn after(&mut self, system: &mut S, steps: &[Step]) -> Result<(), Error> {
+    fn after_step(&mut self, system: &mut S, steps: &[Step]) -> Result<(), Error> {
         if let Some(Step::Act(action)) = steps.last() {
-            let class = self.classes.of_action(system.actions(), *action);
+            let class = self.classes.class_of_action(system.actions(), *action);
             self.counts[class.0] += 1;
         }
         Ok(())
     }
 
-    fn learns(&self) -> bool {
+    fn depends_on_results(&self) -> bool {
         true
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{SEARCH, tests_of};
+    use super::super::testing::{SEARCH, generate_tests};
     use super::*;
     use crate::ClassId;
     use crate::toys::{Counters, Crossing};
@@ -106,12 +106,12 @@ mod tests {
     fn shares<T: Strategy<Counters>>(strategy: &mut T) -> Vec<f64> {
         let mut counters = Counters::new(u64::MAX);
         let classes = ActionClasses::new(counters.actions());
-        let made = tests_of(&mut counters, strategy, &SEARCH, 50);
+        let made = generate_tests(&mut counters, strategy, &SEARCH, 50);
         let mut counts = vec![0.0; classes.len()];
         let mut total = 0.0;
         for step in made.iter().flat_map(|test| &test.steps) {
             let Step::Act(action) = step else { continue };
-            counts[classes.of_action(counters.actions(), *action).0] += 1.0;
+            counts[classes.class_of_action(counters.actions(), *action).0] += 1.0;
             total += 1.0;
         }
         counts.iter().map(|count| count / total).collect()
@@ -131,7 +131,7 @@ mod tests {
     fn a_profile_makes_up_for_what_is_rare() {
         let classes = Arc::new(ActionClasses::new(Crossing::default().actions()));
         let mut profile = Profile::new(&classes);
-        tests_of(&mut Crossing::default(), &mut profile, &SEARCH, 50);
+        generate_tests(&mut Crossing::default(), &mut profile, &SEARCH, 50);
         let (low, high) = (profile.counts().iter().min(), profile.counts().iter().max());
         assert!(high.unwrap() - low.unwrap() < 10, "{:?}", profile.counts());
     }

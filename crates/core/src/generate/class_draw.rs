@@ -9,7 +9,7 @@ use groups::ClassGroups;
 use crate::{ActionClasses, ActionId, ClassId, Random, System, TemplateSet};
 
 /// The largest number of classes that are tried one by one.
-const FEW: usize = 64;
+const MAX_UNGROUPED: usize = 64;
 
 /// Draws classes by weight.
 #[derive(Clone, Debug)]
@@ -18,7 +18,7 @@ pub(super) struct ClassDraw {
     templates: Vec<TemplateSet>,
     weights: Vec<f64>,
     /// The remaining weights of the current draw.
-    left: Vec<f64>,
+    remaining_weights: Vec<f64>,
     /// Groups of classes, for harnesses with many of them. Computed when first needed.
     groups: Option<ClassGroups>,
 }
@@ -30,22 +30,22 @@ impl ClassDraw {
         ClassDraw {
             templates: classes.iter().map(templates).collect(),
             weights: Vec::new(),
-            left: Vec::new(),
+            remaining_weights: Vec::new(),
             groups: None,
         }
     }
 
     /// Sets the weights, one per class. Takes time proportional to the number of classes.
-    pub(super) fn weigh(&mut self, weights: impl IntoIterator<Item = f64>) {
+    pub(super) fn set_weights(&mut self, weights: impl IntoIterator<Item = f64>) {
         self.weights.clear();
         self.weights.extend(weights);
         if let Some(groups) = &mut self.groups {
-            groups.weigh(&self.weights);
+            groups.set_weights(&self.weights);
         }
     }
 
     /// Picks an enabled action of a class uniformly.
-    pub(super) fn pick_of<S: System + ?Sized>(
+    pub(super) fn pick_from_class<S: System + ?Sized>(
         &self,
         system: &mut S,
         class: ClassId,
@@ -62,12 +62,12 @@ impl ClassDraw {
         system: &mut S,
         random: &mut Random,
     ) -> Option<ActionId> {
-        let picked = if self.templates.len() <= FEW {
-            self.pick_of_few(system, random)
+        let picked = if self.templates.len() <= MAX_UNGROUPED {
+            self.pick_ungrouped(system, random)
         } else {
             let groups = self.groups.get_or_insert_with(|| {
                 let mut groups = ClassGroups::new(system, &self.templates);
-                groups.weigh(&self.weights);
+                groups.set_weights(&self.weights);
                 groups
             });
             groups.pick(system, &self.templates, random)
@@ -76,21 +76,21 @@ impl ClassDraw {
     }
 
     /// Draws among few classes, trying them one by one.
-    fn pick_of_few<S: System + ?Sized>(
+    fn pick_ungrouped<S: System + ?Sized>(
         &mut self,
         system: &mut S,
         random: &mut Random,
     ) -> Option<ActionId> {
-        self.left.clone_from(&self.weights);
+        self.remaining_weights.clone_from(&self.weights);
         loop {
-            let class = draw_index(&self.left, random)?;
+            let class = draw_index(&self.remaining_weights, random)?;
             let picked = system.pick_among(&self.templates[class], random);
             if picked.is_some() {
                 return picked;
             }
-            let weight = std::mem::take(&mut self.left[class]);
-            let others = self.left.iter().filter(|weight| **weight > 0.0).count();
-            for other in self.left.iter_mut().filter(|weight| **weight > 0.0) {
+            let weight = std::mem::take(&mut self.remaining_weights[class]);
+            let others = self.remaining_weights.iter().filter(|weight| **weight > 0.0).count();
+            for other in self.remaining_weights.iter_mut().filter(|weight| **weight > 0.0) {
                 *other += weight / others as f64;
             }
         }
@@ -103,7 +103,7 @@ pub(super) fn draw_index(weights: &[f64], random: &mut Random) -> Option<usize> 
     if total.is_nan() || total <= 0.0 {
         return None;
     }
-    let mut rest = random.unit() * total;
+    let mut rest = random.unit_float() * total;
     let mut last = None;
     for (index, weight) in weights.iter().enumerate() {
         if *weight > 0.0 {
@@ -141,7 +141,7 @@ mod tests {
         let classes = Arc::new(ActionClasses::new(crossing.actions()));
         let mut draw = ClassDraw::new(&classes);
         let mut random = Random::new(3);
-        draw.weigh([0.4, 0.1, 0.5, 0.0]);
+        draw.set_weights([0.4, 0.1, 0.5, 0.0]);
         // `red -> go()` is not enabled: when it is drawn, there is a second draw, from 0.65 and 0.35.
         let mut switched = 0;
         for _ in 0..10_000 {
@@ -150,7 +150,7 @@ mod tests {
             assert!([Some(Crossing::SWITCH), Some(Crossing::GO_AT_GREEN)].contains(&picked));
         }
         assert!(switched.abs_diff(7_250) < 250, "{switched}");
-        draw.weigh([0.0, 0.0, 1.0, 0.0]);
+        draw.set_weights([0.0, 0.0, 1.0, 0.0]);
         let picked = draw.pick(&mut crossing, &mut random);
         assert!(picked.is_some_and(|action| action != Crossing::GO_AT_RED));
     }

@@ -41,12 +41,12 @@ impl Default for CorpusOptions {
 }
 
 /// The number of tests at the beginning that are all measured.
-const ALL_MEASURED: u64 = 32;
+const FIRST_MEASURED: u64 = 32;
 
 /// A test whose last step touched something for the first time.
 #[derive(Clone, Debug)]
 pub struct CorpusEntry {
-    whole: Arc<[Step]>,
+    whole_test: Arc<[Step]>,
     length: usize,
     targets: Vec<TargetId>,
 }
@@ -54,7 +54,7 @@ pub struct CorpusEntry {
 impl CorpusEntry {
     /// Returns the steps up to the one that touched something new.
     pub fn steps(&self) -> &[Step] {
-        &self.whole[..self.length]
+        &self.whole_test[..self.length]
     }
 
     /// Returns the targets that the last step touched first.
@@ -76,11 +76,11 @@ pub struct Corpus<N> {
     tests: u64,
     measuring: bool,
     /// The targets the current test touched first, with its length at that point.
-    found: Vec<(usize, Vec<TargetId>)>,
+    new_by_length: Vec<(usize, Vec<TargetId>)>,
     /// The length of the current test when it last came nearer to the hint's goal.
-    nearer: Option<usize>,
+    nearest_length: Option<usize>,
     new: Vec<TargetId>,
-    stalled: u64,
+    tests_without_new: u64,
 }
 
 impl<N> Corpus<N> {
@@ -95,10 +95,10 @@ impl<N> Corpus<N> {
             hits: Vec::new(),
             tests: 0,
             measuring: false,
-            found: Vec::new(),
-            nearer: None,
+            new_by_length: Vec::new(),
+            nearest_length: None,
             new: Vec::new(),
-            stalled: 0,
+            tests_without_new: 0,
         }
     }
 
@@ -116,7 +116,7 @@ impl<N> Corpus<N> {
     /// it counts as rare until the corpus is full.
     pub fn add(&mut self, test: &Test) {
         self.insert_entry(CorpusEntry {
-            whole: test.steps.as_slice().into(),
+            whole_test: test.steps.as_slice().into(),
             length: test.len(),
             targets: Vec::new(),
         });
@@ -133,8 +133,8 @@ impl<N> Corpus<N> {
     }
 
     /// Returns the number of consecutive tests that touched nothing new.
-    pub fn stalled(&self) -> u64 {
-        self.stalled
+    pub fn tests_without_new(&self) -> u64 {
+        self.tests_without_new
     }
 
     /// Returns the number of tests observed.
@@ -146,7 +146,7 @@ impl<N> Corpus<N> {
     /// rarer target, or else the later one. All have a chance, and those at the edge of what is
     /// known have the best.
     pub fn choose(&self, random: &mut Random) -> Option<&CorpusEntry> {
-        let limit = self.options.ceiling * self.mean();
+        let limit = self.options.ceiling * self.mean_hits();
         let is_active = |entry: &&CorpusEntry| self.rarest_hits(entry) as f64 <= limit;
         let fits = |entry: &&CorpusEntry| entry.length <= self.options.max_length;
         let fitting = || self.entries.iter().filter(fits);
@@ -170,7 +170,7 @@ impl<N> Corpus<N> {
     }
 
     /// Returns the mean number of tests that touch a touched target.
-    fn mean(&self) -> f64 {
+    fn mean_hits(&self) -> f64 {
         let touched = self.hits.iter().filter(|hits| **hits > 0).count();
         match touched {
             0 => 0.0,
@@ -201,13 +201,13 @@ impl<N> Corpus<N> {
     where
         N: Novelty<S>,
     {
-        self.found.clear();
-        self.nearer = None;
+        self.new_by_length.clear();
+        self.nearest_length = None;
         // Targets touched by the reset, or by other uses of the system, are not credited to the
         // test.
         self.new = self.novelty.take_new(system)?;
         let every = self.options.measure_every.max(1);
-        self.measuring = self.tests < ALL_MEASURED || self.tests.is_multiple_of(every);
+        self.measuring = self.tests < FIRST_MEASURED || self.tests.is_multiple_of(every);
         if self.measuring {
             self.novelty.reset_touched(system)?;
         }
@@ -223,13 +223,13 @@ impl<N> Corpus<N> {
         let new = self.novelty.take_new(system)?;
         if !new.is_empty() {
             self.new.extend_from_slice(&new);
-            self.found.push((steps.len(), new));
+            self.new_by_length.push((steps.len(), new));
         }
         if let Some(hint) = self.novelty.hint(system)
             && self.best_hint.is_none_or(|best| hint > best)
         {
             self.best_hint = Some(hint);
-            self.nearer = Some(steps.len());
+            self.nearest_length = Some(steps.len());
         }
         Ok(())
     }
@@ -254,30 +254,30 @@ impl<N> Corpus<N> {
             }
         }
         self.tests += 1;
-        let found = std::mem::take(&mut self.found);
+        let found = std::mem::take(&mut self.new_by_length);
         let count: usize = found.iter().map(|(_, targets)| targets.len()).sum();
-        self.stalled = if count > 0 || self.nearer.is_some() {
+        self.tests_without_new = if count > 0 || self.nearest_length.is_some() {
             0
         } else {
-            self.stalled + 1
+            self.tests_without_new + 1
         };
         // A failing test cannot be continued, but its part before the failing step can.
         let passing_length = made.steps.len() - usize::from(made.failure.is_some());
         let last = found.last().map(|(length, _)| *length);
-        let longest_kept = last.max(self.nearer).unwrap_or(0).min(passing_length);
+        let longest_kept = last.max(self.nearest_length).unwrap_or(0).min(passing_length);
         if longest_kept == 0 {
             return Ok(count);
         }
         let whole: Arc<[Step]> = made.steps[..longest_kept].into();
         let entry = |length: usize, targets| CorpusEntry {
-            whole: Arc::clone(&whole),
+            whole_test: Arc::clone(&whole),
             length: length.min(passing_length),
             targets,
         };
         for (length, targets) in found {
             self.insert_entry(entry(length, targets));
         }
-        if let Some(length) = self.nearer {
+        if let Some(length) = self.nearest_length {
             self.hinted.push_back(entry(length, Vec::new()));
             if self.hinted.len() > self.options.best_hints {
                 self.hinted.pop_front();
@@ -326,9 +326,9 @@ mod tests {
         let mut corpus = Corpus::new(NewCoverage, CorpusOptions::default());
         let mut safe = Safe::new(9, &[1, 2, 3, 4, 5]);
         assert_eq!(run(&mut corpus, &mut safe, &[7, 1, 7, 2, 7]), 2);
-        assert_eq!(corpus.stalled(), 0);
+        assert_eq!(corpus.tests_without_new(), 0);
         assert_eq!(run(&mut corpus, &mut safe, &[1, 2]), 0);
-        assert_eq!(corpus.stalled(), 1);
+        assert_eq!(corpus.tests_without_new(), 1);
         assert_eq!(run(&mut corpus, &mut safe, &[1, 2, 3]), 1);
         assert_eq!(corpus.new_targets(), [TargetId(3)]);
         assert_eq!(lengths(&corpus), [2, 4, 3]);

@@ -12,7 +12,7 @@ use crate::{ActionId, Error, Random, Step, System, TargetId};
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ExtendOptions {
     /// The number of good tests remembered.
-    pub memory: usize,
+    pub max_remembered: usize,
     /// The probability that a test extends one of them.
     pub probability: f64,
     /// The maximum length of a test that is extended.
@@ -23,7 +23,7 @@ pub struct ExtendOptions {
 impl Default for ExtendOptions {
     fn default() -> ExtendOptions {
         ExtendOptions {
-            memory: 5,
+            max_remembered: 5,
             probability: 0.2,
             max_length: 5_000,
         }
@@ -37,9 +37,9 @@ pub struct Extend<N> {
     novelty: N,
     options: ExtendOptions,
     /// The coverage size and steps of each good test, the best first.
-    good: Vec<(usize, Vec<Step>)>,
+    best_tests: Vec<(usize, Vec<Step>)>,
     /// The coverage size and the length of the current test when it last touched something new.
-    current: Option<(usize, usize)>,
+    current_best: Option<(usize, usize)>,
     new: Vec<TargetId>,
 }
 
@@ -49,62 +49,62 @@ impl<N> Extend<N> {
         Extend {
             novelty,
             options,
-            good: Vec::new(),
-            current: None,
+            best_tests: Vec::new(),
+            current_best: None,
             new: Vec::new(),
         }
     }
 
     /// Returns the good tests, the best first.
-    pub fn good(&self) -> impl Iterator<Item = &[Step]> {
-        self.good.iter().map(|(_, steps)| steps.as_slice())
+    pub fn best_tests(&self) -> impl Iterator<Item = &[Step]> {
+        self.best_tests.iter().map(|(_, steps)| steps.as_slice())
     }
 }
 
 impl<S: System + ?Sized, N: Novelty<S>> Strategy<S> for Extend<N> {
-    fn begin(
+    fn begin_test(
         &mut self,
         system: &mut S,
         start: &mut TestStart,
         random: &mut Random,
     ) -> Result<(), Error> {
-        self.current = None;
+        self.current_best = None;
         self.new = self.novelty.take_new(system)?;
         self.novelty.reset_touched(system)?;
         if random.chance(self.options.probability)
-            && let Some((_, steps)) = random.choose(&self.good)
+            && let Some((_, steps)) = random.choose(&self.best_tests)
         {
             start.prefix.steps.extend_from_slice(steps);
         }
         Ok(())
     }
 
-    fn next(&mut self, system: &mut S, random: &mut Random) -> Option<ActionId> {
+    fn next_action(&mut self, system: &mut S, random: &mut Random) -> Option<ActionId> {
         system.pick(random)
     }
 
-    fn after(&mut self, system: &mut S, steps: &[Step]) -> Result<(), Error> {
+    fn after_step(&mut self, system: &mut S, steps: &[Step]) -> Result<(), Error> {
         let new = self.novelty.take_new(system)?;
         if !new.is_empty() {
-            self.current = Some((self.novelty.touched(system).len(), steps.len()));
+            self.current_best = Some((self.novelty.touched(system).len(), steps.len()));
             self.new.extend(new);
         }
         Ok(())
     }
 
-    fn end(&mut self, _system: &mut S, made: &GeneratedTest<'_>) -> Result<(), Error> {
+    fn end_test(&mut self, _system: &mut S, made: &GeneratedTest<'_>) -> Result<(), Error> {
         let good = made.steps.len() - usize::from(made.failure.is_some());
-        if let Some((touched, length)) = self.current {
+        if let Some((touched, length)) = self.current_best {
             let length = length.min(good);
             if (1..=self.options.max_length).contains(&length) {
                 // Of tests with equal coverage the latest is better: it touched what the others did
                 // not.
-                self.good
+                self.best_tests
                     .insert(0, (touched, made.steps[..length].to_vec()));
             }
-            self.good
+            self.best_tests
                 .sort_by_key(|(touched, _)| std::cmp::Reverse(*touched));
-            self.good.truncate(self.options.memory);
+            self.best_tests.truncate(self.options.max_remembered);
         }
         Ok(())
     }
@@ -113,14 +113,14 @@ impl<S: System + ?Sized, N: Novelty<S>> Strategy<S> for Extend<N> {
         &self.new
     }
 
-    fn learns(&self) -> bool {
+    fn depends_on_results(&self) -> bool {
         true
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{SEARCH, median_of_seeds, steps_to_failure, tests_of};
+    use super::super::testing::{SEARCH, median_of_seeds, steps_to_failure, generate_tests};
     use super::super::{NewCoverage, SearchOptions, Uniform};
     use super::*;
     use crate::toys::Safe;
@@ -148,13 +148,13 @@ mod tests {
     #[test]
     fn the_best_are_remembered() {
         let options = ExtendOptions {
-            memory: 2,
+            max_remembered: 2,
             probability: 0.5,
             ..ExtendOptions::default()
         };
         let mut extend = Extend::new(NewCoverage, options);
         let mut safe = Safe::new(9, &[3; 400]);
-        tests_of(
+        generate_tests(
             &mut safe,
             &mut extend,
             &SearchOptions {
@@ -169,7 +169,7 @@ mod tests {
                 .filter(|step| **step == Step::Act(ActionId(3)))
                 .count()
         };
-        let good: Vec<usize> = extend.good().map(threes).collect();
+        let good: Vec<usize> = extend.best_tests().map(threes).collect();
         assert_eq!(good.len(), 2);
         assert!(good[0] > good[1] && good[1] >= 8, "{good:?}");
     }

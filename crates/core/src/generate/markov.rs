@@ -47,7 +47,7 @@ impl MarkovModel {
         let mut counts: BTreeMap<Vec<ClassId>, BTreeMap<ClassId, u64>> = BTreeMap::new();
         for test in tests {
             let class = |step: &Step| match step {
-                Step::Act(action) => Some(classes.of_action(catalog, *action)),
+                Step::Act(action) => Some(classes.class_of_action(catalog, *action)),
                 Step::Restart => None,
             };
             let mapped: Vec<Option<ClassId>> = test.steps.iter().map(class).collect();
@@ -81,7 +81,7 @@ impl MarkovModel {
     }
 
     /// Returns the number of runs with a known follower.
-    pub fn runs(&self) -> usize {
+    pub fn run_count(&self) -> usize {
         self.followers.len()
     }
 
@@ -109,7 +109,7 @@ impl MarkovModel {
             ),
         }
         for (number, line) in lines {
-            reader.line(number, line);
+            reader.parse_line(number, line);
         }
         (reader.model, reader.problems)
     }
@@ -149,7 +149,7 @@ impl MarkovParser {
     }
 
     /// Parses one line.
-    fn line(&mut self, number: usize, line: &str) {
+    fn parse_line(&mut self, number: usize, line: &str) {
         match line.trim() {
             START => {
                 self.reading_run = true;
@@ -173,12 +173,12 @@ impl MarkovParser {
                     self.add_problem(number, message);
                 }
             },
-            _ => self.follower(number, line),
+            _ => self.parse_follower(number, line),
         }
     }
 
     /// Parses a line with a probability and a class.
-    fn follower(&mut self, number: usize, line: &str) {
+    fn parse_follower(&mut self, number: usize, line: &str) {
         let parts = line.split_once(SEPARATOR);
         let read = parts.and_then(|(number, class)| Some((number.trim().parse().ok()?, class)));
         let Some((probability, class)) = read.filter(|(number, _): &(f64, _)| *number >= 0.0)
@@ -224,12 +224,12 @@ impl Markov {
 }
 
 impl<S: System + ?Sized> Strategy<S> for Markov {
-    fn begin(&mut self, _: &mut S, _: &mut TestStart, _: &mut Random) -> Result<(), Error> {
+    fn begin_test(&mut self, _: &mut S, _: &mut TestStart, _: &mut Random) -> Result<(), Error> {
         self.run.clear();
         Ok(())
     }
 
-    fn next(&mut self, system: &mut S, random: &mut Random) -> Option<ActionId> {
+    fn next_action(&mut self, system: &mut S, random: &mut Random) -> Option<ActionId> {
         if random.chance(self.probability) {
             let followers = self.model.followers(&self.run);
             self.weights.clear();
@@ -238,7 +238,7 @@ impl<S: System + ?Sized> Strategy<S> for Markov {
             // A class without enabled actions leaves the draw, until no class known to the model is
             // left.
             while let Some(index) = draw_index(&self.weights, random) {
-                let picked = self.draw.pick_of(system, followers[index].0, random);
+                let picked = self.draw.pick_from_class(system, followers[index].0, random);
                 if picked.is_some() {
                     return picked;
                 }
@@ -248,14 +248,14 @@ impl<S: System + ?Sized> Strategy<S> for Markov {
         system.pick(random)
     }
 
-    fn after(&mut self, system: &mut S, steps: &[Step]) -> Result<(), Error> {
+    fn after_step(&mut self, system: &mut S, steps: &[Step]) -> Result<(), Error> {
         if let Some(Step::Act(action)) = steps.last() {
             if self.run.len() == self.model.order {
                 self.run.drain(..1.min(self.model.order));
             }
             if self.model.order > 0 {
                 self.run
-                    .push(self.classes.of_action(system.actions(), *action));
+                    .push(self.classes.class_of_action(system.actions(), *action));
             }
         }
         Ok(())
@@ -264,7 +264,7 @@ impl<S: System + ?Sized> Strategy<S> for Markov {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{SEARCH, tests_of};
+    use super::super::testing::{SEARCH, generate_tests};
     use super::*;
     use crate::toys::{Buffer, Crossing, catalog};
 
@@ -281,7 +281,7 @@ mod tests {
 
     #[test]
     fn frequencies_are_learned_from_the_first_step_on() {
-        let mut test = Test::of([PUT, TAKE, PUT, PUT, LOOK]);
+        let mut test = Test::from_actions([PUT, TAKE, PUT, PUT, LOOK]);
         test.steps.insert(2, Step::Restart);
         let (_, model) = learned(1, &[test]);
         let [put, take, look] = [ClassId(0), ClassId(1), ClassId(3)];
@@ -291,7 +291,7 @@ mod tests {
             [(put, third), (take, third), (look, third)]
         );
         assert_eq!(model.followers(&[take]), [], "a restart comes after it");
-        assert_eq!(model.runs(), 1);
+        assert_eq!(model.run_count(), 1);
     }
 
     #[test]
@@ -299,7 +299,7 @@ mod tests {
         let lines = ["go()", "say('%%%% 3')", "*3 wait()\n", "  stop()"];
         let catalog = catalog(&[], &lines);
         let classes = ActionClasses::new(&catalog);
-        let test = Test::of([0, 1, 2, 5, 0, 1, 5, 3, 4, 0].map(ActionId));
+        let test = Test::from_actions([0, 1, 2, 5, 0, 1, 5, 3, 4, 0].map(ActionId));
         for order in 0..4 {
             let model = MarkovModel::learn(&catalog, &classes, order, [&test]);
             let text = model.write(&classes);
@@ -319,9 +319,9 @@ mod tests {
 
     #[test]
     fn tests_look_like_those_learned_from() {
-        let (classes, model) = learned(2, &[Test::of([PUT, PUT, TAKE, PUT, PUT, TAKE])]);
+        let (classes, model) = learned(2, &[Test::from_actions([PUT, PUT, TAKE, PUT, PUT, TAKE])]);
         let mut markov = Markov::new(&classes, model, 1.0);
-        let tests = tests_of(&mut Buffer::new(usize::MAX), &mut markov, &SEARCH, 10);
+        let tests = generate_tests(&mut Buffer::new(usize::MAX), &mut markov, &SEARCH, 10);
         let cycle = [PUT, PUT, TAKE].map(Step::Act);
         for test in tests {
             let ends_in_cycle = test.steps.windows(3).filter(|steps| *steps == cycle);
@@ -333,7 +333,7 @@ mod tests {
     fn what_cannot_be_done_now_is_not_chosen() {
         let crossing = Crossing::default();
         let classes = Arc::new(ActionClasses::new(crossing.actions()));
-        let test = Test::of([Crossing::WAIT, Crossing::GO_AT_RED, Crossing::WAIT]);
+        let test = Test::from_actions([Crossing::WAIT, Crossing::GO_AT_RED, Crossing::WAIT]);
         let model = MarkovModel::learn(crossing.actions(), &classes, 1, [&test]);
         let mut markov = Markov::new(&classes, model, 1.0);
         let options = super::super::SearchOptions {
@@ -341,7 +341,7 @@ mod tests {
             ..SEARCH
         };
         assert_eq!(
-            tests_of(&mut Crossing::default(), &mut markov, &options, 20).len(),
+            generate_tests(&mut Crossing::default(), &mut markov, &options, 20).len(),
             20
         );
     }

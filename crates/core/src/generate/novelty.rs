@@ -190,7 +190,7 @@ mod tests {
         });
         let exploit = median_of_seeds(|seed| {
             let options = SearchOptions { seed, ..SEARCH };
-            let mut exploit = Exploit::with(NewStates::new(Equivalence::Equal));
+            let mut exploit = Exploit::with_novelty(NewStates::new(Equivalence::Equal));
             steps_to_failure(&mut glass(), &mut exploit, &options, 20_000)
         });
         assert!(exploit * 4 < uniform, "{exploit} {uniform}");

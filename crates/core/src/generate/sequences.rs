@@ -36,9 +36,9 @@ pub struct Sequences {
     /// By run: the index of its test, and its actions, each with its index in the test.
     runs: Vec<(usize, Vec<(usize, ActionId)>)>,
     /// By run: the number of windows up to its end.
-    windows: Vec<u64>,
+    cumulative_windows: Vec<u64>,
     /// The current window: its run, the next position and the end.
-    current: (usize, usize, usize),
+    current_window: (usize, usize, usize),
     /// The run and position that the last action came from.
     origin: Option<(usize, usize)>,
 }
@@ -54,8 +54,8 @@ impl Sequences {
             options,
             names: Vec::new(),
             runs: Vec::new(),
-            windows: Vec::new(),
-            current: (0, 0, 0),
+            cumulative_windows: Vec::new(),
+            current_window: (0, 0, 0),
             origin: None,
         };
         let mut total = 0;
@@ -70,7 +70,7 @@ impl Sequences {
                 let acts: Vec<(usize, ActionId)> = acts.collect();
                 if !acts.is_empty() {
                     total += (acts.len() + 1).saturating_sub(options.size).max(1) as u64;
-                    sequences.windows.push(total);
+                    sequences.cumulative_windows.push(total);
                     sequences.runs.push((number, acts));
                 }
             }
@@ -80,18 +80,18 @@ impl Sequences {
 
     /// Draws a window uniformly.
     fn draw(&mut self, random: &mut Random) {
-        let total = self.windows.last().copied().unwrap_or(0);
+        let total = self.cumulative_windows.last().copied().unwrap_or(0);
         let window = random.below(total);
-        let run = self.windows.partition_point(|windows| *windows <= window);
-        let before = run.checked_sub(1).map_or(0, |run| self.windows[run]);
+        let run = self.cumulative_windows.partition_point(|windows| *windows <= window);
+        let before = run.checked_sub(1).map_or(0, |run| self.cumulative_windows[run]);
         let begin = (window - before) as usize;
         let length = self.runs[run].1.len();
-        self.current = (run, begin, length.min(begin + self.options.size.max(1)));
+        self.current_window = (run, begin, length.min(begin + self.options.size.max(1)));
     }
 
     /// Returns the next enabled action of the window, and records its origin.
-    fn play<S: System + ?Sized>(&mut self, system: &mut S) -> Option<ActionId> {
-        let (run, position, end) = &mut self.current;
+    fn next_enabled<S: System + ?Sized>(&mut self, system: &mut S) -> Option<ActionId> {
+        let (run, position, end) = &mut self.current_window;
         while position < end {
             let (_, action) = self.runs[*run].1[*position];
             *position += 1;
@@ -105,16 +105,16 @@ impl Sequences {
 }
 
 impl<S: System + ?Sized> Strategy<S> for Sequences {
-    fn begin(&mut self, _: &mut S, _: &mut TestStart, _: &mut Random) -> Result<(), Error> {
-        self.current = (0, 0, 0);
+    fn begin_test(&mut self, _: &mut S, _: &mut TestStart, _: &mut Random) -> Result<(), Error> {
+        self.current_window = (0, 0, 0);
         Ok(())
     }
 
-    fn next(&mut self, system: &mut S, random: &mut Random) -> Option<ActionId> {
+    fn next_action(&mut self, system: &mut S, random: &mut Random) -> Option<ActionId> {
         self.origin = None;
         if !self.runs.is_empty() && random.chance(self.options.probability) {
             for _ in 0..MAX_TRIES {
-                let played = self.play(system);
+                let played = self.next_enabled(system);
                 if played.is_some() {
                     return played;
                 }
@@ -134,12 +134,12 @@ impl<S: System + ?Sized> Strategy<S> for Sequences {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{SEARCH, tests_of};
+    use super::super::testing::{SEARCH, generate_tests};
     use super::*;
     use crate::toys::{Crossing, Safe};
 
     fn keys(keys: &[u64]) -> Test {
-        Test::of(keys.iter().copied().map(ActionId))
+        Test::from_actions(keys.iter().copied().map(ActionId))
     }
 
     #[test]
@@ -153,7 +153,7 @@ mod tests {
         let mut sequences = Sequences::new(given, SequenceOptions::default());
         let windows: [&[u64]; 4] = [&[1, 2, 3], &[2, 3, 4], &[7, 8, 9], &[5, 6]];
         let mut seen = [0; 4];
-        let tests = tests_of(&mut Safe::new(9, &[0]), &mut sequences, &SEARCH, 20);
+        let tests = generate_tests(&mut Safe::new(9, &[0]), &mut sequences, &SEARCH, 20);
         for test in &tests {
             assert_eq!(test.remarks.len(), test.len());
             let mut rest = test.steps.as_slice();
@@ -175,24 +175,24 @@ mod tests {
 
     #[test]
     fn what_is_not_enabled_is_left_out() {
-        let given = Test::of([Crossing::GO_AT_RED, Crossing::GO_AT_GREEN]);
+        let given = Test::from_actions([Crossing::GO_AT_RED, Crossing::GO_AT_GREEN]);
         let given = [("x".to_owned(), &given)];
         let mut sequences = Sequences::new(given, SequenceOptions::default());
-        let tests = tests_of(&mut Crossing::default(), &mut sequences, &SEARCH, 2);
-        assert_eq!(tests[0], Test::of([Crossing::GO_AT_GREEN; 100]));
+        let tests = generate_tests(&mut Crossing::default(), &mut sequences, &SEARCH, 2);
+        assert_eq!(tests[0], Test::from_actions([Crossing::GO_AT_GREEN; 100]));
         assert_eq!(tests[0].remarks[99], (99, "x:1".to_owned()));
     }
 
     #[test]
     fn without_tests_or_with_what_is_never_enabled_anything_is_taken() {
-        let given = Test::of([Crossing::GO_AT_RED]);
+        let given = Test::from_actions([Crossing::GO_AT_RED]);
         for given in [vec![], vec![("x".to_owned(), &given)]] {
             let mut sequences = Sequences::new(given, SequenceOptions::default());
             let options = super::super::SearchOptions {
                 length: 1,
                 ..SEARCH
             };
-            let tests = tests_of(&mut Crossing::default(), &mut sequences, &options, 30);
+            let tests = generate_tests(&mut Crossing::default(), &mut sequences, &options, 30);
             assert!(
                 tests
                     .iter()

@@ -36,7 +36,7 @@ use crate::{ActionId, Error, Random, System, TargetId, Test};
 pub trait Strategy<S: System + ?Sized> {
     /// Called before each test, right after the reset. State left over from the last test is
     /// obsolete.
-    fn begin(
+    fn begin_test(
         &mut self,
         _system: &mut S,
         _start: &mut TestStart,
@@ -46,7 +46,7 @@ pub trait Strategy<S: System + ?Sized> {
     }
 
     /// Returns the action to take now; `None` if nothing is enabled.
-    fn next(&mut self, system: &mut S, random: &mut Random) -> Option<ActionId>;
+    fn next_action(&mut self, system: &mut S, random: &mut Random) -> Option<ActionId>;
 
     /// Returns a remark about the action that [`next`](Strategy::next) just returned.
     fn remark(&mut self) -> Option<String> {
@@ -55,19 +55,19 @@ pub trait Strategy<S: System + ?Sized> {
 
     /// Called after each step and its check, whatever their results. The step is the last of
     /// `steps`.
-    fn after(&mut self, _system: &mut S, _steps: &[crate::Step]) -> Result<(), Error> {
+    fn after_step(&mut self, _system: &mut S, _steps: &[crate::Step]) -> Result<(), Error> {
         Ok(())
     }
 
     /// Called for each test that ended.
-    fn end(&mut self, _system: &mut S, _made: &GeneratedTest<'_>) -> Result<(), Error> {
+    fn end_test(&mut self, _system: &mut S, _made: &GeneratedTest<'_>) -> Result<(), Error> {
         Ok(())
     }
 
     /// Called instead of [`end`](Strategy::end) if the test was borrowed from another search: worth
     /// continuing, but not credited to this strategy.
-    fn learn(&mut self, system: &mut S, made: &GeneratedTest<'_>) -> Result<(), Error> {
-        self.end(system, made)
+    fn learn_from_borrowed(&mut self, system: &mut S, made: &GeneratedTest<'_>) -> Result<(), Error> {
+        self.end_test(system, made)
     }
 
     /// Returns the targets touched for the first time since the last test ended, if the strategy
@@ -78,7 +78,7 @@ pub trait Strategy<S: System + ?Sized> {
 
     /// Returns true if tests depend on what earlier ones found, so that they cannot be regenerated
     /// by their number alone.
-    fn learns(&self) -> bool {
+    fn depends_on_results(&self) -> bool {
         false
     }
 }
@@ -99,7 +99,7 @@ pub struct TestStart {
 
 impl TestStart {
     /// Prepares the beginning of another test.
-    pub(super) fn renew(&mut self, number: u64, length: usize) {
+    pub(super) fn restart(&mut self, number: u64, length: usize) {
         self.number = number;
         self.length = length;
         self.prefix.steps.clear();
@@ -115,40 +115,40 @@ impl TestStart {
 
 /// A boxed strategy, for callers that choose one at run time. Each step costs one more call.
 impl<S: System + ?Sized, T: Strategy<S> + ?Sized> Strategy<S> for Box<T> {
-    fn begin(
+    fn begin_test(
         &mut self,
         system: &mut S,
         start: &mut TestStart,
         random: &mut Random,
     ) -> Result<(), Error> {
-        (**self).begin(system, start, random)
+        (**self).begin_test(system, start, random)
     }
 
-    fn next(&mut self, system: &mut S, random: &mut Random) -> Option<ActionId> {
-        (**self).next(system, random)
+    fn next_action(&mut self, system: &mut S, random: &mut Random) -> Option<ActionId> {
+        (**self).next_action(system, random)
     }
 
     fn remark(&mut self) -> Option<String> {
         (**self).remark()
     }
 
-    fn after(&mut self, system: &mut S, steps: &[crate::Step]) -> Result<(), Error> {
-        (**self).after(system, steps)
+    fn after_step(&mut self, system: &mut S, steps: &[crate::Step]) -> Result<(), Error> {
+        (**self).after_step(system, steps)
     }
 
-    fn end(&mut self, system: &mut S, made: &GeneratedTest<'_>) -> Result<(), Error> {
-        (**self).end(system, made)
+    fn end_test(&mut self, system: &mut S, made: &GeneratedTest<'_>) -> Result<(), Error> {
+        (**self).end_test(system, made)
     }
 
-    fn learn(&mut self, system: &mut S, made: &GeneratedTest<'_>) -> Result<(), Error> {
-        (**self).learn(system, made)
+    fn learn_from_borrowed(&mut self, system: &mut S, made: &GeneratedTest<'_>) -> Result<(), Error> {
+        (**self).learn_from_borrowed(system, made)
     }
 
     fn new_targets(&self) -> &[TargetId] {
         (**self).new_targets()
     }
 
-    fn learns(&self) -> bool {
-        (**self).learns()
+    fn depends_on_results(&self) -> bool {
+        (**self).depends_on_results()
     }
 }

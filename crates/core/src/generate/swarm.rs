@@ -42,11 +42,11 @@ pub struct SwarmOptions {
     /// The points at which the configuration changes.
     pub switching: Switching,
     /// Include classes that make what included classes need.
-    pub dependencies: bool,
+    pub include_dependencies: bool,
     /// Include a class that uses what included classes make.
     pub force_parent: bool,
     /// Exclude nothing: included classes share this probability, the others the rest.
-    pub high: Option<f64>,
+    pub included_share: Option<f64>,
 }
 
 impl Default for SwarmOptions {
@@ -54,9 +54,9 @@ impl Default for SwarmOptions {
         SwarmOptions {
             inclusion: Inclusion::default(),
             switching: Switching::PerTest,
-            dependencies: true,
+            include_dependencies: true,
             force_parent: true,
-            high: None,
+            included_share: None,
         }
     }
 }
@@ -96,9 +96,9 @@ impl Swarm {
     /// Draws a new configuration.
     fn switch(&mut self, random: &mut Random) {
         self.configuration = Configuration::draw(&self.classes, &self.options, random);
-        if let Some(high) = self.options.high {
+        if let Some(high) = self.options.included_share {
             self.draw
-                .weigh(self.configuration.weights(&self.classes, high));
+                .set_weights(self.configuration.weights(&self.classes, high));
         }
     }
 
@@ -119,7 +119,7 @@ impl Swarm {
 }
 
 impl<S: System + ?Sized> Strategy<S> for Swarm {
-    fn begin(
+    fn begin_test(
         &mut self,
         _system: &mut S,
         start: &mut TestStart,
@@ -136,12 +136,12 @@ impl<S: System + ?Sized> Strategy<S> for Swarm {
         Ok(())
     }
 
-    fn next(&mut self, system: &mut S, random: &mut Random) -> Option<ActionId> {
+    fn next_action(&mut self, system: &mut S, random: &mut Random) -> Option<ActionId> {
         if self.is_time_to_switch() {
             self.switch(random);
         }
         self.steps += 1;
-        if self.options.high.is_some() {
+        if self.options.included_share.is_some() {
             return self.draw.pick(system, random);
         }
         let picked = system.pick_among(self.configuration.templates(), random);
@@ -151,7 +151,7 @@ impl<S: System + ?Sized> Strategy<S> for Swarm {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{SEARCH, median_of_seeds, steps_to_failure, tests_of};
+    use super::super::testing::{SEARCH, median_of_seeds, steps_to_failure, generate_tests};
     use super::super::{SearchOptions, Uniform};
     use super::*;
     use crate::toys::{Buffer, Counters};
@@ -159,7 +159,7 @@ mod tests {
 
     fn classes_in(system: &impl System, classes: &ActionClasses, steps: &[Step]) -> Vec<usize> {
         let class = |step: &Step| match step {
-            Step::Act(action) => Some(classes.of_action(system.actions(), *action).0),
+            Step::Act(action) => Some(classes.class_of_action(system.actions(), *action).0),
             Step::Restart => None,
         };
         let mut found: Vec<usize> = steps.iter().filter_map(class).collect();
@@ -176,7 +176,7 @@ mod tests {
             ..SwarmOptions::default()
         };
         let mut swarm = Swarm::new(&classes, options);
-        let tests = tests_of(&mut buffer, &mut swarm, &SEARCH, 60);
+        let tests = generate_tests(&mut buffer, &mut swarm, &SEARCH, 60);
         (buffer, classes, tests)
     }
 
@@ -226,7 +226,7 @@ mod tests {
             ),
             (
                 SwarmOptions {
-                    high: Some(0.95),
+                    included_share: Some(0.95),
                     ..SwarmOptions::default()
                 },
                 8_000,
@@ -246,7 +246,7 @@ mod tests {
         let mut counters = Counters::new(u64::MAX);
         let classes = Arc::new(ActionClasses::new(counters.actions()));
         let options = SwarmOptions {
-            high: Some(0.9),
+            included_share: Some(0.9),
             ..SwarmOptions::default()
         };
         let mut swarm = Swarm::new(&classes, options);
@@ -254,7 +254,7 @@ mod tests {
             length: 1000,
             ..SEARCH
         };
-        for test in tests_of(&mut counters, &mut swarm, &options, 20) {
+        for test in generate_tests(&mut counters, &mut swarm, &options, 20) {
             assert_eq!(
                 classes_in(&counters, &classes, &test.steps),
                 [0, 1, 2, 3],

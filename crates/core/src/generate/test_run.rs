@@ -62,16 +62,16 @@ impl<S: System + ?Sized, T: Strategy<S> + ?Sized> TestGenerator<'_, S, T> {
         self.test.steps.clear();
         self.test.remarks.clear();
         self.system.reset()?;
-        self.start.renew(number, self.search.length);
+        self.start.restart(number, self.search.length);
         self.strategy
-            .begin(self.system, &mut self.start, &mut random)?;
+            .begin_test(self.system, &mut self.start, &mut random)?;
         if !self.start.is_empty()
             && let Some(end) = self.replay_prefix(&mut random, control)?
         {
             return Ok(end);
         }
         for _ in 0..self.start.length {
-            if let Some(end) = self.choose(&mut random, control)? {
+            if let Some(end) = self.take_next_action(&mut random, control)? {
                 return Ok(end);
             }
         }
@@ -90,7 +90,7 @@ impl<S: System + ?Sized, T: Strategy<S> + ?Sized> TestGenerator<'_, S, T> {
         let mut end = None;
         for position in 0..=start.prefix.steps.len() {
             while end.is_none() && insertions.next_if(|before| **before <= position).is_some() {
-                end = self.choose(random, control)?;
+                end = self.take_next_action(random, control)?;
             }
             let (None, Some(step)) = (&end, start.prefix.steps.get(position)) else {
                 break;
@@ -106,7 +106,7 @@ impl<S: System + ?Sized, T: Strategy<S> + ?Sized> TestGenerator<'_, S, T> {
                     self.test.steps.push(Step::Restart);
                 }
                 Step::Act(action) if !self.system.is_enabled(action) => {}
-                Step::Act(action) => end = self.take(action)?,
+                Step::Act(action) => end = self.take_action(action)?,
             }
             while let Some((_, remark)) = remarks.next_if(|(of, _)| *of <= position) {
                 if self.test.steps.len() > index {
@@ -120,7 +120,7 @@ impl<S: System + ?Sized, T: Strategy<S> + ?Sized> TestGenerator<'_, S, T> {
 
     /// Takes the step that the strategy chooses.
     #[inline]
-    fn choose(
+    fn take_next_action(
         &mut self,
         random: &mut Random,
         control: &mut dyn FnMut(&SearchProgress) -> SearchControl,
@@ -128,18 +128,18 @@ impl<S: System + ?Sized, T: Strategy<S> + ?Sized> TestGenerator<'_, S, T> {
         if let Some(end) = control(&self.progress).end() {
             return Ok(Some(end));
         }
-        let Some(action) = self.strategy.next(self.system, random) else {
+        let Some(action) = self.strategy.next_action(self.system, random) else {
             return Ok(Some(TestEnd::Deadlocked));
         };
         if let Some(remark) = self.strategy.remark() {
             self.test.remarks.push((self.test.steps.len(), remark));
         }
-        self.take(action)
+        self.take_action(action)
     }
 
     /// Takes an action and checks the invariants. Returns the end of the test if it failed.
     #[inline]
-    fn take(&mut self, action: ActionId) -> Result<Option<TestEnd>, Error> {
+    fn take_action(&mut self, action: ActionId) -> Result<Option<TestEnd>, Error> {
         self.test.steps.push(Step::Act(action));
         self.progress.steps += 1;
         let mut outcome = self.system.step(action);
@@ -148,11 +148,11 @@ impl<S: System + ?Sized, T: Strategy<S> + ?Sized> TestGenerator<'_, S, T> {
         }
         match outcome {
             Outcome::Passed | Outcome::Expected => {
-                self.strategy.after(self.system, &self.test.steps)?;
+                self.strategy.after_step(self.system, &self.test.steps)?;
                 Ok(None)
             }
             Outcome::Failed(failure) => {
-                self.strategy.after(self.system, &self.test.steps)?;
+                self.strategy.after_step(self.system, &self.test.steps)?;
                 Ok(Some(TestEnd::Failed(failure)))
             }
             Outcome::Interrupted => Ok(Some(TestEnd::Stopped)),
@@ -162,7 +162,7 @@ impl<S: System + ?Sized, T: Strategy<S> + ?Sized> TestGenerator<'_, S, T> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{SEARCH, tests_of};
+    use super::super::testing::{SEARCH, generate_tests};
     use super::*;
     use crate::toys::Crossing;
 
@@ -170,7 +170,7 @@ mod tests {
     struct Prefixed(TestStart);
 
     impl Strategy<Crossing> for Prefixed {
-        fn begin(
+        fn begin_test(
             &mut self,
             _system: &mut Crossing,
             start: &mut TestStart,
@@ -182,7 +182,7 @@ mod tests {
             Ok(())
         }
 
-        fn next(&mut self, _system: &mut Crossing, _random: &mut Random) -> Option<ActionId> {
+        fn next_action(&mut self, _system: &mut Crossing, _random: &mut Random) -> Option<ActionId> {
             Some(Crossing::WAIT)
         }
 
@@ -200,7 +200,7 @@ mod tests {
             Crossing::WAIT,
         ]
         .map(Step::Act);
-        let mut prefix = Test::of_steps(vec![red, switch, red, Step::Restart, red, go]);
+        let mut prefix = Test::from_steps(vec![red, switch, red, Step::Restart, red, go]);
         let remark = |step: usize| (step, format!("was {step}"));
         prefix.remarks = [0, 1, 2, 5].map(remark).to_vec();
         let start = TestStart {
@@ -210,7 +210,7 @@ mod tests {
             ..TestStart::default()
         };
         let mut crossing = Crossing::default();
-        let made = tests_of(&mut crossing, &mut Prefixed(start), &SEARCH, 1).remove(0);
+        let made = generate_tests(&mut crossing, &mut Prefixed(start), &SEARCH, 1).remove(0);
         assert_eq!(
             made.steps,
             [
@@ -252,10 +252,10 @@ mod tests {
         let [switch, red] = [Crossing::SWITCH, Crossing::GO_AT_RED].map(Step::Act);
         let start = TestStart {
             length: 9,
-            prefix: Test::of_steps(vec![switch, red, red, red]),
+            prefix: Test::from_steps(vec![switch, red, red, red]),
             ..TestStart::default()
         };
-        let made = tests_of(&mut Crossing::default(), &mut Prefixed(start), &SEARCH, 1);
+        let made = generate_tests(&mut Crossing::default(), &mut Prefixed(start), &SEARCH, 1);
         assert_eq!(made[0].steps, [switch, red, red]);
     }
 }

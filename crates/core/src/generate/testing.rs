@@ -32,7 +32,7 @@ impl<S: ?Sized> SearchWatcher<S> for AllTests {
 }
 
 /// Returns the first tests that a strategy generates.
-pub(super) fn tests_of<S: System + ?Sized, T: Strategy<S> + ?Sized>(
+pub(super) fn generate_tests<S: System + ?Sized, T: Strategy<S> + ?Sized>(
     system: &mut S,
     strategy: &mut T,
     options: &SearchOptions,

@@ -12,7 +12,7 @@ pub struct Uniform;
 
 impl<S: System + ?Sized> Strategy<S> for Uniform {
     #[inline]
-    fn next(&mut self, system: &mut S, random: &mut Random) -> Option<ActionId> {
+    fn next_action(&mut self, system: &mut S, random: &mut Random) -> Option<ActionId> {
         system.pick(random)
     }
 }

@@ -20,7 +20,7 @@ pub struct Product<'m> {
     models: Vec<Box<dyn Model + 'm>>,
     /// The order in which models are queried. Scenarios come first, since their offers decide what
     /// may be observed; otherwise the author's order.
-    order: Vec<usize>,
+    query_order: Vec<usize>,
     /// By action: the models that have it.
     owners: Vec<Vec<usize>>,
     vocabulary: Vec<NameId>,
@@ -43,7 +43,7 @@ pub struct BlockedAction {
     /// Its arguments.
     pub arguments: ValueId,
     /// The models, by index, and their reasons.
-    pub by: Vec<(usize, BlockReason)>,
+    pub reasons: Vec<(usize, BlockReason)>,
 }
 
 impl<'m> Product<'m> {
@@ -52,7 +52,7 @@ impl<'m> Product<'m> {
         let mut product = Product {
             interner,
             models: Vec::new(),
-            order: Vec::new(),
+            query_order: Vec::new(),
             owners: Vec::new(),
             vocabulary: Vec::new(),
         };
@@ -78,8 +78,8 @@ impl<'m> Product<'m> {
         }
         self.models.push(model);
         let models = &self.models;
-        self.order.push(number);
-        self.order
+        self.query_order.push(number);
+        self.query_order
             .sort_by_key(|model| !models[*model].is_scenario());
     }
 
@@ -127,7 +127,7 @@ impl<'m> Product<'m> {
     }
 
     /// Returns the name of the first model that cannot start another run.
-    pub fn without_reset(&self) -> Option<&str> {
+    pub fn unresettable_model(&self) -> Option<&str> {
         let model = self.models.iter().find(|model| !model.can_reset())?;
         Some(model.name())
     }
@@ -144,22 +144,22 @@ impl<'m> Product<'m> {
 
     /// Starts a run and returns its initial state; `None` if there is no such run.
     pub fn start(&mut self, run: usize) -> Result<Option<Vec<ModelState>>, ModelError> {
-        self.each_start(|model| model.start(run))
+        self.start_all(|model| model.start(run))
     }
 
     /// Returns the initial state of a run without running the models' reset code.
     pub fn initial_state(&mut self, run: usize) -> Result<Option<Vec<ModelState>>, ModelError> {
-        self.each_start(|model| model.initial_state(run))
+        self.start_all(|model| model.initial_state(run))
     }
 
     /// Starts a run in each model, scenarios first.
-    fn each_start(
+    fn start_all(
         &mut self,
         start: impl Fn(&mut dyn Model) -> Result<Option<ModelState>, ModelError>,
     ) -> Result<Option<Vec<ModelState>>, ModelError> {
         // A suite without more runs must report that before other models are reset.
         let mut states = vec![None; self.models.len()];
-        for number in &self.order {
+        for number in &self.query_order {
             states[*number] = start(self.models[*number].as_mut())?;
             if states[*number].is_none() {
                 return Ok(None);
@@ -182,7 +182,7 @@ impl<'m> Product<'m> {
         phase: Phase,
     ) -> Result<Vec<JointStep>, ModelError> {
         if let [model] = self.models.as_mut_slice() {
-            let moves = distinct(model.possible_steps(&mut self.interner, from[0], phase, &[])?);
+            let moves = without_duplicates(model.possible_steps(&mut self.interner, from[0], phase, &[])?);
             let joint_step = |one: ModelStep| JointStep {
                 label: one.label,
                 to: vec![one.to],
@@ -191,7 +191,7 @@ impl<'m> Product<'m> {
         }
         let mut possible: Vec<Vec<ModelStep>> = vec![Vec::new(); self.models.len()];
         let mut offers = Vec::new();
-        for number in &self.order {
+        for number in &self.query_order {
             let model = &mut self.models[*number];
             let moves = model.possible_steps(&mut self.interner, from[*number], phase, &offers)?;
             if model.is_scenario() {
@@ -201,10 +201,10 @@ impl<'m> Product<'m> {
         }
         let mut seen = FxHashSet::default();
         let mut joint_steps = Vec::new();
-        for number in &self.order {
+        for number in &self.query_order {
             for one in &possible[*number] {
                 if seen.insert(one.label) {
-                    self.join(from, one.label, &possible, &mut joint_steps);
+                    self.add_joint_steps(from, one.label, &possible, &mut joint_steps);
                 }
             }
         }
@@ -212,7 +212,7 @@ impl<'m> Product<'m> {
     }
 
     /// Adds all combinations in which the models can take a step together.
-    fn join(
+    fn add_joint_steps(
         &self,
         from: &[ModelState],
         label: StepLabel,
@@ -227,7 +227,7 @@ impl<'m> Product<'m> {
                     || (open && one.label.is_wildcard() && one.label.name == label.name)
             };
             let targets = possible[*owner].iter().filter(fits).map(|one| one.to);
-            let targets = distinct(targets.collect());
+            let targets = without_duplicates(targets.collect());
             combinations = extend_combinations(&combinations, *owner, &targets);
         }
         joint_steps.extend(combinations.into_iter().map(|to| JointStep { label, to }));
@@ -271,7 +271,7 @@ impl<'m> Product<'m> {
         let mut possible: Vec<Vec<ModelStep>> = vec![Vec::new(); self.models.len()];
         let mut refused: Vec<Vec<(NameId, ValueId, BlockReason)>> =
             vec![Vec::new(); self.models.len()];
-        for number in &self.order {
+        for number in &self.query_order {
             let model = &mut self.models[*number];
             let interner = &mut self.interner;
             possible[*number] =
@@ -282,7 +282,7 @@ impl<'m> Product<'m> {
             }
         }
         let mut blocked: Vec<BlockedAction> = Vec::new();
-        for number in self.order.clone() {
+        for number in self.query_order.clone() {
             for one in std::mem::take(&mut refused[number]) {
                 // A scenario may have requested it already.
                 let (name, arguments, refusal) = one;
@@ -293,7 +293,7 @@ impl<'m> Product<'m> {
                     blocked.push(BlockedAction {
                         name,
                         arguments,
-                        by,
+                        reasons: by,
                     });
                 }
             }
@@ -309,7 +309,7 @@ impl<'m> Product<'m> {
                         blocked.push(BlockedAction {
                             name: label.name,
                             arguments: label.arguments,
-                            by,
+                            reasons: by,
                         });
                     }
                 }
@@ -374,7 +374,7 @@ impl<'m> Product<'m> {
         if done.is_empty() {
             return Ok(Vec::new());
         }
-        let results = self.results(&done);
+        let results = self.proposed_results(&done);
         let mut joint_steps = Vec::new();
         for result in &results {
             joint_steps.extend(self.combine_performed(from, name, arguments, *result, &done, true));
@@ -388,7 +388,7 @@ impl<'m> Product<'m> {
 
     /// Returns the results that the models propose. A program computes the result; a scenario at
     /// most states the expected one.
-    fn results(&self, done: &[(usize, Vec<ModelStep>)]) -> Vec<ValueId> {
+    fn proposed_results(&self, done: &[(usize, Vec<ModelStep>)]) -> Vec<ValueId> {
         let all = |of_scenarios: bool| {
             let mut results: Vec<ValueId> = Vec::new();
             for (owner, moves) in done {
@@ -427,7 +427,7 @@ impl<'m> Product<'m> {
             let agrees = |one: &ModelStep| one.label.result == result || one.label.is_wildcard();
             let any = !all_agree && !moves.iter().any(agrees);
             let fitting = moves.iter().filter(|one| any || agrees(one));
-            let targets = distinct(fitting.map(|one| one.to).collect());
+            let targets = without_duplicates(fitting.map(|one| one.to).collect());
             combinations = extend_combinations(&combinations, *owner, &targets);
         }
         let label = StepLabel {
@@ -455,7 +455,7 @@ impl<'m> Product<'m> {
 }
 
 /// Removes duplicates and keeps the order.
-fn distinct<T: Copy + Eq + Hash>(mut all: Vec<T>) -> Vec<T> {
+fn without_duplicates<T: Copy + Eq + Hash>(mut all: Vec<T>) -> Vec<T> {
     if all.len() > SMALL_LIST {
         let mut seen = FxHashSet::default();
         all.retain(|one| seen.insert(*one));
@@ -499,7 +499,7 @@ mod tests {
         let mut interner = ToyMachine::interner();
         let program = ToyMachine::program(&mut interner, "program", program);
         let scenario = ToyMachine::scenario(&mut interner, "scenario", scenario);
-        let scenario = scenario.forbidding(&mut interner, forbidden);
+        let scenario = scenario.with_forbidden(&mut interner, forbidden);
         let mut product = Product::new(interner, vec![Box::new(program), Box::new(scenario)]);
         let start = product.start(0).unwrap().unwrap();
         let moves = product.possible_steps(&start, Phase::Usual).unwrap();

@@ -15,7 +15,7 @@ use crate::{ActionId, Catalog, PoolId, SlotRole, Step, Test};
 
 /// Renumbers the slots of a test, pool by pool, in order of first definition. Nothing is run.
 pub fn alpha_convert(catalog: &Catalog, test: &Test) -> Test {
-    let numbering = SlotNumbering::of(catalog, &test.steps);
+    let numbering = SlotNumbering::for_steps(catalog, &test.steps);
     Test {
         steps: numbering.apply(catalog, &test.steps),
         remarks: test.remarks.clone(),
@@ -31,7 +31,7 @@ pub(super) struct SlotNumbering {
 
 impl SlotNumbering {
     /// Computes the numbering that puts the first definitions in `steps` in order.
-    pub(super) fn of(catalog: &Catalog, steps: &[Step]) -> SlotNumbering {
+    pub(super) fn for_steps(catalog: &Catalog, steps: &[Step]) -> SlotNumbering {
         let mut defined: Vec<Vec<u32>> = vec![Vec::new(); catalog.pools().len()];
         for step in steps {
             let Step::Act(action) = step else { continue };
@@ -107,7 +107,7 @@ mod tests {
     fn check(pools: &[(&str, u32)], lines: &[&str], test: &[&str], expected: Expect) {
         let catalog = toys::catalog(pools, lines);
         let find = |text: &&str| catalog.find(text)[0];
-        let test = alpha_convert(&catalog, &Test::of(test.iter().map(find)));
+        let test = alpha_convert(&catalog, &Test::from_actions(test.iter().map(find)));
         let texts: Vec<String> = test
             .steps
             .iter()

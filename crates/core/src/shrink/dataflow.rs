@@ -49,7 +49,7 @@ pub(super) fn count_disabled(catalog: &Catalog, steps: &[Step]) -> usize {
 }
 
 /// Counts the steps that fill a slot which was filled before.
-pub fn reassigns(catalog: &Catalog, steps: &[Step]) -> usize {
+pub fn count_reassigns(catalog: &Catalog, steps: &[Step]) -> usize {
     let mut filled: Vec<Slot> = Vec::new();
     let mut count = 0;
     for slots in steps.iter().map(|step| defined_slots(catalog, *step)) {
@@ -141,7 +141,7 @@ mod tests {
         #[test]
         fn what_is_known_without_a_run_is_what_a_run_shows(ids in prop::collection::vec(0u64..25, 0..30), restart in 0usize..30) {
             let mut counters = Counters::new(u64::MAX);
-            let mut test = Test::of(ids.into_iter().map(ActionId));
+            let mut test = Test::from_actions(ids.into_iter().map(ActionId));
             if restart < test.len() {
                 test.steps[restart] = Step::Restart;
             }
@@ -161,7 +161,7 @@ mod tests {
                 .collect();
             (
                 count_disabled(&catalog, &steps),
-                reassigns(&catalog, &steps),
+                count_reassigns(&catalog, &steps),
             )
         };
         assert_eq!(count("x0 = 1; look(x0); x0 = 1"), (1, 1));

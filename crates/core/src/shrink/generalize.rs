@@ -54,7 +54,7 @@ impl Default for GeneralizeOptions {
 impl Speed {
     /// Returns the largest number of actions in a system for which all of them are tried at each
     /// step.
-    fn all_actions(self) -> u64 {
+    fn max_exhaustive_actions(self) -> u64 {
         match self {
             Speed::Fast => 200,
             Speed::Thorough => 5_000,
@@ -62,7 +62,7 @@ impl Speed {
     }
 
     /// Returns the largest number of alternatives of a choice that are tried one by one.
-    fn all_alternatives(self) -> u64 {
+    fn max_exhaustive_alternatives(self) -> u64 {
         match self {
             Speed::Fast => 24,
             Speed::Thorough => 256,
@@ -70,7 +70,7 @@ impl Speed {
     }
 
     /// Returns the maximum number of orders of a block to try.
-    fn orders(self) -> usize {
+    fn max_orders(self) -> usize {
         match self {
             Speed::Fast => 24,
             Speed::Thorough => 120,
@@ -93,7 +93,7 @@ pub struct Generalization {
 
 impl Generalization {
     /// Creates a generalisation without any variations.
-    pub fn of(test: &Test) -> Generalization {
+    pub fn from_test(test: &Test) -> Generalization {
         Generalization {
             test: test.clone(),
             steps: vec![Variations::default(); test.len()],
@@ -177,7 +177,7 @@ impl<S: System + ?Sized> Shrinker<'_, S> {
             trials: &mut self.trials,
             options,
             steps: test.steps.clone(),
-            found: Generalization::of(test),
+            found: Generalization::from_test(test),
         };
         match search.generalize() {
             Ok(()) => {}
@@ -253,11 +253,11 @@ impl<S: System + ?Sized> VariationSearch<'_, '_, S> {
         }
         let count = self.catalog().len();
         let mut members: Vec<ActionId> = Vec::new();
-        if count <= self.options.speed.all_actions() {
+        if count <= self.options.speed.max_exhaustive_actions() {
             members.extend((0..count).map(ActionId));
         } else {
             self.found.steps[index].untried = self.probe_axes(index, action)?;
-            members.extend(self.of_other_templates(action));
+            members.extend(self.actions_of_other_templates(action));
         }
         let same = self.catalog().first_copy(action);
         members.retain(|other| {
@@ -304,7 +304,7 @@ impl<S: System + ?Sized> VariationSearch<'_, '_, S> {
                 continue;
             }
             let zero = action.0 - now * stride;
-            let max_exhaustive = self.options.speed.all_alternatives();
+            let max_exhaustive = self.options.speed.max_exhaustive_alternatives();
             let mut achieves = |value: u64| {
                 tried += 1;
                 let steps = self.with_action(index, ActionId(zero + value * stride));
@@ -319,7 +319,7 @@ impl<S: System + ?Sized> VariationSearch<'_, '_, S> {
             });
             self.found.steps[index].replacements.extend(found);
         }
-        let others = self.of_other_templates(action).len() as u64;
+        let others = self.actions_of_other_templates(action).len() as u64;
         let ranges = self.found.steps[index].replacements.iter();
         let probable: u64 = ranges.map(|range| range.count - range.tried).sum();
         Ok((self.catalog().len() - 1).saturating_sub(tried + others + probable))
@@ -327,7 +327,7 @@ impl<S: System + ?Sized> VariationSearch<'_, '_, S> {
 
     /// Returns a few actions of each other template: the one with the same slots, and the first
     /// ones.
-    fn of_other_templates(&self, action: ActionId) -> Vec<ActionId> {
+    fn actions_of_other_templates(&self, action: ActionId) -> Vec<ActionId> {
         let catalog = self.catalog();
         let now = catalog.template_of(action);
         let mut members = Vec::new();
@@ -335,14 +335,14 @@ impl<S: System + ?Sized> VariationSearch<'_, '_, S> {
             .map(TemplateId)
             .filter(|other| *other != now)
         {
-            let max_exhaustive = catalog.count(template).min(self.options.speed.members());
+            let max_exhaustive = catalog.count(template).min(self.options.speed.max_template_actions());
             let first = catalog.first(template).0;
             members.extend(dataflow::fitting_action(catalog, template, action));
             members.extend((first..first + max_exhaustive).map(ActionId));
         }
         members.sort();
         members.dedup();
-        members.truncate(self.options.speed.others() * 4);
+        members.truncate(self.options.speed.max_other_actions() * 4);
         members
     }
 
@@ -398,10 +398,10 @@ impl<S: System + ?Sized> VariationSearch<'_, '_, S> {
             Some(varied) => (sizes[varied], sizes[varied + 1..].iter().product()),
             None => (1, 1),
         };
-        let max_exhaustive = self.options.speed.all_alternatives();
+        let max_exhaustive = self.options.speed.max_exhaustive_alternatives();
         let mut achieves = |value: u64| {
             let definition = ActionId(zero + value * stride);
-            if self.is_there_already(index, definition) {
+            if self.is_already_defined(index, definition) {
                 return Ok(false);
             }
             let mut steps = self.steps.clone();
@@ -421,7 +421,7 @@ impl<S: System + ?Sized> VariationSearch<'_, '_, S> {
     }
 
     /// Returns true if the preceding step is such a definition, or could be replaced by it.
-    fn is_there_already(&self, index: usize, definition: ActionId) -> bool {
+    fn is_already_defined(&self, index: usize, definition: ActionId) -> bool {
         index.checked_sub(1).is_some_and(|before| {
             let replacements = &self.found.steps[before].replacements;
             self.steps[before] == Step::Act(definition)

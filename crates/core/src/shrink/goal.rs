@@ -36,7 +36,7 @@ pub trait ShrinkGoal<S: System + ?Sized> {
     }
 
     /// Called before each run, before the system is reset.
-    fn before(&mut self, _system: &mut S) -> Result<(), Error> {
+    fn before_run(&mut self, _system: &mut S) -> Result<(), Error> {
         Ok(())
     }
 
@@ -83,7 +83,7 @@ impl<S: Covered + ?Sized> ShrinkGoal<S> for Touches {
         Basis::Run
     }
 
-    fn before(&mut self, system: &mut S) -> Result<(), Error> {
+    fn before_run(&mut self, system: &mut S) -> Result<(), Error> {
         system.reset_touched()
     }
 
@@ -101,7 +101,7 @@ impl<S: Covered + ?Sized> ShrinkGoal<S> for TouchesMore {
         Basis::Run
     }
 
-    fn before(&mut self, system: &mut S) -> Result<(), Error> {
+    fn before_run(&mut self, system: &mut S) -> Result<(), Error> {
         system.reset_touched()
     }
 
@@ -122,7 +122,7 @@ impl<S: Covered + ?Sized> ShrinkGoal<S> for TouchesMore {
 /// let mut goal = PredicateGoal(|_: &mut Safe, test: &Test| Ok(test.len() % 3 == 1));
 /// let mut proceed = || true;
 /// let mut shrinker = Shrinker::new(&mut safe, &mut goal, &ReduceOptions::default(), &mut proceed);
-/// let shrunk = shrinker.reduce(&Test::of([5, 5, 5, 5, 5, 5, 5].map(ActionId))).unwrap();
+/// let shrunk = shrinker.reduce(&Test::from_actions([5, 5, 5, 5, 5, 5, 5].map(ActionId))).unwrap();
 /// assert_eq!(shrunk.test.len() % 3, 1);
 /// ```
 pub struct PredicateGoal<F>(pub F);

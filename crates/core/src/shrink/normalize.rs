@@ -63,7 +63,7 @@ pub enum Speed {
 
 impl Speed {
     /// Returns the maximum number of actions of other templates to try instead of a step.
-    pub(super) fn others(self) -> usize {
+    pub(super) fn max_other_actions(self) -> usize {
         match self {
             Speed::Fast => 16,
             Speed::Thorough => 400,
@@ -71,7 +71,7 @@ impl Speed {
     }
 
     /// Returns the maximum number of actions to try per template.
-    pub(super) fn members(self) -> u64 {
+    pub(super) fn max_template_actions(self) -> u64 {
         match self {
             Speed::Fast => 1,
             Speed::Thorough => 40,
@@ -79,7 +79,7 @@ impl Speed {
     }
 
     /// Returns the maximum distance of two steps that are swapped.
-    fn distance(self) -> usize {
+    fn max_swap_distance(self) -> usize {
         match self {
             Speed::Fast => 12,
             Speed::Thorough => usize::MAX,
@@ -87,7 +87,7 @@ impl Speed {
     }
 
     /// Returns the maximum number of actions to try in order to remove another step.
-    fn replacements(self) -> usize {
+    fn max_replacements(self) -> usize {
         match self {
             Speed::Fast => 3,
             Speed::Thorough => 60,
@@ -216,7 +216,7 @@ impl<S: System + ?Sized> Normalizer<'_, '_, '_, S> {
     fn remove_unneeded_steps(&mut self) -> Result<bool, ShrinkStop> {
         let removed = self.reducer.remove_single_steps()?;
         // Reusing a value may overwrite its slot.
-        let reused = !self.options.no_reassigns && self.reducer.reuse()?;
+        let reused = !self.options.no_reassigns && self.reducer.reuse_values()?;
         Ok(removed | reused)
     }
 
@@ -231,7 +231,7 @@ impl<S: System + ?Sized> Normalizer<'_, '_, '_, S> {
     }
 
     /// Returns the number of steps that may be replaced or moved: all, or all but the last.
-    fn movable(&self) -> usize {
+    fn movable_len(&self) -> usize {
         let kept = usize::from(self.reducer.trials.keep_last);
         self.steps().len().saturating_sub(kept)
     }
@@ -256,14 +256,14 @@ impl<S: System + ?Sized> Normalizer<'_, '_, '_, S> {
 
     /// Returns true if the slots of a candidate allow as many steps as now.
     fn is_promising(&self, steps: &[Step]) -> bool {
-        let reassigns = |steps: &[Step]| dataflow::reassigns(self.catalog(), steps);
+        let reassigns = |steps: &[Step]| dataflow::count_reassigns(self.catalog(), steps);
         !self.reducer.disables_more(steps)
             && (!self.options.no_reassigns || reassigns(steps) <= reassigns(self.steps()))
     }
 
     /// Compares a candidate with the current test.
     fn compare(&self, steps: &[Step]) -> Ordering {
-        let rank = |steps: &[Step]| TestRank::of(self.catalog(), steps, self.options.no_reassigns);
+        let rank = |steps: &[Step]| TestRank::for_steps(self.catalog(), steps, self.options.no_reassigns);
         rank(steps).cmp(&rank(self.steps()))
     }
 
@@ -271,9 +271,9 @@ impl<S: System + ?Sized> Normalizer<'_, '_, '_, S> {
     fn swap_steps(&mut self) -> Result<bool, ShrinkStop> {
         let mut changed = false;
         let mut distance = 1;
-        while distance < self.movable() && distance <= self.options.speed.distance() {
+        while distance < self.movable_len() && distance <= self.options.speed.max_swap_distance() {
             let mut succeeded = false;
-            for later in distance..self.movable() {
+            for later in distance..self.movable_len() {
                 let mut steps = self.steps().to_vec();
                 let mut kept = self.reducer.current.kept.clone();
                 if later >= steps.len() || key(steps[later]) >= key(steps[later - distance]) {
@@ -302,12 +302,12 @@ struct TestRank {
 
 impl TestRank {
     /// Computes the rank of a test.
-    fn of(catalog: &Catalog, steps: &[Step], no_reassigns: bool) -> TestRank {
+    fn for_steps(catalog: &Catalog, steps: &[Step], no_reassigns: bool) -> TestRank {
         let sequence: Vec<u64> = steps.iter().copied().map(key).collect();
         let mut sorted = sequence.clone();
         sorted.sort_unstable_by(|one, other| other.cmp(one));
         let reassigns = if no_reassigns {
-            dataflow::reassigns(catalog, steps)
+            dataflow::count_reassigns(catalog, steps)
         } else {
             0
         };

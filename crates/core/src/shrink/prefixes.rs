@@ -17,7 +17,7 @@ use crate::{Error, Snapshot, Step, System, Trace, TraceEvent};
 const MIN_SAVED_STEPS: usize = 3;
 
 /// The maximum distance from the end of a test at which snapshots are verified.
-const LAST_STEPS: usize = 32;
+const MAX_VERIFIED_STEPS: usize = 32;
 
 /// A source of states from which runs start.
 pub(super) trait Prefixes<S: ?Sized> {
@@ -29,7 +29,7 @@ pub(super) trait Prefixes<S: ?Sized> {
     fn snapshot_point(&mut self, steps: &[Step], started_at: usize) -> Option<usize>;
 
     /// Takes a snapshot of the state after `steps`.
-    fn keep(&mut self, system: &mut S, steps: &[Step], events: &[TraceEvent]);
+    fn take_snapshot(&mut self, system: &mut S, steps: &[Step], events: &[TraceEvent]);
 
     /// Verifies snapshots, once, if one might be useful for `steps`. `example` is a test that
     /// achieved the goal, with its trace. Returns the number of steps taken.
@@ -58,7 +58,7 @@ impl<S: System + ?Sized> Prefixes<S> for FromReset {
         None
     }
 
-    fn keep(&mut self, _system: &mut S, _steps: &[Step], _events: &[TraceEvent]) {}
+    fn take_snapshot(&mut self, _system: &mut S, _steps: &[Step], _events: &[TraceEvent]) {}
 
     fn verify(
         &mut self,
@@ -131,7 +131,7 @@ impl<S: Snapshot + ?Sized> FromSnapshots<S> {
         let length = trace.events.len();
         let mut snapshots = Vec::new();
         let mut now = Trace::default();
-        let mut rest = (length / 2).min(LAST_STEPS);
+        let mut rest = (length / 2).min(MAX_VERIFIED_STEPS);
         system.begin()?;
         while rest > 0 {
             now = continue_replay(system, &steps[..length - rest], now, options, &mut ())?;
@@ -194,7 +194,7 @@ impl<S: Snapshot + ?Sized> Prefixes<S> for FromSnapshots<S> {
         is_wanted.then_some(common_prefix)
     }
 
-    fn keep(&mut self, system: &mut S, steps: &[Step], events: &[TraceEvent]) {
+    fn take_snapshot(&mut self, system: &mut S, steps: &[Step], events: &[TraceEvent]) {
         // A state without a snapshot is no reason to give up: others may have one.
         let Ok(state) = system.snapshot() else { return };
         if self.snapshots.len() >= self.limit {

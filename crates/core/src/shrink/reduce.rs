@@ -119,7 +119,7 @@ impl<S: System + ?Sized> ReductionState<'_, '_, S> {
         self.reproduce()?;
         self.remove_by(method)?;
         // Each of these may make a step superfluous, and then the others may find something again.
-        while self.reuse()? | self.revalue()? | self.renumber()? && self.remove_single_steps()? {}
+        while self.reuse_values()? | self.replace_values()? | self.renumber()? && self.remove_single_steps()? {}
         Ok(())
     }
 
@@ -191,7 +191,7 @@ impl<S: System + ?Sized> ReductionState<'_, '_, S> {
             if at + size > self.removable_len() {
                 at = 0;
             }
-            let rest = self.without(at..at + size).0;
+            let rest = self.steps_without(at..at + size).0;
             // If two steps are removed together, one needs the other, and no other step needs
             // either of them.
             let is_hopeless = size > 1 && self.disables_more(&rest);
@@ -238,25 +238,25 @@ impl<S: System + ?Sized> ReductionState<'_, '_, S> {
     /// Puts the slots in order, in all pools at once or else in those where the failure survives
     /// it. Returns true if the test changed.
     fn renumber(&mut self) -> Result<bool, ShrinkStop> {
-        let numbering = SlotNumbering::of(self.trials.system.actions(), &self.current.steps);
+        let numbering = SlotNumbering::for_steps(self.trials.system.actions(), &self.current.steps);
         if numbering.is_identity() {
             return Ok(false);
         }
-        if self.rename(&numbering)? {
+        if self.rename_slots(&numbering)? {
             return Ok(true);
         }
         let mut changed = false;
         let pools = numbering.by_pool();
         if pools.len() > 1 {
             for numbering in pools {
-                changed |= self.rename(&numbering)?;
+                changed |= self.rename_slots(&numbering)?;
             }
         }
         Ok(changed)
     }
 
     /// Tries a numbering of slots.
-    fn rename(&mut self, numbering: &SlotNumbering) -> Result<bool, ShrinkStop> {
+    fn rename_slots(&mut self, numbering: &SlotNumbering) -> Result<bool, ShrinkStop> {
         let steps = numbering.apply(self.trials.system.actions(), &self.current.steps);
         let kept = self.current.kept.clone();
         self.attempt(steps, kept)
@@ -264,12 +264,12 @@ impl<S: System + ?Sized> ReductionState<'_, '_, S> {
 
     /// Tries to remove these steps. Returns true if they were removed.
     fn remove(&mut self, range: Range<usize>) -> Result<bool, ShrinkStop> {
-        let (steps, kept) = self.without(range);
+        let (steps, kept) = self.steps_without(range);
         self.attempt(steps, kept)
     }
 
     /// Returns the current test without these steps, and the origins of the others.
-    fn without(&self, range: Range<usize>) -> (Vec<Step>, Vec<usize>) {
+    fn steps_without(&self, range: Range<usize>) -> (Vec<Step>, Vec<usize>) {
         let CurrentTest { steps, kept, .. } = &self.current;
         let steps = [&steps[..range.start], &steps[range.end..]].concat();
         let kept = [&kept[..range.start], &kept[range.end..]].concat();

@@ -14,7 +14,7 @@ use crate::{ActionId, Catalog, SlotRole, Step, System};
 
 impl<S: System + ?Sized> ReductionState<'_, '_, S> {
     /// Removes definitions where an existing value will do. Returns true if the test changed.
-    pub(super) fn reuse(&mut self) -> Result<bool, ShrinkStop> {
+    pub(super) fn reuse_values(&mut self) -> Result<bool, ShrinkStop> {
         let mut changed = false;
         let mut index = 0;
         while index < self.removable_len() {
@@ -45,7 +45,7 @@ fn without_definition(catalog: &Catalog, steps: &[Step], index: usize) -> Vec<Ve
     let Some(slot) = defined_slot(catalog, steps[index]) else {
         return Vec::new();
     };
-    let lifetime = lifetime(catalog, steps, index, slot);
+    let lifetime = slot_lifetime(catalog, steps, index, slot);
     let mut proposals = Vec::new();
     for earlier in
         (0..index).filter(|earlier| is_same_value(catalog, steps[*earlier], steps[index]))
@@ -61,7 +61,7 @@ fn without_definition(catalog: &Catalog, steps: &[Step], index: usize) -> Vec<Ve
             .any(|step| defined_slot(catalog, *step) == Some(other));
         if other != slot && holds_a_value {
             let mut renamed = steps.to_vec();
-            rename(catalog, &mut renamed, &lifetime, slot, other);
+            rename_slot(catalog, &mut renamed, &lifetime, slot, other);
             renamed.remove(index);
             proposals.push(renamed);
         }
@@ -84,7 +84,7 @@ fn keep_earlier_value(
     ) else {
         return Vec::new();
     };
-    let mut lifetime_before = lifetime(catalog, steps, earlier, old);
+    let mut lifetime_before = slot_lifetime(catalog, steps, earlier, old);
     lifetime_before.push(earlier);
     let last = lifetime_after.last().copied().unwrap_or(index);
     let (pool, _) = slot;
@@ -94,15 +94,15 @@ fn keep_earlier_value(
         (earlier..=last).all(|position| {
             let moves_away = (lifetime_before.contains(&position) && old == *free)
                 || ((lifetime_after.contains(&position) || position == index) && slot == *free);
-            moves_away || !mentions(catalog, steps[position], *free)
+            moves_away || !mentions_slot(catalog, steps[position], *free)
         })
     };
     slots
         .filter(is_free)
         .map(|free| {
             let mut renamed = steps.to_vec();
-            rename(catalog, &mut renamed, &lifetime_before, old, free);
-            rename(catalog, &mut renamed, lifetime_after, slot, free);
+            rename_slot(catalog, &mut renamed, &lifetime_before, old, free);
+            rename_slot(catalog, &mut renamed, lifetime_after, slot, free);
             renamed.remove(index);
             renamed
         })
@@ -126,18 +126,18 @@ fn is_same_value(catalog: &Catalog, one: Step, other: Step) -> bool {
     let (Some(from), Some(to)) = (defined_slot(catalog, one), defined_slot(catalog, other)) else {
         return false;
     };
-    from.0 == to.0 && renamed(catalog, one, from, to) == other
+    from.0 == to.0 && with_renamed_slot(catalog, one, from, to) == other
 }
 
 /// Returns the steps that use the value that the definition at `index` put into `slot`, up to the
 /// next definition.
-pub(super) fn lifetime(catalog: &Catalog, steps: &[Step], index: usize, slot: Slot) -> Vec<usize> {
+pub(super) fn slot_lifetime(catalog: &Catalog, steps: &[Step], index: usize, slot: Slot) -> Vec<usize> {
     let mut uses = Vec::new();
     for (position, step) in steps.iter().enumerate().skip(index + 1) {
         if *step == Step::Restart || defined_slot(catalog, *step) == Some(slot) {
             break;
         }
-        if mentions(catalog, *step, slot) {
+        if mentions_slot(catalog, *step, slot) {
             uses.push(position);
         }
     }
@@ -145,7 +145,7 @@ pub(super) fn lifetime(catalog: &Catalog, steps: &[Step], index: usize, slot: Sl
 }
 
 /// Returns true if a step names a slot.
-pub(super) fn mentions(catalog: &Catalog, step: Step, slot: Slot) -> bool {
+pub(super) fn mentions_slot(catalog: &Catalog, step: Step, slot: Slot) -> bool {
     match step {
         Step::Act(action) => catalog
             .slots(action)
@@ -156,14 +156,14 @@ pub(super) fn mentions(catalog: &Catalog, step: Step, slot: Slot) -> bool {
 }
 
 /// Renames a slot in some steps.
-fn rename(catalog: &Catalog, steps: &mut [Step], indices: &[usize], from: Slot, to: Slot) {
+fn rename_slot(catalog: &Catalog, steps: &mut [Step], indices: &[usize], from: Slot, to: Slot) {
     for index in indices {
-        steps[*index] = renamed(catalog, steps[*index], from, to);
+        steps[*index] = with_renamed_slot(catalog, steps[*index], from, to);
     }
 }
 
 /// Returns a step with a slot renamed.
-pub(super) fn renamed(catalog: &Catalog, step: Step, from: Slot, to: Slot) -> Step {
+pub(super) fn with_renamed_slot(catalog: &Catalog, step: Step, from: Slot, to: Slot) -> Step {
     let act = |action: ActionId| {
         catalog.rename(
             action,

@@ -22,14 +22,14 @@ const MAX_CANDIDATES: u64 = 1_000;
 impl<S: System + ?Sized> ReductionState<'_, '_, S> {
     /// Looks for a shorter test with other values while the test is long. Returns true if the test
     /// changed.
-    pub(super) fn revalue(&mut self) -> Result<bool, ShrinkStop> {
+    pub(super) fn replace_values(&mut self) -> Result<bool, ShrinkStop> {
         let mut left = MAX_CANDIDATES;
         let mut changed = false;
         let mut index = 0;
         while index < self.removable_len() && self.current.steps.len() > SHORT_TEST {
             let mut succeeded = false;
             for step in with_other_values(self.trials.system.actions(), self.current.steps[index]) {
-                succeeded = self.revalue_step(index, step, &mut left)?;
+                succeeded = self.replace_values_of_step(index, step, &mut left)?;
                 if succeeded || left == 0 {
                     break;
                 }
@@ -47,7 +47,7 @@ impl<S: System + ?Sized> ReductionState<'_, '_, S> {
     }
 
     /// Tries `step` at `index` while some step that uses a value is removed.
-    fn revalue_step(
+    fn replace_values_of_step(
         &mut self,
         index: usize,
         step: Step,

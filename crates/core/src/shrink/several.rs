@@ -15,17 +15,17 @@ pub struct SeveralOptions {
     /// The number of rounds. Each starts with the steps of all reductions found so far.
     pub rounds: usize,
     /// The maximum number of combinations of steps to remove, in all.
-    pub limit: usize,
+    pub max_combinations: usize,
     /// Remove all actions of the same templates first: that leads to more different reductions.
-    pub templates: bool,
+    pub remove_whole_templates: bool,
 }
 
 impl Default for SeveralOptions {
     fn default() -> SeveralOptions {
         SeveralOptions {
             rounds: 1,
-            limit: 200,
-            templates: true,
+            max_combinations: 200,
+            remove_whole_templates: true,
         }
     }
 }
@@ -60,7 +60,7 @@ impl<S: System + ?Sized> Shrinker<'_, S> {
     ) -> Result<Vec<Shrunk>, ReduceError> {
         let mut found = vec![self.reduce(test)?];
         let mut impossible: Vec<Vec<Step>> = Vec::new();
-        let mut left = options.limit;
+        let mut left = options.max_combinations;
         for _ in 0..options.rounds {
             let known = found.len();
             let steps = needed_steps(test, &found);
@@ -68,7 +68,7 @@ impl<S: System + ?Sized> Shrinker<'_, S> {
             'sizes: for size in 1..=steps.len() {
                 for indices in Combinations::new(steps.len(), size) {
                     considered += 1;
-                    if left == 0 || considered > options.limit * MAX_SKIPPED {
+                    if left == 0 || considered > options.max_combinations * MAX_SKIPPED {
                         break 'sizes;
                     }
                     let removed: Vec<Step> = indices.iter().map(|index| steps[*index]).collect();
@@ -84,7 +84,7 @@ impl<S: System + ?Sized> Shrinker<'_, S> {
                         continue;
                     }
                     left -= 1;
-                    match self.reduce_without(test, &removed, options.templates) {
+                    match self.reduce_without(test, &removed, options.remove_whole_templates) {
                         Ok(None) => impossible.push(removed),
                         Ok(Some(shrunk)) => {
                             if found.iter().all(|other| other.test != shrunk.test) {
@@ -175,7 +175,7 @@ impl<S: System + ?Sized> Shrinker<'_, S> {
                 continue;
             }
             let mut shrunk = self
-                .reduce(&Test::of_steps(steps))
+                .reduce(&Test::from_steps(steps))
                 .map_err(ShrinkStop::Failed)?;
             for index in &mut shrunk.kept {
                 *index = rest[*index];
@@ -271,9 +271,9 @@ mod tests {
             &ReduceOptions::default(),
             &mut proceed,
         );
-        let test = Test::of([7, 1, 5, 3, 2, 7, 4, 8].map(ActionId));
+        let test = Test::from_actions([7, 1, 5, 3, 2, 7, 4, 8].map(ActionId));
         let options = SeveralOptions {
-            templates: false,
+            remove_whole_templates: false,
             ..SeveralOptions::default()
         };
         let found = shrinker.reduce_several(&test, &options).unwrap();

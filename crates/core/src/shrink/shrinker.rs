@@ -34,7 +34,7 @@ pub struct Shrunk {
 /// let mut stack = Stack::default();
 /// let push = |element| ActionId(element);
 /// let pop = ActionId(3);
-/// let test = Test::of([push(2), pop, push(2), push(0), push(1), push(2), pop, pop, pop, pop, pop]);
+/// let test = Test::from_actions([push(2), pop, push(2), push(0), push(1), push(2), pop, pop, pop, pop, pop]);
 ///
 /// let (mut goal, mut proceed) = (AnyFailure, || true);
 /// let mut shrinker = Shrinker::new(&mut stack, &mut goal, &ReduceOptions::default(), &mut proceed)
@@ -42,7 +42,7 @@ pub struct Shrunk {
 ///     .with_snapshots(8);
 /// let reduced = shrinker.reduce(&test).unwrap();
 /// let normal = shrinker.normalize(&reduced.test, &NormalizeOptions::default()).unwrap();
-/// assert_eq!(normal.test, Test::of([push(0), push(0), push(0), push(0), pop, pop, pop, pop]));
+/// assert_eq!(normal.test, Test::from_actions([push(0), push(0), push(0), push(0), pop, pop, pop, pop]));
 /// ```
 pub struct Shrinker<'a, S: System + ?Sized> {
     pub(super) trials: Trials<'a, S>,

@@ -24,7 +24,7 @@ pub struct Effort {
     /// The number of steps taken in the runs, without those that a snapshot saved.
     pub steps: u64,
     /// The number of runs that started from a snapshot.
-    pub resumed: u64,
+    pub from_snapshot: u64,
 }
 
 /// The reason why a test cannot be shrunk.
@@ -102,9 +102,9 @@ pub(super) struct Trials<'a, S: System + ?Sized> {
     pub(super) effort: Effort,
     pub(super) prefixes: Box<dyn Prefixes<S> + 'a>,
     /// The last test that achieved the goal, and its trace: to verify snapshots.
-    example: (Vec<Step>, Trace),
+    last_success: (Vec<Step>, Trace),
     /// Results by candidate; `None` if it does not achieve the goal.
-    known: FxHashMap<Vec<Step>, Option<Achieved>>,
+    results: FxHashMap<Vec<Step>, Option<Achieved>>,
     /// By steps: the actions that are known to be enabled, or not, after them.
     enabled: FxHashMap<Vec<Step>, FxHashMap<ActionId, bool>>,
 }
@@ -127,8 +127,8 @@ impl<'a, S: System + ?Sized> Trials<'a, S> {
             budget: u64::MAX,
             effort: Effort::default(),
             prefixes: Box::new(FromReset),
-            example: (Vec::new(), Trace::default()),
-            known: FxHashMap::default(),
+            last_success: (Vec::new(), Trace::default()),
+            results: FxHashMap::default(),
             enabled: FxHashMap::default(),
         }
     }
@@ -141,7 +141,7 @@ impl<'a, S: System + ?Sized> Trials<'a, S> {
     /// Runs a test that should achieve the goal, or else returns its failure as an error. The test
     /// may have steps after its failure.
     pub(super) fn reproduce(&mut self, steps: &[Step]) -> Result<Achieved, ShrinkStop> {
-        if let Some(Some(achieved)) = self.known.get(steps) {
+        if let Some(Some(achieved)) = self.results.get(steps) {
             self.effort.cached += 1;
             return Ok(achieved.clone());
         }
@@ -154,7 +154,7 @@ impl<'a, S: System + ?Sized> Trials<'a, S> {
 
     /// Tries a candidate; `None` if it does not achieve the goal.
     pub(super) fn attempt(&mut self, steps: &[Step]) -> Result<Option<Achieved>, ShrinkStop> {
-        if let Some(answer) = self.known.get(steps) {
+        if let Some(answer) = self.results.get(steps) {
             self.effort.cached += 1;
             return Ok(answer.clone());
         }
@@ -192,35 +192,35 @@ impl<'a, S: System + ?Sized> Trials<'a, S> {
             Basis::Test => (self.query_goal(steps)?, None),
             Basis::Trace | Basis::Run => self.judge(steps)?,
         };
-        self.known.insert(steps.to_vec(), answer.clone());
+        self.results.insert(steps.to_vec(), answer.clone());
         Ok((answer, failure))
     }
 
     /// Runs a candidate and lets the goal judge the run.
     fn judge(&mut self, steps: &[Step]) -> Result<(Option<Achieved>, Option<Failure>), ShrinkStop> {
-        let resumed_before = self.effort.resumed;
-        self.goal.before(self.system)?;
+        let resumed_before = self.effort.from_snapshot;
+        self.goal.before_run(self.system)?;
         let mut trace = self.replay(steps)?;
-        let test = Test::of_steps(steps.to_vec());
+        let test = Test::from_steps(steps.to_vec());
         let mut is_achieved = self.goal.is_achieved(self.system, &test, &trace)?;
-        if is_achieved && self.effort.resumed > resumed_before {
+        if is_achieved && self.effort.from_snapshot > resumed_before {
             trace = self.replay_from_reset(steps)?;
             is_achieved = self.goal.is_achieved(self.system, &test, &trace)?;
             if !is_achieved {
                 // Other results may depend on wrong snapshots, too.
                 self.prefixes.disable();
-                self.known.clear();
+                self.results.clear();
                 self.enabled.clear();
             }
         }
         let failure = trace.failure().cloned();
-        let executed: Vec<usize> = executed(&trace).collect();
+        let executed: Vec<usize> = executed_steps(&trace).collect();
         if !is_achieved {
             let fewer = executed.iter().map(|index| steps[*index]).collect();
-            self.known.insert(fewer, None);
+            self.results.insert(fewer, None);
             return Ok((None, failure));
         }
-        self.example = (steps.to_vec(), trace);
+        self.last_success = (steps.to_vec(), trace);
         if self.keep_last && executed.last().copied() != steps.len().checked_sub(1) {
             return Ok((None, failure));
         }
@@ -230,7 +230,7 @@ impl<'a, S: System + ?Sized> Trials<'a, S> {
             executed: (0..fewer.len()).collect(),
             failure: answer.failure.clone(),
         };
-        self.known.insert(fewer, Some(all));
+        self.results.insert(fewer, Some(all));
         Ok((Some(answer), None))
     }
 
@@ -253,7 +253,7 @@ impl<'a, S: System + ?Sized> Trials<'a, S> {
         let failure = trace.failure().cloned();
         if rest.len() < all.len() && ends_alike {
             let fewer: Vec<Step> = rest.iter().map(|index| steps[*index]).collect();
-            let answer = match self.known.get(&fewer) {
+            let answer = match self.results.get(&fewer) {
                 Some(answer) => answer.is_some(),
                 None => self.query_once(&fewer)?,
             };
@@ -262,7 +262,7 @@ impl<'a, S: System + ?Sized> Trials<'a, S> {
                 executed,
                 failure: failure.clone(),
             });
-            self.known.insert(fewer, achieved);
+            self.results.insert(fewer, achieved);
             if answer {
                 return Ok(Some(Achieved {
                     executed: rest,
@@ -282,7 +282,7 @@ impl<'a, S: System + ?Sized> Trials<'a, S> {
         if !(self.proceed)() {
             return Err(ShrinkStop::Requested);
         }
-        let test = Test::of_steps(steps.to_vec());
+        let test = Test::from_steps(steps.to_vec());
         Ok(self
             .goal
             .is_achieved(self.system, &test, &Trace::default())?)
@@ -318,9 +318,9 @@ impl<'a, S: System + ?Sized> Trials<'a, S> {
             from_reset
         };
         let options = ReplayOptions { check: self.check };
-        self.effort.steps += prefixes.verify(self.system, steps, &self.example, &options)?;
+        self.effort.steps += prefixes.verify(self.system, steps, &self.last_success, &options)?;
         let events = prefixes.start(self.system, steps)?;
-        self.effort.resumed += u64::from(!events.is_empty());
+        self.effort.from_snapshot += u64::from(!events.is_empty());
         let started_at = events.len();
         let mut watcher = SnapshotTaker {
             proceed: self.proceed,
@@ -343,7 +343,7 @@ impl<'a, S: System + ?Sized> Trials<'a, S> {
 }
 
 /// Returns the indices of the steps that a run executed.
-fn executed(trace: &Trace) -> impl Iterator<Item = usize> {
+fn executed_steps(trace: &Trace) -> impl Iterator<Item = usize> {
     let events = trace.events.iter().enumerate();
     events.filter_map(|(index, event)| (!matches!(event, TraceEvent::Skipped(_))).then_some(index))
 }
@@ -364,7 +364,7 @@ impl<S: ?Sized> ReplayWatcher<S> for SnapshotTaker<'_, S> {
         (self.proceed)()
     }
 
-    fn after(&mut self, system: &mut S, event: &TraceEvent) {
+    fn after_step(&mut self, system: &mut S, event: &TraceEvent) {
         let Some(snapshot_point) = self.snapshot_point else {
             return;
         };
@@ -374,7 +374,7 @@ impl<S: ?Sized> ReplayWatcher<S> for SnapshotTaker<'_, S> {
         self.events.push(event.clone());
         if self.events.len() == snapshot_point {
             self.prefixes
-                .keep(system, &self.steps[..snapshot_point], &self.events);
+                .take_snapshot(system, &self.steps[..snapshot_point], &self.events);
             self.snapshot_point = None;
         }
     }

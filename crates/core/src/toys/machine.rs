@@ -59,7 +59,7 @@ impl ToyMachine {
     }
 
     /// Adds actions that are never possible, so that a product forbids them.
-    pub fn forbidding(mut self, interner: &mut Interner, names: &[&str]) -> ToyMachine {
+    pub fn with_forbidden(mut self, interner: &mut Interner, names: &[&str]) -> ToyMachine {
         self.vocabulary
             .extend(names.iter().map(|name| interner.intern_name(name)));
         self

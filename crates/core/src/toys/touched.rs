@@ -5,7 +5,7 @@ use crate::{Coverage, TargetId};
 /// The touched targets of a toy: everything that [`Covered`](crate::Covered) requires.
 #[derive(Clone, Debug, Default)]
 pub(super) struct TouchedTargets {
-    pub(super) all: Coverage,
+    pub(super) all_touched: Coverage,
     pub(super) current: Coverage,
     pub(super) new: Vec<TargetId>,
 }
@@ -14,7 +14,7 @@ impl TouchedTargets {
     /// Records a target.
     pub(super) fn touch(&mut self, target: TargetId) {
         self.current.insert(target);
-        if self.all.insert(target) {
+        if self.all_touched.insert(target) {
             self.new.push(target);
         }
     }
@@ -25,7 +25,7 @@ macro_rules! covered {
     ($toy:ty) => {
         impl crate::Covered for $toy {
             fn all_touched(&self) -> crate::Coverage {
-                self.touched.all.clone()
+                self.touched.all_touched.clone()
             }
 
             fn take_new(&mut self) -> Vec<crate::TargetId> {

@@ -27,7 +27,7 @@ impl<S: System> Ancestor<'_, S> {
         if self.runs > MAX_RUNS {
             return false;
         }
-        let test = Test::of(steps.iter().copied());
+        let test = Test::from_actions(steps.iter().copied());
         let trace = replay(self.system, &test, &ReplayOptions::default(), &mut ()).unwrap();
         trace
             .failure()
@@ -36,7 +36,7 @@ impl<S: System> Ancestor<'_, S> {
 
     /// Returns the steps that are enabled in their turn. Not counted.
     fn pruned(&mut self, steps: &[ActionId]) -> Steps {
-        let test = Test::of(steps.iter().copied());
+        let test = Test::from_actions(steps.iter().copied());
         let trace = replay(self.system, &test, &ReplayOptions::default(), &mut ()).unwrap();
         let mut pruned = Vec::new();
         for (index, action) in steps.iter().enumerate() {

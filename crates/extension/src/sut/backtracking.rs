@@ -36,7 +36,7 @@ impl Sut {
     fn state(slf: &Bound<'_, Sut>) -> PyResult<PyState> {
         let test = Sut::borrow(slf)?.test(slf.py())?;
         let core = Sut::core_test(slf, test.as_any())?;
-        let replays = Sut::borrow(slf)?.replays;
+        let replays = Sut::borrow(slf)?.replays_to_backtrack;
         let copy = Sut::with(slf, |system| {
             if replays {
                 None
@@ -59,14 +59,14 @@ impl Sut {
         }
         listed.append(test.as_any().call_method0("copy")?)?;
         Ok(PyState {
-            copy,
+            snapshot: copy,
             test: core,
-            listed: listed.unbind(),
+            tstl_list: listed.unbind(),
             pools: names,
         })
     }
 
-    /// Goes back to a state: to a copy of its values, or by running its test where values cannot be copied.
+    /// Backtracks to a state: restores a copy of its values, or runs its test where values cannot be copied.
     ///
     ///     >>> sut.replay(test[:3])
     ///     True
@@ -83,7 +83,7 @@ impl Sut {
             ));
         };
         let state = state.get();
-        let restored = Sut::with(slf, |system| match &state.copy {
+        let restored = Sut::with(slf, |system| match &state.snapshot {
             Some(copy) => system.restore(copy).map(|()| true),
             None => Ok(false),
         })?;
@@ -101,7 +101,7 @@ impl Sut {
         Ok(())
     }
 
-    /// A state in which each value is what its pool's `ABSTRACT` function makes of it.
+    /// Returns a state in which each value is the result of its pool's `ABSTRACT` function.
     ///
     ///     >>> sut.replay(test[:3])
     ///     True
@@ -114,7 +114,7 @@ impl Sut {
         state: &Bound<'py, PyState>,
     ) -> PyResult<Bound<'py, PyTuple>> {
         let state = state.get();
-        let listed = state.listed.bind(slf.py());
+        let listed = state.tstl_list.bind(slf.py());
         let mut parts = Vec::new();
         for (number, pool) in state.pools.iter().enumerate() {
             let values = listed.get_item(number)?.cast_into::<PyDict>()?;
@@ -146,6 +146,6 @@ impl Sut {
     ///     >>> sut.p_stack[0]
     ///     Stack([3])
     fn set_replay_backtrack(&mut self, replay: bool) {
-        self.replays = replay;
+        self.replays_to_backtrack = replay;
     }
 }

@@ -45,7 +45,7 @@ impl Sut {
     ///     >>> sut.actions()[6:8]
     ///     [<stack0 = stack.Stack()>, <stack0.push(int0)>]
     fn actions<'py>(slf: &Bound<'py, Sut>) -> PyResult<Bound<'py, PyList>> {
-        let ids: Vec<ActionId> = Sut::borrow(slf)?.actions_on().collect();
+        let ids: Vec<ActionId> = Sut::borrow(slf)?.switched_on_actions().collect();
         action_list(slf, &ids)
     }
 
@@ -91,7 +91,7 @@ impl Sut {
                 None => true,
             };
             if wanted {
-                return Sut::own_action(slf, &action).map(Some);
+                return Sut::python_action(slf, &action).map(Some);
             }
         }
         Ok(None)
@@ -147,18 +147,18 @@ impl Sut {
         let mut random = random_stream(slf.py(), rgen)?;
         let mut left = Vec::new();
         for (probability, text) in probs {
-            let templates = Sut::borrow(slf)?.templates_of(&text)?;
+            let templates = Sut::borrow(slf)?.class_templates(&text)?;
             left.push((probability, templates));
         }
         while !left.is_empty() {
             let total: f64 = left.iter().map(|(probability, _)| probability).sum();
-            let mut rest = random.unit() * total;
+            let mut rest = random.unit_float() * total;
             let drawn = left.iter().position(|(probability, _)| {
                 rest -= probability;
                 rest < 0.0
             });
             let (lost, templates) = left.swap_remove(drawn.unwrap_or(left.len() - 1));
-            if let Some(action) = Sut::pick_of(slf, Some(&templates), &mut random)? {
+            if let Some(action) = Sut::pick_from_templates(slf, Some(&templates), &mut random)? {
                 return Sut::action(slf, Step::Act(action), None).map(Some);
             }
             let share = lost / left.len().max(1) as f64;
@@ -168,7 +168,7 @@ impl Sut {
         Ok(None)
     }
 
-    /// Switches off all actions whose text or name begins with something that a regular expression matches.
+    /// Switches off all actions with a text or name whose beginning matches a regular expression.
     ///
     ///     >>> sut.disable("int1")
     ///     >>> sut.enabled()
@@ -179,7 +179,7 @@ impl Sut {
             Ok(!pattern.call_method1("match", (text,))?.is_none())
         };
         let catalog = std::sync::Arc::clone(&Sut::borrow(slf)?.catalog);
-        let (mut on, mut off) = (Sut::borrow(slf)?.templates_on(), BTreeSet::new());
+        let (mut on, mut off) = (Sut::borrow(slf)?.switched_on_templates(), BTreeSet::new());
         for template in on.clone().iter() {
             let (first, count) = (catalog.first(template).0, catalog.count(template));
             let mut matching = Vec::new();
@@ -198,8 +198,8 @@ impl Sut {
             }
         }
         let mut sut = Sut::borrow_mut(slf)?;
-        sut.chosen = Some(on);
-        sut.off.extend(off);
+        sut.enabled_templates = Some(on);
+        sut.disabled_actions.extend(off);
         Ok(())
     }
 
@@ -212,8 +212,8 @@ impl Sut {
     ///     >>> len(sut.actions())
     ///     13
     pub(super) fn enable_all(&mut self) {
-        self.chosen = None;
-        self.off.clear();
+        self.enabled_templates = None;
+        self.disabled_actions.clear();
         self.swarm = None;
     }
 
@@ -254,7 +254,7 @@ impl Sut {
         Sut::with(slf, |system| system.set_relaxed(false))
     }
 
-    /// Restarts and takes up to `size` steps, random ones unless a generator says otherwise.
+    /// Restarts and takes up to `size` steps: random ones, or those that a generator returns.
     ///
     /// `generator(i)` returns the action of step i. `sgenerator(state, sut)` returns an action and its next state,
     /// `initial` is the first one. Returns the test and `True`, `False` if it fails, or `"DEADLOCK"`.
@@ -330,30 +330,30 @@ impl Sut {
     }
 
     /// Returns true if an action is switched on.
-    pub(super) fn is_on(&self, action: ActionId) -> bool {
-        let chosen = self.chosen.as_ref();
+    pub(super) fn is_switched_on(&self, action: ActionId) -> bool {
+        let chosen = self.enabled_templates.as_ref();
         chosen.is_none_or(|chosen| chosen.contains(self.catalog.template_of(action)))
-            && !self.off.contains(&action)
+            && !self.disabled_actions.contains(&action)
     }
 
     /// Returns all actions that are switched on, in order.
-    pub(super) fn actions_on(&self) -> impl Iterator<Item = ActionId> {
+    pub(super) fn switched_on_actions(&self) -> impl Iterator<Item = ActionId> {
         let all = (0..self.catalog.len()).map(ActionId);
-        all.filter(|action| self.is_on(*action))
+        all.filter(|action| self.is_switched_on(*action))
     }
 
     /// Returns the templates that are switched on.
-    pub(super) fn templates_on(&self) -> TemplateSet {
+    pub(super) fn switched_on_templates(&self) -> TemplateSet {
         let all = (0..self.catalog.templates().len()).map(TemplateId);
-        match &self.chosen {
+        match &self.enabled_templates {
             Some(chosen) => chosen.clone(),
             None => all.collect(),
         }
     }
 
     /// Returns the templates of the class with this text.
-    pub(super) fn templates_of(&self, class: &str) -> PyResult<TemplateSet> {
-        let class = class_of(&self.classes, class)?;
+    pub(super) fn class_templates(&self, class: &str) -> PyResult<TemplateSet> {
+        let class = find_class(&self.classes, class)?;
         Ok(self.classes.templates(class).iter().copied().collect())
     }
 
@@ -361,24 +361,24 @@ impl Sut {
     pub(super) fn enabled_ids(slf: &Bound<'_, Sut>) -> PyResult<Vec<ActionId>> {
         let mut ids = Sut::with(slf, |system| system.enabled())?;
         let sut = Sut::borrow(slf)?;
-        ids.retain(|action| sut.is_on(*action));
+        ids.retain(|action| sut.is_switched_on(*action));
         Ok(ids)
     }
 
     /// Picks a random enabled action that is switched on.
     pub(super) fn pick(slf: &Bound<'_, Sut>, random: &mut Random) -> PyResult<Option<ActionId>> {
-        Sut::pick_of(slf, None, random)
+        Sut::pick_from_templates(slf, None, random)
     }
 
     /// Picks a random enabled action that is switched on, of these templates if some are given.
-    pub(super) fn pick_of(
+    pub(super) fn pick_from_templates(
         slf: &Bound<'_, Sut>,
         among: Option<&TemplateSet>,
         random: &mut Random,
     ) -> PyResult<Option<ActionId>> {
         let among = {
             let sut = Sut::borrow(slf)?;
-            match (among, &sut.chosen) {
+            match (among, &sut.enabled_templates) {
                 (Some(among), Some(chosen)) => {
                     Some(among.iter().filter(|one| chosen.contains(*one)).collect())
                 }
@@ -392,7 +392,7 @@ impl Sut {
                 None => system.pick(random),
             })?;
             match picked {
-                Some(picked) if Sut::borrow(slf)?.off.contains(&picked) => {}
+                Some(picked) if Sut::borrow(slf)?.disabled_actions.contains(&picked) => {}
                 picked => return Ok(picked),
             }
         }
@@ -414,7 +414,7 @@ impl Sut {
 const MAX_DRAWS: usize = 32;
 
 /// Finds the class with a text.
-pub(super) fn class_of(classes: &ActionClasses, text: &str) -> PyResult<ClassId> {
+pub(super) fn find_class(classes: &ActionClasses, text: &str) -> PyResult<ClassId> {
     classes.find(text).ok_or_else(|| {
         PyValueError::new_err(format!(
             "the harness has no line `{}` (`action_classes()` lists them)",

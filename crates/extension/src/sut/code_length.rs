@@ -10,38 +10,38 @@ use testwright_core::generate::ClassTable;
 use super::Sut;
 use super::swarming::Probabilities;
 
-/// The name of a function, how many lines it has, and the module and classes that it is in.
-type Length = (String, usize, Vec<String>);
+/// The name of a function, its number of lines, and the names of the module and classes around it.
+type FunctionLength = (String, usize, Vec<String>);
 
 #[pymethods]
 impl Sut {
-    /// The lengths of all functions in the modules that the harness imports: triples of name, lines, and the names of
-    /// module and classes around it. A class has the length of its `__init__`.
+    /// Returns the lengths of all functions in the modules that the harness imports: triples of name, lines, and the names
+    /// of module and classes around it. A class has the length of its `__init__`.
     ///
     ///     >>> [length for length in sut.code_locs() if length[0] == "push"]
     ///     [('push', 2, ['stack', 'Stack'])]
     #[pyo3(name = "code_locs")]
-    fn lengths_of_code(slf: &Bound<'_, Sut>) -> PyResult<Vec<Length>> {
+    fn code_lengths(slf: &Bound<'_, Sut>) -> PyResult<Vec<FunctionLength>> {
         let modules = Sut::with(slf, |system| system.modules_under_test())?;
         let mut lengths = Vec::new();
         for module in modules {
             let name: String = module.getattr("__name__")?.extract()?;
-            lengths.extend(Sut::lengths_within(&module, vec![name])?);
+            lengths.extend(Sut::object_code_lengths(&module, vec![name])?);
         }
         Ok(lengths)
     }
 
-    /// The lengths of all functions in a module or class, whose own names are the `context`.
+    /// Returns the lengths of all functions in a module or class. `context` contains the names of module and classes.
     ///
     ///     >>> import stack
     ///     >>> sut.obj_code_locs(stack.Stack, ["Stack"])[-2:]
     ///     [('remove', 2, ['Stack']), ('top', 2, ['Stack'])]
     #[staticmethod]
     #[pyo3(name = "obj_code_locs")]
-    fn lengths_within(obj: &Bound<'_, PyAny>, context: Vec<String>) -> PyResult<Vec<Length>> {
+    fn object_code_lengths(obj: &Bound<'_, PyAny>, context: Vec<String>) -> PyResult<Vec<FunctionLength>> {
         let mut lengths = Vec::new();
         let seen = PyList::empty(obj.py());
-        gather(obj, &context, &seen, &mut lengths)?;
+        add_function_lengths(obj, &context, &seen, &mut lengths)?;
         Ok(lengths)
     }
 
@@ -72,7 +72,7 @@ impl Sut {
                     ))
                 })
                 .collect::<PyResult<_>>()?,
-            None => Sut::lengths_of_code(slf)?
+            None => Sut::code_lengths(slf)?
                 .into_iter()
                 .map(|(name, lines, _)| (name, lines as f64))
                 .collect(),
@@ -96,11 +96,11 @@ impl Sut {
 
 /// Adds the functions in an object. Members that cannot be read, and functions without source, have
 /// no length.
-fn gather(
+fn add_function_lengths(
     object: &Bound<'_, PyAny>,
     context: &[String],
     seen: &Bound<'_, PyList>,
-    lengths: &mut Vec<Length>,
+    lengths: &mut Vec<FunctionLength>,
 ) -> PyResult<()> {
     let inspect = object.py().import("inspect")?;
     let is =
@@ -110,7 +110,7 @@ fn gather(
         return Ok(());
     }
     seen.append(object)?;
-    let Some(members) = unless_raised(object.py(), inspect.call_method1("getmembers", (object,)))?
+    let Some(members) = none_if_raised(object.py(), inspect.call_method1("getmembers", (object,)))?
     else {
         return Ok(());
     };
@@ -118,7 +118,7 @@ fn gather(
         let (name, member): (String, Bound<'_, PyAny>) = member?.extract()?;
         if is("isfunction", &member)? || is("ismethod", &member)? {
             let source = inspect.call_method1("getsourcelines", (&member,));
-            let Some(source) = unless_raised(object.py(), source)? else {
+            let Some(source) = none_if_raised(object.py(), source)? else {
                 continue;
             };
             let lines = source.get_item(0)?.len()?;
@@ -128,14 +128,14 @@ fn gather(
             lengths.push((name, lines, context.to_vec()));
         } else if is("isclass", &member)? {
             let within = [context, &[name]].concat();
-            gather(&member, &within, seen, lengths)?;
+            add_function_lengths(&member, &within, seen, lengths)?;
         }
     }
     Ok(())
 }
 
 /// Returns `None` if an ordinary exception was raised.
-fn unless_raised<'py>(
+fn none_if_raised<'py>(
     python: Python<'py>,
     result: PyResult<Bound<'py, PyAny>>,
 ) -> PyResult<Option<Bound<'py, PyAny>>> {

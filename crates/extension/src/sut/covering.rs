@@ -125,7 +125,7 @@ impl Sut {
         catch_uncaught: bool,
         check_prop: bool,
     ) -> PyResult<Bound<'py, Covers>> {
-        let (statements, branches) = Sut::touched_by(slf, test, check_prop)?;
+        let (statements, branches) = Sut::run_and_collect(slf, test, check_prop)?;
         let wanted = (statements.as_any(), branches.as_any());
         Sut::covers(
             slf,
@@ -147,7 +147,7 @@ impl Sut {
         catch_uncaught: bool,
         check_prop: bool,
     ) -> PyResult<Bound<'py, Covers>> {
-        let (statements, branches) = Sut::touched_by(slf, test, check_prop)?;
+        let (statements, branches) = Sut::run_and_collect(slf, test, check_prop)?;
         let wanted = (statements.as_any(), branches.as_any());
         Sut::covers(
             slf,
@@ -182,7 +182,7 @@ impl Sut {
         Bound::new(slf.py(), ends_with)
     }
 
-    /// Short tests that together touch what one test touches.
+    /// Returns short tests that together touch the same code as one test.
     ///
     ///     >>> for part in sut.cover_decompose(test):
     ///     ...     print([step.text for step in part])
@@ -204,7 +204,7 @@ impl Sut {
         let mut proceed = || match slf.py().check_signals() {
             Ok(()) => true,
             Err(error) => {
-                let _ends_the_work = raised.keep(error);
+                let _ends_the_work = raised.store_exception(error);
                 false
             }
         };
@@ -218,16 +218,16 @@ impl Sut {
                     ..ReduceOptions::default()
                 },
                 budget: u64::MAX,
-                loaded: system.touched(),
+                touched_by_loading: system.touched(),
                 proceed: &mut proceed,
             };
             quick.decompose(system, &test)
         })?;
         Sut::restart(slf)?;
         if raised.0.is_some() {
-            return Err(raised.or_error(&"interrupted"));
+            return Err(raised.into_py_error(&"interrupted"));
         }
-        let found = found.map_err(|error| raised.or_error(&error))?;
+        let found = found.map_err(|error| raised.into_py_error(&error))?;
         let mut tests = Vec::new();
         for quick in found {
             if verbose {
@@ -249,7 +249,7 @@ enum CoverageExtent {
     More,
 }
 
-/// Does a test still touch what it is to touch? Made by `covers_branches` and its like.
+/// The predicate of tests that touch given code. Created by `covers_branches` and similar methods.
 #[pyclass(frozen, module = "testwright")]
 pub(crate) struct Covers {
     sut: Py<Sut>,
@@ -269,7 +269,7 @@ impl Covers {
         check_prop: bool,
     ) -> PyResult<bool> {
         let sut = self.sut.bind(python);
-        let (statements, branches) = Sut::touched_by(sut, test, self.check || check_prop)?;
+        let (statements, branches) = Sut::run_and_collect(sut, test, self.check || check_prop)?;
         let (wanted_statements, wanted_branches) =
             (self.statements.bind(python), self.branches.bind(python));
         let all = wanted_statements.as_any().le(&statements)?
@@ -280,7 +280,7 @@ impl Covers {
     }
 }
 
-/// Does a test end with a value in some slot? Made by `covers_unique`.
+/// The predicate of tests that end with a given value in some slot. Created by `covers_unique`.
 #[pyclass(frozen, module = "testwright")]
 pub(crate) struct EndsWith {
     sut: Py<Sut>,
@@ -292,13 +292,13 @@ pub(crate) struct EndsWith {
 impl EndsWith {
     fn __call__(&self, python: Python<'_>, test: &Bound<'_, PyAny>) -> PyResult<bool> {
         let sut = self.sut.bind(python);
-        Sut::run(sut, test, ReplaySettings::checking(self.check))?;
+        Sut::run(sut, test, ReplaySettings::with_check(self.check))?;
         sut.call_method0("unique_vals")?.contains(&self.value)
     }
 }
 
 /// Statements and branches.
-type Touched<'py> = (Bound<'py, PySet>, Bound<'py, PySet>);
+type TouchedCode<'py> = (Bound<'py, PySet>, Bound<'py, PySet>);
 
 impl Sut {
     /// Returns an error unless coverage is measured.
@@ -315,13 +315,13 @@ impl Sut {
 
     /// Runs a test, and returns the statements and branches that it touches. The run continues
     /// after a failure.
-    fn touched_by<'py>(
+    fn run_and_collect<'py>(
         slf: &Bound<'py, Sut>,
         test: &Bound<'py, PyAny>,
         check: bool,
-    ) -> PyResult<Touched<'py>> {
+    ) -> PyResult<TouchedCode<'py>> {
         Sut::require_coverage(slf)?;
-        Sut::run(slf, test, ReplaySettings::checking(check))?;
+        Sut::run(slf, test, ReplaySettings::with_check(check))?;
         Ok((Sut::curr_statements(slf)?, Sut::curr_branches(slf)?))
     }
 

@@ -24,7 +24,7 @@ sut.replay(sut.replayable(text), catch_uncaught=True, delay=delay)
 
 #[pymethods]
 impl Sut {
-    /// The values of all pools that are worth showing, copied; with names, of those pools only.
+    /// Returns copies of the values of all pools that are not `OPAQUE`, or of the named pools only.
     ///
     ///     >>> sut.replay(test[:3])
     ///     True
@@ -221,7 +221,7 @@ impl Sut {
                 ..ReplaySettings::default()
             };
             let mut values = Vec::new();
-            Sut::run_with(slf, test, settings, |slf| {
+            Sut::run_with_callback(slf, test, settings, |slf| {
                 values.push(Sut::trajectory_item(slf, pools.clone())?.unbind());
                 Ok(())
             })?;

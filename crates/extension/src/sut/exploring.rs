@@ -80,12 +80,12 @@ impl Sut {
             stop_at_goal: stop_cover,
             ..ExploreOptions::default()
         };
-        let found = Explorer::of(&mut here)
+        let found = Explorer::new(&mut here)
             .with_snapshots()
             .explore(&plan, &mut watcher);
         let raised = std::mem::take(&mut here.raised);
         if raised.0.is_some() {
-            return Err(raised.or_error(&"stopped"));
+            return Err(raised.into_py_error(&"stopped"));
         }
         let found = found.map_err(|error| super::to_py_error(&error))?;
         let complete = !matches!(found.extent, ExploredExtent::Partial { .. });
@@ -111,7 +111,7 @@ struct CurrentStateSystem<'a, 'py> {
 impl<'py> CurrentStateSystem<'_, 'py> {
     /// Keeps an exception, which ends the work.
     fn keep_error<T>(&mut self, result: PyResult<T>) -> Result<T, Error> {
-        result.map_err(|error| self.raised.keep(error))
+        result.map_err(|error| self.raised.store_exception(error))
     }
 
     /// Converts the result of a step or check.
@@ -270,7 +270,7 @@ impl<'py> ExploreCollector<'py> {
 }
 
 impl<'a, 'py> ExploreWatcher<CurrentStateSystem<'a, 'py>> for ExploreCollector<'py> {
-    fn allows(&mut self, system: &mut CurrentStateSystem<'a, 'py>, _action: ActionId) -> bool {
+    fn is_allowed(&mut self, system: &mut CurrentStateSystem<'a, 'py>, _action: ActionId) -> bool {
         !self.is_known && system.raised.0.is_none()
     }
 
@@ -283,7 +283,7 @@ impl<'a, 'py> ExploreWatcher<CurrentStateSystem<'a, 'py>> for ExploreCollector<'
         system.keep_error(new).unwrap_or(true)
     }
 
-    fn entered(&mut self, system: &mut CurrentStateSystem<'a, 'py>, _state: StateId, depth: usize) {
+    fn on_state(&mut self, system: &mut CurrentStateSystem<'a, 'py>, _state: StateId, depth: usize) {
         self.is_start = depth == 0;
         let Some(visited) = &self.visited else { return };
         let state = system.sut.call_method0("state");
@@ -291,7 +291,7 @@ impl<'a, 'py> ExploreWatcher<CurrentStateSystem<'a, 'py>> for ExploreCollector<'
         self.is_known = system.keep_error(known).unwrap_or(true);
     }
 
-    fn took(&mut self, system: &mut CurrentStateSystem<'a, 'py>, transition: &StateTransition) {
+    fn on_transition(&mut self, system: &mut CurrentStateSystem<'a, 'py>, transition: &StateTransition) {
         let collected = self.collect_test(system.sut, transition.to.is_none());
         // An exception is kept, and then no action is allowed any more.
         let _is_kept = system.keep_error(collected);

@@ -74,7 +74,7 @@ impl Sut {
         match PyAction::step_for(action, slf)? {
             Step::Act(action) => {
                 let sut = Sut::borrow(slf)?;
-                let class = sut.classes.of_action(&sut.catalog, action);
+                let class = sut.classes.class_of_action(&sut.catalog, action);
                 Ok(sut.classes.text(class).to_owned())
             }
             Step::Restart => Ok(String::from("<<RESTART>>")),
@@ -313,7 +313,7 @@ impl Sut {
         found.transpose()
     }
 
-    /// The expressions whose values before an action its post-condition asks for, a line each, or `None`.
+    /// Returns the expressions that an action's post-condition evaluates before the action, a line each, or `None`.
     ///
     ///     >>> sut.get_pre_code(test[2])
     ///     'len(stack0)'
@@ -395,7 +395,7 @@ impl Sut {
     ) -> PyResult<Vec<String>> {
         let mut lines = Vec::new();
         for (number, action) in test.try_iter()?.enumerate() {
-            let action = Sut::own_action(slf, &action?)?;
+            let action = Sut::python_action(slf, &action?)?;
             let action = action.get();
             let mut line = format!("{:<columns$}# STEP {number}", action.display_text());
             if action.display_text().chars().count() >= columns {

@@ -41,7 +41,7 @@ pub(super) fn load<'py>(
 }
 
 /// Returns the value of a word, or an error that lists all words.
-pub(super) fn one_of<T: Copy>(name: &str, word: &str, choices: &[(&str, T)]) -> PyResult<T> {
+pub(super) fn parse_choice<T: Copy>(name: &str, word: &str, choices: &[(&str, T)]) -> PyResult<T> {
     let found = choices.iter().find(|(choice, _)| *choice == word);
     found.map(|(_, value)| *value).ok_or_else(|| {
         let words: Vec<String> = choices

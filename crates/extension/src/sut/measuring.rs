@@ -126,11 +126,11 @@ fn statements(
         let (file, arc) = collector.file_and_arc(target);
         lines.extend(lines_of(arc).map(|line| (file, line)));
     }
-    named(&names, &lines)
+    name_statements(&names, &lines)
 }
 
 /// Names lines.
-fn named(names: &[String], lines: &BTreeSet<(usize, i32)>) -> Vec<Statement> {
+fn name_statements(names: &[String], lines: &BTreeSet<(usize, i32)>) -> Vec<Statement> {
     lines
         .iter()
         .map(|(file, line)| (names[*file].clone(), *line))
@@ -145,11 +145,11 @@ impl Sut {
 
     /// Returns true if the last step touched anything for the first time.
     pub(super) fn touched_anything_new(slf: &Bound<'_, Sut>) -> PyResult<bool> {
-        Sut::measured(slf, |_, measurement| !measurement.new.is_empty())
+        Sut::with_measurement(slf, |_, measurement| !measurement.new.is_empty())
     }
 
     /// Calls `query` with the collector and the measurement, or returns an error if there are none.
-    fn measured<'py, R>(
+    fn with_measurement<'py, R>(
         slf: &Bound<'py, Sut>,
         query: impl FnOnce(&Collector<'py>, &mut Measurement) -> R,
     ) -> PyResult<R> {
@@ -193,11 +193,11 @@ impl Sut {
     ///     >>> len(sut.curr_statements())
     ///     1
     fn start_coverage(slf: &Bound<'_, Sut>) -> PyResult<()> {
-        let started = Sut::measured(slf, |collector, _| collector.resume())?;
+        let started = Sut::with_measurement(slf, |collector, _| collector.resume())?;
         started.map_err(|error| to_py_error(&error))
     }
 
-    /// From now on, what is touched does not count.
+    /// Stops the measurement: code touched from now on does not count.
     ///
     ///     >>> sut.stop_coverage()
     ///     >>> sut.replay(test[:3])
@@ -205,10 +205,10 @@ impl Sut {
     ///     >>> sut.curr_statements()
     ///     set()
     fn stop_coverage(slf: &Bound<'_, Sut>) -> PyResult<()> {
-        Sut::measured(slf, |collector, _| collector.pause())
+        Sut::with_measurement(slf, |collector, _| collector.pause())
     }
 
-    /// Forgets what the current test and its last step have touched.
+    /// Forgets the code touched by the current test and its last step.
     ///
     ///     >>> sut.replay(test[:3])
     ///     True
@@ -216,7 +216,7 @@ impl Sut {
     ///     >>> sut.curr_statements()
     ///     set()
     fn clean_cov(slf: &Bound<'_, Sut>) -> PyResult<()> {
-        let cleaned = Sut::measured(slf, |collector, measurement| {
+        let cleaned = Sut::with_measurement(slf, |collector, measurement| {
             measurement.start_test(collector)
         })?;
         cleaned.map_err(|error| to_py_error(&error))
@@ -230,7 +230,7 @@ impl Sut {
     ///     >>> sut.all_statements()
     ///     set()
     fn reset_cov(slf: &Bound<'_, Sut>) -> PyResult<()> {
-        let reset = Sut::measured(slf, |collector, measurement| {
+        let reset = Sut::with_measurement(slf, |collector, measurement| {
             measurement.forget_all();
             collector.forget_all()
         })?;
@@ -250,7 +250,7 @@ impl Sut {
     ///     >>> before < sut.all_branches()
     ///     True
     fn all_branches<'py>(slf: &Bound<'py, Sut>) -> PyResult<Bound<'py, PySet>> {
-        let found = Sut::measured(slf, |collector, _| {
+        let found = Sut::with_measurement(slf, |collector, _| {
             branches(collector, collector.all().iter())
         })?;
         PySet::new(slf.py(), found)
@@ -265,7 +265,7 @@ impl Sut {
     ///     >>> sorted(line for file, line in sut.all_statements())
     ///     [1, 2, 3, 5, 6, 8, 11, 14, 17, 18, 20, 23]
     fn all_statements<'py>(slf: &Bound<'py, Sut>) -> PyResult<Bound<'py, PySet>> {
-        let found = Sut::measured(slf, |collector, _| {
+        let found = Sut::with_measurement(slf, |collector, _| {
             statements(collector, collector.all().iter())
         })?;
         PySet::new(slf.py(), found)
@@ -278,7 +278,7 @@ impl Sut {
     ///     >>> sorted(branch for file, branch in sut.curr_branches())
     ///     [(-2, 3), (3, -2)]
     pub(crate) fn curr_branches<'py>(slf: &Bound<'py, Sut>) -> PyResult<Bound<'py, PySet>> {
-        let found = Sut::measured(slf, |collector, _| {
+        let found = Sut::with_measurement(slf, |collector, _| {
             branches(collector, collector.current().iter())
         })?;
         PySet::new(slf.py(), found)
@@ -291,7 +291,7 @@ impl Sut {
     ///     >>> sorted(line for file, line in sut.curr_statements())
     ///     [3, 6, 18]
     pub(crate) fn curr_statements<'py>(slf: &Bound<'py, Sut>) -> PyResult<Bound<'py, PySet>> {
-        let found = Sut::measured(slf, |collector, _| {
+        let found = Sut::with_measurement(slf, |collector, _| {
             statements(collector, collector.current().iter())
         })?;
         PySet::new(slf.py(), found)
@@ -308,7 +308,7 @@ impl Sut {
     ///     >>> sut.new_branches()
     ///     set()
     pub(crate) fn new_branches<'py>(slf: &Bound<'py, Sut>) -> PyResult<Bound<'py, PySet>> {
-        let found = Sut::measured(slf, |collector, measurement| {
+        let found = Sut::with_measurement(slf, |collector, measurement| {
             branches(collector, measurement.new.iter().copied())
         })?;
         PySet::new(slf.py(), found)
@@ -325,8 +325,8 @@ impl Sut {
     ///     >>> sut.new_statements()
     ///     set()
     pub(crate) fn new_statements<'py>(slf: &Bound<'py, Sut>) -> PyResult<Bound<'py, PySet>> {
-        let found = Sut::measured(slf, |collector, measurement| {
-            named(&file_names(collector), &measurement.new_lines)
+        let found = Sut::with_measurement(slf, |collector, measurement| {
+            name_statements(&file_names(collector), &measurement.new_lines)
         })?;
         PySet::new(slf.py(), found)
     }
@@ -340,7 +340,7 @@ impl Sut {
     ///     >>> sorted(branch for file, branch in sut.new_curr_branches())
     ///     [(-2, 3), (3, -2)]
     fn new_curr_branches<'py>(slf: &Bound<'py, Sut>) -> PyResult<Bound<'py, PySet>> {
-        let found = Sut::measured(slf, |collector, measurement| {
+        let found = Sut::with_measurement(slf, |collector, measurement| {
             branches(collector, measurement.new_in_test.iter().copied())
         })?;
         PySet::new(slf.py(), found)
@@ -355,13 +355,13 @@ impl Sut {
     ///     >>> sorted(line for file, line in sut.new_curr_statements())
     ///     [3]
     fn new_curr_statements<'py>(slf: &Bound<'py, Sut>) -> PyResult<Bound<'py, PySet>> {
-        let found = Sut::measured(slf, |collector, measurement| {
-            named(&file_names(collector), &measurement.new_lines_in_test)
+        let found = Sut::with_measurement(slf, |collector, measurement| {
+            name_statements(&file_names(collector), &measurement.new_lines_in_test)
         })?;
         PySet::new(slf.py(), found)
     }
 
-    /// Writes a table of what was covered to a file; the percentage of lines and branches.
+    /// Writes a table of the coverage to a file. Returns the percentage of lines and branches.
     ///
     ///     >>> sut.replay(test[:3])
     ///     True
@@ -371,7 +371,7 @@ impl Sut {
     ///     ────────────────────────────────────────────────────────────────────────
     ///     stack.py          17       5         0       0    71%  9, 12, 15, 21, 24
     fn report(slf: &Bound<'_, Sut>, filename: PathBuf) -> PyResult<f64> {
-        let report = Sut::measured(slf, |collector, _| {
+        let report = Sut::with_measurement(slf, |collector, _| {
             testwright_cli::coverage_report(collector)
         })?;
         let options = table::TableOptions {
@@ -385,7 +385,7 @@ impl Sut {
         Ok(report.counts().percentage())
     }
 
-    /// Writes pages of the measured files, with what was covered in colour, to a folder; the percentage of lines and
+    /// Writes pages of the measured files, with the coverage in colour, to a folder. Returns the percentage of lines and
     /// branches.
     ///
     ///     >>> sut.replay(test[:3])
@@ -394,7 +394,7 @@ impl Sut {
     ///     >>> Path("pages", "index.html").exists()
     ///     True
     fn html_report(slf: &Bound<'_, Sut>, folder: PathBuf) -> PyResult<f64> {
-        let report = Sut::measured(slf, |collector, _| {
+        let report = Sut::with_measurement(slf, |collector, _| {
             testwright_cli::coverage_report(collector)
         })?;
         html::write(&report, &folder, testwright_cli::now())
@@ -414,7 +414,7 @@ impl Sut {
     ///     TOTAL BRANCHES COVERED: 2
     ///     TOTAL STATEMENTS COVERED: 1
     fn internal_report(slf: &Bound<'_, Sut>) -> PyResult<()> {
-        let arcs = Sut::measured(slf, |collector, _| {
+        let arcs = Sut::with_measurement(slf, |collector, _| {
             let mut arcs = vec![BTreeSet::new(); collector.files().len()];
             for target in collector.all().iter() {
                 let (file, arc) = collector.file_and_arc(target);
@@ -445,6 +445,6 @@ impl Sut {
     ///     >>> [Path(file).name for file in sut.module_locations()]
     ///     ['stack.py']
     fn module_locations<'py>(slf: &Bound<'py, Sut>) -> PyResult<Vec<String>> {
-        Sut::measured(slf, |collector, _| file_names(collector))
+        Sut::with_measurement(slf, |collector, _| file_names(collector))
     }
 }

@@ -11,8 +11,8 @@ use crate::action::PyAction;
 
 #[pymethods]
 impl Sut {
-    /// For each step of a test, by index, the names of the actions that could stand there: those that are enabled then,
-    /// or all that are switched on.
+    /// Returns, for the index of each step of a test, the names of the actions that could replace it: those that are
+    /// enabled there, or all that are switched on.
     ///
     ///     >>> sut.get_enabled(test[:1], True)[0][-2:]
     ///     ['self.p_int[1] = 3 ', 'self.p_stack[0] = stack.Stack() ']
@@ -27,7 +27,7 @@ impl Sut {
             let ids = if check_enabled {
                 Sut::enabled_ids(slf)?
             } else {
-                Sut::borrow(slf)?.actions_on().collect()
+                Sut::borrow(slf)?.switched_on_actions().collect()
             };
             let name = |id: ActionId| Sut::action(slf, Step::Act(id), None)?.get().name(slf.py());
             let names: Vec<String> = ids.into_iter().map(name).collect::<PyResult<_>>()?;
@@ -45,7 +45,7 @@ impl Sut {
     ///     (0, 3)
     fn num_reassigns(slf: &Bound<'_, Sut>, test: &Bound<'_, PyAny>) -> PyResult<usize> {
         let test = Sut::core_test(slf, test)?;
-        Ok(shrink::reassigns(&Sut::borrow(slf)?.catalog, &test.steps))
+        Ok(shrink::count_reassigns(&Sut::borrow(slf)?.catalog, &test.steps))
     }
 
     /// Counts the characters to insert, delete or replace to turn one text into another.
@@ -69,7 +69,7 @@ impl Sut {
         old: &str,
         new: &str,
     ) -> PyResult<Bound<'py, PyAction>> {
-        let action = Sut::own_action(slf, action)?;
+        let action = Sut::python_action(slf, action)?;
         let name = action.get().name(slf.py())?;
         let matches =
             name.trim_end() == old.trim_end() || action.get().display_text() == old.trim_end();
@@ -80,7 +80,7 @@ impl Sut {
         }
     }
 
-    /// The action whose name is that of this one with `new` for `old`; a `KeyError` if there is none.
+    /// Returns the action whose name is this one's with `old` replaced by `new`. Raises `KeyError` if there is none.
     ///
     ///     >>> sut.action_modify(test[2], "int[0]", "int[1]")
     ///     <stack0.push(int1)>
@@ -90,7 +90,7 @@ impl Sut {
         old: &str,
         new: &str,
     ) -> PyResult<Bound<'py, PyAction>> {
-        let name = Sut::own_action(slf, action)?.get().name(slf.py())?;
+        let name = Sut::python_action(slf, action)?.get().name(slf.py())?;
         let step = Sut::borrow(slf)?.playable_step(&name.replace(old, new))?;
         Sut::action(slf, step, None)
     }
@@ -111,10 +111,11 @@ impl Sut {
             .call_method1("from_iterable", (sizes,))
     }
 
-    /// Ways to give a step a fresh value: pairs of an action that fills one of its slots, out of nothing, and the step.
+    /// Returns variants of a step with a fresh value: pairs of an action that fills one of its slots, and the step. The
+    /// action needs no other slots.
     ///
-    /// `previous` are the steps before it, `replacements` has for their indices the names of what could stand there:
-    /// neither the last step nor what could stand for the last one that can be replaced is fresh.
+    /// `previous` are the steps before it. `replacements` maps their indices to the names of actions that could replace
+    /// them. Neither the last step nor the replacements of the last replaceable step count as fresh.
     ///
     ///     >>> for filling, step in sut.fresh_simple_variants(test[2], test[:2], {}):
     ///     ...     print(filling, "before", step)

@@ -35,9 +35,9 @@ pub(super) struct ReduceSettings<'py> {
     /// The function that is called after each evaluation.
     pub(super) handler: Option<Bound<'py, PyAny>>,
     /// Stop at the first shorter test.
-    pub(super) stop_found: bool,
+    pub(super) stop_at_first: bool,
     /// The first shorter test.
-    pub(super) first: RefCell<Option<Test>>,
+    pub(super) first_shorter: RefCell<Option<Test>>,
     /// The prefix of the files `PREFIX.k.test` for each success.
     pub(super) save_as: Option<PathBuf>,
 }
@@ -46,19 +46,19 @@ impl ReduceSettings<'_> {
     /// Returns true if a predicate of our own can be evaluated without a call to Python.
     fn allows_native_goal(&self) -> bool {
         let quiet = self.handler.is_none() && self.save_as.is_none() && !self.verbose;
-        quiet && self.amplify.is_none() && !self.stop_found && self.last.is_none()
+        quiet && self.amplify.is_none() && !self.stop_at_first && self.last.is_none()
     }
 }
 
 #[pymethods]
 impl Sut {
-    /// The shortest test that still satisfies a predicate, in which no single step can be left out.
+    /// Returns a shorter test that still satisfies a predicate. No single step of it can be left out.
     ///
-    /// A predicate is a function from a test to whether it is good, such as `sut.fails`, `sut.fails_check` or
+    /// A predicate is a function that returns true for tests to accept, such as `sut.fails`, `sut.fails_check` or
     /// `sut.covers_branches(...)`. With `keep_last` the last step stays. With `amplify` the predicate returns a number,
     /// and only tests count for which it is larger than before, in `amplify_replications` evaluations. `stop_found`
-    /// ends with the first shorter test. `test_handler` is called after each evaluation, `find_locations` notes for
-    /// each step where it was in the original test, `save_intermediate` is the beginning of the names of files in
+    /// ends with the first shorter test. `test_handler` is called after each evaluation, `find_locations` adds the
+    /// position in the original test to each step, `save_intermediate` is the prefix of the names of files in
     /// which each success is saved.
     ///
     ///     >>> print(sut.reduce(test, sut.fails))
@@ -101,15 +101,15 @@ impl Sut {
             verbose,
             amplify: amplify.then_some(amplify_replications.max(1)),
             handler: test_handler,
-            stop_found,
-            first: RefCell::default(),
+            stop_at_first: stop_found,
+            first_shorter: RefCell::default(),
             save_as: save_intermediate,
         };
         let shrunk = Sut::shrink_if_good(slf, pred, &settings, |shrinker| shrinker.reduce(&test))?;
         let Some(mut shrunk) = shrunk else {
             return Sut::python_test(slf, &test);
         };
-        if let Some(first) = settings.first.take() {
+        if let Some(first) = settings.first_shorter.take() {
             return Sut::python_test(slf, &first);
         }
         if find_locations {
@@ -121,8 +121,8 @@ impl Sut {
         Sut::python_test(slf, &shrunk.test)
     }
 
-    /// Several different reductions of a test. `recursive` says how often to begin anew with what was found, -1 as often
-    /// as there is something new.
+    /// Returns several different reductions of a test. `recursive` is the number of times to start again from the tests
+    /// found so far; -1 continues until nothing new is found.
     ///
     ///     >>> for reduced in sut.reductions(test, lambda test: "stack0.p" in str(test)):
     ///     ...     print(reduced)
@@ -149,8 +149,8 @@ impl Sut {
         let test = Sut::core_test(slf, test)?;
         let options = SeveralOptions {
             rounds: usize::try_from(recursive).unwrap_or(usize::MAX).max(1),
-            limit: limit.unwrap_or(SeveralOptions::default().limit),
-            templates: use_classes,
+            max_combinations: limit.unwrap_or(SeveralOptions::default().max_combinations),
+            remove_whole_templates: use_classes,
         };
         let settings = ReduceSettings {
             keep_last,
@@ -168,9 +168,9 @@ impl Sut {
         tests.collect()
     }
 
-    /// Finds the steps of a reduced test that the original one needs, and those that others can make up for.
+    /// Finds the steps of a reduced test that the original test needs, and those that other steps can replace.
     ///
-    /// Returns pairs of steps of the original that can go and what is left then, and sets of steps that cannot.
+    /// Returns pairs of removable steps and the rest of the original, and sets of steps that cannot be removed.
     ///
     ///     >>> reduced = sut.reduce(test, sut.fails)
     ///     >>> dispensable, essential = sut.reduce_essentials(reduced, test, sut.fails)
@@ -190,7 +190,7 @@ impl Sut {
         keep_last: bool,
         try_fast: bool,
         limit: usize,
-    ) -> PyResult<(Vec<Dispensable<'py>>, Vec<Bound<'py, PyList>>)> {
+    ) -> PyResult<(Vec<RemovableSteps<'py>>, Vec<Bound<'py, PyList>>)> {
         let _without_effect = prune_guards;
         let original = Sut::core_test(slf, original)?;
         let reduced = Sut::core_test(slf, test)?;
@@ -212,7 +212,7 @@ impl Sut {
             let steps = positions
                 .iter()
                 .map(|position| original.steps[kept[*position]]);
-            Sut::python_test(slf, &Test::of_steps(steps.collect()))
+            Sut::python_test(slf, &Test::from_steps(steps.collect()))
         };
         let dispensable = found.dispensable.iter();
         let dispensable = dispensable
@@ -248,14 +248,14 @@ impl Sut {
         }
         let without = |part: usize| {
             let steps = [&test.steps[..part * size], &test.steps[(part + 1) * size..]].concat();
-            Sut::python_test(slf, &Test::of_steps(steps))
+            Sut::python_test(slf, &Test::from_steps(steps))
         };
         (0..parts).map(without).collect()
     }
 }
 
 /// Steps of the original that can go, and the rest of the test.
-type Dispensable<'py> = (Bound<'py, PyList>, Bound<'py, PyList>);
+type RemovableSteps<'py> = (Bound<'py, PyList>, Bound<'py, PyList>);
 
 impl Sut {
     /// Shrinks with a predicate as the goal. A test that does not satisfy it causes only a warning:
@@ -310,7 +310,7 @@ impl Sut {
         };
         let mut holds = PredicateGoal(|_: &mut BorrowedSut<'_, 'py>, test: &Test| {
             let answer = calls.evaluate(test);
-            answer.map_err(|error| raised.borrow_mut().keep(error))
+            answer.map_err(|error| raised.borrow_mut().store_exception(error))
         });
         let mut fails = AnyFailure;
         let goal: &mut dyn ShrinkGoal<BorrowedSut<'_, 'py>> = match native {
@@ -319,9 +319,9 @@ impl Sut {
         };
         let mut proceed = || match slf.py().check_signals() {
             // The first success is the test as it was.
-            Ok(()) => !(settings.stop_found && calls.successes.get() > 1),
+            Ok(()) => !(settings.stop_at_first && calls.successes.get() > 1),
             Err(error) => {
-                let _ends_the_work = raised.borrow_mut().keep(error);
+                let _ends_the_work = raised.borrow_mut().store_exception(error);
                 false
             }
         };
@@ -334,12 +334,12 @@ impl Sut {
         ));
         let raised = raised.take();
         match result {
-            _ if raised.0.is_some() => Err(raised.or_error(&"interrupted")),
+            _ if raised.0.is_some() => Err(raised.into_py_error(&"interrupted")),
             Ok(result) => Ok(result),
             Err(ReduceError::NotReproduced(_)) => Err(PyValueError::new_err(
                 NOT_SATISFIED.to_string_lossy().into_owned(),
             )),
-            Err(error) => Err(raised.or_error(&error)),
+            Err(error) => Err(raised.into_py_error(&error)),
         }
     }
 }
@@ -358,7 +358,7 @@ struct PredicateCalls<'a, 'py> {
 impl PredicateCalls<'_, '_> {
     /// Evaluates the predicate and records a success.
     fn evaluate(&self, test: &Test) -> PyResult<bool> {
-        let good = self.is_good(test)?;
+        let good = self.satisfies_predicate(test)?;
         if good {
             let number = self.successes.get();
             self.successes.set(number + 1);
@@ -371,7 +371,7 @@ impl PredicateCalls<'_, '_> {
     }
 
     /// Returns true if a test satisfies the predicate.
-    fn is_good(&self, test: &Test) -> PyResult<bool> {
+    fn satisfies_predicate(&self, test: &Test) -> PyResult<bool> {
         if self.settings.last.is_some() && test.steps.last() != self.settings.last.as_ref() {
             return Ok(false);
         }
@@ -406,9 +406,9 @@ impl PredicateCalls<'_, '_> {
 
     /// Prints and saves a shorter test, as requested.
     fn record_success(&self, test: &Test, number: usize) -> PyResult<()> {
-        if self.settings.stop_found {
+        if self.settings.stop_at_first {
             self.settings
-                .first
+                .first_shorter
                 .borrow_mut()
                 .get_or_insert_with(|| test.clone());
         }

@@ -24,7 +24,7 @@ pub(super) struct ReplaySettings {
 
 impl ReplaySettings {
     /// Returns settings that run a test to its end, with or without the properties.
-    pub(super) fn checking(check: bool) -> ReplaySettings {
+    pub(super) fn with_check(check: bool) -> ReplaySettings {
         ReplaySettings {
             check,
             ..ReplaySettings::default()
@@ -34,10 +34,10 @@ impl ReplaySettings {
 
 #[pymethods]
 impl Sut {
-    /// Runs a test again from a restart; steps that are not enabled are skipped. Whether nothing failed.
+    /// Runs a test from a restart; steps that are not enabled are skipped. Returns true if nothing failed.
     ///
     /// An exception that the harness does not expect is raised, unless `catch_uncaught`. With `return_cov` the
-    /// answer is a pair, whose second part lists the new statements and branches of each step that has any.
+    /// result is a pair; its second part lists the new statements and branches of each step that has any.
     ///
     ///     >>> sut.replay(test[:5])
     ///     True
@@ -92,7 +92,7 @@ impl Sut {
             if !passed && stop_fail {
                 break;
             }
-            pause(slf.py(), delay)?;
+            sleep(slf.py(), delay)?;
         }
         let good = good.into_pyobject(slf.py())?.to_owned().into_any();
         if return_cov {
@@ -286,11 +286,11 @@ impl Sut {
         test: &Bound<'_, PyAny>,
         settings: ReplaySettings,
     ) -> PyResult<bool> {
-        Sut::run_with(slf, test, settings, |_| Ok(()))
+        Sut::run_with_callback(slf, test, settings, |_| Ok(()))
     }
 
     /// Runs a test from a restart, and calls `after_step` after each step.
-    pub(super) fn run_with<'py>(
+    pub(super) fn run_with_callback<'py>(
         slf: &Bound<'py, Sut>,
         test: &Bound<'py, PyAny>,
         settings: ReplaySettings,
@@ -307,7 +307,7 @@ impl Sut {
             if !passed && settings.stop_at_failure {
                 return Ok(false);
             }
-            pause(slf.py(), (settings.delay > 0.0).then_some(settings.delay))?;
+            sleep(slf.py(), (settings.delay > 0.0).then_some(settings.delay))?;
         }
         Ok(true)
     }
@@ -325,7 +325,7 @@ impl Sut {
             stop_at_failure: true,
             delay: 0.0,
         };
-        let passed = Sut::run_with(slf, test, settings, |slf| {
+        let passed = Sut::run_with_callback(slf, test, settings, |slf| {
             if verbose && let Some(last) = Sut::borrow(slf)?.test(slf.py())?.iter().last() {
                 slf.py()
                     .import("builtins")?
@@ -345,7 +345,7 @@ impl Sut {
 }
 
 /// Sleeps for some seconds.
-fn pause(python: Python<'_>, seconds: Option<f64>) -> PyResult<()> {
+fn sleep(python: Python<'_>, seconds: Option<f64>) -> PyResult<()> {
     let Some(seconds) = seconds.filter(|seconds| *seconds > 0.0) else {
         return Ok(());
     };

@@ -11,7 +11,7 @@ use testwright_core::shrink::{
 use testwright_core::{Step, Test};
 
 use super::Sut;
-use super::loading::one_of;
+use super::loading::parse_choice;
 use super::reducing::ReduceSettings;
 use super::settings::{print, truthy};
 
@@ -20,7 +20,7 @@ const MAX_COLLECTED: usize = 100_000;
 
 #[pymethods]
 impl Sut {
-    /// Rewrites a test into a simple one that others would come to as well, and that still satisfies a predicate.
+    /// Rewrites a test into a simple, canonical one that still satisfies a predicate.
     ///
     /// `speed` is `"FAST"`, `"SLOW"` or, for replacements of at most three characters, `"VERYFAST"`; `dist_limit` sets
     /// another such limit. `no_reassigns` prefers tests that fill no slot twice.
@@ -68,11 +68,11 @@ impl Sut {
         Sut::python_test(slf, &shrunk.map_or(test, |shrunk| shrunk.test))
     }
 
-    /// Prints a test with comments that say what else could stand there, and returns that text.
+    /// Prints a test with comments on the steps and values that could replace its own, and returns that text.
     ///
-    /// With `return_collect` it returns a triple: whether one of the `targets` was found among the tests that are as
-    /// good, which one, and a dictionary of all of these; tests are written as `capture_replay` does. With a `depth`,
-    /// those that are as good as these are added, and so on.
+    /// With `return_collect` it returns a triple: true if one of the `targets` was found among the equally good tests,
+    /// that target, and a dictionary of all these tests, written as `capture_replay` writes them. With a `depth`, their
+    /// own replacements are added, and so on.
     ///
     ///     >>> text = sut.generalize(test[:3], sut.covers_same(test[:3]))
     ///     #[
@@ -135,7 +135,7 @@ impl Sut {
             }
             Ok((first, equivalents))
         })?;
-        let (first, equivalents) = found.unwrap_or_else(|| (Generalization::of(&test), Vec::new()));
+        let (first, equivalents) = found.unwrap_or_else(|| (Generalization::from_test(&test), Vec::new()));
         let catalog = Arc::clone(&Sut::borrow(slf)?.catalog);
         let text = first.render(&|step| match step {
             Step::Act(action) => catalog.text(action),
@@ -168,7 +168,7 @@ impl Sut {
             .into_any())
     }
 
-    /// Lets a single rule of normalization rewrite a test: whether it could, and the test then.
+    /// Applies a single rule of normalization to a test. Returns true if it could be applied, and the resulting test.
     ///
     /// The rules are `"NoReassigns"`, `"SimplifyAll"`, `"ReplacePool"`, `"SimplifySingle"`, `"SwapPool"`, `"SwapAction"`
     /// and `"ReduceAction"`.
@@ -189,7 +189,7 @@ impl Sut {
             .iter()
             .map(|(name, rule)| (name.as_str(), *rule))
             .collect();
-        let rule = one_of("rule", rule, &names)?;
+        let rule = parse_choice("rule", rule, &names)?;
         let test = Sut::core_test(slf, test)?;
         let options = NormalizeOptions {
             speed: Speed::Thorough,

@@ -87,7 +87,7 @@ impl Sut {
     ///     >>> sut.serializable(test[2])
     ///     'self.p_stack[0].push(self.p_int[0]) '
     fn serializable(slf: &Bound<'_, Sut>, step: &Bound<'_, PyAny>) -> PyResult<String> {
-        let action = Sut::own_action(slf, step)?;
+        let action = Sut::python_action(slf, step)?;
         let action = action.get();
         let name = action.name(slf.py())?;
         Ok(match &action.note {
@@ -133,7 +133,7 @@ impl Sut {
         let steps: Vec<Step> = lines
             .map(|line| Sut::borrow(slf)?.playable_step(line))
             .collect::<PyResult<_>>()?;
-        Sut::python_test(slf, &testwright_core::Test::of_steps(steps))
+        Sut::python_test(slf, &testwright_core::Test::from_steps(steps))
     }
 
     /// A test as bytes for a fuzzer: for each step its place in `actions()`, in one, two or four bytes.
@@ -179,15 +179,15 @@ impl Sut {
             let module = slf.py().import("random")?;
             let rgen = module.call_method1("Random", (u32::from_le_bytes(*seed),))?;
             let mut random = random_stream(slf.py(), Some(&rgen))?;
-            Sut::swarm(slf, &SwarmOptions::default(), &mut random)?;
+            Sut::draw_swarm(slf, &SwarmOptions::default(), &mut random)?;
             data = rest;
         }
-        let on: Vec<ActionId> = Sut::borrow(slf)?.actions_on().collect();
+        let on: Vec<ActionId> = Sut::borrow(slf)?.switched_on_actions().collect();
         let width = bytes::width(on.len() as u64);
         let indices = bytes::read(data, width, on.len() as u64);
         let steps = indices.filter_map(|index| on.get(index as usize));
         let steps = steps.copied().map(Step::Act).collect();
-        Sut::python_test(slf, &testwright_core::Test::of_steps(steps))
+        Sut::python_test(slf, &testwright_core::Test::from_steps(steps))
     }
 
     /// Saves a test as text.
@@ -209,7 +209,7 @@ impl Sut {
     fn test_bytes(slf: &Bound<'_, Sut>, test: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
         let test = Sut::core_test(slf, test)?;
         let sut = Sut::borrow(slf)?;
-        let on: Vec<ActionId> = sut.actions_on().collect();
+        let on: Vec<ActionId> = sut.switched_on_actions().collect();
         let index = |step: &Step| {
             let index = match step {
                 Step::Act(action) => on.binary_search(action).ok(),
@@ -227,8 +227,8 @@ impl Sut {
 }
 
 /// Converts an error of the file system to an exception.
-fn io_error(what: &str, file: &Path, error: &std::io::Error) -> PyErr {
-    let message = format!("cannot {what} `{}`: {error}", file.display());
+fn io_error(operation: &str, file: &Path, error: &std::io::Error) -> PyErr {
+    let message = format!("cannot {operation} `{}`: {error}", file.display());
     match error.kind() {
         std::io::ErrorKind::NotFound => PyFileNotFoundError::new_err(message),
         _ => PyOSError::new_err(message),

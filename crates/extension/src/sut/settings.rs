@@ -26,7 +26,7 @@ impl Default for StepPrinting {
 
 #[pymethods]
 impl Sut {
-    /// Sets whether each step prints what it does, and the values before and after it of the slots that it names.
+    /// Sets whether each step is printed, with the values of the slots that it names, before and after it.
     ///
     ///     >>> sut.verbose(True)
     ///     >>> sut.safely(test[0])
@@ -42,7 +42,7 @@ impl Sut {
         self.printing.on = on;
     }
 
-    /// Sets whether `verbose` prints the values of `OPAQUE` pools, too; at first it does.
+    /// Sets whether `verbose` prints the values of `OPAQUE` pools, too; the default is true.
     ///
     ///     >>> sut.verbose_opaque(False)
     ///     >>> sut.verbose(True)
@@ -102,8 +102,8 @@ impl Sut {
         Sut::with(slf, |system| system.set_log(None))
     }
 
-    /// Has a function called with action, code, value and whether it is after the step, instead of printing what a
-    /// `log:` line says; `None` prints again. It is called in the middle of a step, so it cannot use this object.
+    /// Sets the function that is called for each `log:` line instead of printing it, with the action, the code, the value,
+    /// and true after the step; `None` prints again. It is called in the middle of a step, so it cannot use this object.
     ///
     ///     >>> logged = []
     ///     >>> sut.set_log_action(lambda action, code, value, after: logged.append((code, value)))
@@ -123,7 +123,7 @@ impl Sut {
         Sut::with(slf, |system| system.set_log_listener(f))
     }
 
-    /// Prints what a `log:` line says, the way it is printed without a log action.
+    /// Prints a `log:` line as it is printed without a log action.
     ///
     ///     >>> sut.log_print("int0 = 3", "len(stack0)", 0, False)
     ///     [ LOG int0 = 3  :  len(stack0)] 0
@@ -171,12 +171,12 @@ impl Sut {
         let _without_effect = b;
     }
 
-    /// For scripts that let TSTL track what could be enabled; here that is always known.
+    /// Has no effect; exists for scripts that let TSTL track which actions could be enabled.
     fn set_use_dependencies(&self, b: bool) {
         let _without_effect = b;
     }
 
-    /// For scripts that choose how TSTL tracks what could be enabled; here that is always known.
+    /// Has no effect; exists for scripts that choose how TSTL tracks which actions could be enabled.
     fn set_action_approximation(&self, b: bool) {
         let _without_effect = b;
     }

@@ -17,11 +17,11 @@ pub(super) type Probabilities = Vec<(f64, String)>;
 
 #[pymethods]
 impl Sut {
-    /// Leaves some lines of the harness out, at random: each is in with probability `p`, and so is what it needs.
+    /// Leaves out random lines of the harness: each is included with probability `p`, together with the lines it needs.
     ///
-    /// `class_prob` has a probability of its own for each class, or `file` is one that `write_prob_file` wrote; classes
-    /// that neither names are in with probability `p`. Lines with `#ESSENTIAL` are always in. `no_dependencies` leaves
-    /// out what others need, `force_parent` puts in some use of what others make.
+    /// `class_prob` maps classes to probabilities of their own, or `file` is one that `write_prob_file` wrote; other
+    /// classes are included with probability `p`. Lines with `#ESSENTIAL` are always included. `no_dependencies` does not
+    /// include the lines that others need, `force_parent` includes a line that uses the values that others make.
     ///
     ///     >>> sut.standard_swarm(rgen)
     ///     >>> [line for line in sut.action_classes() if line not in sut.swarm_config()]
@@ -38,15 +38,15 @@ impl Sut {
     ) -> PyResult<()> {
         let mut random = random_stream(slf.py(), rgen)?;
         let options = SwarmOptions {
-            inclusion: Sut::borrow(slf)?.inclusion(p, file, class_prob)?,
-            dependencies: !no_dependencies,
+            inclusion: Sut::borrow(slf)?.inclusion_probabilities(p, file, class_prob)?,
+            include_dependencies: !no_dependencies,
             force_parent,
             ..SwarmOptions::default()
         };
-        Sut::swarm(slf, &options, &mut random)
+        Sut::draw_swarm(slf, &options, &mut random)
     }
 
-    /// The classes that the last swarm has left in, or `None` if all are.
+    /// Returns the classes that the last swarm included, or `None` if all are.
     ///
     ///     >>> sut.swarm_config() is None
     ///     True
@@ -62,8 +62,8 @@ impl Sut {
         )
     }
 
-    /// Probabilities for `random_enabled_class_probs` in which no line is left out: those that a swarm would have let in
-    /// share `high_prob`, the others the rest.
+    /// Returns probabilities for `random_enabled_class_probs` in which no line is left out: the lines that a swarm would
+    /// include share `high_prob`, the others the rest.
     ///
     ///     >>> for probability, line in sut.high_low_swarm(rgen):
     ///     ...     print(f"{probability:.2f} {line}")
@@ -84,19 +84,19 @@ impl Sut {
         force_parent: bool,
     ) -> PyResult<Probabilities> {
         let mut random = random_stream(slf.py(), rgen)?;
-        let high_prob = probability("high_prob", high_prob)?;
+        let high_prob = check_probability("high_prob", high_prob)?;
         let sut = Sut::borrow(slf)?;
         let options = SwarmOptions {
-            inclusion: sut.inclusion(p, file, None)?,
-            dependencies: !no_dependencies,
+            inclusion: sut.inclusion_probabilities(p, file, None)?,
+            include_dependencies: !no_dependencies,
             force_parent,
             ..SwarmOptions::default()
         };
         let configuration = Configuration::draw(&sut.classes, &options, &mut random);
-        Ok(sut.high_and_low(&configuration, high_prob))
+        Ok(sut.high_low_probabilities(&configuration, high_prob))
     }
 
-    /// Does the same as `high_low_swarm`, and ignores which lines need each other.
+    /// Works like `high_low_swarm`, and ignores dependencies between lines.
     ///
     ///     >>> for probability, line in sut.high_low_class_probs(rgen):
     ///     ...     print(f"{probability:.2f} {line}")
@@ -117,8 +117,8 @@ impl Sut {
         Sut::high_low_swarm(slf, rgen, p, file, high_prob, true, false)
     }
 
-    /// Reads a file with a number for each class, a line each: a dictionary, or with `return_list` a list of pairs of
-    /// number and class.
+    /// Reads a file with a number for each class, a line each. Returns a dictionary, or with `return_list` a list of pairs
+    /// of number and class.
     ///
     ///     >>> sut.write_prob_file("probabilities.txt", {"<stack>.top()": 0.25})
     ///     >>> sut.read_prob_file("probabilities.txt")
@@ -150,7 +150,7 @@ impl Sut {
     ///     >>> print(Path("probabilities.txt").read_text(), end="")
     ///     <stack>.top()  %%%% 0.25
     fn write_prob_file(&self, file: PathBuf, probs: BTreeMap<String, f64>) -> PyResult<()> {
-        let table = table_of(&self.classes, &probs)?;
+        let table = class_table(&self.classes, &probs)?;
         std::fs::write(&file, table.write(&self.classes)).map_err(|error| {
             PyOSError::new_err(format!("cannot write `{}`: {error}", file.display()))
         })
@@ -159,7 +159,7 @@ impl Sut {
 
 impl Sut {
     /// Draws a configuration, and switches off the classes outside of it.
-    pub(super) fn swarm(
+    pub(super) fn draw_swarm(
         slf: &Bound<'_, Sut>,
         options: &SwarmOptions,
         random: &mut Random,
@@ -167,29 +167,29 @@ impl Sut {
         let mut sut = Sut::borrow_mut(slf)?;
         let configuration = Configuration::draw(&sut.classes, options, random);
         sut.enable_all();
-        sut.chosen = Some(configuration.templates().clone());
+        sut.enabled_templates = Some(configuration.templates().clone());
         sut.swarm = Some(configuration);
         Ok(())
     }
 
     /// Returns the probabilities with which classes are included.
-    fn inclusion(
+    fn inclusion_probabilities(
         &self,
         p: f64,
         file: Option<PathBuf>,
         class_prob: Option<BTreeMap<String, f64>>,
     ) -> PyResult<Inclusion> {
-        let p = probability("P", p)?;
+        let p = check_probability("P", p)?;
         let table = match (file, class_prob) {
             (Some(file), _) => self.read_table(&file)?,
-            (None, Some(probabilities)) => table_of(&self.classes, &probabilities)?,
+            (None, Some(probabilities)) => class_table(&self.classes, &probabilities)?,
             (None, None) => return Ok(Inclusion::Same(p)),
         };
         Ok(Inclusion::Table(table, p))
     }
 
     /// Returns the probabilities for a configuration with high and low classes.
-    fn high_and_low(&self, configuration: &Configuration, high: f64) -> Probabilities {
+    fn high_low_probabilities(&self, configuration: &Configuration, high: f64) -> Probabilities {
         let weights = configuration.weights(&self.classes, high);
         let texts = self
             .classes
@@ -215,9 +215,9 @@ impl Sut {
 }
 
 /// Makes a table of numbers for classes.
-fn table_of(classes: &ActionClasses, numbers: &BTreeMap<String, f64>) -> PyResult<ClassTable> {
+fn class_table(classes: &ActionClasses, numbers: &BTreeMap<String, f64>) -> PyResult<ClassTable> {
     let number = |(text, number): (&String, &f64)| {
-        let class = super::choosing::class_of(classes, text)?;
+        let class = super::choosing::find_class(classes, text)?;
         if !number.is_finite() || *number < 0.0 {
             let message = format!(
                 "`{}` is to have a number from 0 upwards, not {number}",
@@ -231,7 +231,7 @@ fn table_of(classes: &ActionClasses, numbers: &BTreeMap<String, f64>) -> PyResul
 }
 
 /// Checks that a number is a probability.
-fn probability(name: &str, number: f64) -> PyResult<f64> {
+fn check_probability(name: &str, number: f64) -> PyResult<f64> {
     if (0.0..=1.0).contains(&number) {
         Ok(number)
     } else {

@@ -74,7 +74,7 @@ impl Sut {
         Sut::python_test(slf, &test)
     }
 
-    /// A test in which, somewhere, any action was inserted or put in place of another.
+    /// Returns a test in which a random action was inserted, or replaces another.
     ///
     ///     >>> longer = sut.mutate(test, rgen, p_insert=1)
     ///     >>> len(longer)
@@ -90,7 +90,7 @@ impl Sut {
     ) -> PyResult<Bound<'py, PyList>> {
         let mut random = random_stream(slf.py(), rgen)?;
         let mut test = Sut::core_test(slf, test)?;
-        let on: Vec<ActionId> = Sut::borrow(slf)?.actions_on().collect();
+        let on: Vec<ActionId> = Sut::borrow(slf)?.switched_on_actions().collect();
         let (Some(action), false) = (random.choose(&on), test.is_empty()) else {
             return Sut::python_test(slf, &test);
         };
@@ -131,7 +131,7 @@ impl Sut {
         } else {
             crossover(&one, &other, &mut random)
         };
-        Sut::python_test(slf, &Test::of_steps(steps))
+        Sut::python_test(slf, &Test::from_steps(steps))
     }
 }
 

@@ -21,7 +21,7 @@ impl Region<'_, '_, '_> {
 
     /// Parses a choice inside a string literal. Returns false if there is none.
     pub(super) fn choice_in_string(&mut self) -> bool {
-        let Some(found) = choices::ChoiceSpan::textual(self.text(), self.at, self.end) else {
+        let Some(found) = choices::ChoiceSpan::find_textual(self.text(), self.at, self.end) else {
             return false;
         };
         if found.content.is_empty() {
@@ -54,11 +54,11 @@ impl Region<'_, '_, '_> {
             return None;
         }
         let text = self.text();
-        let Some(textual) = choices::ChoiceSpan::textual(text, self.at, self.end) else {
+        let Some(textual) = choices::ChoiceSpan::find_textual(text, self.at, self.end) else {
             self.without_closer[double] = true;
             return None;
         };
-        match choices::ChoiceSpan::balanced(text, &self.tokens, self.at, self.end) {
+        match choices::ChoiceSpan::find_balanced(text, &self.tokens, self.at, self.end) {
             Ok(found) => Some(found),
             // `x <[1, 2] and y` is host code.
             Err(choices::UnclosedChoice::Early) if may_be_host_code => None,
@@ -74,7 +74,7 @@ impl Region<'_, '_, '_> {
             3
         };
         let range = self.at..self.at + length;
-        let closer = choices::closer(&self.rest()[..length]);
+        let closer = choices::closer_of(&self.rest()[..length]);
         self.scanner
             .error("unclosed-choice", &range, "this choice is never closed");
         let close = self.rest()[length..]
@@ -94,7 +94,7 @@ impl Region<'_, '_, '_> {
     /// Parses the alternatives of a choice, and adds it.
     fn found_choice(&mut self, found: choices::ChoiceSpan, in_string: bool) {
         let content = &self.text()[found.content.clone()];
-        let alternatives = match choices::range(content) {
+        let alternatives = match choices::parse_range(content) {
             Some(choice) if !found.double => self.range(choice, self.at..found.end),
             _ => ChoiceAlternatives::Items(self.items(&found, in_string)),
         };
@@ -146,7 +146,7 @@ impl Region<'_, '_, '_> {
     fn doubtful(&mut self, found: &choices::ChoiceSpan, alternatives: &ChoiceAlternatives) {
         let content = &self.text()[found.content.clone()];
         let range = self.at..found.end;
-        if let (1, Some((first, last))) = (found.items.len(), choices::difference(content)) {
+        if let (1, Some((first, last))) = (found.items.len(), choices::split_difference(content)) {
             let message = format!("this choice has one alternative: `{}`", content.trim());
             let help = format!("a range is written `<[{first}..{last}]>`");
             self.warning("one-alternative", &range, message, &help);
@@ -191,10 +191,10 @@ impl Region<'_, '_, '_> {
         let mut items = Vec::with_capacity(found.items.len());
         for span in &found.items {
             let item = &text[span.clone()];
-            match choices::range(item) {
+            match choices::parse_range(item) {
                 Some(choice) if !found.double => {
                     let choice = self.range(choice, span.clone());
-                    items.extend(choices::written_out(choice, span));
+                    items.extend(choices::range_items(choice, span));
                 }
                 _ if choices::is_plain(item) => items.push(ChoiceItem::plain(span.clone())),
                 _ => items.push(ChoiceItem {

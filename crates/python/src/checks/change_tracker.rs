@@ -75,7 +75,7 @@ struct TrackedInstance<'py> {
     /// The index of its group.
     group: usize,
     /// It held when the snapshot of its group was taken.
-    held: bool,
+    had_held: bool,
     /// It ran in this check.
     ran: bool,
 }
@@ -163,7 +163,7 @@ impl<'py> ChangeTracker<'py> {
         let instances = self.instances.iter_mut().flatten().flatten().flatten();
         for instance in instances {
             instance.ran = false;
-            instance.held &= self.groups[instance.group].state == GroupState::Unchanged;
+            instance.had_held &= self.groups[instance.group].state == GroupState::Unchanged;
         }
         true
     }
@@ -214,7 +214,7 @@ impl<'py> ChangeTracker<'py> {
         TrackedInstance {
             line,
             group,
-            held: false,
+            had_held: false,
             ran: false,
         }
     }
@@ -265,8 +265,8 @@ impl<'py> ChangeTracker<'py> {
         let Some(instance) = instance_at(&mut self.instances, property, combination) else {
             return true;
         };
-        instance.ran = !instance.held;
-        instance.held = true;
+        instance.ran = !instance.had_held;
+        instance.had_held = true;
         if instance.ran {
             self.any_ran = true;
             self.any_ran_untracked |= self.groups[instance.group].state == GroupState::Unknown;

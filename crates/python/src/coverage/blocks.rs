@@ -17,7 +17,7 @@ type Block = Option<usize>;
 pub(crate) struct BlockAnalysis {
     pub(crate) exception_entries: Vec<ExceptionEntry>,
     /// True if another block fits around all of them.
-    pub(crate) has_room: bool,
+    pub(crate) has_room_for_outer: bool,
 }
 
 /// Finds the handlers by following all paths.
@@ -68,6 +68,6 @@ pub(crate) fn find(dialect: &Dialect, list: &[Instruction]) -> BlockAnalysis {
     BlockAnalysis {
         exception_entries,
         // An open block becomes a handling one, and its handler may open another.
-        has_room: deepest.unwrap_or_default() + 2 < MAX_BLOCKS,
+        has_room_for_outer: deepest.unwrap_or_default() + 2 < MAX_BLOCKS,
     }
 }

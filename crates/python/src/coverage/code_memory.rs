@@ -21,9 +21,9 @@ pub(crate) struct CodeMemory {
 
 impl CodeMemory {
     /// Finds the memory of a code object.
-    pub(crate) fn of(code: &Bound<'_, PyCode>) -> PyResult<CodeMemory> {
+    pub(crate) fn locate(code: &Bound<'_, PyCode>) -> PyResult<CodeMemory> {
         if code.py().version_info().minor >= 11 {
-            return Ok(CodeMemory::inside(code));
+            return Ok(CodeMemory::locate_inside_code(code));
         }
         // The code object keeps this very object alive.
         let bytes = code.getattr("co_code")?.cast_into::<PyBytes>()?;
@@ -36,7 +36,7 @@ impl CodeMemory {
     }
 
     /// Finds the memory since 3.11: the instructions are at the end of the code object itself.
-    pub(crate) fn inside(code: &Bound<'_, PyCode>) -> CodeMemory {
+    pub(crate) fn locate_inside_code(code: &Bound<'_, PyCode>) -> CodeMemory {
         let object = code.as_ptr();
         // SAFETY: the reference is valid; a code object has a variable size, which counts its code units.
         let (offset, units) =

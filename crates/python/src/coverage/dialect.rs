@@ -113,7 +113,7 @@ pub(crate) struct Opcodes {
 
 impl Dialect {
     /// Reads the instruction set of the running interpreter.
-    pub(crate) fn of(python: Python<'_>) -> PyResult<Dialect> {
+    pub(crate) fn read(python: Python<'_>) -> PyResult<Dialect> {
         let opcode = python.import("opcode")?;
         let names = opcode.getattr("opmap")?.cast_into::<PyDict>()?;
         let mut dialect = Dialect {
@@ -133,7 +133,7 @@ impl Dialect {
                 // Pseudo-instructions of the compiler, which never occur in a code object.
                 continue;
             };
-            let kind = kind_of(&name, dialect.minor);
+            let kind = instruction_kind(&name, dialect.minor);
             dialect.kinds[usize::from(number)] = kind;
             dialect.reports_jumps[usize::from(number)] =
                 matches!(name.as_str(), "JUMP_FORWARD" | "JUMP_BACKWARD");
@@ -255,7 +255,7 @@ fn superinstructions(
 }
 
 /// Returns the effect of the instruction with this name.
-fn kind_of(name: &str, minor: u8) -> InstructionKind {
+fn instruction_kind(name: &str, minor: u8) -> InstructionKind {
     match name {
         "EXTENDED_ARG" => InstructionKind::ExtendedArgument,
         "RESUME" => InstructionKind::Resume,

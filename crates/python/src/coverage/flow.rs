@@ -66,7 +66,7 @@ pub(crate) struct CodeFlow {
     /// True for instructions that reraise an exception and restore its origin.
     restores_origin: Vec<bool>,
     /// The line number that stands for entry and exit in arcs.
-    pub(crate) exit: i32,
+    pub(crate) exit_line: i32,
 }
 
 /// The origin of an exception, as far as lines are concerned.
@@ -103,7 +103,7 @@ impl CodeFlow {
                     dialect.kind(one.operation) == InstructionKind::Reraise && one.argument != 0
                 })
                 .collect(),
-            exit,
+            exit_line: exit,
         };
         flow.propagate_lines(code, &following);
         flow
@@ -122,7 +122,7 @@ impl CodeFlow {
             return;
         }
         let reported = self.tracing.reported_at_entry().map(|line| line as i32);
-        self.last_lines[entry].push(reported.unwrap_or(self.exit));
+        self.last_lines[entry].push(reported.unwrap_or(self.exit_line));
         let mut pending = vec![entry];
         while let Some(number) = pending.pop() {
             let mut lines = self.last_lines[number].clone();
@@ -167,7 +167,7 @@ impl CodeFlow {
     pub(crate) fn last_line(&self, number: usize) -> Option<i32> {
         match self.last_lines[number][..] {
             // An exception may be thrown into a generator that has not started.
-            [] if number <= self.tracing.entry() => Some(self.exit),
+            [] if number <= self.tracing.entry() => Some(self.exit_line),
             [line] => Some(line),
             _ => None,
         }
@@ -177,7 +177,7 @@ impl CodeFlow {
     /// exception.
     fn lines_thrown_from(&self, number: usize, lines: &LastLines) -> LastLines {
         if self.tracing.forgets_line_at(number) {
-            vec![self.exit]
+            vec![self.exit_line]
         } else {
             lines.clone()
         }
@@ -187,7 +187,7 @@ impl CodeFlow {
     /// on all paths.
     pub(crate) fn line_thrown_from(&self, number: usize) -> Option<i32> {
         if self.tracing.forgets_line_at(number) {
-            Some(self.exit)
+            Some(self.exit_line)
         } else {
             self.last_line(number)
         }
@@ -365,7 +365,7 @@ impl PointSearch<'_> {
         let mut number = start;
         let next = loop {
             if self.kinds[number] == InstructionKind::Return {
-                break self.flow.exit;
+                break self.flow.exit_line;
             }
             let next = self.flow.next[number]?;
             if let Some(line) = self.flow.tracing.reported_line(number, next) {
@@ -390,13 +390,13 @@ impl PointSearch<'_> {
         if self.kinds[number] == InstructionKind::Return && flow.is_reached(number) {
             match flow.last_line(number) {
                 Some(line) => {
-                    let arc = (line, flow.exit);
+                    let arc = (line, flow.exit_line);
                     self.found
                         .push((ObservationPoint::Return(number), ArcEffect::Arc(arc)));
                 }
                 None if self.resolved_earlier[number] => {}
                 None => {
-                    let effect = ArcEffect::FromRemembered(flow.exit);
+                    let effect = ArcEffect::FromRemembered(flow.exit_line);
                     self.found.push((ObservationPoint::Return(number), effect));
                 }
             }
@@ -411,7 +411,7 @@ impl PointSearch<'_> {
                 to: number,
                 kind: EdgeKind::Fall,
             };
-            reported.push((edge, ArcEffect::Arc((flow.exit, line as i32))));
+            reported.push((edge, ArcEffect::Arc((flow.exit_line, line as i32))));
         }
         for edge in arriving {
             let Some(line) = flow.tracing.reported_line(edge.from, number) else {

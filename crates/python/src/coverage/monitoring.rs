@@ -78,7 +78,7 @@ struct MonitorState {
     /// addresses stay unique.
     by_code: FxHashMap<usize, usize>,
     /// Observed code objects, by number.
-    kept: Vec<Py<PyCode>>,
+    code_objects: Vec<Py<PyCode>>,
     /// Observed copies of them.
     copies: Vec<Py<PyCode>>,
     /// Code objects whose line events were withdrawn.
@@ -108,7 +108,7 @@ impl Monitor {
                 .try_fold(0, |sum, name| Ok(sum | number(name)?))
         };
         let monitor = Monitor {
-            dialect: Dialect::of(python)?,
+            dialect: Dialect::read(python)?,
             tool,
             local_events: sum(&LOCAL_EVENTS)?,
             line_event: number("LINE")?,
@@ -168,7 +168,7 @@ impl Monitor {
         monitoring.call_method1("set_events", (self.tool, 0))?;
         let kept = {
             let mut state = self.state();
-            let mut kept = std::mem::take(&mut state.kept);
+            let mut kept = std::mem::take(&mut state.code_objects);
             kept.append(&mut state.copies);
             kept
         };
@@ -224,7 +224,7 @@ impl Monitor {
             state.units.push(unit);
             state.shortcuts.push(shortcuts);
             state.by_code.insert(changed.as_ptr() as usize, number);
-            state.kept.push(changed.clone().unbind());
+            state.code_objects.push(changed.clone().unbind());
             state.by_location.entry(location).or_default().push(number);
         }
         self.set_local_events(&changed, self.local_events)?;
@@ -242,7 +242,7 @@ impl Monitor {
 
     /// Quickens a code object that starts, except for points that are still awaited.
     fn quicken(&self, code: &Bound<'_, PyCode>) -> PyResult<()> {
-        let memory = CodeMemory::inside(code);
+        let memory = CodeMemory::locate_inside_code(code);
         let state = self.state();
         let Some(number) = state.unit(code) else {
             // Code that is not observed. Repeating this after each reset would cost more than it
@@ -294,7 +294,7 @@ impl Monitor {
             let Some(units) = state.by_location.get(&(name, first_line)) else {
                 return Ok(());
             };
-            let kept = |unit: &usize| (*unit, state.kept[*unit].clone_ref(code.py()));
+            let kept = |unit: &usize| (*unit, state.code_objects[*unit].clone_ref(code.py()));
             units.iter().map(kept).collect()
         };
         let instructions = code.getattr("co_code")?;

@@ -313,7 +313,7 @@ impl ObservedCode {
     /// makes no arc.
     pub(crate) fn arc_when_unwound(&self, origin: ExceptionOrigin) -> Option<Arc> {
         let looks_like_yield = self.flow.tracing.suspends_at(origin.previous);
-        (!looks_like_yield).then_some((origin.last_line, self.flow.exit))
+        (!looks_like_yield).then_some((origin.last_line, self.flow.exit_line))
     }
 }
 

@@ -127,7 +127,7 @@ impl ProbePlacement<'_> {
             ObservationPoint::Branch(number) => return Some(MarkPosition::Branch(number)),
             ObservationPoint::Fall(number) if self.is_target[number] => {
                 let position = MarkPosition::Fall(number);
-                return (!self.is_fixed(number)).then_some(position);
+                return (!self.must_stay_unchanged(number)).then_some(position);
             }
             ObservationPoint::Line(number)
             | ObservationPoint::Fall(number)
@@ -137,7 +137,7 @@ impl ProbePlacement<'_> {
         while number > 0 && !self.is_target[number] && self.always_continues(number - 1) {
             number -= 1;
         }
-        (!self.is_fixed(number)).then_some(MarkPosition::Before(number))
+        (!self.must_stay_unchanged(number)).then_some(MarkPosition::Before(number))
     }
 
     /// Returns true if control always passes from an instruction to the next: it cannot fail, or
@@ -153,7 +153,7 @@ impl ProbePlacement<'_> {
 
     /// Returns true if the interpreter relies on the code before an instruction: generators suspend
     /// and resume there.
-    fn is_fixed(&self, number: usize) -> bool {
+    fn must_stay_unchanged(&self, number: usize) -> bool {
         let kind = |number: usize| self.dialect.kind(self.code.list[number].operation);
         kind(number) == InstructionKind::Resume
             || number > 0 && kind(number - 1) == InstructionKind::Send

@@ -123,7 +123,7 @@ impl Prober {
     /// Creates a prober.
     pub(crate) fn start(python: Python<'_>) -> PyResult<Py<Prober>> {
         let prober = Prober {
-            dialect: Dialect::of(python)?,
+            dialect: Dialect::read(python)?,
             state: Mutex::default(),
         };
         Py::new(python, prober)
@@ -241,7 +241,7 @@ impl Prober {
         }
         let constants = PyTuple::new(slf.py(), constants)?;
         let (changed, assembled) = reassemble(&prober.dialect, code, &parsed, &marks, &constants)?;
-        let memory = CodeMemory::of(&changed)?;
+        let memory = CodeMemory::locate(&changed)?;
         let is_as_expected = memory.read() == assembled.code;
         let mut state = prober.state();
         let probed = &mut state.units[unit_number];
@@ -303,7 +303,7 @@ impl Prober {
 
     /// Silences a probe in a copy of the code object.
     fn silence_in_copy(&self, running: &Bound<'_, PyCode>, probe: &ProbeObject, span: ProbeSpan) {
-        let Ok(copy) = CodeMemory::of(running) else {
+        let Ok(copy) = CodeMemory::locate(running) else {
             return;
         };
         let mut state = self.state();

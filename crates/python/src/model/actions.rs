@@ -54,7 +54,7 @@ pub(crate) enum ActionArguments<'py> {
     /// No arguments.
     None(Tuples<'py>),
     /// Values for each parameter.
-    Of(ParameterDomains<'py>),
+    Domains(ParameterDomains<'py>),
     /// The module does not give values for all parameters; the error says which.
     Missing(Error),
 }
@@ -212,7 +212,7 @@ pub(crate) struct FunctionParameters {
 
 impl FunctionParameters {
     /// Reads the signature of a function.
-    pub(crate) fn of(function: &Bound<'_, PyAny>) -> PyResult<FunctionParameters> {
+    pub(crate) fn read(function: &Bound<'_, PyAny>) -> PyResult<FunctionParameters> {
         let inspect = function.py().import("inspect")?;
         let kinds = inspect.getattr("Parameter")?;
         let signature = inspect.getattr("signature")?.call1((function,))?;
@@ -309,11 +309,11 @@ pub(crate) fn arguments<'py>(
             ));
         }
     };
-    Ok(ActionArguments::Of(ParameterDomains::new(found, is_zipped)))
+    Ok(ActionArguments::Domains(ParameterDomains::new(found, is_zipped)))
 }
 
 /// Returns the `__name__` of a function.
-pub(crate) fn own_name(function: &Bound<'_, PyAny>) -> PyResult<String> {
+pub(crate) fn function_name(function: &Bound<'_, PyAny>) -> PyResult<String> {
     function
         .getattr(intern!(function.py(), "__name__"))?
         .extract()

@@ -146,7 +146,7 @@ pub(crate) fn load<'py>(
     }
     Ok(Models {
         product: Product::new(interner, models),
-        warnings: warnings,
+        warnings,
         python,
         handles: ModelHandles {
             values,
@@ -420,9 +420,9 @@ impl<'py> ModuleReader<'_, 'py> {
     }
 
     /// Returns the error for an attribute of the wrong type.
-    pub(crate) fn malformed(&self, what: &str, meaning: &str) -> ModelError {
+    pub(crate) fn malformed(&self, subject: &str, meaning: &str) -> ModelError {
         let message = format!(
-            "{what} of the module `{}` cannot be read as it is",
+            "{subject} of the module `{}` cannot be read as it is",
             self.name
         );
         ModelError::Unusable(Error::new(message).with_help(format!("it should be {meaning}")))
@@ -445,7 +445,7 @@ impl<'py> ModuleReader<'_, 'py> {
         let functions: PyResult<Vec<Bound<'py, PyAny>>> =
             listed.try_iter().and_then(|items| items.collect());
         let is_function =
-            |one: &Bound<'py, PyAny>| one.is_callable() && actions::own_name(one).is_ok();
+            |one: &Bound<'py, PyAny>| one.is_callable() && actions::function_name(one).is_ok();
         let mut functions = functions
             .ok()
             .filter(|functions| functions.iter().all(is_function))
@@ -456,7 +456,7 @@ impl<'py> ModuleReader<'_, 'py> {
                 let line = code.and_then(|code| code.getattr("co_firstlineno")?.extract::<u32>());
                 (
                     line.unwrap_or(u32::MAX),
-                    actions::own_name(function).unwrap_or_default(),
+                    actions::function_name(function).unwrap_or_default(),
                 )
             };
             functions.sort_by_cached_key(line);
@@ -468,7 +468,7 @@ impl<'py> ModuleReader<'_, 'py> {
     pub(crate) fn names(&mut self, functions: &[Bound<'py, PyAny>]) -> PyResult<Vec<NameId>> {
         let mut names = Vec::new();
         for function in functions {
-            names.push(self.interner.intern_name(&actions::own_name(function)?));
+            names.push(self.interner.intern_name(&actions::function_name(function)?));
         }
         Ok(names)
     }

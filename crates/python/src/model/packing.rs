@@ -156,7 +156,7 @@ impl<'py> ValuePacker<'py> {
                 }
             }
         } else if let Ok(list) = value.cast_exact::<PyList>() {
-            if put_if_seen(bytes, shared, value) {
+            if put_back_reference(bytes, shared, value) {
                 return Ok(true);
             }
             put_length(bytes, b'[', list.len());
@@ -166,7 +166,7 @@ impl<'py> ValuePacker<'py> {
                 }
             }
         } else if let Ok(entries) = value.cast_exact::<PyDict>() {
-            if put_if_seen(bytes, shared, value) {
+            if put_back_reference(bytes, shared, value) {
                 return Ok(true);
             }
             shared.differs_from_key = true;
@@ -179,7 +179,7 @@ impl<'py> ValuePacker<'py> {
                 }
             }
         } else if let Ok(set) = value.cast_exact::<PySet>() {
-            if put_if_seen(bytes, shared, value) {
+            if put_back_reference(bytes, shared, value) {
                 return Ok(true);
             }
             shared.differs_from_key = true;
@@ -495,7 +495,7 @@ pub(crate) fn hash(bytes: &[u8]) -> u128 {
 }
 
 /// Notes a mutable object. If it occurred before, appends a reference to it and returns true.
-fn put_if_seen(bytes: &mut Vec<u8>, shared: &mut PackContext, value: &Bound<'_, PyAny>) -> bool {
+fn put_back_reference(bytes: &mut Vec<u8>, shared: &mut PackContext, value: &Bound<'_, PyAny>) -> bool {
     let address = value.as_ptr() as usize;
     let known = shared.addresses.iter().position(|one| *one == address);
     match known {

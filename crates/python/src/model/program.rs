@@ -262,12 +262,12 @@ impl<'py> ModelProgram<'py> {
     fn wrong_argument_count(
         &self,
         action: usize,
-        who: &str,
+        callee: &str,
         needed: usize,
         given: usize,
     ) -> ModelError {
         let message =
-            format!("{who} needs {needed} arguments, got {given}.  Check parameter generator.");
+            format!("{callee} needs {needed} arguments, got {given}.  Check parameter generator.");
         let help = format!(
             "`domains` of the module `{}` should have values for each parameter of `{}`",
             self.name, self.actions[action].text
@@ -292,7 +292,7 @@ impl<'py> ModelProgram<'py> {
             self.enter(from).map_err(|error| self.raised(&error))?;
             let tuples = match &self.actions[number].arguments {
                 ActionArguments::None(tuples) => Rc::clone(tuples),
-                ActionArguments::Of(domains) => domains
+                ActionArguments::Domains(domains) => domains
                     .tuples(self.python())
                     .map_err(|error| self.raised(&error))?,
                 ActionArguments::Missing(error) => return Err(ModelError::Unusable(error.clone())),

@@ -160,11 +160,11 @@ impl<'py> ModuleReader<'_, 'py> {
         }
         let mut actions = Vec::new();
         for function in all {
-            let text = actions::own_name(&function).map_err(|error| self.raised(error))?;
+            let text = actions::function_name(&function).map_err(|error| self.raised(error))?;
             if !self.filter.keeps(&text) {
                 continue;
             }
-            let parameters = actions::FunctionParameters::of(&function);
+            let parameters = actions::FunctionParameters::read(&function);
             let parameters = parameters.map_err(|error| self.raised(error))?;
             let arguments = actions::arguments(
                 self.name,
@@ -209,8 +209,8 @@ impl<'py> ModuleReader<'_, 'py> {
             return Ok(Vec::new());
         };
         let malformed = || {
-            let what = format!("what `enablers` has for `{action}`");
-            self.malformed(&what, "a sequence of functions")
+            let subject = format!("what `enablers` has for `{action}`");
+            self.malformed(&subject, "a sequence of functions")
         };
         let guards: Vec<Object<'py>> = if guards.is_callable() {
             vec![guards]
@@ -222,10 +222,10 @@ impl<'py> ModuleReader<'_, 'py> {
             if !function.is_callable() {
                 return Err(malformed());
             }
-            let parameters = actions::FunctionParameters::of(&function);
+            let parameters = actions::FunctionParameters::read(&function);
             let parameters = parameters.map_err(|error| self.raised(error))?;
             Ok(ActionGuard {
-                name: actions::own_name(&function).unwrap_or_else(|_| "a guard".to_owned()),
+                name: actions::function_name(&function).unwrap_or_else(|_| "a guard".to_owned()),
                 parameters: parameters.positional.len(),
                 function,
             })

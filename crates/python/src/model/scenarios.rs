@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 use testwright_core::product::{ModelError, ModelState, NameId, StepLabel, ValueId};
 use testwright_model::{Fsm, FsmEdge, RunSuite};
 
-use super::actions::own_name;
+use super::actions::function_name;
 use super::modules::{ModuleReader, SUITE_NAMES};
 use super::value_text;
 
@@ -32,14 +32,14 @@ pub(crate) fn read_fsm_with_states<'py>(
         .iter()
         .enumerate()
     {
-        let what = format!("entry {number} of `graph`");
+        let subject = format!("entry {number} of `graph`");
         let parts: Vec<Bound<'py, PyAny>> = tuple_items(edge);
         let [from, step, to] = parts.as_slice() else {
-            return Err(reader.malformed(&what, expected));
+            return Err(reader.malformed(&subject, expected));
         };
         edges.push(FsmEdge {
             from: machine.state_id(reader, from)?,
-            label: read_step(reader, step, &what)?,
+            label: read_step(reader, step, &subject)?,
             to: machine.state_id(reader, to)?,
         });
     }
@@ -94,10 +94,10 @@ pub(crate) fn read_suite(reader: &mut ModuleReader<'_, '_>) -> Result<RunSuite, 
             .enumerate()
         {
             let mut steps = Vec::new();
-            let what = format!("run {number}");
-            for (index, step) in sequence_items(reader, run, &what)?.iter().enumerate() {
-                let what = format!("step {index} of run {number}");
-                steps.push(read_step(reader, step, &what)?);
+            let subject = format!("run {number}");
+            for (index, step) in sequence_items(reader, run, &subject)?.iter().enumerate() {
+                let subject = format!("step {index} of run {number}");
+                steps.push(read_step(reader, step, &subject)?);
             }
             runs.push(steps);
         }
@@ -133,9 +133,9 @@ impl<'py> FsmStates<'py> {
         &mut self,
         reader: &ModuleReader<'_, 'py>,
         states: &Bound<'py, PyAny>,
-        what: &str,
+        subject: &str,
     ) -> Result<Vec<ModelState>, ModelError> {
-        let states = sequence_items(reader, states, what)?;
+        let states = sequence_items(reader, states, subject)?;
         states
             .iter()
             .map(|state| self.state_id(reader, state))
@@ -166,10 +166,10 @@ impl<'py> FsmStates<'py> {
 fn sequence_items<'py>(
     reader: &ModuleReader<'_, 'py>,
     sequence: &Bound<'py, PyAny>,
-    what: &str,
+    subject: &str,
 ) -> Result<Vec<Bound<'py, PyAny>>, ModelError> {
     let items = sequence.try_iter().and_then(|items| items.collect());
-    items.map_err(|_| reader.malformed(what, "a sequence"))
+    items.map_err(|_| reader.malformed(subject, "a sequence"))
 }
 
 /// Returns the items of a tuple or list; none for other values.
@@ -185,17 +185,17 @@ fn tuple_items<'py>(written: &Bound<'py, PyAny>) -> Vec<Bound<'py, PyAny>> {
 fn read_step<'py>(
     reader: &mut ModuleReader<'_, 'py>,
     step: &Bound<'py, PyAny>,
-    what: &str,
+    subject: &str,
 ) -> Result<StepLabel, ModelError> {
     let malformed =
-        |reader: &ModuleReader<'_, 'py>| reader.malformed(what, "(action, (argument, …), result)");
+        |reader: &ModuleReader<'_, 'py>| reader.malformed(subject, "(action, (argument, …), result)");
     let parts = tuple_items(step);
     let (function, arguments, result) = match parts.as_slice() {
         [function, arguments] => (function, arguments, None),
         [function, arguments, result] => (function, arguments, Some(result)),
         _ => return Err(malformed(reader)),
     };
-    let Some(name) = own_name(function)
+    let Some(name) = function_name(function)
         .ok()
         .filter(|_| arguments.is_instance_of::<PyTuple>())
     else {

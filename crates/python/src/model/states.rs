@@ -21,11 +21,11 @@ pub(crate) struct ProgramStates<'py> {
     /// The flags of each state.
     flags: Vec<StateFlags>,
     /// Values that cannot be packed.
-    kept: Vec<Bound<'py, PyAny>>,
+    unpackable_values: Vec<Bound<'py, PyAny>>,
     /// A buffer for the packed values of the state being read.
-    state: Vec<u8>,
+    packed_buffer: Vec<u8>,
     /// A buffer for the key of the state being read.
-    keyed: Vec<u8>,
+    key_buffer: Vec<u8>,
 }
 
 /// A state that was read but not saved. Its packed values and its key are in the buffers of
@@ -71,7 +71,7 @@ impl StateFlags {
 /// The tag of a value that is packed.
 const PACKED: u8 = 0;
 /// The tag of a value that is kept as an object.
-const KEPT: u8 = 1;
+const UNPACKABLE: u8 = 1;
 
 impl<'py> ProgramStates<'py> {
     /// Creates a table without any states.
@@ -81,9 +81,9 @@ impl<'py> ProgramStates<'py> {
             numbering: FingerprintSet::default(),
             packed: ByteBlobs::default(),
             flags: Vec::new(),
-            kept: Vec::new(),
-            state: Vec::new(),
-            keyed: Vec::new(),
+            unpackable_values: Vec::new(),
+            packed_buffer: Vec::new(),
+            key_buffer: Vec::new(),
         }
     }
 
@@ -101,8 +101,8 @@ impl<'py> ProgramStates<'py> {
         packer: &mut ValuePacker<'py>,
         module: &Bound<'py, PyDict>,
     ) -> PyResult<UnsavedState<'py>> {
-        self.state.clear();
-        self.keyed.clear();
+        self.packed_buffer.clear();
+        self.key_buffer.clear();
         packer.take_unshared();
         let mut copies = Vec::new();
         for variable in &self.variables {
@@ -112,15 +112,15 @@ impl<'py> ProgramStates<'py> {
                 pyo3::exceptions::PyNameError::new_err(message)
             };
             let value = module.get_item(variable)?.ok_or_else(missing)?;
-            let before = self.state.len();
-            self.state.push(PACKED);
-            match packer.pack(&value, &mut self.state)? {
+            let before = self.packed_buffer.len();
+            self.packed_buffer.push(PACKED);
+            match packer.pack(&value, &mut self.packed_buffer)? {
                 PackResult::PackedAsKey => {
-                    self.keyed.extend_from_slice(&self.state[before + 1..]);
+                    self.key_buffer.extend_from_slice(&self.packed_buffer[before + 1..]);
                     continue;
                 }
                 PackResult::Packed => {
-                    packer.write_key(&value, &mut self.keyed, 0)?;
+                    packer.write_key(&value, &mut self.key_buffer, 0)?;
                     continue;
                 }
                 PackResult::Impossible => {}
@@ -132,11 +132,11 @@ impl<'py> ProgramStates<'py> {
                 let message = format!("the state variable `{name}` cannot be copied: {cause}");
                 pyo3::exceptions::PyTypeError::new_err(message)
             })?;
-            packer.write_key(&copy, &mut self.keyed, 0)?;
-            self.state.truncate(before);
-            self.state.push(KEPT);
-            let index = self.kept.len() + copies.len();
-            put_varint(&mut self.state, index as u64);
+            packer.write_key(&copy, &mut self.key_buffer, 0)?;
+            self.packed_buffer.truncate(before);
+            self.packed_buffer.push(UNPACKABLE);
+            let index = self.unpackable_values.len() + copies.len();
+            put_varint(&mut self.packed_buffer, index as u64);
             copies.push(copy);
         }
         Ok(UnsavedState {
@@ -152,17 +152,17 @@ impl<'py> ProgramStates<'py> {
         accepting: bool,
         safe: bool,
     ) -> PyResult<ModelState> {
-        let key = hash(&self.keyed);
+        let key = hash(&self.key_buffer);
         if let Some(known) = self.numbering.find(key) {
             return Ok(ModelState(known));
         }
         let added = self.numbering.add(key);
-        let number = added.filter(|_| self.packed.push(&self.state));
+        let number = added.filter(|_| self.packed.push(&self.packed_buffer));
         let Some(number) = number else {
             let message = "there are more states than can be numbered";
             return Err(pyo3::exceptions::PyMemoryError::new_err(message));
         };
-        self.kept.extend(read.copies);
+        self.unpackable_values.extend(read.copies);
         self.flags
             .push(StateFlags::new(accepting, safe, read.is_portable));
         Ok(ModelState(number))
@@ -241,7 +241,7 @@ impl<'py> ProgramStates<'py> {
         *packed = rest;
         match form[0] {
             PACKED => packer.unpack(packed),
-            _ => packer.copy(&self.kept[take_varint(packed) as usize]),
+            _ => packer.copy(&self.unpackable_values[take_varint(packed) as usize]),
         }
     }
 

@@ -78,7 +78,7 @@ pub(crate) struct InstanceShapes {
     /// The index of each shape, by class.
     numbers: FxHashMap<ClassPointer, usize>,
     /// Classes, kept alive as long as their shapes, so that their addresses stay unique.
-    kept: Vec<Py<PyAny>>,
+    kept_alive: Vec<Py<PyAny>>,
 }
 
 impl InstanceShapes {
@@ -87,7 +87,7 @@ impl InstanceShapes {
         let mut classes = InstanceShapes {
             shapes: Vec::new(),
             numbers: FxHashMap::default(),
-            kept: Vec::new(),
+            kept_alive: Vec::new(),
         };
         if !classes.can_read(python)? {
             return Err(pyo3::exceptions::PyNotImplementedError::new_err(
@@ -106,7 +106,7 @@ impl InstanceShapes {
     pub(crate) fn clear(&mut self) {
         self.shapes.clear();
         self.numbers.clear();
-        self.kept.clear();
+        self.kept_alive.clear();
     }
 
     /// Returns true if the attributes of test instances, including a deleted one, are read
@@ -188,10 +188,10 @@ for probe in probes:
     fn add(&mut self, class: ClassPointer) -> Result<usize, OpaqueReason> {
         // SAFETY: the class belongs to an object that is alive, and all its bases are alive with
         // it.
-        let layout = unsafe { AttributeLayout::of(class) };
+        let layout = unsafe { AttributeLayout::from_class(class) };
         let layout =
             layout.filter(|layout| !matches!(layout.dictionary, DictionaryLocation::FromEnd(_)));
-        let understood = layout.and_then(|layout| Some((BuiltinBase::of(layout.base)?, layout)));
+        let understood = layout.and_then(|layout| Some((BuiltinBase::from_class(layout.base)?, layout)));
         let (base, layout) = understood.ok_or_else(|| {
             format!(
                 "the state of an object of the class `{}` cannot be inspected",
@@ -203,7 +203,7 @@ for probe in probes:
         let kept = unsafe {
             Bound::from_borrowed_ptr(Python::assume_attached(), class.cast::<ffi::PyObject>())
         };
-        self.kept.push(kept.unbind());
+        self.kept_alive.push(kept.unbind());
         self.numbers.insert(class, number);
         self.shapes.push(InstanceShape {
             number,
@@ -262,7 +262,7 @@ pub(crate) unsafe fn is_written_in_c(class: ClassPointer) -> bool {
 
 impl BuiltinBase {
     /// Returns the base for a type written in C, if it is understood.
-    fn of(class: ClassPointer) -> Option<BuiltinBase> {
+    fn from_class(class: ClassPointer) -> Option<BuiltinBase> {
         if class == &raw mut ffi::PyBaseObject_Type {
             // Either a plain `object()`, or a type written in C that seems to hold nothing.
             Some(BuiltinBase::Object)
@@ -288,7 +288,7 @@ impl AttributeLayout {
     /// # Safety
     ///
     /// The class must be alive, and stay so as long as the layout is used.
-    pub(crate) unsafe fn of(class: ClassPointer) -> Option<AttributeLayout> {
+    pub(crate) unsafe fn from_class(class: ClassPointer) -> Option<AttributeLayout> {
         const POINTER: isize = size_of::<Pointer>() as isize;
         let mut slots = Vec::new();
         let mut slot_names = Vec::new();

@@ -48,13 +48,13 @@ pub(crate) struct GlobalSnapshot {
     /// Items still to be followed.
     pending: Vec<PendingItem>,
     /// Namespaces, classes and code, kept alive.
-    kept: Vec<Py<PyAny>>,
+    kept_alive: Vec<Py<PyAny>>,
     /// The function `names_of` in `support.py`.
-    names_of: Py<PyAny>,
+    names_function: Py<PyAny>,
     /// An instance of `Libraries` in `support.py`.
     libraries: Py<PyAny>,
     /// Namespaces and classes that belong to a library.
-    of_library: FxHashMap<Pointer, Py<PyAny>>,
+    library_members: FxHashMap<Pointer, Py<PyAny>>,
     builtins: Py<PyDict>,
     /// A counter that changes whenever a class is registered with an abstract one, which is visible
     /// nowhere else. `None` if no class with a metaclass is involved.
@@ -108,10 +108,10 @@ impl GlobalSnapshot {
             unmentioned: FxHashMap::default(),
             computes_names: false,
             pending: Vec::new(),
-            kept: Vec::new(),
-            names_of: support.getattr("names_of")?.unbind(),
+            kept_alive: Vec::new(),
+            names_function: support.getattr("names_of")?.unbind(),
             libraries: libraries.unbind(),
-            of_library: FxHashMap::default(),
+            library_members: FxHashMap::default(),
             builtins: builtins.cast_into::<PyDict>()?.unbind(),
             registrations: None,
             count_registrations: python.import("_abc")?.getattr("get_cache_token")?.unbind(),
@@ -139,7 +139,7 @@ impl GlobalSnapshot {
         self.unmentioned.clear();
         self.computes_names = false;
         self.pending.clear();
-        self.kept.clear();
+        self.kept_alive.clear();
         self.registrations = None;
         self.visit_all(python, roots.collect(), types)?;
         self.visit_pending(python, types)
@@ -196,8 +196,8 @@ impl GlobalSnapshot {
         let modules = self.modules.clone();
         let with_state = modules
             .into_iter()
-            .map(namespace_of)
-            .find(|namespace| !self.is_of_library(python, *namespace));
+            .map(module_namespace)
+            .find(|namespace| !self.belongs_to_library(python, *namespace));
         match with_state {
             Some(namespace) => Err(format!(
                 "names in the module `{}` may be made up when code runs",
@@ -238,25 +238,25 @@ impl GlobalSnapshot {
     }
 
     /// Adds a function, by its globals and code.
-    pub(super) fn note_scope(&mut self, python: Python<'_>, globals: Pointer, code: Pointer) {
+    pub(super) fn add_scope(&mut self, python: Python<'_>, globals: Pointer, code: Pointer) {
         if self.scopes.insert((globals, code)) {
-            self.keep(python, globals);
-            self.keep(python, code);
+            self.keep_alive(python, globals);
+            self.keep_alive(python, code);
             self.pending.push(PendingItem::Scope(globals, code));
         }
     }
 
     /// Adds a module.
-    pub(super) fn note_module(&mut self, python: Python<'_>, module: Pointer) {
+    pub(super) fn add_module(&mut self, python: Python<'_>, module: Pointer) {
         if !self.modules.contains(&module) {
-            self.keep(python, module);
+            self.keep_alive(python, module);
             self.modules.push(module);
             self.pending.push(PendingItem::Module(module));
         }
     }
 
     /// Adds a class.
-    pub(super) fn note_class(&mut self, python: Python<'_>, class: Pointer) {
+    pub(super) fn add_class(&mut self, python: Python<'_>, class: Pointer) {
         if self.classes.insert(class) {
             // SAFETY: the class is alive.
             if unsafe { ffi::Py_TYPE(class) } != &raw mut ffi::PyType_Type
@@ -264,13 +264,13 @@ impl GlobalSnapshot {
             {
                 self.registrations = self.count_registrations(python);
             }
-            self.keep(python, class);
+            self.keep_alive(python, class);
             self.pending.push(PendingItem::Class(class));
         }
     }
 
     /// Checks a function written in C: it must depend on its arguments only.
-    pub(super) fn note_builtin(&mut self, module: &str, name: &str) -> Result<(), OpaqueReason> {
+    pub(super) fn check_builtin(&mut self, module: &str, name: &str) -> Result<(), OpaqueReason> {
         // Properties run in a single thread.
         if (module, name) == ("_thread", "get_ident") {
             return Ok(());
@@ -286,10 +286,10 @@ impl GlobalSnapshot {
     }
 
     /// Keeps an object alive.
-    fn keep(&mut self, python: Python<'_>, object: Pointer) {
+    fn keep_alive(&mut self, python: Python<'_>, object: Pointer) {
         // SAFETY: the object was found in one that is alive.
         let object = unsafe { Bound::from_borrowed_ptr(python, object) };
-        self.kept.push(object.unbind());
+        self.kept_alive.push(object.unbind());
     }
 
     /// Follows the names in the code of a function.
@@ -307,16 +307,16 @@ impl GlobalSnapshot {
                 Bound::from_borrowed_ptr(python, code),
             )
         };
-        if self.is_of_library(python, globals.as_ptr()) {
+        if self.belongs_to_library(python, globals.as_ptr()) {
             let name: String = code
                 .getattr("co_name")
                 .and_then(|name| name.extract())
                 .map_err(read_error)?;
             return self.enter_library(python, globals.as_ptr(), &name);
         }
-        let builtins = self.builtins_of(python, &globals)?;
+        let builtins = self.builtins_namespace(python, &globals)?;
         let found = self
-            .names_of
+            .names_function
             .bind(python)
             .call1((code,))
             .map_err(read_error)?;
@@ -349,7 +349,7 @@ impl GlobalSnapshot {
             values.extend(class_entries(python, &name, classes));
             let text = PyString::new(python, &name);
             for module in self.modules.clone() {
-                values.push(self.look_up(python, namespace_of(module), &text));
+                values.push(self.look_up(python, module_namespace(module), &text));
             }
             self.attributes.insert(name);
         }
@@ -366,7 +366,7 @@ impl GlobalSnapshot {
         // SAFETY: the dictionary of all modules lives as long as the interpreter; the reference is
         // borrowed.
         let loaded = unsafe { ffi::PyImport_GetModuleDict() };
-        self.keep(python, loaded);
+        self.keep_alive(python, loaded);
         let mut values = Vec::new();
         for module in imported {
             let dots = module.match_indices('.').map(|(index, _)| &module[..index]);
@@ -382,7 +382,7 @@ impl GlobalSnapshot {
     }
 
     /// Returns the built-in namespace of code with these globals.
-    fn builtins_of(
+    fn builtins_namespace(
         &mut self,
         python: Python<'_>,
         globals: &Bound<'_, PyAny>,
@@ -404,13 +404,13 @@ impl GlobalSnapshot {
                 return Err(String::from("some code has built-in functions of its own"));
             }
         }
-        self.keep(python, own);
+        self.keep_alive(python, own);
         Ok(own)
     }
 
     /// Returns true if a namespace or class belongs to a library.
-    fn is_of_library(&mut self, python: Python<'_>, owner: Pointer) -> bool {
-        if self.of_library.contains_key(&owner) {
+    fn belongs_to_library(&mut self, python: Python<'_>, owner: Pointer) -> bool {
+        if self.library_members.contains_key(&owner) {
             return true;
         }
         // SAFETY: the object is kept alive by the snapshot.
@@ -421,7 +421,7 @@ impl GlobalSnapshot {
             .and_then(|answer| answer.is_truthy())
             .unwrap_or(false);
         if is_of_library {
-            self.of_library.insert(owner, object.unbind());
+            self.library_members.insert(owner, object.unbind());
         }
         is_of_library
     }
@@ -452,7 +452,7 @@ impl GlobalSnapshot {
                 // Functions that copy objects can be registered.
                 let registry = python.import("copyreg").map(|module| module.dict());
                 let registry = registry.map_err(|error| format!("{error}"))?;
-                self.keep(python, registry.as_ptr());
+                self.keep_alive(python, registry.as_ptr());
                 let name = PyString::intern(python, &name);
                 values.push(self.look_up(python, registry.as_ptr(), &name));
             }
@@ -483,7 +483,7 @@ impl GlobalSnapshot {
         namespace: Pointer,
         name: &Bound<'_, PyString>,
     ) -> Pointer {
-        self.keep(python, name.as_ptr());
+        self.keep_alive(python, name.as_ptr());
         if !self.namespaces.iter().any(|known| known.0 == namespace) {
             // SAFETY: names are looked up in dictionaries that are alive.
             let version = unsafe { dictionary::version(namespace) };
@@ -502,8 +502,8 @@ impl GlobalSnapshot {
 
     /// Follows the entries of a module whose names occur in code.
     fn enter_module(&mut self, python: Python<'_>, module: Pointer) -> Vec<Pointer> {
-        let namespace = namespace_of(module);
-        self.keep(python, namespace);
+        let namespace = module_namespace(module);
+        self.keep_alive(python, namespace);
         let mut names: Vec<String> = self.attributes.iter().cloned().collect();
         names.sort_unstable();
         names.push(String::from("__getattr__"));
@@ -539,7 +539,7 @@ impl GlobalSnapshot {
             ((*class_type).tp_dict, is_written_in_c)
         };
         if entry(attributes, c"__module__").is_some_and(|module| is_stateless(&module))
-            && self.is_of_library(python, class)
+            && self.belongs_to_library(python, class)
         {
             return if is_written_in_c {
                 self.check_library_name(name).map(|()| Vec::new())
@@ -607,7 +607,7 @@ impl GlobalLookup {
 }
 
 /// Returns the namespace of a module.
-fn namespace_of(module: Pointer) -> Pointer {
+fn module_namespace(module: Pointer) -> Pointer {
     // SAFETY: it is a module, kept alive by the snapshot, and holds its namespace.
     unsafe { ffi::PyModule_GetDict(module) }
 }

@@ -208,8 +208,8 @@ impl CallRecorder {
                 is_default: defaults.get(name).is_some_and(|default| default.is(value)),
             })
             .collect();
-        let variables = reachable.before(python, &mut builder, &mut self.baseline);
-        let mut importables = self.importables.find_met(python, &builder);
+        let variables = reachable.read_before_call(python, &mut builder, &mut self.baseline);
+        let mut importables = self.importables.find_in_graph(python, &builder);
         importables.retain(|state| {
             !variables
                 .iter()
@@ -498,8 +498,8 @@ impl CallRecorder {
         for (argument, object) in call.arguments.iter_mut().zip(arguments.iter()) {
             argument.after = Some(builder.add(object.bind(python)));
         }
-        reachable.after(python, &mut builder, &mut call.variables);
-        importable_objects::reread(python, &mut builder, importables);
+        reachable.read_after_call(python, &mut builder, &mut call.variables);
+        importable_objects::read_final_states(python, &mut builder, importables);
         match exit {
             FrameExit::Returned(value) => {
                 let node = builder.add(value);
@@ -571,7 +571,7 @@ impl CallRecorder {
         self.pending_drops.extend(active.exception.take());
         if is_kept {
             let importables = std::mem::take(&mut active.importables);
-            let importables = importable_objects::unchanged(&active.call.values, importables);
+            let importables = importable_objects::unchanged_objects(&active.call.values, importables);
             active.call.variables.extend(importables);
             let empty = ValueGraph::default();
             let values = std::mem::replace(&mut active.call.values, empty);
@@ -600,8 +600,8 @@ impl CallRecorder {
         if matches!(kind, Some((CodeKind::Module, _)))
             && let Some(globals) = frame.globals()
         {
-            let held = self.baseline.note_module(&globals, &mut self.reader);
-            self.importables.note_module(&globals);
+            let held = self.baseline.add_module(&globals, &mut self.reader);
+            self.importables.add_module(&globals);
             self.reach_cache.forget();
             self.pending_drops
                 .extend(self.reader.identities.release(held, python));
@@ -623,8 +623,8 @@ impl CallRecorder {
             };
             let file = names::entry(&namespace, "__file__");
             if file.is_some_and(|file| self.scope_cache.contains(&file, &namespace)) {
-                let held = self.baseline.note_module(&namespace, &mut self.reader);
-                self.importables.note_module(&namespace);
+                let held = self.baseline.add_module(&namespace, &mut self.reader);
+                self.importables.add_module(&namespace);
                 self.pending_drops
                     .extend(self.reader.identities.release(held, python));
             }

@@ -85,7 +85,7 @@ pub(super) struct CallSampler {
     /// The number of calls examined so far.
     examined: u32,
     /// The number of calls kept so far.
-    kept: u32,
+    kept_calls: u32,
     /// Hashes of the traits of earlier calls.
     traits_seen: FxHashSet<u64>,
     /// Lines reached by earlier calls.
@@ -98,7 +98,7 @@ impl CallSampler {
     /// Counts a call. Returns true if it is to be examined.
     pub(super) fn count_call(&mut self) -> bool {
         self.calls += 1;
-        if self.kept >= MAX_CALLS {
+        if self.kept_calls >= MAX_CALLS {
             return false;
         }
         let is_examined = self.examines_every_call()
@@ -115,12 +115,12 @@ impl CallSampler {
 
     /// Returns true if every call is still examined.
     pub(super) fn examines_every_call(&self) -> bool {
-        self.examined < MAX_EXAMINED_CALLS && self.kept < MAX_CALLS
+        self.examined < MAX_EXAMINED_CALLS && self.kept_calls < MAX_CALLS
     }
 
     /// Returns the number of calls to skip until the next one to examine.
     pub(super) fn calls_to_skip(&self) -> u32 {
-        if self.kept >= MAX_CALLS {
+        if self.kept_calls >= MAX_CALLS {
             return 1 << 30;
         }
         if self.examines_every_call() {
@@ -157,12 +157,12 @@ impl CallSampler {
         traits: impl IntoIterator<Item = u64>,
         is_wanted: bool,
     ) -> bool {
-        let mut is_new = is_wanted || self.kept < FIRST_CALLS || self.calls.is_power_of_two();
+        let mut is_new = is_wanted || self.kept_calls < FIRST_CALLS || self.calls.is_power_of_two();
         for trait_hash in traits {
             is_new |= self.traits_seen.insert(trait_hash);
         }
-        is_new &= self.kept < MAX_CALLS;
-        self.kept += u32::from(is_new);
+        is_new &= self.kept_calls < MAX_CALLS;
+        self.kept_calls += u32::from(is_new);
         is_new
     }
 }
@@ -185,7 +185,7 @@ pub(super) fn classify(
     let line: u32 = code.getattr("co_firstlineno")?.extract()?;
     let unit = CodeUnit {
         module: module.to_owned(),
-        qualified_name: qualified.name_of(code, &file, line, &name),
+        qualified_name: qualified.qualified_name(code, &file, line, &name),
         file,
         line,
         kind: match flags {
@@ -306,14 +306,15 @@ pub(super) struct QualifiedNames {
 }
 
 impl QualifiedNames {
+    /// Returns the qualified name of a code object, or its simple name if the former is unknown.
     #[cfg(Py_3_11)]
-    fn name_of(&mut self, code: &Bound<'_, PyCode>, _file: &str, _line: u32, name: &str) -> String {
+    fn qualified_name(&mut self, code: &Bound<'_, PyCode>, _file: &str, _line: u32, name: &str) -> String {
         let qualified = code.getattr("co_qualname").and_then(|name| name.extract());
         qualified.unwrap_or_else(|_| name.to_owned())
     }
 
     #[cfg(not(Py_3_11))]
-    fn name_of(&mut self, _code: &Bound<'_, PyCode>, file: &str, line: u32, name: &str) -> String {
+    fn qualified_name(&mut self, _code: &Bound<'_, PyCode>, file: &str, line: u32, name: &str) -> String {
         let known = self.by_file.entry(file.to_owned()).or_insert_with(|| {
             let text = std::fs::read_to_string(file).unwrap_or_default();
             let functions = testwright_source::functions(&text);

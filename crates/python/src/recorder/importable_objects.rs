@@ -28,7 +28,7 @@ pub(super) struct ImportableObjects {
 
 impl ImportableObjects {
     /// Records the objects of a module that was just imported.
-    pub(super) fn note_module(&mut self, namespace: &Bound<'_, PyDict>) {
+    pub(super) fn add_module(&mut self, namespace: &Bound<'_, PyDict>) {
         let module = names::entry(namespace, "__name__");
         // SAFETY: the entry is alive.
         let module =
@@ -43,26 +43,26 @@ impl ImportableObjects {
         }
     }
 
-    /// Returns the importable objects among those read so far, as variables with their state at
-    /// entry.
-    pub(super) fn find_met(
+    /// Returns the importable objects among those in a graph, as variables with their state at the
+    /// start of the call.
+    pub(super) fn find_in_graph(
         &self,
         python: Python<'_>,
         builder: &ValueGraphBuilder<'_>,
     ) -> Vec<VariableState> {
-        let mut met: Vec<(ImportPath, NodeId)> = builder
-            .seen()
+        let mut found: Vec<(ImportPath, NodeId)> = builder
+            .nodes_by_address()
             .filter_map(|(address, node)| {
                 let reference = self.by_address.get(&address)?;
                 let found = names::resolve(python, reference)?;
                 (found.as_ptr() as usize == address).then(|| (reference.clone(), node))
             })
             .collect();
-        met.retain(|(_, node)| is_object(builder.graph(), *node));
+        found.retain(|(_, node)| is_object(builder.graph(), *node));
         // If an object has several names, the first one in order is as good as any.
-        met.sort_by(|(one, place), (other, another)| (place, one).cmp(&(another, other)));
-        met.dedup_by_key(|(_, node)| *node);
-        met.truncate(MAX_PER_CALL);
+        found.sort_by(|(one, place), (other, another)| (place, one).cmp(&(another, other)));
+        found.dedup_by_key(|(_, node)| *node);
+        found.truncate(MAX_PER_CALL);
         let state = |(reference, node): (ImportPath, NodeId)| VariableState {
             variable: ProgramVariable::Global {
                 module: reference.module,
@@ -73,17 +73,17 @@ impl ImportableObjects {
             // Running the test shows whether the imported object really equals this one.
             is_as_imported: true,
         };
-        met.into_iter().map(state).collect()
+        found.into_iter().map(state).collect()
     }
 }
 
 /// Reads the importable objects of a call again, at its end.
-pub(super) fn reread(
+pub(super) fn read_final_states(
     python: Python<'_>,
     builder: &mut ValueGraphBuilder<'_>,
-    met: &mut [VariableState],
+    found: &mut [VariableState],
 ) {
-    for state in met {
+    for state in found {
         if let ProgramVariable::Global { module, name } = &state.variable {
             let found = names::resolve(python, &ImportPath::new(module, name));
             state.after = found.map(|found| builder.add(&found));
@@ -92,11 +92,11 @@ pub(super) fn reread(
 }
 
 /// Returns the objects that the call left unchanged. Only they equal what a test imports.
-pub(super) fn unchanged(
+pub(super) fn unchanged_objects(
     graph: &ValueGraph,
-    met: Vec<VariableState>,
+    found: Vec<VariableState>,
 ) -> impl Iterator<Item = VariableState> {
-    met.into_iter()
+    found.into_iter()
         .filter(|state| match (state.before, state.after) {
             (Some(before), Some(after)) => {
                 graph.object(before) == graph.object(after)

@@ -58,7 +58,7 @@ pub(super) struct ValueGraphBuilder<'a> {
     graph: &'a mut ValueGraph,
     held: &'a mut HeldObjects,
     /// Nodes by the address of their object.
-    seen: FxHashMap<usize, NodeId>,
+    nodes_by_address: FxHashMap<usize, NodeId>,
     /// The maximum number of nodes in the graph.
     max_nodes: usize,
     /// The number of bytes of texts and the like added so far.
@@ -94,7 +94,7 @@ impl<'a> ValueGraphBuilder<'a> {
             reader,
             graph,
             held,
-            seen: FxHashMap::default(),
+            nodes_by_address: FxHashMap::default(),
             max_nodes,
             bytes: 0,
         }
@@ -125,8 +125,8 @@ impl<'a> ValueGraphBuilder<'a> {
     }
 
     /// Returns all objects added so far, by address.
-    pub(super) fn seen(&self) -> impl Iterator<Item = (usize, NodeId)> {
-        self.seen.iter().map(|(address, node)| (*address, *node))
+    pub(super) fn nodes_by_address(&self) -> impl Iterator<Item = (usize, NodeId)> {
+        self.nodes_by_address.iter().map(|(address, node)| (*address, *node))
     }
 
     /// Adds a value without an identity.
@@ -140,18 +140,18 @@ impl<'a> ValueGraphBuilder<'a> {
             self.bytes += bytes_in(&value);
             return if self.bytes > MAX_BYTES {
                 let class = names::class_reference(&object.get_type());
-                self.add_plain(too_long(&class.path, bytes_in(&value)))
+                self.add_plain(omitted_value(&class.path, bytes_in(&value)))
             } else {
                 self.add_plain(value)
             };
         }
         let address = object.as_ptr() as usize;
-        if let Some(node) = self.seen.get(&address) {
+        if let Some(node) = self.nodes_by_address.get(&address) {
             return *node;
         }
         if let Some(reference) = reference(object) {
             let node = self.add_plain(Value::Reference(reference));
-            self.seen.insert(address, node);
+            self.nodes_by_address.insert(address, node);
             return node;
         }
         if depth >= MAX_DEPTH || self.graph.len() >= self.max_nodes {
@@ -163,7 +163,7 @@ impl<'a> ValueGraphBuilder<'a> {
             has_identity(object).then(|| self.reader.identities.identify(object, self.held));
         // The node is needed before its parts, which may refer to it.
         let node = self.add_plain(Value::None);
-        self.seen.insert(address, node);
+        self.nodes_by_address.insert(address, node);
         let value = self.read_parts(object, depth + 1);
         let content = ValueNode {
             value,
@@ -197,7 +197,7 @@ impl<'a> ValueGraphBuilder<'a> {
         depth: u32,
         is_exact: bool,
     ) -> Option<Value> {
-        fn is<'a, 'py, T: pyo3::PyTypeCheck + pyo3::type_object::PyTypeInfo>(
+        fn cast_to<'a, 'py, T: pyo3::PyTypeCheck + pyo3::type_object::PyTypeInfo>(
             object: &'a Bound<'py, PyAny>,
             is_exact: bool,
         ) -> Option<&'a Bound<'py, T>> {
@@ -207,22 +207,22 @@ impl<'a> ValueGraphBuilder<'a> {
                 object.cast::<T>().ok()
             }
         }
-        if let Some(list) = is::<PyList>(object, is_exact) {
+        if let Some(list) = cast_to::<PyList>(object, is_exact) {
             return Some(Value::List(self.add_all(list.iter(), depth)));
         }
-        if let Some(tuple) = is::<PyTuple>(object, is_exact) {
+        if let Some(tuple) = cast_to::<PyTuple>(object, is_exact) {
             return Some(Value::Tuple(self.add_all(tuple.iter(), depth)));
         }
-        if let Some(dictionary) = is::<PyDict>(object, is_exact) {
+        if let Some(dictionary) = cast_to::<PyDict>(object, is_exact) {
             return Some(Value::Dictionary(self.entries(dictionary, depth)));
         }
-        if let Some(set) = is::<PySet>(object, is_exact) {
+        if let Some(set) = cast_to::<PySet>(object, is_exact) {
             return Some(Value::Set(self.members(set.as_any(), depth)));
         }
-        if let Some(set) = is::<PyFrozenSet>(object, is_exact) {
+        if let Some(set) = cast_to::<PyFrozenSet>(object, is_exact) {
             return Some(Value::FrozenSet(self.members(set.as_any(), depth)));
         }
-        let bytes = is::<PyByteArray>(object, is_exact)?;
+        let bytes = cast_to::<PyByteArray>(object, is_exact)?;
         Some(Value::ByteArray(bytes.to_vec()))
     }
 
@@ -339,17 +339,17 @@ fn simple_value(object: &Bound<'_, PyAny>) -> Option<Value> {
     if object.is_none() {
         Some(Value::None)
     } else if let Ok(text) = object.cast_exact::<PyString>() {
-        Some(of_text(text))
+        Some(read_string(text))
     } else if let Ok(number) = object.cast_exact::<PyInt>() {
-        Some(of_integer(number.as_any()))
+        Some(read_integer(number.as_any()))
     } else if let Ok(value) = object.cast_exact::<PyBool>() {
         Some(Value::Boolean(value.is_true()))
     } else if let Ok(number) = object.cast_exact::<PyFloat>() {
         Some(Value::Float(ExactFloat(number.value())))
     } else if let Ok(bytes) = object.cast_exact::<PyBytes>() {
-        Some(of_bytes(bytes))
+        Some(read_bytes(bytes))
     } else if let Ok(number) = object.cast_exact::<PyComplex>() {
-        Some(of_complex(number))
+        Some(read_complex(number))
     } else if object.is(object.py().Ellipsis()) {
         Some(Value::Ellipsis)
     } else if object.is(object.py().NotImplemented()) {
@@ -362,24 +362,24 @@ fn simple_value(object: &Bound<'_, PyAny>) -> Option<Value> {
 /// Reads the value of an object derived from a type without parts, as the base type stores it.
 fn simple_content(object: &Bound<'_, PyAny>) -> Option<Value> {
     if let Ok(text) = object.cast::<PyString>() {
-        Some(of_text(text))
+        Some(read_string(text))
     } else if object.is_instance_of::<PyInt>() {
-        Some(of_integer(object))
+        Some(read_integer(object))
     } else if let Ok(number) = object.cast::<PyFloat>() {
         Some(Value::Float(ExactFloat(number.value())))
     } else if let Ok(bytes) = object.cast::<PyBytes>() {
-        Some(of_bytes(bytes))
+        Some(read_bytes(bytes))
     } else if let Ok(number) = object.cast::<PyComplex>() {
-        Some(of_complex(number))
+        Some(read_complex(number))
     } else {
         None
     }
 }
 
 /// Reads a string. Those that are not valid Unicode are kept as code points.
-fn of_text(text: &Bound<'_, PyString>) -> Value {
+fn read_string(text: &Bound<'_, PyString>) -> Value {
     match text.to_str() {
-        Ok(text) if text.len() > MAX_LENGTH => too_long("str", text.chars().count()),
+        Ok(text) if text.len() > MAX_LENGTH => omitted_value("str", text.chars().count()),
         Ok(text) => Value::Text(super::external::mask(text).into_owned()),
         Err(_) => {
             // SAFETY: it is a string, and the positions are inside it.
@@ -395,9 +395,9 @@ fn of_text(text: &Bound<'_, PyString>) -> Value {
 }
 
 /// Reads a byte string, with secrets masked if it is text.
-fn of_bytes(bytes: &Bound<'_, PyBytes>) -> Value {
+fn read_bytes(bytes: &Bound<'_, PyBytes>) -> Value {
     match bytes.as_bytes() {
-        bytes if bytes.len() > MAX_LENGTH => too_long("bytes", bytes.len()),
+        bytes if bytes.len() > MAX_LENGTH => omitted_value("bytes", bytes.len()),
         bytes => Value::Bytes(match std::str::from_utf8(bytes) {
             Ok(text) => super::external::mask(text).into_owned().into_bytes(),
             Err(_) => bytes.to_vec(),
@@ -406,14 +406,14 @@ fn of_bytes(bytes: &Bound<'_, PyBytes>) -> Value {
 }
 
 /// Returns a value that stands for one that is too long.
-fn too_long(class: &str, length: usize) -> Value {
+fn omitted_value(class: &str, length: usize) -> Value {
     let class = ImportPath::new("builtins", class);
     let length = Some(length as u64);
     Value::Omitted { class, length }
 }
 
 /// Reads a complex number.
-fn of_complex(number: &Bound<'_, PyComplex>) -> Value {
+fn read_complex(number: &Bound<'_, PyComplex>) -> Value {
     // SAFETY: it is a complex number.
     let (real, imaginary) = unsafe {
         let number = number.as_ptr();
@@ -426,7 +426,7 @@ fn of_complex(number: &Bound<'_, PyComplex>) -> Value {
 }
 
 /// Reads an integer, including one of a derived class, without calling its methods.
-fn of_integer(number: &Bound<'_, PyAny>) -> Value {
+fn read_integer(number: &Bound<'_, PyAny>) -> Value {
     let mut overflow = 0;
     // SAFETY: it is an integer, so its class is not called; the text is a new reference.
     unsafe {
@@ -439,7 +439,7 @@ fn of_integer(number: &Bound<'_, PyAny>) -> Value {
             Some(text) => Value::LargeInteger(text.to_string()),
             None => {
                 ffi::PyErr_Clear();
-                too_long("int", 0)
+                omitted_value("int", 0)
             }
         }
     }

@@ -32,9 +32,9 @@ pub(super) struct ScopeCache {
     scope: ProjectScope,
     /// Decisions by the address of the file name in code objects. The names are kept alive, so that
     /// addresses stay unique.
-    decided: FxHashMap<usize, (bool, Py<PyAny>)>,
+    decisions: FxHashMap<usize, (bool, Py<PyAny>)>,
     /// The folders of the standard library, of installed packages and of Testwright itself.
-    foreign: Vec<PathBuf>,
+    foreign_folders: Vec<PathBuf>,
 }
 
 impl ScopeCache {
@@ -52,8 +52,8 @@ impl ScopeCache {
         foreign.extend(ours.and_then(|file| Some(file.parent()?.to_path_buf())));
         Ok(ScopeCache {
             scope,
-            decided: FxHashMap::default(),
-            foreign,
+            decisions: FxHashMap::default(),
+            foreign_folders: foreign,
         })
     }
 
@@ -64,11 +64,11 @@ impl ScopeCache {
         globals: &Bound<'_, PyDict>,
     ) -> bool {
         let address = file.as_ptr() as usize;
-        if let Some((is_ours, _)) = self.decided.get(&address) {
+        if let Some((is_ours, _)) = self.decisions.get(&address) {
             return *is_ours;
         }
         let is_ours = self.is_in_scope(file, globals);
-        self.decided
+        self.decisions
             .insert(address, (is_ours, file.clone().unbind()));
         is_ours
     }
@@ -125,7 +125,7 @@ impl ScopeCache {
         };
         let is_hidden = |name: &str| name.starts_with('.') || FOREIGN_FOLDERS.contains(&name);
         let mut parts = inner.iter().map(|part| part.to_string_lossy());
-        !self.foreign.iter().any(is_foreign)
+        !self.foreign_folders.iter().any(is_foreign)
             && !parts.any(|part| is_hidden(&part))
             && !is_test_file(inner)
     }

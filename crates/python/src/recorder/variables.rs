@@ -193,7 +193,7 @@ impl ReachableVariables {
     }
 
     /// Reads the variables at the start of a call.
-    pub(super) fn before(
+    pub(super) fn read_before_call(
         &self,
         python: Python<'_>,
         builder: &mut ValueGraphBuilder<'_>,
@@ -226,7 +226,7 @@ impl ReachableVariables {
 
     /// Reads the variables at the end of a call, and adds those that were bound or replaced during
     /// it.
-    pub(super) fn after(
+    pub(super) fn read_after_call(
         &self,
         python: Python<'_>,
         builder: &mut ValueGraphBuilder<'_>,

@@ -28,22 +28,22 @@ pub(super) struct StandaloneBody {
     /// The lines so far, without the indentation of the function.
     pub(super) lines: Vec<String>,
     /// The failure message, with variables in place of slots.
-    pub(super) complaint: Option<String>,
+    pub(super) failure_message: Option<String>,
     /// The lines use `contextlib.suppress`.
     pub(super) needs_suppress: bool,
     /// The lines use `pytest.raises`.
     pub(super) needs_pytest: bool,
     /// Clean-up lines, until they are written.
-    pub(super) cleaning: Vec<String>,
+    pub(super) cleanup_lines: Vec<String>,
     /// The index of the first line of each step.
-    starts: Vec<usize>,
+    step_starts: Vec<usize>,
     /// The index of the first line of the checks after the last step.
-    checks: Option<usize>,
+    checks_start: Option<usize>,
     style: StandaloneStyle,
     /// The scheme for variable names.
     naming: Naming,
     /// The failure involves the reference, so its steps are written, too.
-    mirrored: bool,
+    writes_reference: bool,
 }
 
 impl StandaloneBody {
@@ -54,13 +54,13 @@ impl StandaloneBody {
         trace: &Trace,
         style: StandaloneStyle,
     ) -> Result<StandaloneBody, Error> {
-        let mut body = StandaloneBody::of_steps(system, steps, trace, (style, Naming::Short))?;
+        let mut body = StandaloneBody::from_steps(system, steps, trace, (style, Naming::Short))?;
         body.finish();
         Ok(body)
     }
 
     /// Writes the steps without the clean-up after them.
-    pub(super) fn of_steps(
+    pub(super) fn from_steps(
         system: &PythonSystem<'_>,
         steps: &[StepRecord],
         trace: &Trace,
@@ -83,17 +83,17 @@ impl StandaloneBody {
         let variables = Variables::new(&system.context.harness, &slots, naming, is_taken);
         let mut body = StandaloneBody {
             lines: Vec::new(),
-            cleaning: Vec::new(),
-            starts: Vec::new(),
-            checks: None,
+            cleanup_lines: Vec::new(),
+            step_starts: Vec::new(),
+            checks_start: None,
             naming,
-            complaint: trace
+            failure_message: trace
                 .failure()
                 .map(|failure| with_variables(system, &variables, &slots, &failure.message)),
             needs_suppress: false,
             needs_pytest: false,
             style,
-            mirrored: trace
+            writes_reference: trace
                 .failure()
                 .is_none_or(|failure| involves_reference(system, steps, failure)),
         };
@@ -107,7 +107,7 @@ impl StandaloneBody {
         body.write_inits(&names);
         let failure = trace.failure();
         for (number, record) in steps.iter().enumerate() {
-            body.starts.push(body.lines.len());
+            body.step_starts.push(body.lines.len());
             let Step::Act(action) = record.step else {
                 body.write_restart(&names);
                 continue;
@@ -125,7 +125,7 @@ impl StandaloneBody {
         }
         let finallys = names.system.context.harness.finallys.iter();
         let cleaning = finallys.flat_map(|line| names.combinations(line, |_, _| true));
-        body.cleaning = cleaning
+        body.cleanup_lines = cleaning
             .flat_map(|statement| suppressed(&statement))
             .collect();
         Ok(body)
@@ -133,13 +133,13 @@ impl StandaloneBody {
 
     /// Adds the clean-up code.
     pub(super) fn finish(&mut self) {
-        if !self.cleaning.is_empty() {
+        if !self.cleanup_lines.is_empty() {
             self.needs_suppress = true;
             let body = std::mem::take(&mut self.lines);
             self.lines.push(String::from("try:"));
             self.lines.extend(body.iter().map(|line| indent(line)));
             self.lines.push(String::from("finally:"));
-            let cleaning = std::mem::take(&mut self.cleaning);
+            let cleaning = std::mem::take(&mut self.cleanup_lines);
             self.lines.extend(cleaning.iter().map(|line| indent(line)));
         }
         if self.lines.is_empty() {
@@ -149,15 +149,15 @@ impl StandaloneBody {
 
     /// Returns the lines before the first step.
     pub(super) fn before(&self) -> &[String] {
-        let end = self.starts.first().copied().unwrap_or(self.lines.len());
+        let end = self.step_starts.first().copied().unwrap_or(self.lines.len());
         self.lines.get(..end).unwrap_or_default()
     }
 
     /// Returns the lines of each step.
     pub(super) fn steps(&self) -> Vec<Vec<String>> {
-        let end = self.checks.unwrap_or(self.lines.len());
-        let ends = self.starts.iter().skip(1).copied().chain([end]);
-        let each = self.starts.iter().zip(ends);
+        let end = self.checks_start.unwrap_or(self.lines.len());
+        let ends = self.step_starts.iter().skip(1).copied().chain([end]);
+        let each = self.step_starts.iter().zip(ends);
         let lines = |(start, end): (&usize, usize)| {
             self.lines.get(*start..end).unwrap_or_default().to_vec()
         };
@@ -166,7 +166,7 @@ impl StandaloneBody {
 
     /// Returns the checks after the last step.
     pub(super) fn check(&self) -> &[String] {
-        let start = self.checks.unwrap_or(self.lines.len());
+        let start = self.checks_start.unwrap_or(self.lines.len());
         self.lines.get(start..).unwrap_or_default()
     }
 
@@ -216,7 +216,7 @@ impl StandaloneBody {
         let acts_on_system = |reference: &String| !reference.contains("_reference");
         if let Some(reference) = texts
             .reference
-            .filter(|text| self.mirrored || acts_on_system(text))
+            .filter(|text| self.writes_reference || acts_on_system(text))
         {
             if record.reference_raised {
                 self.needs_suppress = true;
@@ -305,7 +305,7 @@ impl StandaloneBody {
             FailureKind::UncaughtException => self.write_uncaught(names, action, failure)?,
             FailureKind::Property => {
                 self.write_step(names, action, record)?;
-                self.checks = Some(self.lines.len());
+                self.checks_start = Some(self.lines.len());
                 if let Some(LastFailure::Check(Violation::Property(number, values))) =
                     &names.system.last_failure
                 {
@@ -320,7 +320,7 @@ impl StandaloneBody {
             }
             FailureKind::PoolType => {
                 self.write_step(names, action, record)?;
-                self.checks = Some(self.lines.len());
+                self.checks_start = Some(self.lines.len());
                 if let Some(LastFailure::Check(Violation::Type(pool, slot))) =
                     &names.system.last_failure
                 {
@@ -341,7 +341,7 @@ impl StandaloneBody {
             FailureKind::PostCondition => {
                 self.write_post_condition(names, action)?;
                 // The check is its last line.
-                self.checks = self.lines.len().checked_sub(1);
+                self.checks_start = self.lines.len().checked_sub(1);
             }
             FailureKind::ReferenceMismatch => self.write_comparison(names, action)?,
             FailureKind::ExceptionMismatch => self.write_exception_mismatch(names, action)?,
@@ -411,7 +411,7 @@ impl StandaloneBody {
             self.lines.push(statement);
             self.lines.extend(value);
         }
-        self.checks = Some(self.lines.len());
+        self.checks_start = Some(self.lines.len());
         self.lines.push(String::from("assert result == expected"));
         Ok(())
     }

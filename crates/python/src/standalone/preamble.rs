@@ -42,12 +42,12 @@ pub(super) fn write(
     let definitions = testwright_source::definitions(&raw)
         .map_err(|_| Error::new("the harness's own code cannot be read"))?;
     let mut reads = names_read(body);
-    let needed = testwright_source::needed(&definitions, &reads);
+    let needed = testwright_source::needed_definitions(&definitions, &reads);
     reads.extend(needed.iter().flat_map(|definition| definition.uses.clone()));
     let texts = |imports: bool| -> Vec<String> {
         let chosen = needed
             .iter()
-            .filter(|definition| definition.import == imports);
+            .filter(|definition| definition.is_import == imports);
         let text = |range: testwright_source::Range| {
             raw.get(range).unwrap_or_default().trim_end().to_owned()
         };

@@ -88,13 +88,16 @@ impl FailedTest<'_> {
 
 /// The scenario and the diagram, as far as they are built.
 struct ScenarioBuilder<'a> {
+    /// The slots and the terms they hold.
     slots: SlotTable<'a>,
     phraser: &'a Phraser<'a>,
     /// True if the last step raises an error.
     fails: bool,
     /// True after the first `When` step.
     has_acted: bool,
+    /// The steps so far.
     scenario: Scenario,
+    /// The messages so far.
     diagram: SequenceDiagram,
     /// The slot of each participant of the diagram; empty for the system as a whole.
     objects: Vec<String>,

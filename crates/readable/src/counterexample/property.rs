@@ -69,16 +69,15 @@ impl PropertyModule {
         let mut rule = self.rule(&sampled, phraser);
         rule.scenarios.push(scenario);
         rendered.feature.rules.push(rule);
-        RenderedCounterexample {
-            rendered: rendered,
-            diagram,
-        }
+        RenderedCounterexample { rendered, diagram }
     }
 }
 
 /// The expectation that failed, and the observation that contradicts it (X2).
 struct Discrepancy {
+    /// The clause that should hold.
     expected: String,
+    /// The clause that holds instead.
     observed: String,
 }
 

@@ -81,7 +81,9 @@ pub enum RunFailure {
 
 /// A step as a call and its expected result.
 struct ParsedStep {
+    /// The action with its arguments.
     call: Box<CallTerm>,
+    /// The expected result.
     result: Option<Term>,
 }
 

@@ -30,9 +30,11 @@ pub struct StateMachine {
 /// A failed run of a state machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MachineTrace {
+    /// The calls, without `state.` before them.
     steps: Vec<String>,
     /// The invariant that was checked last.
     invariant: Option<String>,
+    /// The cause of the failure.
     cause: FailureCause,
 }
 
@@ -63,7 +65,7 @@ impl StateMachine {
                             tree::ExpressionKind::Call { function, .. } => &**function,
                             _ => decorator,
                         };
-                        callee.dotted().and_then(|path| path.last().copied()) == Some("invariant")
+                        callee.dotted_parts().and_then(|path| path.last().copied()) == Some("invariant")
                     });
                     is_one.then(|| method.name.clone())
                 }

@@ -76,7 +76,7 @@ fn parse_call(call: &str) -> Option<(String, Vec<SampleArgument>)> {
     else {
         return None;
     };
-    let name = *function.dotted()?.last()?;
+    let name = *function.dotted_parts()?.last()?;
     let arguments = keywords.iter().filter_map(|keyword| {
         let source = call.get(keyword.value.range.clone())?;
         let name = keyword.name.as_ref().filter(|name| *name != "self")?;

@@ -500,6 +500,6 @@ pub(crate) fn error_name(exception: &Expression) -> Option<String> {
         ExpressionKind::Call { function, .. } => function,
         _ => exception,
     };
-    let words = named.dotted()?;
+    let words = named.dotted_parts()?;
     words.last().map(|word| (*word).to_owned())
 }

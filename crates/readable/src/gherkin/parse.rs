@@ -33,8 +33,11 @@ struct FeatureParser<'a> {
 /// A line with its number, as it stands and without its indentation.
 #[derive(Clone, Copy)]
 struct NumberedLine<'a> {
+    /// The line number, counted from 1.
     number: usize,
+    /// The line with its indentation.
     whole: &'a str,
+    /// The line without its indentation.
     text: &'a str,
 }
 

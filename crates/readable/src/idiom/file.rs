@@ -29,7 +29,9 @@ struct IdiomSetting<'a> {
 
 /// A section that is being read.
 enum IdiomSection<'a> {
+    /// The `[names]` section.
     Names,
+    /// An `[idiom title]` section, with its line and its settings.
     Idiom {
         line: usize,
         settings: Vec<IdiomSetting<'a>>,
@@ -70,8 +72,11 @@ impl Vocabulary {
 /// The content of a file as far as it has been parsed, and the mistakes found.
 #[derive(Default)]
 struct IdiomFileParser {
+    /// The names and their words.
     names: Vec<(String, String)>,
+    /// The complete idioms.
     idioms: Vec<Idiom>,
+    /// The mistakes.
     errors: Vec<IdiomError>,
 }
 

@@ -15,14 +15,18 @@ const REST_PREFIX: &str = "__rest_placeholder_";
 /// The pattern of an idiom.
 #[derive(Debug, Clone)]
 pub(super) enum IdiomPattern {
+    /// A pattern for expressions.
     Expression(Term),
+    /// A pattern for the effect of a statement.
     Effect(EffectTerm),
 }
 
 /// The value of a placeholder.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum PlaceholderValue {
+    /// One expression, for `$x`.
     One(Term),
+    /// The remaining arguments, for `$*rest`.
     Rest(Vec<Term>),
 }
 
@@ -39,11 +43,17 @@ pub(super) struct PlaceholderGuard {
 /// A requirement on the value of a placeholder.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Requirement {
+    /// An argument of an action, or a pool value.
     Argument,
+    /// A state variable.
     State,
+    /// A constant.
     Literal,
+    /// A number, by its type.
     Number,
+    /// A text, by its type.
     Text,
+    /// A collection other than a text.
     Collection,
 }
 

@@ -38,10 +38,15 @@ pub fn write_stubs(tally: &PhraseCounts) -> String {
 
 /// An idiom that says what is said without it.
 struct IdiomStub {
+    /// The general rule that phrased the expression.
     fallback: Fallback,
+    /// The title of the idiom.
     title: String,
+    /// The `match` line.
     pattern: String,
+    /// The `say` line.
     say: String,
+    /// The `not` line of a condition.
     not: Option<String>,
 }
 

@@ -15,7 +15,9 @@ pub(super) struct SentenceTemplate(Vec<SentencePiece>);
 /// A piece of a sentence.
 #[derive(Debug, Clone)]
 enum SentencePiece {
+    /// Fixed words.
     Text(String),
+    /// A placeholder and the form in which it is written.
     Hole {
         placeholder: String,
         form: PlaceholderForm,
@@ -25,10 +27,15 @@ enum SentencePiece {
 /// The form in which the value of a placeholder is written (I2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum PlaceholderForm {
+    /// `{x}`: a noun phrase.
     Noun,
+    /// `{x:clause}`: a clause.
     Clause,
+    /// `{x:not}`: the negative form of a clause.
     Not,
+    /// `{x:name}`: the words of an identifier.
     Name,
+    /// `{x:value}`: the bare notation of a literal.
     Value,
 }
 
@@ -141,6 +148,7 @@ impl SentenceTemplate {
 struct TemplateFiller<'a> {
     bindings: &'a Bindings,
     phraser: &'a Phraser<'a>,
+    /// The placeholders for what is changed, which are not marked as old or new.
     targets: &'a BTreeSet<String>,
 }
 

@@ -212,10 +212,7 @@ fn column_positions(names: &[&str], rows: &[DiagramRow<'_>]) -> Vec<f64> {
 }
 
 /// Estimates the width of a text.
-#[allow(
-    clippy::cast_precision_loss,
-    reason = "texts are short"
-)]
+#[allow(clippy::cast_precision_loss, reason = "texts are short")]
 fn text_width(text: &str) -> f64 {
     text.chars().count() as f64 * LETTER_WIDTH
 }

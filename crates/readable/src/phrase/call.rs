@@ -4,7 +4,9 @@
 use super::format_text::{self, TEXT_OF};
 use super::length::{argument_of, count_target};
 use super::{Fallback, Noun, Phraser, join};
-use crate::term::{CallTarget, CallTerm, ComprehensionKind, NameReference, NameRole, Term, Type, is_class_name};
+use crate::term::{
+    CallTarget, CallTerm, ComprehensionKind, NameReference, NameRole, Term, Type, is_class_name,
+};
 use crate::value::PythonValue;
 
 impl CallTerm {

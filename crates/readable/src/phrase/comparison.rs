@@ -9,10 +9,15 @@ use crate::words::Verb;
 /// One comparison, without a "not" in its operator.
 #[derive(Clone, Copy)]
 pub(super) struct ComparedPair<'t> {
+    /// The left operand.
     pub(super) left: &'t Term,
+    /// The operator, without a "not".
     pub(super) comparison: Comparison,
+    /// The right operand.
     pub(super) right: &'t Term,
+    /// Negative if the operator had a "not" or the clause is negated.
     pub(super) polarity: Polarity,
+    /// The tense of the clause.
     pub(super) tense: Tense,
 }
 

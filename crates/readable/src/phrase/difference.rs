@@ -9,7 +9,9 @@ use crate::words::{Verb, cardinal};
 
 /// An amount that is added to the earlier value or subtracted from it.
 struct Offset<'t> {
+    /// The amount.
     amount: &'t Term,
+    /// True if it is added.
     is_up: bool,
 }
 

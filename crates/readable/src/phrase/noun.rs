@@ -4,7 +4,8 @@ use super::format_text::{self, TEXT_OF};
 use super::{Fallback, Noun, Phraser, Polarity, Tense, join};
 use crate::quotation;
 use crate::term::{
-    ForClause, ComprehensionKind, NameReference, NameRole, Operator, Precedence, Term, Type, UnaryOperator,
+    ComprehensionKind, ForClause, NameReference, NameRole, Operator, Precedence, Term, Type,
+    UnaryOperator,
 };
 use crate::value::PythonValue;
 
@@ -354,7 +355,12 @@ impl Phraser<'_> {
 
     /// Phrases a comprehension (P30: "the elements v of X such that C"; P31: "the list of E for
     /// each v in X").
-    fn comprehension(&self, form: ComprehensionKind, element: &Term, clauses: &[ForClause]) -> Noun {
+    fn comprehension(
+        &self,
+        form: ComprehensionKind,
+        element: &Term,
+        clauses: &[ForClause],
+    ) -> Noun {
         if let ([clause], ComprehensionKind::List | ComprehensionKind::Generator) = (clauses, form)
             && clause.binds_only(element)
         {
@@ -367,7 +373,11 @@ impl Phraser<'_> {
                 )),
             };
         }
-        let what = if form == ComprehensionKind::Set { "set" } else { "list" };
+        let what = if form == ComprehensionKind::Set {
+            "set"
+        } else {
+            "list"
+        };
         Noun::one(format!(
             "the {what} of {} for {}",
             self.noun(element).text,

@@ -1,5 +1,5 @@
-//! A record of the rules that phrased expressions (I6: those without a specific rule can be listed; Q7: the
-//! share is measured).
+//! A record of the rules that phrased expressions (I6: those without a specific rule can be listed;
+//! Q7: the share is measured).
 
 use std::cell::RefCell;
 

@@ -28,9 +28,13 @@ pub(super) struct AccumulatingLoop<'a> {
 /// The kind of accumulation and the expressions that are added.
 #[derive(Clone, Copy)]
 enum Accumulator<'a> {
+    /// `t += e`.
     Sum(&'a Expression),
+    /// `r.append(e)`.
     List(&'a Expression),
+    /// `s.add(e)`.
     Set(&'a Expression),
+    /// `d[k] = v`.
     Dictionary(&'a Expression, &'a Expression),
 }
 

@@ -46,7 +46,7 @@ impl PropertyInput {
         else {
             return Vec::new();
         };
-        let name = function.dotted().and_then(|words| words.last().copied());
+        let name = function.dotted_parts().and_then(|words| words.last().copied());
         let members = match (name, arguments.as_slice()) {
             (Some("integers" | "floats"), bounds) => {
                 let named = keywords.iter().filter(|keyword| {
@@ -191,7 +191,7 @@ fn given_arguments(decorator: &Expression) -> Option<GivenArguments<'_>> {
             function,
             arguments,
             keywords,
-        } if function.dotted()?.last() == Some(&"given") => Some((arguments, keywords)),
+        } if function.dotted_parts()?.last() == Some(&"given") => Some((arguments, keywords)),
         _ => None,
     }
 }

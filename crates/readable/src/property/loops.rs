@@ -234,7 +234,7 @@ fn may_change(name: &str, expression: &Expression) -> bool {
         .iter()
         .any(|argument| argument.as_name() == Some(name));
     let is_known = matches!(
-        function.dotted().as_deref(),
+        function.dotted_parts().as_deref(),
         Some([.., "assume" | "note" | "event" | "print"])
     );
     is_method_of || (is_given && !is_known && !super::unittest::is_check(function))

@@ -238,7 +238,7 @@ impl<'a> ScriptBuilder<'a> {
                 arguments,
                 ..
             } => {
-                let name = function.dotted().and_then(|words| words.last().copied());
+                let name = function.dotted_parts().and_then(|words| words.last().copied());
                 match (name, arguments.as_slice()) {
                     (Some("assume"), [condition]) => {
                         self.script.assumptions.push(self.scope.term(condition));
@@ -522,7 +522,7 @@ impl<'a> ScriptBuilder<'a> {
         let line = line_and_column(self.scope.text, start).0;
         self.script.lines.push(ScriptLine {
             keyword,
-            sentence: sentence,
+            sentence,
             code,
             line,
         });

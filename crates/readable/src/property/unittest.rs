@@ -4,7 +4,7 @@ use testwright_source::tree::{Comparison, Expression, ExpressionKind, UnaryOpera
 
 /// Returns true if a call is one of `self.assert…`.
 pub(super) fn is_check(function: &Expression) -> bool {
-    matches!(function.dotted().as_deref(), Some(["self", name]) if name.starts_with("assert"))
+    matches!(function.dotted_parts().as_deref(), Some(["self", name]) if name.starts_with("assert"))
 }
 
 /// Returns the condition that an assertion method checks, or nothing for rare methods. Its range is
@@ -82,7 +82,7 @@ mod tests {
                 panic!("no call");
             };
             assert!(is_check(function));
-            let name = function.dotted().expect("a name")[1];
+            let name = function.dotted_parts().expect("a name")[1];
             assert_eq!(checked_condition(name, &call), tree::expression(asked).ok());
         }
         let other = tree::expression("self.assertCountEqual(a, b)").expect("a call");

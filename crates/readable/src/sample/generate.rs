@@ -50,9 +50,9 @@ pub fn generator_for(annotation: &Expression) -> Option<ValueGenerator> {
                 ExpressionKind::Tuple(items) => items.as_slice(),
                 _ => std::slice::from_ref(index.as_ref()),
             };
-            generator_for_subscript(object.dotted()?.last()?, arguments)
+            generator_for_subscript(object.dotted_parts()?.last()?, arguments)
         }
-        _ => generator_for_class(annotation.dotted()?.last()?),
+        _ => generator_for_class(annotation.dotted_parts()?.last()?),
     }
 }
 

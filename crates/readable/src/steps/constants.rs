@@ -31,8 +31,11 @@ pub(crate) struct LineSource<'a> {
 /// A constant in code, or a name that stands for one.
 #[derive(Debug, Clone, PartialEq)]
 struct Constant {
+    /// The range in the code.
     range: Range,
+    /// The value.
     value: PythonValue,
+    /// The name, if a name stands for the constant.
     name: Option<String>,
 }
 
@@ -239,7 +242,9 @@ impl LineSource<'_> {
 
 /// A piece of the words of a line.
 enum MarkedPiece {
+    /// Fixed words.
     Words(String),
+    /// The constant with this index.
     Constant(usize),
 }
 

@@ -155,9 +155,9 @@ def model_of(module):
 def suite_of(runs, names):
     """Returns a list of runs as a scenario. Its state is a run and the number of steps taken."""
     steps = [
-        ((number, local), step_of(step), (number, local + 1))
+        ((number, index), step_of(step), (number, index + 1))
         for number, run in enumerate(runs)
-        for local, step in enumerate(run)
+        for index, step in enumerate(run)
     ]
     starts = [(number, 0) for number in range(len(runs))]
     ends = [(number, len(run)) for number, run in enumerate(runs)]

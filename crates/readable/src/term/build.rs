@@ -90,6 +90,7 @@ impl Term {
 /// it.
 struct TermBuilder<'a> {
     text: &'a str,
+    /// The meaning of names around the expression.
     scope: &'a dyn NameScope,
     /// The names that enclosing comprehensions and lambdas bind, innermost last.
     bound: Vec<BoundName>,
@@ -387,7 +388,7 @@ impl TermBuilder<'_> {
                 other => CallTarget::Other(other),
             },
             ExpressionKind::Attribute { object, name } => {
-                let module = object.dotted().map(|words| words.join("."));
+                let module = object.dotted_parts().map(|words| words.join("."));
                 match module {
                     Some(module) if self.is_module(&module) => CallTarget::Function {
                         module: Some(module),

@@ -6,7 +6,7 @@
 //! evaluation is separate from folding.
 
 use super::fold::collection_members;
-use super::{CallTarget, CallTerm, ForClause, ComprehensionKind, Term};
+use super::{CallTarget, CallTerm, ComprehensionKind, ForClause, Term};
 use crate::value::PythonValue;
 
 /// The largest collection that is evaluated; larger ones stay as they are written.

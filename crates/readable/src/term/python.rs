@@ -2,7 +2,8 @@
 //! definitions.
 
 use super::{
-    CallTarget, CallTerm, Comparison, ForClause, ComprehensionKind, NameReference, Operator, Term, UnaryOperator,
+    CallTarget, CallTerm, Comparison, ComprehensionKind, ForClause, NameReference, Operator, Term,
+    UnaryOperator,
 };
 use crate::value::PythonValue;
 

@@ -65,7 +65,9 @@ fn parse_whole(
 
 /// A recursive-descent parser over the rest of a text.
 struct PhraseParser<'a> {
+    /// The whole text.
     text: &'a str,
+    /// The part that is not parsed yet.
     rest: &'a str,
 }
 

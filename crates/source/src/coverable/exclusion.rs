@@ -16,26 +16,26 @@ use super::flow::is_irrefutable;
 use super::lines::{LineStarts, StatementLines, is_blank};
 
 /// Returns the lines that are not counted.
-pub(super) fn excluded(
+pub(super) fn excluded_lines(
     text: &str,
     body: &[Stmt],
     lines: &StatementLines,
     code_lines: &BTreeSet<u32>,
 ) -> BTreeSet<u32> {
-    let mut marked = ExclusionPattern::Exclude.lines(text);
+    let mut marked = ExclusionPattern::Exclude.matched_lines(text);
     add_blocks(&mut marked, lines);
     let mut definitions = DefinitionExcluder {
         lines,
         code_lines,
-        excluded: lines.firsts_of(&marked),
+        excluded: lines.first_lines_of(&marked),
     };
     definitions.visit_body(body);
     definitions.excluded
 }
 
 /// Returns the lines whose branches all count as taken.
-pub(super) fn waived(text: &str, lines: &StatementLines) -> BTreeSet<u32> {
-    lines.firsts_of(&ExclusionPattern::Waive.lines(text))
+pub(super) fn waived_lines(text: &str, lines: &StatementLines) -> BTreeSet<u32> {
+    lines.first_lines_of(&ExclusionPattern::Waive.matched_lines(text))
 }
 
 /// Adds, for every statement with a mark before or at its colon, the first lines of the statements
@@ -57,9 +57,9 @@ fn add_blocks(marked: &mut BTreeSet<u32>, lines: &StatementLines) {
                         adding = None;
                     }
                     if adding.is_some() {
-                        marked.insert(lines.end(token));
+                        marked.insert(lines.end_line(token));
                     }
-                    lines.start(token)
+                    lines.start_line(token)
                 });
                 match kind {
                     TokenKind::Lpar | TokenKind::Lsqb | TokenKind::Lbrace => brackets += 1,
@@ -67,7 +67,7 @@ fn add_blocks(marked: &mut BTreeSet<u32>, lines: &StatementLines) {
                         brackets = brackets.saturating_sub(1);
                     }
                     TokenKind::Colon if brackets == 0 && adding.is_none() => {
-                        let line = lines.start(token);
+                        let line = lines.start_line(token);
                         if marked.range(start..=line).next().is_some() {
                             marked.insert(line);
                             adding = Some(depth);
@@ -90,12 +90,12 @@ struct DefinitionExcluder<'a> {
 impl DefinitionExcluder<'_> {
     /// Excludes a definition if its head is excluded.
     fn visit_definition(&mut self, definition: &Stmt, decorators: &[Decorator]) {
-        let keyword = self.lines.keyword(definition, decorators);
+        let keyword = self.lines.keyword_line(definition, decorators);
         let start = decorators
             .first()
-            .map_or(keyword, |decorator| self.lines.start(&decorator.expression));
+            .map_or(keyword, |decorator| self.lines.start_line(&decorator.expression));
         if self.excluded.range(start..=keyword).next().is_some() {
-            self.excluded.extend(start..=self.lines.end(definition));
+            self.excluded.extend(start..=self.lines.end_line(definition));
         }
     }
 }
@@ -116,18 +116,18 @@ impl<'a> StatementVisitor<'a> for DefinitionExcluder<'_> {
             && is_irrefutable(case)
         {
             let first = match first {
-                Stmt::FunctionDef(it) => self.lines.keyword(first, &it.decorator_list),
-                Stmt::ClassDef(it) => self.lines.keyword(first, &it.decorator_list),
-                _ => self.lines.start(first),
+                Stmt::FunctionDef(it) => self.lines.keyword_line(first, &it.decorator_list),
+                Stmt::ClassDef(it) => self.lines.keyword_line(first, &it.decorator_list),
+                _ => self.lines.start_line(first),
             };
             let mut code = self
                 .code_lines
-                .range(first..=self.lines.end(last))
+                .range(first..=self.lines.end_line(last))
                 .peekable();
             if code.peek().is_some() && code.all(|line| self.excluded.contains(line)) {
                 let pattern = &case.pattern;
                 self.excluded
-                    .extend(self.lines.start(pattern)..=self.lines.end(pattern));
+                    .extend(self.lines.start_line(pattern)..=self.lines.end_line(pattern));
             }
         }
         walk_match_case(self, case);
@@ -145,17 +145,17 @@ enum ExclusionPattern {
 
 impl ExclusionPattern {
     /// Returns all lines that a match touches.
-    fn lines(self, text: &str) -> BTreeSet<u32> {
-        let text = plain(text);
+    fn matched_lines(self, text: &str) -> BTreeSet<u32> {
+        let text = normalise(text);
         let starts = LineStarts::new(&text);
         let mut lines = BTreeSet::new();
         let mut at = 0;
         while let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) {
             let is_line_start = at == 0 || text.as_bytes().get(at - 1) == Some(&b'\n');
             let found = if rest.starts_with('#') {
-                self.comment(rest)
+                self.match_comment(rest)
             } else if is_line_start {
-                self.code(rest.trim_start_matches(is_space))
+                self.match_code(rest.trim_start_matches(is_space))
             } else {
                 None
             };
@@ -184,28 +184,28 @@ impl ExclusionPattern {
     }
 
     /// Matches a comment, and returns the rest of the text.
-    fn comment(self, text: &str) -> Option<&str> {
+    fn match_comment(self, text: &str) -> Option<&str> {
         let (lower, upper) = match self {
             ExclusionPattern::Exclude => ("cover", "COVER"),
             ExclusionPattern::Waive => ("branch", "BRANCH"),
         };
         let rest = text.strip_prefix('#')?.trim_start_matches(is_space);
-        let rest = either(rest, "pragma", "PRAGMA")?;
+        let rest = strip_either(rest, "pragma", "PRAGMA")?;
         let rest = rest.strip_prefix(':').unwrap_or(rest);
-        let rest = either(rest.trim_start_matches(is_space), "no", "NO")?;
-        either(rest.trim_start_matches(is_space), lower, upper)
+        let rest = strip_either(rest.trim_start_matches(is_space), "no", "NO")?;
+        strip_either(rest.trim_start_matches(is_space), lower, upper)
     }
 
     /// Matches code at the start of `text`, and returns the rest.
-    fn code(self, text: &str) -> Option<&str> {
+    fn match_code(self, text: &str) -> Option<&str> {
         match self {
-            ExclusionPattern::Exclude => stub(text).or_else(|| {
+            ExclusionPattern::Exclude => match_stub(text).or_else(|| {
                 let rest = text.strip_prefix("if ")?;
                 let rest = rest.strip_prefix("typing.").unwrap_or(rest);
                 rest.strip_prefix("TYPE_CHECKING:")
             }),
             ExclusionPattern::Waive => {
-                let rest = either(text, "while ", "if ")?;
+                let rest = strip_either(text, "while ", "if ")?;
                 let constants = ["True", "1", "False", "0"];
                 let rest = constants.iter().find_map(|it| rest.strip_prefix(it))?;
                 rest.strip_prefix(':')
@@ -215,22 +215,22 @@ impl ExclusionPattern {
 }
 
 /// Strips one of two prefixes.
-fn either<'a>(text: &'a str, one: &str, other: &str) -> Option<&'a str> {
+fn strip_either<'a>(text: &'a str, one: &str, other: &str) -> Option<&'a str> {
     text.strip_prefix(one).or_else(|| text.strip_prefix(other))
 }
 
 /// Matches `...`, alone or as the body of a function, and returns the rest. Of a function's head,
 /// the last line is enough: `) -> int:`.
-fn stub(text: &str) -> Option<&str> {
+fn match_stub(text: &str) -> Option<&str> {
     let is_closing = |char| char == ')' || char == ']';
-    if let Some(rest_after) = ellipsis(text) {
+    if let Some(rest_after) = match_ellipsis(text) {
         return Some(rest_after);
     }
     let head = text.strip_prefix("async ").unwrap_or(text);
     let mut rest = match head.strip_prefix("def ") {
         Some(head) => head,
         None if text.starts_with(is_closing) => {
-            return stub_body(text.trim_start_matches(is_closing));
+            return match_stub_body(text.trim_start_matches(is_closing));
         }
         None => return None,
     };
@@ -241,7 +241,7 @@ fn stub(text: &str) -> Option<&str> {
             return None;
         }
         rest = rest.trim_start_matches(is_closing);
-        if let Some(rest_after) = stub_body(rest) {
+        if let Some(rest_after) = match_stub_body(rest) {
             return Some(rest_after);
         }
     }
@@ -249,22 +249,22 @@ fn stub(text: &str) -> Option<&str> {
 
 /// Matches `...` as a body after a colon, or after an arrow and a colon on the same line, and
 /// returns the rest.
-fn stub_body(text: &str) -> Option<&str> {
+fn match_stub_body(text: &str) -> Option<&str> {
     if let Some(body) = text.strip_prefix(':') {
-        return ellipsis(body.trim_start_matches(is_space));
+        return match_ellipsis(body.trim_start_matches(is_space));
     }
     let mut rest = text.trim_start_matches(is_space).strip_prefix("->")?;
     loop {
         let colon = rest.find([':', '\n'])?;
         rest = rest.get(colon..)?.strip_prefix(':')?;
-        if let Some(rest_after) = ellipsis(rest.trim_start_matches(is_space)) {
+        if let Some(rest_after) = match_ellipsis(rest.trim_start_matches(is_space)) {
             return Some(rest_after);
         }
     }
 }
 
 /// Matches `...` with all empty lines or the `#` after it, and returns the rest.
-fn ellipsis(text: &str) -> Option<&str> {
+fn match_ellipsis(text: &str) -> Option<&str> {
     let rest = text.strip_prefix("...")?;
     let rest_after = rest.trim_start_matches(is_space);
     if rest_after.is_empty() {
@@ -279,7 +279,7 @@ fn ellipsis(text: &str) -> Option<&str> {
 
 /// Normalises a text for the patterns: without a byte order mark, every line with the same end,
 /// also the last.
-fn plain(text: &str) -> Cow<'_, str> {
+fn normalise(text: &str) -> Cow<'_, str> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut plain = Cow::Borrowed(text);
     if text.contains('\r') {
@@ -304,9 +304,9 @@ mod tests {
     /// Checks the excluded lines if every line has code.
     #[track_caller]
     fn check(text: &str, expected: impl IntoIterator<Item = u32>) {
-        let tree = parse::module(text).unwrap_or_else(|problems| panic!("{problems:?}"));
+        let tree = parse::parse_module(text).unwrap_or_else(|problems| panic!("{problems:?}"));
         let lines = StatementLines::new(text, tree.tokens());
-        let found = excluded(text, tree.body(), &lines, &(1..100).collect());
+        let found = excluded_lines(text, tree.body(), &lines, &(1..100).collect());
         assert_eq!(found, expected.into_iter().collect(), "{text}");
     }
 
@@ -428,8 +428,8 @@ if True :
 while 10:
     g
 ";
-        let tree = parse::module(text).unwrap_or_else(|problems| panic!("{problems:?}"));
-        let found = waived(text, &StatementLines::new(text, tree.tokens()));
+        let tree = parse::parse_module(text).unwrap_or_else(|problems| panic!("{problems:?}"));
+        let found = waived_lines(text, &StatementLines::new(text, tree.tokens()));
         assert_eq!(found, BTreeSet::from([1, 2, 3, 5, 8]));
     }
 }

@@ -38,10 +38,10 @@ pub(super) fn flow(body: &[Stmt], lines: &StatementLines, running: &BTreeSet<u32
         running,
         arcs: BTreeSet::new(),
     };
-    let module = visitor.block(FlowPoints::new(), body);
+    let module = visitor.block_exits(FlowPoints::new(), body);
     visitor.connect(&module.next, FlowPoint::Exit(1));
     visitor.visit_body(body);
-    visible(&visitor.arcs)
+    without_with_ends(&visitor.arcs)
 }
 
 /// An end point of an arc.
@@ -70,7 +70,7 @@ struct Exits {
 
 impl Exits {
     /// Creates the exits of a block that is only left by its end, at this point.
-    fn next(point: FlowPoint) -> Self {
+    fn only_next(point: FlowPoint) -> Self {
         Exits {
             next: FlowPoints::from([point]),
             ..Exits::default()
@@ -78,7 +78,7 @@ impl Exits {
     }
 
     /// Adds other exits.
-    fn absorb(&mut self, other: Exits) {
+    fn merge(&mut self, other: Exits) {
         self.next.extend(other.next);
         self.breaks.extend(other.breaks);
         self.continues.extend(other.continues);
@@ -97,16 +97,16 @@ struct FlowVisitor<'a> {
 /// Every function and class has a flow of its own, wherever it is defined.
 impl<'a> StatementVisitor<'a> for FlowVisitor<'_> {
     fn visit_stmt(&mut self, statement: &'a Stmt) {
-        let exit = FlowPoint::Exit(self.lines.statement(statement));
+        let exit = FlowPoint::Exit(self.lines.statement_line(statement));
         match statement {
             Stmt::FunctionDef(function) => {
-                let exits = self.block(FlowPoints::new(), &function.body);
+                let exits = self.block_exits(FlowPoints::new(), &function.body);
                 for points in [exits.next, exits.returns, exits.raises] {
                     self.connect(&points, exit);
                 }
             }
             Stmt::ClassDef(class) => {
-                let exits = self.block(FlowPoints::new(), &class.body);
+                let exits = self.block_exits(FlowPoints::new(), &class.body);
                 self.connect(&exits.next, exit);
             }
             _ => {}
@@ -122,16 +122,16 @@ impl FlowVisitor<'_> {
     }
 
     /// Returns the exits of a block that is entered from `before`.
-    fn block(&mut self, before: FlowPoints, body: &[Stmt]) -> Exits {
+    fn block_exits(&mut self, before: FlowPoints, body: &[Stmt]) -> Exits {
         let mut exits = Exits::default();
         let mut next = before;
         for statement in body {
-            let line = self.lines.statement(statement);
+            let line = self.lines.statement_line(statement);
             if self.running.contains(&line) {
                 self.connect(&next, FlowPoint::Line(line));
-                let mut own = self.statement(statement, line);
+                let mut own = self.statement_exits(statement, line);
                 next = take(&mut own.next);
-                exits.absorb(own);
+                exits.merge(own);
             }
         }
         exits.next = next;
@@ -139,26 +139,26 @@ impl FlowVisitor<'_> {
     }
 
     /// Returns the exits of a block that is entered from a line.
-    fn block_after(&mut self, line: u32, body: &[Stmt]) -> Exits {
-        self.block(FlowPoints::from([FlowPoint::Line(line)]), body)
+    fn block_exits_after(&mut self, line: u32, body: &[Stmt]) -> Exits {
+        self.block_exits(FlowPoints::from([FlowPoint::Line(line)]), body)
     }
 
     /// Returns the exits of one statement, whose first line is `line`.
-    fn statement(&mut self, statement: &Stmt, line: u32) -> Exits {
+    fn statement_exits(&mut self, statement: &Stmt, line: u32) -> Exits {
         let here = FlowPoints::from([FlowPoint::Line(line)]);
         let mut exits = Exits::default();
         match statement {
-            Stmt::FunctionDef(it) => exits = self.definition(statement, &it.decorator_list),
-            Stmt::ClassDef(it) => exits = self.definition(statement, &it.decorator_list),
-            Stmt::If(it) => exits = self.choice(it, line),
+            Stmt::FunctionDef(it) => exits = self.definition_exits(statement, &it.decorator_list),
+            Stmt::ClassDef(it) => exits = self.definition_exits(statement, &it.decorator_list),
+            Stmt::If(it) => exits = self.if_exits(it, line),
             Stmt::While(it) => {
-                let ends = truth(&it.test).is_none();
-                exits = self.repetition(line, &it.body, &it.orelse, ends);
+                let ends = constant_truth(&it.test).is_none();
+                exits = self.loop_exits(line, &it.body, &it.orelse, ends);
             }
-            Stmt::For(it) => exits = self.repetition(line, &it.body, &it.orelse, true),
-            Stmt::With(it) => exits = self.with(line, &it.body),
-            Stmt::Try(it) => exits = self.attempt(it, line),
-            Stmt::Match(it) => exits = self.matching(it, line),
+            Stmt::For(it) => exits = self.loop_exits(line, &it.body, &it.orelse, true),
+            Stmt::With(it) => exits = self.with_exits(line, &it.body),
+            Stmt::Try(it) => exits = self.try_exits(it, line),
+            Stmt::Match(it) => exits = self.match_exits(it, line),
             Stmt::Break(_) => exits.breaks = here,
             Stmt::Continue(_) => exits.continues = here,
             Stmt::Return(_) => exits.returns = here,
@@ -169,31 +169,31 @@ impl FlowVisitor<'_> {
     }
 
     /// Returns the exits of a definition. Decorators run first, one after the other.
-    fn definition(&mut self, definition: &Stmt, decorators: &[Decorator]) -> Exits {
-        let keyword = FlowPoint::Line(self.lines.keyword(definition, decorators));
+    fn definition_exits(&mut self, definition: &Stmt, decorators: &[Decorator]) -> Exits {
+        let keyword = FlowPoint::Line(self.lines.keyword_line(definition, decorators));
         let points = decorators.iter();
-        let points = points.map(|decorator| FlowPoint::Line(self.lines.statement(decorator)));
+        let points = points.map(|decorator| FlowPoint::Line(self.lines.statement_line(decorator)));
         let points: Vec<FlowPoint> = points.chain([keyword]).collect();
         self.arcs
             .extend(points.windows(2).map(|pair| (pair[0], pair[1])));
-        Exits::next(keyword)
+        Exits::only_next(keyword)
     }
 
     /// Returns the exits of an `if` statement.
-    fn choice(&mut self, choice: &StmtIf, line: u32) -> Exits {
+    fn if_exits(&mut self, choice: &StmtIf, line: u32) -> Exits {
         let mut exits = Exits::default();
         let (mut line, mut test, mut body) = (line, &*choice.test, &choice.body);
         let mut clauses = choice.elif_else_clauses.iter();
         loop {
-            let truth = truth(test);
+            let truth = constant_truth(test);
             if truth != Some(false) {
-                exits.absorb(self.block_after(line, body));
+                exits.merge(self.block_exits_after(line, body));
             }
             if truth == Some(true) {
                 return exits;
             }
             let clause = clauses.next().filter(|clause| {
-                clause.test.is_none() || self.running.contains(&self.lines.statement(*clause))
+                clause.test.is_none() || self.running.contains(&self.lines.statement_line(*clause))
             });
             let Some(clause) = clause else {
                 // There is no `else`, or the compiler has dropped the rest.
@@ -204,12 +204,12 @@ impl FlowVisitor<'_> {
             match &clause.test {
                 Some(next) => {
                     let from = FlowPoint::Line(line);
-                    line = self.lines.statement(clause);
+                    line = self.lines.statement_line(clause);
                     self.arcs.insert((from, FlowPoint::Line(line)));
                     test = next;
                 }
                 None => {
-                    exits.absorb(self.block_after(line, body));
+                    exits.merge(self.block_exits_after(line, body));
                     return exits;
                 }
             }
@@ -217,14 +217,14 @@ impl FlowVisitor<'_> {
     }
 
     /// Returns the exits of a loop; `ends` if it can be left other than by a jump.
-    fn repetition(&mut self, line: u32, body: &[Stmt], orelse: &[Stmt], ends: bool) -> Exits {
-        let mut exits = self.block_after(line, body);
+    fn loop_exits(&mut self, line: u32, body: &[Stmt], orelse: &[Stmt], ends: bool) -> Exits {
+        let mut exits = self.block_exits_after(line, body);
         for points in [take(&mut exits.next), take(&mut exits.continues)] {
             self.connect(&points, FlowPoint::Line(line));
         }
         exits.next = take(&mut exits.breaks);
         if !orelse.is_empty() {
-            exits.absorb(self.block_after(line, orelse));
+            exits.merge(self.block_exits_after(line, orelse));
         } else if ends {
             exits.next.insert(FlowPoint::Line(line));
         }
@@ -232,8 +232,8 @@ impl FlowVisitor<'_> {
     }
 
     /// Returns the exits of a `with` statement.
-    fn with(&mut self, line: u32, body: &[Stmt]) -> Exits {
-        let mut exits = self.block_after(line, body);
+    fn with_exits(&mut self, line: u32, body: &[Stmt]) -> Exits {
+        let mut exits = self.block_exits_after(line, body);
         if !exits.next.is_empty() {
             let end = FlowPoint::WithEnd(line);
             self.connect(&take(&mut exits.next), end);
@@ -243,42 +243,42 @@ impl FlowVisitor<'_> {
     }
 
     /// Returns the exits of a `try` statement.
-    fn attempt(&mut self, attempt: &StmtTry, line: u32) -> Exits {
-        let mut exits = self.block_after(line, &attempt.body);
+    fn try_exits(&mut self, attempt: &StmtTry, line: u32) -> Exits {
+        let mut exits = self.block_exits_after(line, &attempt.body);
         let raises = take(&mut exits.raises);
         if let Some(first) = attempt.handlers.first() {
-            self.connect(&raises, FlowPoint::Line(self.lines.statement(first)));
+            self.connect(&raises, FlowPoint::Line(self.lines.statement_line(first)));
         }
         let next = take(&mut exits.next);
-        exits.absorb(self.block(next, &attempt.orelse));
+        exits.merge(self.block_exits(next, &attempt.orelse));
         for handler in &attempt.handlers {
-            let line = self.lines.statement(handler);
+            let line = self.lines.statement_line(handler);
             let ExceptHandler::ExceptHandler(handler) = handler;
-            exits.absorb(self.block_after(line, &handler.body));
+            exits.merge(self.block_exits_after(line, &handler.body));
         }
         if !attempt.finalbody.is_empty() {
             // The target of an exception after `finally` is unknown.
             exits.raises.clear();
             let next = take(&mut exits.next);
             let completes = !next.is_empty();
-            let mut last = self.block(next, &attempt.finalbody);
+            let mut last = self.block_exits(next, &attempt.finalbody);
             if !completes {
                 last.next.clear();
             }
-            exits.absorb(last);
+            exits.merge(last);
         }
         exits
     }
 
     /// Returns the exits of a `match` statement.
-    fn matching(&mut self, matching: &StmtMatch, line: u32) -> Exits {
+    fn match_exits(&mut self, matching: &StmtMatch, line: u32) -> Exits {
         let mut exits = Exits::default();
         let mut line = line;
         for case in &matching.cases {
             let from = FlowPoint::Line(line);
-            line = self.lines.statement(&case.pattern);
+            line = self.lines.statement_line(&case.pattern);
             self.arcs.insert((from, FlowPoint::Line(line)));
-            exits.absorb(self.block_after(line, &case.body));
+            exits.merge(self.block_exits_after(line, &case.body));
         }
         if !matching.cases.last().is_some_and(is_irrefutable) {
             exits.next.insert(FlowPoint::Line(line));
@@ -304,7 +304,7 @@ pub(super) fn is_irrefutable(case: &MatchCase) -> bool {
 }
 
 /// Returns the constant truth value of a condition, if it can be seen without running it.
-fn truth(test: &Expr) -> Option<bool> {
+fn constant_truth(test: &Expr) -> Option<bool> {
     match test {
         Expr::BooleanLiteral(literal) => Some(literal.value),
         Expr::NoneLiteral(_) => Some(false),
@@ -318,10 +318,10 @@ fn truth(test: &Expr) -> Option<bool> {
         }),
         Expr::Name(name) => (name.id.as_str() == "__debug__").then_some(true),
         Expr::UnaryOp(operation) if operation.op == UnaryOp::Not => {
-            truth(&operation.operand).map(|truth| !truth)
+            constant_truth(&operation.operand).map(|truth| !truth)
         }
         Expr::BoolOp(operation) => {
-            let truths = operation.values.iter().map(truth);
+            let truths = operation.values.iter().map(constant_truth);
             let truths = truths.collect::<Option<Vec<bool>>>()?;
             Some(match operation.op {
                 BoolOp::And => truths.iter().all(|truth| *truth),
@@ -334,7 +334,7 @@ fn truth(test: &Expr) -> Option<bool> {
 
 /// Removes the ends of `with` blocks: whatever follows such an end follows the points that lead
 /// there.
-fn visible(arcs: &BTreeSet<(FlowPoint, FlowPoint)>) -> LineFlow {
+fn without_with_ends(arcs: &BTreeSet<(FlowPoint, FlowPoint)>) -> LineFlow {
     let after_with: BTreeMap<u32, FlowPoint> = (arcs.iter())
         .filter_map(|(from, to)| match from {
             FlowPoint::WithEnd(with) => Some((*with, *to)),
@@ -346,16 +346,16 @@ fn visible(arcs: &BTreeSet<(FlowPoint, FlowPoint)>) -> LineFlow {
             // Nothing may follow: at the end of a `finally` that is only reached by jumps.
             point = *after_with.get(&with).unwrap_or(&FlowPoint::Line(with));
         }
-        number(point)
+        line_number(point)
     };
     let mut flow = LineFlow::default();
     for (from, to) in arcs {
         let start = match from {
-            FlowPoint::Line(_) => number(*from),
+            FlowPoint::Line(_) => line_number(*from),
             // The interpreter is back in the line of the `with`, which is not a statement of its
             // own then. But if the block is in that line as well, it has not been left before.
             FlowPoint::WithEnd(with) if arcs.contains(&(FlowPoint::Line(*with), *from)) => {
-                number(*from)
+                line_number(*from)
             }
             FlowPoint::WithEnd(_) | FlowPoint::Exit(_) => continue,
         };
@@ -363,7 +363,7 @@ fn visible(arcs: &BTreeSet<(FlowPoint, FlowPoint)>) -> LineFlow {
         if let FlowPoint::WithEnd(with) = to
             && after_with.contains_key(with)
         {
-            flow.detours.insert((start, number(*to)), arc);
+            flow.detours.insert((start, line_number(*to)), arc);
         }
         if arc.0 != arc.1 {
             flow.arcs.insert(arc);
@@ -373,7 +373,7 @@ fn visible(arcs: &BTreeSet<(FlowPoint, FlowPoint)>) -> LineFlow {
 }
 
 /// Returns the line number of a point; negative for an exit.
-fn number(point: FlowPoint) -> i32 {
+fn line_number(point: FlowPoint) -> i32 {
     let (line, sign) = match point {
         FlowPoint::Line(line) | FlowPoint::WithEnd(line) => (line, 1),
         FlowPoint::Exit(line) => (line, -1),
@@ -389,10 +389,10 @@ mod tests {
     /// Computes the flow if every line has code, except those in `dropped`.
     #[track_caller]
     fn flow_of(text: &str, dropped: &[u32]) -> LineFlow {
-        let tree = parse::module(text).unwrap_or_else(|problems| panic!("{problems:?}"));
+        let tree = parse::parse_module(text).unwrap_or_else(|problems| panic!("{problems:?}"));
         let lines = StatementLines::new(text, tree.tokens());
         let code = (1..=100).filter(|line| !dropped.contains(line)).collect();
-        flow(tree.body(), &lines, &lines.firsts_of(&code))
+        flow(tree.body(), &lines, &lines.first_lines_of(&code))
     }
 
     /// Checks the lines with more than one successor, as `line: target target`.

@@ -11,21 +11,21 @@ pub(super) struct StatementLines<'a> {
     starts: LineStarts,
     tokens: &'a Tokens,
     /// From a line to the first line of its statement, only where they differ.
-    firsts: BTreeMap<u32, u32>,
+    first_lines: BTreeMap<u32, u32>,
 }
 
 impl<'a> StatementLines<'a> {
     /// Computes the lines of a text.
     pub(super) fn new(text: &str, tokens: &'a Tokens) -> Self {
         let starts = LineStarts::new(text);
-        let mut firsts = BTreeMap::new();
+        let mut first_lines = BTreeMap::new();
         let mut first = None;
         for token in tokens.iter() {
             let line = starts.line(token.start().to_usize());
             match token.kind() {
                 TokenKind::Newline => {
                     if let Some(first) = first.take() {
-                        firsts.extend((first + 1..=line).map(|line| (line, first)));
+                        first_lines.extend((first + 1..=line).map(|line| (line, first)));
                     }
                 }
                 kind if is_blank(kind) => {}
@@ -35,7 +35,7 @@ impl<'a> StatementLines<'a> {
         StatementLines {
             starts,
             tokens,
-            firsts,
+            first_lines,
         }
     }
 
@@ -45,45 +45,45 @@ impl<'a> StatementLines<'a> {
     }
 
     /// Returns the map from lines to the first lines of their statements.
-    pub(super) fn into_firsts(self) -> BTreeMap<u32, u32> {
-        self.firsts
+    pub(super) fn into_first_lines(self) -> BTreeMap<u32, u32> {
+        self.first_lines
     }
 
     /// Returns the first line of the statement that `line` belongs to.
-    pub(super) fn first(&self, line: u32) -> u32 {
-        self.firsts.get(&line).copied().unwrap_or(line)
+    pub(super) fn first_line(&self, line: u32) -> u32 {
+        self.first_lines.get(&line).copied().unwrap_or(line)
     }
 
     /// Returns the first lines of the statements that `lines` belong to.
-    pub(super) fn firsts_of(&self, lines: &BTreeSet<u32>) -> BTreeSet<u32> {
-        lines.iter().map(|line| self.first(*line)).collect()
+    pub(super) fn first_lines_of(&self, lines: &BTreeSet<u32>) -> BTreeSet<u32> {
+        lines.iter().map(|line| self.first_line(*line)).collect()
     }
 
     /// Returns the line in which `node` starts.
-    pub(super) fn start(&self, node: &impl Ranged) -> u32 {
+    pub(super) fn start_line(&self, node: &impl Ranged) -> u32 {
         self.starts.line(node.start().to_usize())
     }
 
     /// Returns the line in which `node` ends.
-    pub(super) fn end(&self, node: &impl Ranged) -> u32 {
+    pub(super) fn end_line(&self, node: &impl Ranged) -> u32 {
         self.starts.line(node.end().to_usize())
     }
 
     /// Returns the first line of the statement in which `node` starts. A definition starts with its
     /// decorators.
-    pub(super) fn statement(&self, node: &impl Ranged) -> u32 {
-        self.first(self.start(node))
+    pub(super) fn statement_line(&self, node: &impl Ranged) -> u32 {
+        self.first_line(self.start_line(node))
     }
 
     /// Returns the line of the `def`, `async` or `class` of a definition.
-    pub(super) fn keyword(&self, definition: &Stmt, decorators: &[Decorator]) -> u32 {
+    pub(super) fn keyword_line(&self, definition: &Stmt, decorators: &[Decorator]) -> u32 {
         let Some(last) = decorators.last() else {
-            return self.start(definition);
+            return self.start_line(definition);
         };
         let mut following = self.tokens.after(last.end()).iter();
         let keyword =
             following.find(|token| token.kind() != TokenKind::Newline && !is_blank(token.kind()));
-        keyword.map_or_else(|| self.start(definition), |token| self.start(token))
+        keyword.map_or_else(|| self.start_line(definition), |token| self.start_line(token))
     }
 }
 
@@ -128,10 +128,10 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, expected: &[(u32, u32)]) {
-        let tree = parse::module(text).unwrap_or_else(|problems| panic!("{problems:?}"));
+        let tree = parse::parse_module(text).unwrap_or_else(|problems| panic!("{problems:?}"));
         let lines = StatementLines::new(text, tree.tokens());
         let expected: BTreeMap<u32, u32> = expected.iter().copied().collect();
-        assert_eq!(lines.into_firsts(), expected, "{text:?}");
+        assert_eq!(lines.into_first_lines(), expected, "{text:?}");
     }
 
     #[test]

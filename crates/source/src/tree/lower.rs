@@ -11,17 +11,17 @@ use super::{
     Pattern, Statement, StatementKind, UnaryOperator, docstring,
 };
 use crate::Range;
-use crate::parse::{Tree, shifted};
+use crate::parse::{Tree, shift_range};
 
 /// Translates one tree.
-pub(super) struct Lower {
+pub(super) struct TreeConverter {
     /// The offset of the parsed part in the caller's text.
     pub(super) offset: usize,
 }
 
-impl Lower {
+impl TreeConverter {
     /// Creates a translator for a tree.
-    pub(super) fn of(tree: &Tree) -> Self {
+    pub(super) fn new(tree: &Tree) -> Self {
         Self {
             offset: tree.offset(),
         }
@@ -29,7 +29,7 @@ impl Lower {
 
     /// Returns the range of a node in the caller's text.
     fn range(&self, node: &impl Ranged) -> Range {
-        shifted(node.range(), self.offset)
+        shift_range(node.range(), self.offset)
     }
 
     /// Translates statements.
@@ -52,7 +52,7 @@ impl Lower {
         Some(match statement {
             Stmt::FunctionDef(node) => StatementKind::Function(Box::new(self.function(node))),
             Stmt::ClassDef(node) => StatementKind::Class(Box::new(self.class(node))),
-            Stmt::Return(node) => StatementKind::Return(self.maybe(node.value.as_deref())),
+            Stmt::Return(node) => StatementKind::Return(self.optional_expression(node.value.as_deref())),
             Stmt::Delete(node) => StatementKind::Delete(self.expressions(&node.targets)),
             Stmt::TypeAlias(node) => StatementKind::TypeAlias {
                 name: self.expression(&node.name),
@@ -70,7 +70,7 @@ impl Lower {
             Stmt::AnnAssign(node) => StatementKind::Annotated {
                 target: self.expression(&node.target),
                 annotation: self.expression(&node.annotation),
-                value: self.maybe(node.value.as_deref()),
+                value: self.optional_expression(node.value.as_deref()),
             },
             Stmt::For(node) => StatementKind::For {
                 is_async: node.is_async,
@@ -99,8 +99,8 @@ impl Lower {
                 cases: node.cases.iter().map(|case| self.case(case)).collect(),
             },
             Stmt::Raise(node) => StatementKind::Raise {
-                exception: self.maybe(node.exc.as_deref()),
-                cause: self.maybe(node.cause.as_deref()),
+                exception: self.optional_expression(node.exc.as_deref()),
+                cause: self.optional_expression(node.cause.as_deref()),
             },
             Stmt::Try(node) => StatementKind::Try {
                 body: self.statements(&node.body),
@@ -110,7 +110,7 @@ impl Lower {
             },
             Stmt::Assert(node) => StatementKind::Assert {
                 condition: self.expression(&node.test),
-                message: self.maybe(node.msg.as_deref()),
+                message: self.optional_expression(node.msg.as_deref()),
             },
             Stmt::Import(node) => StatementKind::Import(aliases(&node.names)),
             Stmt::ImportFrom(node) => StatementKind::ImportFrom {
@@ -133,10 +133,10 @@ impl Lower {
         Function {
             name: node.name.to_string(),
             is_async: node.is_async,
-            yields: yields(&node.body),
+            yields: contains_yield(&node.body),
             decorators: self.decorators(&node.decorator_list),
             parameters: self.parameters(&node.parameters),
-            returns: self.maybe(node.returns.as_deref()),
+            returns: self.optional_expression(node.returns.as_deref()),
             docstring: docstring(&body),
             body,
         }
@@ -212,8 +212,8 @@ impl Lower {
         Parameter {
             name: node.name.to_string(),
             kind,
-            annotation: self.maybe(node.annotation.as_deref()),
-            default: self.maybe(default),
+            annotation: self.optional_expression(node.annotation.as_deref()),
+            default: self.optional_expression(default),
         }
     }
 
@@ -243,7 +243,7 @@ impl Lower {
             .iter()
             .map(|item| {
                 let manager = self.expression(&item.context_expr);
-                (manager, self.maybe(item.optional_vars.as_deref()))
+                (manager, self.optional_expression(item.optional_vars.as_deref()))
             })
             .collect()
     }
@@ -252,7 +252,7 @@ impl Lower {
         handlers
             .iter()
             .map(|ast::ExceptHandler::ExceptHandler(node)| Handler {
-                exception: self.maybe(node.type_.as_deref()),
+                exception: self.optional_expression(node.type_.as_deref()),
                 name: node.name.as_ref().map(ToString::to_string),
                 body: self.statements(&node.body),
             })
@@ -262,7 +262,7 @@ impl Lower {
     fn case(&self, case: &ast::MatchCase) -> MatchCase {
         MatchCase {
             pattern: self.pattern(&case.pattern),
-            guard: self.maybe(case.guard.as_deref()),
+            guard: self.optional_expression(case.guard.as_deref()),
             body: self.statements(&case.body),
         }
     }
@@ -326,16 +326,16 @@ impl Lower {
     }
 
     /// Translates an optional expression.
-    fn maybe(&self, expression: Option<&Expr>) -> Option<Expression> {
+    fn optional_expression(&self, expression: Option<&Expr>) -> Option<Expression> {
         expression.map(|expression| self.expression(expression))
     }
 
-    fn boxed(&self, expression: &Expr) -> Box<Expression> {
+    fn boxed_expression(&self, expression: &Expr) -> Box<Expression> {
         Box::new(self.expression(expression))
     }
 
-    fn maybe_boxed(&self, expression: Option<&Expr>) -> Option<Box<Expression>> {
-        expression.map(|expression| self.boxed(expression))
+    fn optional_boxed(&self, expression: Option<&Expr>) -> Option<Box<Expression>> {
+        expression.map(|expression| self.boxed_expression(expression))
     }
 
     /// Translates an expression.
@@ -362,42 +362,42 @@ impl Lower {
             Expr::Dict(node) => ExpressionKind::Dictionary(
                 node.items
                     .iter()
-                    .map(|item| (self.maybe(item.key.as_ref()), self.expression(&item.value)))
+                    .map(|item| (self.optional_expression(item.key.as_ref()), self.expression(&item.value)))
                     .collect(),
             ),
             Expr::Attribute(node) => ExpressionKind::Attribute {
-                object: self.boxed(&node.value),
+                object: self.boxed_expression(&node.value),
                 name: node.attr.to_string(),
             },
             Expr::Subscript(node) => ExpressionKind::Subscript {
-                object: self.boxed(&node.value),
-                index: self.boxed(&node.slice),
+                object: self.boxed_expression(&node.value),
+                index: self.boxed_expression(&node.slice),
             },
             Expr::Slice(node) => ExpressionKind::Slice {
-                start: self.maybe_boxed(node.lower.as_deref()),
-                stop: self.maybe_boxed(node.upper.as_deref()),
-                step: self.maybe_boxed(node.step.as_deref()),
+                start: self.optional_boxed(node.lower.as_deref()),
+                stop: self.optional_boxed(node.upper.as_deref()),
+                step: self.optional_boxed(node.step.as_deref()),
             },
             Expr::Call(node) => ExpressionKind::Call {
-                function: self.boxed(&node.func),
+                function: self.boxed_expression(&node.func),
                 arguments: self.expressions(&node.arguments.args),
                 keywords: self.keywords(&node.arguments.keywords),
             },
             Expr::UnaryOp(node) => ExpressionKind::Unary {
                 operator: unary_operator(node.op),
-                operand: self.boxed(&node.operand),
+                operand: self.boxed_expression(&node.operand),
             },
             Expr::BinOp(node) => ExpressionKind::Binary {
-                left: self.boxed(&node.left),
+                left: self.boxed_expression(&node.left),
                 operator: operator(node.op),
-                right: self.boxed(&node.right),
+                right: self.boxed_expression(&node.right),
             },
             Expr::BoolOp(node) => match node.op {
                 ast::BoolOp::And => ExpressionKind::And(self.expressions(&node.values)),
                 ast::BoolOp::Or => ExpressionKind::Or(self.expressions(&node.values)),
             },
             Expr::Compare(node) => ExpressionKind::Compare {
-                first: self.boxed(&node.left),
+                first: self.boxed_expression(&node.left),
                 rest: node
                     .ops
                     .iter()
@@ -406,16 +406,16 @@ impl Lower {
                     .collect(),
             },
             Expr::If(node) => ExpressionKind::Conditional {
-                condition: self.boxed(&node.test),
-                then: self.boxed(&node.body),
-                otherwise: self.boxed(&node.orelse),
+                condition: self.boxed_expression(&node.test),
+                then: self.boxed_expression(&node.body),
+                otherwise: self.boxed_expression(&node.orelse),
             },
             Expr::Lambda(node) => ExpressionKind::Lambda {
                 parameters: node
                     .parameters
                     .as_deref()
                     .map_or_else(Vec::new, |parameters| self.parameters(parameters)),
-                body: self.boxed(&node.body),
+                body: self.boxed_expression(&node.body),
             },
             Expr::ListComp(node) => {
                 self.comprehension(ComprehensionKind::List, &node.elt, &node.generators)
@@ -427,18 +427,18 @@ impl Lower {
                 self.comprehension(ComprehensionKind::Generator, &node.elt, &node.generators)
             }
             Expr::DictComp(node) => ExpressionKind::DictionaryComprehension {
-                key: self.maybe_boxed(node.key.as_deref()),
-                value: self.boxed(&node.value),
+                key: self.optional_boxed(node.key.as_deref()),
+                value: self.boxed_expression(&node.value),
                 clauses: self.clauses(&node.generators),
             },
-            Expr::Starred(node) => ExpressionKind::Starred(self.boxed(&node.value)),
+            Expr::Starred(node) => ExpressionKind::Starred(self.boxed_expression(&node.value)),
             Expr::Named(node) => ExpressionKind::Named {
-                target: self.boxed(&node.target),
-                value: self.boxed(&node.value),
+                target: self.boxed_expression(&node.target),
+                value: self.boxed_expression(&node.value),
             },
-            Expr::Await(node) => ExpressionKind::Await(self.boxed(&node.value)),
-            Expr::Yield(node) => ExpressionKind::Yield(self.maybe_boxed(node.value.as_deref())),
-            Expr::YieldFrom(node) => ExpressionKind::YieldFrom(self.boxed(&node.value)),
+            Expr::Await(node) => ExpressionKind::Await(self.boxed_expression(&node.value)),
+            Expr::Yield(node) => ExpressionKind::Yield(self.optional_boxed(node.value.as_deref())),
+            Expr::YieldFrom(node) => ExpressionKind::YieldFrom(self.boxed_expression(&node.value)),
             Expr::TString(_) | Expr::IpyEscapeCommand(_) => ExpressionKind::Other,
         }
     }
@@ -452,7 +452,7 @@ impl Lower {
     ) -> ExpressionKind {
         ExpressionKind::Comprehension {
             kind,
-            element: self.boxed(element),
+            element: self.boxed_expression(element),
             clauses: self.clauses(clauses),
         }
     }
@@ -580,7 +580,7 @@ fn comparison(comparison: ast::CmpOp) -> Comparison {
 }
 
 /// Returns true if these statements yield, outside of inner functions and classes.
-fn yields(body: &[Stmt]) -> bool {
+fn contains_yield(body: &[Stmt]) -> bool {
     struct YieldFinder {
         found: bool,
     }

@@ -1,4 +1,4 @@
-"""Five ways to go, and one way back."""
+"""Five transitions away from the start, and one back."""
 
 
 def Go():

@@ -1,4 +1,4 @@
-"""It is open where a step leads: to several states, and with several results."""
+"""A nondeterministic machine: a step leads to several states, and has several results."""
 
 
 def go():

@@ -1,4 +1,4 @@
-"""Goes one or two steps."""
+"""Takes one or two steps of `go`."""
 
 
 def go(steps):

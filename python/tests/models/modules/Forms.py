@@ -1,4 +1,4 @@
-# A model without a word about itself: all ways to give arguments and guards.
+# A model without a docstring: all ways to give arguments and guards.
 count = 0
 log = ()
 

@@ -1,4 +1,4 @@
-"""PYMODEL CONFIGURATION that takes the very set that is the state now for the values of a parameter."""
+"""PYMODEL CONFIGURATION that uses the set in the state itself, not a copy, as the domain of a parameter."""
 
 import Populations
 

@@ -1,4 +1,4 @@
-"""Somebody logs in with success first, as a plain function of the same name."""
+"""A scenario: first a successful login, given as a plain function of the same name."""
 
 
 def Initialize():

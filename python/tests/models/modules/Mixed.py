@@ -1,4 +1,4 @@
-"""The same action with an argument and with any: alone, it does just what is written."""
+"""The same action with an argument and with an open one: alone, the machine takes its steps as written."""
 
 
 def A():

@@ -1,4 +1,4 @@
-# Forbids an action by knowing it and never doing it.
+# Forbids an action: it is in the vocabulary, but no edge has it.
 from Switch import PowerOff
 
 initial = 0

@@ -1,4 +1,4 @@
-"""One message is sent twice, and acknowledged at last."""
+"""One message is sent twice, then acknowledged."""
 
 from AlternatingBit import Ack, Receive, Send
 

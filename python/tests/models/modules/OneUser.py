@@ -1,4 +1,4 @@
-"""PyModel config: only one of the users, and each user with his password."""
+"""PyModel config: only one of the users, and each user with their own password."""
 
 import Login
 

@@ -1,4 +1,4 @@
-"""Says nothing about arguments, as its partners do."""
+"""Leaves arguments open, like the models that it is composed with."""
 
 
 def go():

@@ -1,4 +1,4 @@
-"""On and off twice; states are texts."""
+"""On and off twice; states are strings."""
 
 from Switch import PowerOff, PowerOn
 

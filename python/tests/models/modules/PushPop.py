@@ -1,4 +1,4 @@
-"""Whatever is pushed is popped: nothing is said about values."""
+"""Pushes and pops with open values."""
 
 
 def Push():

@@ -1,4 +1,4 @@
-"""A fan with a speed, which somebody else switches: only the name `PowerOff` is shared."""
+"""A fan with a speed, which another model switches: only the name `PowerOff` is shared."""
 
 speed = 0
 

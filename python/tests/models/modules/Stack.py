@@ -1,4 +1,4 @@
-"""A stack, unbounded unless somebody limits it."""
+"""A stack, unbounded unless a configuration limits it."""
 
 stack = []
 

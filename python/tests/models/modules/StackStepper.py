@@ -1,4 +1,4 @@
-"""Makes a list do what the model does, in the way that the environment asks for."""
+"""Makes a list do what the model does; the variable STEPPER chooses its behaviour."""
 
 import os
 import sys
@@ -29,7 +29,7 @@ def act(name, arguments, expected):
     if HOW == "slow":
         time.sleep(60)
     if HOW == "alarm":
-        # An exception before the time is over: nothing must happen when it is.
+        # An exception before the time limit: the limit must not strike afterwards.
         raise ValueError("early")
     return None if popped == expected else "wrong"
 

@@ -1,4 +1,4 @@
-"""A strategy that tells what it is shown, ends a run after two steps, and remembers over runs."""
+"""A strategy that prints its input, ends a run after two steps, and keeps its state between runs."""
 
 steps = 0
 

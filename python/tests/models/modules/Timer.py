@@ -1,4 +1,4 @@
-"""A timer: started by us, it runs off by itself."""
+"""A timer: the tester starts it, and it elapses by itself."""
 
 running = False
 left = 0

@@ -1,4 +1,4 @@
-"""What may be observed; the functions are its own, only names count."""
+"""The observable actions. Only the names of the functions matter."""
 
 
 def Tick():

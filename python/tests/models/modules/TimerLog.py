@@ -1,4 +1,4 @@
-"""What was seen."""
+"""A log of observed actions."""
 
 from Timer import Elapsed, Start, Tick
 

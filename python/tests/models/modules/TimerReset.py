@@ -1,4 +1,4 @@
-"""PyModel Configuration: how to begin anew, and everything is observed."""
+"""PyModel Configuration: how to reset, and all actions are observable."""
 
 import Timer
 

@@ -1,4 +1,4 @@
-"""Tells what it observes: at once, or later from a thread."""
+"""A stepper that reports observations: at once, or later from a thread."""
 
 import os
 import threading

@@ -1,4 +1,4 @@
-"""The same, and it does."""
+"""A machine that shares both actions, and has a cleanup action."""
 
 from Ladder import Down, Up
 

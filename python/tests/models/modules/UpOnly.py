@@ -1,4 +1,4 @@
-"""A machine that shares both actions, and says nothing of how to come to an end."""
+"""A machine that shares both actions, and has no cleanup action."""
 
 from Ladder import Down, Up
 

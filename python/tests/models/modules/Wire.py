@@ -1,4 +1,4 @@
-"""A socket: what is sent arrives in pieces, nobody knows in which."""
+"""A socket: a message arrives in pieces of unknown size."""
 
 buffers = ""
 returned = None

@@ -102,7 +102,7 @@ impl CampaignExportCommand {
             for (number, test) in (1..).zip(&tests) {
                 folder.write(&format!("test-{number}.test"), &test.text)?;
             }
-            let tests = quantity::of(tests.len() as u64, "kept test");
+            let tests = quantity::format_count(tests.len() as u64, "kept test");
             console.out(format_args!("{}: {tests}", path.display()));
         }
         Ok(())

@@ -74,7 +74,7 @@ struct CampaignJson {
     streams: u64,
     /// Progress at the end, or at the last save.
     #[serde(flatten)]
-    standing: ProgressPoint,
+    latest: ProgressPoint,
 }
 
 /// Progress of a campaign at some time.
@@ -147,7 +147,7 @@ struct CorpusTestJson {
 /// Formats a list of campaigns.
 pub(super) fn list(records: &[CampaignRecord]) -> String {
     let listed = |record: &CampaignRecord| ListedCampaignJson {
-        campaign: CampaignJson::of(record),
+        campaign: CampaignJson::from_record(record),
         failures: record.failures,
     };
     to_json(&CampaignListJson {
@@ -157,12 +157,12 @@ pub(super) fn list(records: &[CampaignRecord]) -> String {
 
 /// Formats a campaign without its coverage and its corpus.
 pub(super) fn campaign(store: &Store, record: &CampaignRecord) -> Result<String, Error> {
-    Ok(to_json(&FullCampaignJson::of(store, record)?))
+    Ok(to_json(&FullCampaignJson::collect(store, record)?))
 }
 
 /// Formats a campaign with its coverage and its corpus, which may be large.
 pub(super) fn full_campaign(store: &Store, record: &CampaignRecord) -> Result<String, Error> {
-    let mut full = FullCampaignJson::of(store, record)?;
+    let mut full = FullCampaignJson::collect(store, record)?;
     let places = store.arcs(record.id)?.into_iter().map(|arc| ArcJson {
         file: arc.file,
         from: arc.from,
@@ -186,13 +186,13 @@ fn to_json(value: &impl Serialize) -> String {
 
 impl FullCampaignJson {
     /// Collects the failures and the curve of a campaign.
-    fn of(store: &Store, record: &CampaignRecord) -> Result<FullCampaignJson, Error> {
+    fn collect(store: &Store, record: &CampaignRecord) -> Result<FullCampaignJson, Error> {
         let failures = store.failures_of_campaign(record.id)?;
         let curve = store.progress_curve(record.id)?;
         Ok(FullCampaignJson {
-            campaign: CampaignJson::of(record),
-            failures: failures.into_iter().map(FailureJson::of).collect(),
-            curve: curve.iter().map(ProgressPoint::of).collect(),
+            campaign: CampaignJson::from_record(record),
+            failures: failures.into_iter().map(FailureJson::from_stored).collect(),
+            curve: curve.iter().map(ProgressPoint::from_progress).collect(),
             places: None,
             corpus: None,
         })
@@ -201,7 +201,7 @@ impl FullCampaignJson {
 
 impl CampaignJson {
     /// Converts the record of a campaign.
-    fn of(record: &CampaignRecord) -> CampaignJson {
+    fn from_record(record: &CampaignRecord) -> CampaignJson {
         let settings = record.settings.clone();
         let (trouble, ended) = match &record.state {
             CampaignState::Ended(CampaignEnding::Failed(trouble), at) => {
@@ -226,14 +226,14 @@ impl CampaignJson {
             resumed: record.resumed,
             deadlocks: record.progress.deadlocks,
             streams: record.progress.streams,
-            standing: ProgressPoint::of(&record.progress),
+            latest: ProgressPoint::from_progress(&record.progress),
         }
     }
 }
 
 impl ProgressPoint {
     /// Converts a point of the curve.
-    fn of(progress: &CampaignProgress) -> ProgressPoint {
+    fn from_progress(progress: &CampaignProgress) -> ProgressPoint {
         ProgressPoint {
             noted: unix_seconds(progress.at),
             seconds: progress.seconds,
@@ -246,7 +246,7 @@ impl ProgressPoint {
 
 impl FailureJson {
     /// Converts a failure.
-    fn of(known: StoredFailure) -> FailureJson {
+    fn from_stored(known: StoredFailure) -> FailureJson {
         let changes = known.changes.iter().map(|change| StatusChangeJson {
             status: change.status.name(),
             campaign: change.campaign.number(),

@@ -101,16 +101,16 @@ fn print(console: &mut Console<'_>, pruned: &PruneResult, dry_run: bool) {
     let mut parts = Vec::new();
     if !pruned.campaigns.is_empty() {
         let names = numbers(pruned.campaigns.iter().map(ToString::to_string).collect());
-        let amount = quantity::of(pruned.campaigns.len() as u64, "campaign");
+        let amount = quantity::format_count(pruned.campaigns.len() as u64, "campaign");
         parts.push(format!("{amount}{names}"));
     }
     if !pruned.failures.is_empty() {
         let names = numbers(pruned.failures.iter().map(ToString::to_string).collect());
-        let amount = quantity::of(pruned.failures.len() as u64, "failure");
+        let amount = quantity::format_count(pruned.failures.len() as u64, "failure");
         parts.push(format!("{amount}{names}"));
     }
     if pruned.tests > 0 {
-        parts.push(quantity::of(pruned.tests, "kept test"));
+        parts.push(quantity::format_count(pruned.tests, "kept test"));
     }
     if parts.is_empty() {
         console.out("There is nothing to drop.");

@@ -102,7 +102,7 @@ fn print(
         }
     }
     if record.resumed > 0 {
-        line("resumed", quantity::of(record.resumed, "time"));
+        line("resumed", quantity::format_count(record.resumed, "time"));
     }
     let time = Duration::try_from_secs_f64(progress.seconds).unwrap_or(Duration::MAX);
     line("searched", duration::show(time));
@@ -110,12 +110,12 @@ fn print(
         "made",
         format!(
             "{}, {}, {}",
-            quantity::of(progress.tests, "test"),
-            quantity::of(progress.steps, "step"),
-            quantity::of(progress.deadlocks, "deadlock")
+            quantity::format_count(progress.tests, "test"),
+            quantity::format_count(progress.steps, "step"),
+            quantity::format_count(progress.deadlocks, "deadlock")
         ),
     );
-    line("reached", quantity::of(progress.covered, "place"));
+    line("reached", quantity::format_count(progress.covered, "place"));
     let curve = store.progress_curve(record.id)?;
     if curve.len() > 1 {
         console.out("");
@@ -142,7 +142,7 @@ fn print_failure(console: &mut Console<'_>, failure: &StoredFailure) {
     console.out(format_args!(
         "{title}: {}, seen {}, last {} UTC",
         failure.status.name(),
-        quantity::of(failure.times, "time"),
+        quantity::format_count(failure.times, "time"),
         format_date(failure.last_seen)
     ));
     for change in &failure.changes {
@@ -161,7 +161,7 @@ fn print_failure(console: &mut Console<'_>, failure: &StoredFailure) {
         console.out(format_args!("  {number}  {}", visible(step)));
     }
     print_rest(console, steps.len(), "more step", width);
-    let kind = match FailureKind::of_name(&failure.found.kind) {
+    let kind = match FailureKind::from_name(&failure.found.kind) {
         Some(kind) => report::kind_text(kind).into(),
         None => visible(&failure.found.kind),
     };
@@ -179,7 +179,7 @@ fn print_failure(console: &mut Console<'_>, failure: &StoredFailure) {
 /// Prints how many lines were left out, if any.
 fn print_rest(console: &mut Console<'_>, number: usize, noun: &str, width: usize) {
     if number > MAX_LINES {
-        let rest = quantity::of((number - MAX_LINES) as u64, noun);
+        let rest = quantity::format_count((number - MAX_LINES) as u64, noun);
         console.out(format_args!("{:indent$}… {rest}", "", indent = width + 4));
     }
 }

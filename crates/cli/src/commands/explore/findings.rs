@@ -252,11 +252,11 @@ impl<'e> FindingsWriter<'e> {
         console.out("");
         console.out(format_args!("{title}: {formula}"));
         console.out("");
-        let lap = run.lap.len();
-        let test_is_empty = run.prefix.is_empty() && run.lap.is_empty();
+        let lap = run.cycle.len();
+        let test_is_empty = run.prefix.is_empty() && run.cycle.is_empty();
         report::print_steps(console, system.actions(), &run.prefix, 1);
         let then = match run.ending {
-            RunEnding::Lap => {
+            RunEnding::Cycle => {
                 let and = if run.prefix.is_empty() {
                     ""
                 } else {
@@ -264,19 +264,19 @@ impl<'e> FindingsWriter<'e> {
                 };
                 console.out(format_args!("  {and}for ever:"));
                 let first = run.prefix.len() + 1;
-                report::print_steps(console, system.actions(), &run.lap, first);
+                report::print_steps(console, system.actions(), &run.cycle, first);
                 format!("the last {} are repeated for ever", steps_text(lap))
             }
             RunEnding::Deadlock => "and then nothing can be done, for ever".to_owned(),
-            RunEnding::Anything if test_is_empty => "at the start, whatever follows".to_owned(),
-            RunEnding::Anything => "whatever follows".to_owned(),
+            RunEnding::AnyContinuation if test_is_empty => "at the start, whatever follows".to_owned(),
+            RunEnding::AnyContinuation => "whatever follows".to_owned(),
         };
-        if run.ending != RunEnding::Lap {
+        if run.ending != RunEnding::Cycle {
             console.out(format_args!("  {then}"));
         }
         console.out("");
-        let all = run.prefix.steps.iter().chain(&run.lap.steps);
-        let test = Test::of_steps(all.copied().collect());
+        let all = run.prefix.steps.iter().chain(&run.cycle.steps);
+        let test = Test::from_steps(all.copied().collect());
         let name = "lasso.test";
         let notes = [("formula", formula.to_owned()), ("then", then)];
         let text = self.text(system, &test, &notes);

@@ -1,4 +1,4 @@
-//! Judging a temporal formula over all runs of models.
+//! Evaluation of a temporal formula over all runs of models.
 
 use serde::Serialize;
 use testwright_core::explore::temporal::{Formula, FormulaVerdict, RunEnding};
@@ -13,7 +13,7 @@ use crate::console::{Console, TextStyle};
 
 /// Verdict on a formula, with the run that violates it.
 pub(super) struct FormulaResult {
-    answer: FormulaVerdict,
+    verdict: FormulaVerdict,
     /// The violating run as text.
     violation: Option<ViolatingRun>,
 }
@@ -29,8 +29,8 @@ pub(super) struct ViolatingRun {
     then: &'static str,
 }
 
-/// Judges a formula over all runs of models, with a limit on the number of states.
-pub(super) fn judge(
+/// Evaluates a formula over all runs of models, with a limit on the number of states.
+pub(super) fn evaluate(
     models: &mut Models<'_>,
     formula: &Formula,
     most_states: Option<usize>,
@@ -38,7 +38,7 @@ pub(super) fn judge(
     let evaluator = models.state_evaluator();
     let error = |error: ModelError| Error::new(error.to_string());
     let mut system = ProductSystem::new(&mut models.product).map_err(error)?;
-    let mut explorer = Explorer::of(&mut system)
+    let mut explorer = Explorer::new(&mut system)
         .with_snapshots()
         .with_fingerprints();
     let plan = ExploreOptions {
@@ -60,16 +60,16 @@ pub(super) fn judge(
     let violation = match &answer {
         FormulaVerdict::Violated(run) => Some(ViolatingRun {
             prefix: steps(&run.prefix),
-            lap: steps(&run.lap),
+            lap: steps(&run.cycle),
             then: match run.ending {
-                RunEnding::Lap => "lap",
+                RunEnding::Cycle => "lap",
                 RunEnding::Deadlock => "deadlock",
-                RunEnding::Anything => "anything",
+                RunEnding::AnyContinuation => "anything",
             },
         }),
         FormulaVerdict::Holds | FormulaVerdict::NothingFound(_) => None,
     };
-    Ok(FormulaResult { answer, violation })
+    Ok(FormulaResult { verdict: answer, violation })
 }
 
 impl FormulaResult {
@@ -79,8 +79,8 @@ impl FormulaResult {
     }
 
     /// Returns the verdict for scripts.
-    pub(super) fn answer(&self) -> &'static str {
-        match self.answer {
+    pub(super) fn verdict_name(&self) -> &'static str {
+        match self.verdict {
             FormulaVerdict::Holds => "holds",
             FormulaVerdict::NothingFound(_) => "nothing-found",
             FormulaVerdict::Violated(_) => "violated",
@@ -94,7 +94,7 @@ impl FormulaResult {
 
     /// Prints the verdict and the run.
     pub(super) fn print(&self, console: &mut Console<'_>) {
-        let (style, text) = match &self.answer {
+        let (style, text) = match &self.verdict {
             FormulaVerdict::Holds => (TextStyle::Success, "holds in every run".to_owned()),
             FormulaVerdict::NothingFound(reach) => (
                 TextStyle::Success,
@@ -105,18 +105,18 @@ impl FormulaResult {
             }
         };
         console.out(format_args!("Formula: {}", console.paint(style, text)));
-        let (Some(texts), FormulaVerdict::Violated(run)) = (&self.violation, &self.answer) else {
+        let (Some(texts), FormulaVerdict::Violated(run)) = (&self.violation, &self.verdict) else {
             return;
         };
         for step in &texts.prefix {
             console.out(format_args!("    {step}"));
         }
         console.out(match (run.ending, texts.prefix.is_empty()) {
-            (RunEnding::Lap, true) => "  again and again",
-            (RunEnding::Lap, false) => "  and then again and again",
+            (RunEnding::Cycle, true) => "  again and again",
+            (RunEnding::Cycle, false) => "  and then again and again",
             (RunEnding::Deadlock, _) => "  where nothing is possible any more",
-            (RunEnding::Anything, true) => "  at its beginning, whatever follows",
-            (RunEnding::Anything, false) => "  whatever follows",
+            (RunEnding::AnyContinuation, true) => "  at its beginning, whatever follows",
+            (RunEnding::AnyContinuation, false) => "  whatever follows",
         });
         for step in &texts.lap {
             console.out(format_args!("    {step}"));

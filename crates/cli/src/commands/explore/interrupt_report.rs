@@ -74,7 +74,7 @@ impl InterruptReportState {
     fn write(&mut self, out: &mut dyn Write, err: &mut dyn Write) -> i32 {
         let (status, found) = match self.failures.len() as u64 {
             0 => (ExitStatus::NothingFound, "no failure so far".to_owned()),
-            number => (ExitStatus::FailureFound, quantity::of(number, "failure")),
+            number => (ExitStatus::FailureFound, quantity::format_count(number, "failure")),
         };
         // The process ends now, so errors of writing are ignored.
         let _ = writeln!(
@@ -84,7 +84,7 @@ impl InterruptReportState {
         let _ = if self.json {
             writeln!(out, "{}", self.report().to_json())
         } else {
-            let states = quantity::of(self.progress.states, "state");
+            let states = quantity::format_count(self.progress.states, "state");
             writeln!(out, "Interrupted at {states}: {found}")
         };
         status.code().into()

@@ -256,11 +256,11 @@ fn formula_report(
             FormulaVerdict::Violated(_) => "violated",
         },
         prefix: run.map(|run| report::step_labels(catalog, &run.prefix)),
-        lap: run.map(|run| report::step_labels(catalog, &run.lap)),
+        lap: run.map(|run| report::step_labels(catalog, &run.cycle)),
         then: run.map(|run| match run.ending {
-            RunEnding::Lap => "lap",
+            RunEnding::Cycle => "lap",
             RunEnding::Deadlock => "deadlock",
-            RunEnding::Anything => "anything",
+            RunEnding::AnyContinuation => "anything",
         }),
     })
 }

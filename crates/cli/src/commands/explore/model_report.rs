@@ -72,8 +72,8 @@ impl ModelReport {
         let graph = &explored.graph;
         console.out(format_args!(
             "Explored {}, {}, in {} ({} a state)",
-            quantity::of(graph.states() as u64, "state"),
-            quantity::of(graph.transitions.len() as u64, "transition"),
+            quantity::format_count(graph.states() as u64, "state"),
+            quantity::format_count(graph.transitions.len() as u64, "transition"),
             duration::show(self.time),
             size::show(self.bytes),
         ));
@@ -90,7 +90,7 @@ impl ModelReport {
                 None if explored.stopped => "it was stopped",
                 None => "the limit was reached",
             };
-            let waiting = quantity::of(graph.frontier.len() as u64, "state");
+            let waiting = quantity::format_count(graph.frontier.len() as u64, "state");
             console.out(format_args!(
                 "Not all: {why}, and {waiting} could lead further"
             ));
@@ -106,7 +106,7 @@ impl ModelReport {
             "{} accepting, {} finished, {}",
             quantity::grouped(graph.accepting.len() as u64),
             quantity::grouped(graph.finished.len() as u64),
-            quantity::of(graph.dead_ends.len() as u64, "dead end"),
+            quantity::format_count(graph.dead_ends.len() as u64, "dead end"),
         ));
         let is_complete = self.is_complete;
         self.print_states(
@@ -152,7 +152,7 @@ impl ModelReport {
             let text = console.paint(TextStyle::Success, none);
             return console.out(text);
         };
-        let number = quantity::of(states.len() as u64, "state");
+        let number = quantity::format_count(states.len() as u64, "state");
         let text = console.paint(TextStyle::Failure, format!("{number} {some}"));
         console.out(text);
         for state in states.iter().take(MAX_SHOWN) {
@@ -208,7 +208,7 @@ impl ModelReport {
             "frontier": graph.frontier.len(),
             "unsafe": some(&graph.unsafe_states),
             "dead": some(&self.dead),
-            "formula": formula.map(FormulaResult::answer),
+            "formula": formula.map(FormulaResult::verdict_name),
             "violation": formula.and_then(FormulaResult::violation),
             "seconds": self.time.as_secs_f64(),
             "bytes_per_state": self.bytes,

@@ -15,7 +15,7 @@ use testwright_model::{
 };
 use testwright_python::Models;
 
-use super::formula_result::judge;
+use super::formula_result::evaluate;
 use super::model_report::ModelReport;
 use super::{ExploreCommand, graph_file, helpers, queries};
 use crate::console::Console;
@@ -123,7 +123,7 @@ impl ExploreCommand {
             if let Some(formula) = formula
                 && explored.error.is_none()
             {
-                let answer = judge(models, &formula.formula, self.max_states())?;
+                let answer = evaluate(models, &formula.formula, self.max_states())?;
                 if answer.is_violated() {
                     status = status.max(ExitStatus::FailureFound);
                 }
@@ -202,8 +202,8 @@ impl ExploreCommand {
             console.status(|| {
                 format!(
                     "{}, {}, {} waiting",
-                    quantity::of(progress.states as u64, "state"),
-                    quantity::of(progress.transitions as u64, "transition"),
+                    quantity::format_count(progress.states as u64, "state"),
+                    quantity::format_count(progress.transitions as u64, "transition"),
                     quantity::grouped(progress.waiting as u64)
                 )
             });
@@ -255,8 +255,8 @@ fn report_crash(
         [states, transitions, waiting] => {
             console.out(format_args!(
                 "Explored until then: {}, {}",
-                quantity::of(*states, "state"),
-                quantity::of(*transitions, "transition"),
+                quantity::format_count(*states, "state"),
+                quantity::format_count(*transitions, "transition"),
             ));
             let expanded = states.saturating_sub(*waiting);
             console.out(format_args!(

@@ -11,7 +11,7 @@ use crate::{duration, quantity, size};
 
 /// Formats a number of steps: `1 step`, `4 steps`.
 pub(super) fn steps_text(number: usize) -> String {
-    quantity::of(number as u64, "step")
+    quantity::format_count(number as u64, "step")
 }
 
 /// Prints the result: size, deadlocks, goal, formula and failures.
@@ -30,8 +30,8 @@ pub(super) fn print(
     };
     console.out(format_args!(
         "Explored {}{alike}, {}, {} deep, in {}",
-        quantity::of(outcome.states, "state"),
-        quantity::of(outcome.transitions, "transition"),
+        quantity::format_count(outcome.states, "state"),
+        quantity::format_count(outcome.transitions, "transition"),
         steps_text(outcome.depth),
         duration::show(outcome.time),
     ));
@@ -61,10 +61,10 @@ fn print_failures(
     let found = match number {
         0 if is_complete(&outcome.reach) => console.paint(TextStyle::Success, "no failure"),
         0 => console.paint(TextStyle::Success, "no failure so far"),
-        number => console.paint(TextStyle::Failure, quantity::of(number, "failure")),
+        number => console.paint(TextStyle::Failure, quantity::format_count(number, "failure")),
     };
     let transitions = match outcome.failing {
-        times if times > number => format!(" (in {})", quantity::of(times, "transition")),
+        times if times > number => format!(" (in {})", quantity::format_count(times, "transition")),
         _ => String::new(),
     };
     console.out(format_args!(
@@ -85,16 +85,16 @@ fn describe_scope(explore: &ExploreCommand, outcome: &ExplorationOutcome) -> Str
     match &outcome.reach {
         ExploredExtent::Everything if is_matched => match outcome.states {
             1 => "The only state".to_owned(),
-            number => format!("All {}", quantity::of(number, "state")),
+            number => format!("All {}", quantity::format_count(number, "state")),
         },
         ExploredExtent::Everything => format!(
             "All {}; there are no longer ones",
-            quantity::of(outcome.transitions, "test")
+            quantity::format_count(outcome.transitions, "test")
         ),
         ExploredExtent::Length(length) if is_matched => format!(
             "All tests up to {} ({})",
             steps_text(*length),
-            quantity::of(outcome.states, "state")
+            quantity::format_count(outcome.states, "state")
         ),
         ExploredExtent::Length(length) => format!(
             "All tests up to {} ({})",
@@ -123,7 +123,7 @@ fn describe_stop(
     outcome: &ExplorationOutcome,
     because: StopReason,
 ) -> String {
-    let states = quantity::of(outcome.states, "state");
+    let states = quantity::format_count(outcome.states, "state");
     let stopped = match (because, outcome.stop) {
         (StopReason::Interrupted, _) | (StopReason::Stopped, Some(EarlyStop::Interrupted)) => {
             "Interrupted at"
@@ -298,7 +298,7 @@ fn print_deadlocks(
             ),
             number => format!(
                 "In {} no action is enabled, in one of them after {}",
-                quantity::of(number, "state"),
+                quantity::format_count(number, "state"),
                 steps_text(after)
             ),
         };

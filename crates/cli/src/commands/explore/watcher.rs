@@ -139,7 +139,7 @@ impl<'py> ExploreWatcher<PythonSystem<'py>> for ExplorationMonitor<'_, '_, '_, '
         self.may_proceed(progress)
     }
 
-    fn allows(&mut self, system: &mut PythonSystem<'py>, action: ActionId) -> bool {
+    fn is_allowed(&mut self, system: &mut PythonSystem<'py>, action: ActionId) -> bool {
         self.may_take(system, action)
     }
 
@@ -158,7 +158,7 @@ impl<'py> ExploreWatcher<PythonSystem<'py>> for ExplorationMonitor<'_, '_, '_, '
         number.map_or(i64::MAX, order_key)
     }
 
-    fn failed(&mut self, system: &mut PythonSystem<'py>, test: &Test, failure: &Failure) {
+    fn on_failure(&mut self, system: &mut PythonSystem<'py>, test: &Test, failure: &Failure) {
         self.failures.push((test.clone(), failure.clone()));
         let number = self.failures.len();
         let report = self.writer.save_immediately(system, test, failure, number);
@@ -196,13 +196,13 @@ fn progress_text(progress: &ExploreProgress, failures: u64, elapsed: Duration) -
     let rate = progress.states as f64 / elapsed.as_secs_f64().max(0.001);
     let failures = match failures {
         0 => "no failures".to_owned(),
-        number => quantity::of(number, "failure"),
+        number => quantity::format_count(number, "failure"),
     };
     [
-        quantity::of(progress.states, "state"),
-        quantity::of(progress.transitions, "transition"),
-        format!("{} deep", quantity::of(progress.depth as u64, "step")),
-        format!("{} open", quantity::grouped(progress.open as u64)),
+        quantity::format_count(progress.states, "state"),
+        quantity::format_count(progress.transitions, "transition"),
+        format!("{} deep", quantity::format_count(progress.depth as u64, "step")),
+        format!("{} open", quantity::grouped(progress.open_states as u64)),
         format!("{} states/s", quantity::grouped(rate as u64)),
         failures,
         duration::show(elapsed),

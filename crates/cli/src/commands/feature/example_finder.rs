@@ -103,7 +103,7 @@ impl<'a> ExampleFinder<'a> {
                 .iter()
                 .map(|tried_case| tried_case.case.clone())
                 .collect(),
-            None => self.choose(runner, &passing)?,
+            None => self.choose_examples(runner, &passing)?,
         };
         let (hoists, verified) = self.verify(runner, &cases)?;
         let failing = tried
@@ -201,7 +201,7 @@ impl<'a> ExampleFinder<'a> {
     }
 
     /// Chooses a few small cases that together exercise as much as all of them (rule 4.3).
-    fn choose(
+    fn choose_examples(
         &self,
         runner: &mut PropertyRunner,
         passing: &[&TriedCase],

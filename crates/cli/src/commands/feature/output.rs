@@ -70,7 +70,7 @@ impl FeatureOutput<'_> {
         result: &PropertyResult,
     ) -> ExitStatus {
         let name = property.path();
-        let examples = quantity::of(result.cases.len() as u64, "example");
+        let examples = quantity::format_count(result.cases.len() as u64, "example");
         match (&result.failing, result.cases.is_empty()) {
             (Some(_), true) => console.out(format_args!("{name}: fails")),
             (Some(_), false) => {
@@ -83,7 +83,7 @@ impl FeatureOutput<'_> {
             (None, false) => match result.branches {
                 Some((reached, all)) => console.out(format_args!(
                     "{name}: {examples}, exercising {reached} of {}",
-                    quantity::of(all as u64, "branch")
+                    quantity::format_count(all as u64, "branch")
                 )),
                 None => console.out(format_args!("{name}: {examples}")),
             },
@@ -232,7 +232,7 @@ impl FeatureOutput<'_> {
                     self.step_module("").import_lines(parent_path(runner)),
                 ));
             }
-            Actor::Models | Actor::Compared => self.feature.harness.source_of(&[])?.files(),
+            Actor::Models | Actor::Compared => self.feature.harness.find_source(&[])?.files(),
             Actor::Stepper => Vec::new(),
         };
         let stepper = self.feature.stepper.name();
@@ -264,7 +264,7 @@ impl FeatureOutput<'_> {
                 count => format!("These {count} examples exercise"),
             };
             let module = self.module.module_name();
-            let all = quantity::of(all as u64, "branch");
+            let all = quantity::format_count(all as u64, "branch");
             Some((
                 property.path(),
                 format!("{examples} {reached} of {all} of {module}."),

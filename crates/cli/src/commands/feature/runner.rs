@@ -16,7 +16,7 @@ use testwright_readable::sample::{CaseFeatures, Decision, SampleCase};
 use testwright_readable::value::PythonValue;
 
 use super::module_location::ModuleLocation;
-use super::values::{argument, value};
+use super::values::{parse_argument, parse_value};
 
 /// Time limit of one case, in seconds.
 const CASE_SECONDS: f64 = 2.0;
@@ -229,7 +229,7 @@ impl PropertyRunner {
                 .filter(|_| !is_check)
                 .map(str::to_owned),
             values: values
-                .filter_map(|pair| Some((pair.get(0)?.as_str()?.to_owned(), value(pair.get(1)?)?)))
+                .filter_map(|pair| Some((pair.get(0)?.as_str()?.to_owned(), parse_value(pair.get(1)?)?)))
                 .collect(),
         })
     }
@@ -298,7 +298,7 @@ impl PropertyRunner {
 
     /// Parses a case.
     fn parse_case(&self, json: &Json) -> Option<TriedCase> {
-        let arguments = json.get("arguments")?.as_array()?.iter().map(argument);
+        let arguments = json.get("arguments")?.as_array()?.iter().map(parse_argument);
         let texts = |name: &str| {
             let list = json
                 .get(name)

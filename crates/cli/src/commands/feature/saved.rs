@@ -37,7 +37,7 @@ impl FeatureCommand {
         written: &mut Vec<gherkin::Feature>,
     ) -> Result<ExitStatus, CommandError> {
         let file = TextFile::read(path)?;
-        let source = self.harness.source_of(&[path.to_owned()])?;
+        let source = self.harness.find_source(&[path.to_owned()])?;
         let folder = UserPath::new(self.out.as_deref().unwrap_or_else(|| folder_of(path)))?;
         let name = path.file_stem().unwrap_or_default().to_string_lossy();
         let saved = SavedTestFeature {
@@ -70,12 +70,12 @@ impl FeatureCommand {
 struct StepRecorder(Vec<RunStep>);
 
 impl ReplayWatcher<dyn Target + '_> for StepRecorder {
-    fn before(&mut self, system: &mut (dyn Target + '_), action: ActionId) {
+    fn before_step(&mut self, system: &mut (dyn Target + '_), action: ActionId) {
         let text = system.actions().text(action);
         self.0.push(RunStep::chosen(text));
     }
 
-    fn after(&mut self, system: &mut (dyn Target + '_), event: &TraceEvent) {
+    fn after_step(&mut self, system: &mut (dyn Target + '_), event: &TraceEvent) {
         if *event == TraceEvent::Restarted {
             self.0.clear();
         }
@@ -255,7 +255,7 @@ fn check_name_clashes(code: &str) -> Result<(), Error> {
     let defined = testwright_source::definitions(code).unwrap_or_default();
     let mut clashing = defined
         .into_iter()
-        .filter(|definition| !definition.import)
+        .filter(|definition| !definition.is_import)
         .flat_map(|definition| definition.defines)
         .filter(|name| own.contains(name));
     match clashing.next() {

@@ -5,21 +5,21 @@ use testwright_readable::sample::SampleArgument;
 use testwright_readable::value::{PythonFloat, PythonValue};
 
 /// Parses an argument: its name, its value, and the expression that makes it.
-pub(super) fn argument(json: &Json) -> Option<SampleArgument> {
+pub(super) fn parse_argument(json: &Json) -> Option<SampleArgument> {
     Some(SampleArgument {
         name: json.get(0)?.as_str()?.to_owned(),
-        value: value(json.get(1)?)?,
+        value: parse_value(json.get(1)?)?,
         recipe: json.get(2).and_then(Json::as_str).map(str::to_owned),
     })
 }
 
 /// Parses a value: a list of its kind and its parts.
-pub(super) fn value(json: &Json) -> Option<PythonValue> {
+pub(super) fn parse_value(json: &Json) -> Option<PythonValue> {
     let text = |index: usize| json.get(index).and_then(Json::as_str).map(str::to_owned);
     let number = |index: usize| text(index)?.parse::<i128>().ok();
     let float = |index: usize| Some(PythonFloat(text(index)?.parse().ok()?));
     let items = |index: usize| -> Option<Vec<PythonValue>> {
-        json.get(index)?.as_array()?.iter().map(value).collect()
+        json.get(index)?.as_array()?.iter().map(parse_value).collect()
     };
     Some(match json.get(0)?.as_str()? {
         "none" => PythonValue::Nothing,
@@ -27,7 +27,7 @@ pub(super) fn value(json: &Json) -> Option<PythonValue> {
         "int" => PythonValue::Integer(text(1)?),
         "float" => PythonValue::Float(float(1)?),
         "text" => PythonValue::Text(text(1)?),
-        "bytes" => PythonValue::Bytes(bytes(&text(1)?)?),
+        "bytes" => PythonValue::Bytes(decode_hex(&text(1)?)?),
         "complex" => PythonValue::Complex(float(1)?, float(2)?),
         "decimal" => PythonValue::Decimal(text(1)?),
         "fraction" => PythonValue::Fraction {
@@ -52,7 +52,7 @@ pub(super) fn value(json: &Json) -> Option<PythonValue> {
             let entries = json.get(1)?.as_array()?.iter();
             PythonValue::Dictionary(
                 entries
-                    .map(|entry| Some((value(entry.get(0)?)?, value(entry.get(1)?)?)))
+                    .map(|entry| Some((parse_value(entry.get(0)?)?, parse_value(entry.get(1)?)?)))
                     .collect::<Option<_>>()?,
             )
         }
@@ -63,7 +63,7 @@ pub(super) fn value(json: &Json) -> Option<PythonValue> {
         "record" => {
             let fields = json.get(2)?.as_array()?.iter();
             let fields = fields
-                .map(|field| Some((field.get(0)?.as_str()?.to_owned(), value(field.get(1)?)?)));
+                .map(|field| Some((field.get(0)?.as_str()?.to_owned(), parse_value(field.get(1)?)?)));
             PythonValue::Record {
                 class: text(1)?,
                 fields: fields.collect::<Option<_>>()?,
@@ -75,7 +75,7 @@ pub(super) fn value(json: &Json) -> Option<PythonValue> {
 }
 
 /// Decodes hexadecimal digits.
-fn bytes(digits: &str) -> Option<Vec<u8>> {
+fn decode_hex(digits: &str) -> Option<Vec<u8>> {
     let pairs = (0..digits.len()).step_by(2);
     pairs
         .map(|start| u8::from_str_radix(digits.get(start..start + 2)?, 16).ok())
@@ -106,11 +106,11 @@ mod tests {
             (json!(["other", "UserAccount"]), "an user account"),
         ] {
             assert_eq!(
-                value(&json).map(|value| value.notation()).as_deref(),
+                parse_value(&json).map(|value| value.notation()).as_deref(),
                 Some(notation)
             );
         }
-        assert_eq!(value(&json!(["list", [["int"]]])), None);
-        assert_eq!(value(&json!(7)), None);
+        assert_eq!(parse_value(&json!(["list", [["int"]]])), None);
+        assert_eq!(parse_value(&json!(7)), None);
     }
 }

@@ -19,7 +19,7 @@ pub(super) fn lines(
 ) -> Vec<String> {
     let mut lines = Vec::new();
     for (path, ids) in &planned.added {
-        let tests = quantity::of(ids.len() as u64, "test");
+        let tests = quantity::format_count(ids.len() as u64, "test");
         lines.push(format!("{}: {tests}", path.display()));
     }
     let counts = generated.counts();
@@ -29,13 +29,13 @@ pub(super) fn lines(
         "written"
     };
     let added: usize = planned.added.iter().map(|(_, ids)| ids.len()).sum();
-    lines.push(format!("{} {verb}", quantity::of(added as u64, "new test")));
+    lines.push(format!("{} {verb}", quantity::format_count(added as u64, "new test")));
     lines.push(format!(
         "of all: {} full, {} partial, {} smoke, {}, {} dropped",
         counts.full,
         counts.partial,
         counts.smoke,
-        quantity::of(counts.stubs as u64, "stub"),
+        quantity::format_count(counts.stubs as u64, "stub"),
         counts.dropped
     ));
     for tested in &generated.tests {
@@ -84,7 +84,7 @@ fn left_alone_lines(planned: &PlannedFiles) -> Vec<String> {
         .into_iter()
         .map(|(reason_kind, text)| (count(reason_kind), text))
         .filter(|(number, _)| *number > 0)
-        .map(|(number, text)| format!("{} {text}", quantity::of(number, "test")))
+        .map(|(number, text)| format!("{} {text}", quantity::format_count(number, "test")))
         .collect()
 }
 
@@ -98,7 +98,7 @@ fn uncalled_line(units: &[String]) -> Option<String> {
         Some(more) if more > 0 => format!(" and {more} more"),
         _ => String::new(),
     };
-    let number = quantity::of(units.len() as u64, "unit");
+    let number = quantity::format_count(units.len() as u64, "unit");
     Some(format!("{number} never called: {}{more}", named.join(", ")))
 }
 

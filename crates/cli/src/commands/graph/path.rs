@@ -27,9 +27,9 @@ impl GraphCommand {
     pub(super) fn draw_path(&self, console: &mut Console<'_>) -> Result<ExitStatus, CommandError> {
         let test = PathBuf::from(&self.models[0]);
         let picture = self.pictures.only_svg()?;
-        let source = self.harness.source_of(std::slice::from_ref(&test))?;
+        let source = self.harness.find_source(std::slice::from_ref(&test))?;
         let options = self.system.options_for(&source, OutputMode::Drop)?;
-        let title = source.shown();
+        let title = source.display_name();
         let saved = TextFile::read(&test)?;
         source.read(console)?.with_test(
             console,
@@ -67,7 +67,7 @@ struct BranchRecorder {
 }
 
 impl<S: System + ?Sized> ReplayWatcher<S> for BranchRecorder {
-    fn before(&mut self, system: &mut S, taken: ActionId) {
+    fn before_step(&mut self, system: &mut S, taken: ActionId) {
         let enabled = self.enabled(system);
         let text = |action: ActionId| system.actions().text(action);
         let others = enabled.into_iter().filter(|action| *action != taken);

@@ -127,7 +127,7 @@ impl ModelCheckCommand {
         };
         console.out(format_args!(
             "{}, {summary}",
-            quantity::of(checked, "scenario")
+            quantity::format_count(checked, "scenario")
         ));
         Ok(match wrong {
             0 => ExitStatus::NothingFound,

@@ -107,7 +107,7 @@ pub(super) fn report(
     let location = match (run.is_empty(), steps.len() as u64) {
         (true, _) => "outside of runs".to_owned(),
         (false, 0) => format!("where run {run} begins"),
-        (false, many) => format!("in run {run}, after {}", quantity::of(many, "step")),
+        (false, many) => format!("in run {run}, after {}", quantity::format_count(many, "step")),
     };
     console.out(format_args!("{title} {location}: {}", failure.message));
     for line in failure.details.lines() {

@@ -15,7 +15,7 @@ use crate::models::RunExplainer;
 
 /// Explains failed runs in English, and writes them as files.
 pub(super) struct ExplanationWriter<'t> {
-    pub(super) explaining: RunExplainer,
+    pub(super) explainer: RunExplainer,
     /// Settings for step files, if they are requested.
     pub(super) step_files: Option<StepFileSettings>,
     /// Folder for the files.
@@ -32,7 +32,7 @@ pub(super) struct StepFileSettings {
 pub(super) struct ExplainedRun {
     pub(super) explained: ExplainedTest,
     /// Code of the steps; empty if a step cannot be written as code.
-    plays: Vec<ExecutableScenario>,
+    scenarios: Vec<ExecutableScenario>,
 }
 
 impl ExplanationWriter<'_> {
@@ -48,11 +48,11 @@ impl ExplanationWriter<'_> {
         let vocabulary = Vocabulary::default();
         let phraser = Phraser::new(&vocabulary);
         let found = self
-            .explaining
+            .explainer
             .counterexample(steps, failure, actor.as_ref(), &phraser);
         Some(ExplainedRun {
             explained: ExplainedTest::new(&found)?,
-            plays: found.rendered.scenarios,
+            scenarios: found.rendered.scenarios,
         })
     }
 
@@ -71,13 +71,13 @@ impl ExplanationWriter<'_> {
         let Some(StepFileSettings { runner, setup }) = &self.step_files else {
             return Ok(());
         };
-        if run.plays.is_empty() {
+        if run.scenarios.is_empty() {
             let message = "there are no step definitions for this: \
                            a step is done with something that has no notation";
             console.warning(message, None);
             return Ok(());
         }
-        for file in steps::write_model_scenarios(*runner, &feature, setup, &run.plays) {
+        for file in steps::write_model_scenarios(*runner, &feature, setup, &run.scenarios) {
             self.write_file(console, &file.path, &file.text)?;
         }
         Ok(())

@@ -25,7 +25,7 @@ pub(super) struct FailingRun {
 
 impl FailingRun {
     /// Returns the steps that the chooser chose: name and arguments.
-    fn chosen(&self) -> Vec<(NameId, ValueId)> {
+    fn chosen_steps(&self) -> Vec<(NameId, ValueId)> {
         let chosen = self.steps.iter().filter(|(_, is_observed)| !is_observed);
         chosen
             .map(|(label, _)| (label.name, label.arguments))
@@ -50,7 +50,7 @@ pub(super) struct FailureReporter<'f> {
     /// Folder for the files.
     pub(super) folder: &'f UserPath,
     /// Folder that the names of models are relative to.
-    pub(super) here: &'f Path,
+    pub(super) model_folder: &'f Path,
     /// Command for the header of the files.
     pub(super) command_line: String,
 }
@@ -69,7 +69,7 @@ struct ShrunkRun {
     /// All steps; true for those that the implementation took by itself.
     steps: Vec<(StepLabel, bool)>,
     /// Steps to choose when it is played: name and arguments.
-    chosen: Vec<(NameId, ValueId)>,
+    chosen_steps: Vec<(NameId, ValueId)>,
     failure: Failure,
     /// One line about the reduction.
     summary: String,
@@ -149,12 +149,12 @@ impl FailureReporter<'_> {
     fn shrink_run(&self, models: &mut Models<'_>, run: &FailingRun) -> ShrunkRun {
         let unchanged = |reason: &str| ShrunkRun {
             steps: run.steps.clone(),
-            chosen: run.chosen(),
+            chosen_steps: run.chosen_steps(),
             failure: run.failure.clone(),
             summary: format!(
                 "Run {}, {}{reason}:",
                 run.run,
-                quantity::of(run.steps.len() as u64, "step")
+                quantity::format_count(run.steps.len() as u64, "step")
             ),
             traceback: None,
             is_reliable: true,
@@ -189,7 +189,7 @@ impl FailureReporter<'_> {
         let mut stepper = stepper.map_err(|error| Error::new(error.to_string()))?;
         let recorded = RecordedRun {
             run: run.run,
-            steps: run.chosen(),
+            steps: run.chosen_steps(),
             check_invariants: self.check,
         };
         let proceed = &mut || !testwright_python::is_stop_requested();
@@ -207,12 +207,12 @@ impl FailureReporter<'_> {
             "Run {}, reduced from {} to {} in {}{odds}:",
             run.run,
             recorded.steps.len(),
-            quantity::of(shrunk.steps.len() as u64, "step"),
-            quantity::of(shrunk.plays, "run"),
+            quantity::format_count(shrunk.steps.len() as u64, "step"),
+            quantity::format_count(shrunk.plays, "run"),
         );
         Ok(Some(ShrunkRun {
             steps: shrunk.replayed.steps,
-            chosen: shrunk.steps,
+            chosen_steps: shrunk.steps,
             failure: shrunk.failure,
             summary,
             traceback: stepper
@@ -272,8 +272,8 @@ impl FailureReporter<'_> {
             let arguments = &interner.value_text(*arguments).literal;
             format!("            ({name}, {arguments}),\n")
         };
-        let steps: String = shrunk.chosen.iter().map(step).collect();
-        let folder = folder_expression(self.here, self.folder.absolute());
+        let steps: String = shrunk.chosen_steps.iter().map(step).collect();
+        let folder = folder_expression(self.model_folder, self.folder.absolute());
         let reason = &shrunk.failure.message;
         let reason = reason.replace('\\', "\\\\").replace('"', "\\\"");
         let reason = reason.replace(['\n', '\r'], " ");

@@ -55,11 +55,11 @@ impl ModelLintCommand {
             }
             let oddities = findings.len() + models.warnings.len();
             let transitions = explored.graph.transitions.len() as u64;
-            let transitions = quantity::of(transitions, "transition");
+            let transitions = quantity::format_count(transitions, "transition");
             let verdict = match oddities {
                 0 => console.paint(TextStyle::Success, "nothing is odd"),
                 oddities => {
-                    console.paint(TextStyle::Failure, quantity::of(oddities as u64, "oddity"))
+                    console.paint(TextStyle::Failure, quantity::format_count(oddities as u64, "oddity"))
                 }
             };
             console.out(format_args!(

@@ -99,11 +99,11 @@ fn print_coverage(
     let steps: usize = suite.runs.iter().map(Vec::len).sum();
     console.out(format_args!(
         "{} with {} {} {} of {}",
-        quantity::of(runs, "run"),
-        quantity::of(steps as u64, "step"),
+        quantity::format_count(runs, "run"),
+        quantity::format_count(steps as u64, "step"),
         if runs == 1 { "covers" } else { "cover" },
         quantity::grouped(suite.covered as u64),
-        quantity::of(suite.total as u64, goal_noun(goal)),
+        quantity::format_count(suite.total as u64, goal_noun(goal)),
     ));
     if suite.unreachable.is_empty() {
         return;

@@ -147,7 +147,7 @@ impl ModelTestCommand {
             let paths = OutputPaths {
                 folder: &folder,
                 suite: suite.as_ref(),
-                here: &here,
+                model_folder: &here,
             };
             self.play_and_report(console, &paths, explanations.as_ref(), seed, note)
         })
@@ -160,7 +160,7 @@ impl ModelTestCommand {
     ) -> Result<Option<ExplanationWriter<'t>>, Error> {
         let step_files = self.step_files(folder)?;
         Ok(self.explain.then(|| ExplanationWriter {
-            explaining: RunExplainer::new(&self.model.models),
+            explainer: RunExplainer::new(&self.model.models),
             step_files,
             folder,
         }))
@@ -219,7 +219,7 @@ impl ModelTestCommand {
                     explanations,
                     check: !self.no_check,
                     folder: paths.folder,
-                    here: paths.here,
+                    model_folder: paths.model_folder,
                     command_line: self.command_line(seed),
                 };
                 reporter.report(console, models, &played.failing)?;
@@ -330,10 +330,10 @@ impl ModelTestCommand {
         played.tally = tally;
         let text = format!(
             "{}, {}",
-            quantity::of(tally.runs as u64, "run"),
+            quantity::format_count(tally.runs as u64, "run"),
             match tally.failed {
                 0 if has_stepper => console.paint(TextStyle::Success, "none failed"),
-                0 => quantity::of(
+                0 => quantity::format_count(
                     played.runs.iter().map(Vec::len).sum::<usize>() as u64,
                     "step"
                 ),
@@ -360,7 +360,7 @@ struct OutputPaths<'p> {
     /// File for all runs, if they are to be written.
     suite: Option<&'p UserPath>,
     /// Folder that the names of models are relative to.
-    here: &'p Path,
+    model_folder: &'p Path,
 }
 
 /// Parses `NAME=WEIGHT`.
@@ -443,17 +443,17 @@ impl RunWatcher for RunRecorder<'_, '_> {
             if is_new || self.shows_steps {
                 let text = format!("failed: {}", failure.message);
                 let text = self.console.paint(TextStyle::Failure, text);
-                let steps = quantity::of(end.steps as u64, "step");
+                let steps = quantity::format_count(end.steps as u64, "step");
                 self.console
                     .out(format_args!("Run {}, {steps}, {text}", end.run));
             }
         } else if self.shows_steps || !self.has_stepper {
-            let steps = quantity::of(end.steps as u64, "step");
+            let steps = quantity::format_count(end.steps as u64, "step");
             self.console
                 .out(format_args!("Run {}, {steps}, {}", end.run, end.info()));
         }
         if end.unhandled > 0 {
-            let observations = quantity::of(end.unhandled as u64, "observation");
+            let observations = quantity::format_count(end.unhandled as u64, "observation");
             let text = format!(
                 "run {} ended before {observations} could be looked at",
                 end.run

@@ -44,7 +44,7 @@ struct MutantCounts {
 
 impl MutantCounts {
     /// Returns the percentage of mutants that were noticed, rounded down so that 100 means all.
-    fn share(self) -> Option<usize> {
+    fn noticed_percentage(self) -> Option<usize> {
         (self.noticed * 100).checked_div(self.noticed + self.survived)
     }
 
@@ -61,7 +61,7 @@ impl MutantCounts {
 
     /// Returns the cells of a row of the table.
     fn cells(self, name: &str) -> [String; 7] {
-        let share = self.share().map(|share| format!("{share}%"));
+        let share = self.noticed_percentage().map(|share| format!("{share}%"));
         [
             name.to_owned(),
             quantity::grouped(self.mutants as u64),
@@ -88,7 +88,7 @@ const TITLES: [&str; 7] = [
 impl<'a> MutationReport<'a> {
     /// Prints the report.
     pub(super) fn print(&self, console: &mut Console<'_>, is_sample: bool) {
-        let tests = quantity::of(self.measured.tests.len() as u64, "test");
+        let tests = quantity::format_count(self.measured.tests.len() as u64, "test");
         console.out(match self.measured.tests.len() {
             1 => format!("{tests} passes without any mutant"),
             _ => format!("{tests} pass without any mutant"),
@@ -117,11 +117,11 @@ impl<'a> MutationReport<'a> {
             self.print_survivor(console, *id, verdict);
         }
         if !unreached.is_empty() {
-            let number = quantity::of(unreached.len() as u64, "module");
+            let number = quantity::format_count(unreached.len() as u64, "module");
             console.out("");
             console.out(format!(
                 "{number} that no test reaches: {}",
-                first_names(&unreached)
+                join_first_names(&unreached)
             ));
         }
         let coverable = if self.counts_all_lines {
@@ -141,9 +141,9 @@ impl<'a> MutationReport<'a> {
             console.out("");
         }
         console.out(match (total.tried, total.survived) {
-            (tried, 0) => format!("all of {} noticed", quantity::of(tried as u64, "mutant")),
+            (tried, 0) => format!("all of {} noticed", quantity::format_count(tried as u64, "mutant")),
             (tried, survived) => {
-                let tried = quantity::of(tried as u64, "mutant");
+                let tried = quantity::format_count(tried as u64, "mutant");
                 format!("{} of {tried} survived", quantity::grouped(survived as u64))
             }
         });
@@ -173,7 +173,7 @@ impl<'a> MutationReport<'a> {
             return;
         }
         let names = self.measured.names_reaching(id.0, mutant);
-        let number = quantity::of(names.len() as u64, "test");
+        let number = quantity::format_count(names.len() as u64, "test");
         let named: Vec<&str> = names.iter().copied().take(MAX_NAMED).collect();
         let more = if names.len() > MAX_NAMED { ", …" } else { "" };
         let line = format!("  reached by {number}: {}{more}", named.join(", "));
@@ -296,7 +296,7 @@ impl<'a> MutationReport<'a> {
 }
 
 /// Joins the first of some names.
-fn first_names(names: &[&str]) -> String {
+fn join_first_names(names: &[&str]) -> String {
     let named: Vec<&str> = names.iter().copied().take(MAX_NAMED).collect();
     let more = if names.len() > MAX_NAMED { ", …" } else { "" };
     named.join(", ") + more

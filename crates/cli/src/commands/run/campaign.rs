@@ -89,7 +89,7 @@ pub(super) fn run(
         starter: inputs.starter,
         actions,
         seed: writer.plan.seed,
-        patience: run.workers.patience(run.system.step_timeout),
+        timeouts: run.workers.timeouts(run.system.step_timeout),
         keep_tests: test_folder.is_some(),
         jobs: shares.jobs,
         stop: &stop,
@@ -102,7 +102,7 @@ pub(super) fn run(
         inputs.starter,
         actions,
         run.reduce_options(),
-        run.workers.patience(run.system.step_timeout),
+        run.workers.timeouts(run.system.step_timeout),
         &interrupt.is_requested,
     );
     let reducers = shares.jobs.clamp(1, MAX_REDUCERS);
@@ -145,7 +145,7 @@ pub(super) fn run(
     let job_receiver = &Mutex::new(job_receiver);
     thread::scope(|scope| {
         for (worker, stats_of_worker) in stats.iter().enumerate() {
-            let (context, events, share) = (&context, events.clone(), shares.of(worker));
+            let (context, events, share) = (&context, events.clone(), shares.share(worker));
             scope.spawn(move || {
                 worker_thread::run(context, worker, stats_of_worker, share, &events)
             });
@@ -355,7 +355,7 @@ impl<'a, 'c> Campaign<'a, 'c> {
         };
         let action_summary = match self.inputs.harness {
             Some((_, harness)) => report::actions_from_lines(harness),
-            None => quantity::of(templates as u64, "action name"),
+            None => quantity::format_count(templates as u64, "action name"),
         };
         self.run
             .print_plan(self.console, &action_summary, plan, jobs);
@@ -428,7 +428,7 @@ impl<'a, 'c> Campaign<'a, 'c> {
                 // restarted after a crash knows of none.
                 let reached_new = std::mem::take(&mut self.reached_new[worker]);
                 if is_new && reached_new && failure.is_none() {
-                    self.share(worker, &test);
+                    self.share_test(worker, &test);
                     let notes = self.writer.notes(origin, None);
                     self.store.add_test(saved::write(
                         &self.writer.actions.catalog(),

@@ -34,7 +34,7 @@ pub(super) struct ProgressDisplay {
 #[derive(Clone, Copy)]
 struct StepRate {
     /// Time of the last measurement.
-    at: Instant,
+    measured_at: Instant,
     /// Total number of steps at that time.
     steps: u64,
     /// Steps per second in the last window.
@@ -47,10 +47,10 @@ impl StepRate {
 
     /// Updates the speed from the total number of steps.
     fn update(&mut self, now: Instant, steps: u64) {
-        let since = now - self.at;
+        let since = now - self.measured_at;
         if since >= StepRate::WINDOW {
             self.per_second = steps.saturating_sub(self.steps) as f64 / since.as_secs_f64();
-            (self.at, self.steps) = (now, steps);
+            (self.measured_at, self.steps) = (now, steps);
         } else if self.steps == 0 {
             // The first second.
             self.per_second = steps as f64 / since.as_secs_f64().max(0.01);
@@ -99,7 +99,7 @@ impl ProgressDisplay {
     pub(super) fn new(workers: usize, reducers: usize) -> ProgressDisplay {
         let now = Instant::now();
         let rate = StepRate {
-            at: now,
+            measured_at: now,
             steps: 0,
             per_second: 0.0,
         };
@@ -121,7 +121,7 @@ impl ProgressDisplay {
             if covered > self.covered.0 {
                 self.covered = (covered, Some(now));
             }
-            self.curve.note(elapsed, covered);
+            self.curve.record(elapsed, covered);
         }
         for (rate, worker) in self.rates.iter_mut().zip(view.stats) {
             rate.update(now, worker.steps());
@@ -143,18 +143,18 @@ impl ProgressDisplay {
             let colour = console.colour_err();
             let this = &*self;
             console.panel(|room| {
-                this.with_standing(view, now, |standing| {
+                this.with_status(view, now, |standing| {
                     view::lines(standing, room.columns, room.rows, colour)
                 })
             });
         } else if !run.json && is_time {
             self.last_line = now;
-            console.err(self.with_standing(view, now, view::line));
+            console.err(self.with_status(view, now, view::line));
         }
     }
 
     /// Collects everything to draw, and calls `draw` with it.
-    fn with_standing<R>(
+    fn with_status<R>(
         &self,
         view: &CampaignView<'_>,
         now: Instant,
@@ -182,7 +182,7 @@ impl ProgressDisplay {
                 (WorkerState::Loading, _) if worker.crashes() > 0 => WorkerActivity::Restarting,
                 (WorkerState::Loading, _) => WorkerActivity::Loading,
                 (WorkerState::Testing, Some(text)) => WorkerActivity::SlowStep {
-                    lasts: worker.step_time(),
+                    elapsed: worker.step_time(),
                     text,
                 },
                 (WorkerState::Testing, None) => WorkerActivity::Testing,
@@ -190,7 +190,7 @@ impl ProgressDisplay {
             };
             workers.push(WorkerLine {
                 number: index + 1,
-                doing,
+                activity: doing,
                 steps_per_second: self.rates[index].per_second,
                 crashes: worker.crashes(),
             });
@@ -198,7 +198,7 @@ impl ProgressDisplay {
         let reducing = self.reducing.iter().take(self.reducers).enumerate();
         workers.extend(reducing.map(|(index, failure)| WorkerLine {
             number: view.stats.len() + 1 + index,
-            doing: WorkerActivity::Reducing(*failure),
+            activity: WorkerActivity::Reducing(*failure),
             steps_per_second: 0.0,
             crashes: 0,
         }));

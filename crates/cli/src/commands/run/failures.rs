@@ -129,7 +129,7 @@ pub(super) enum ReductionResult {
     /// The test did not fail again in the same way.
     Flaky {
         /// Description of what the test did this time.
-        observed: String,
+        observation: String,
     },
 }
 
@@ -149,10 +149,10 @@ pub(super) struct FailureWriter<'a> {
     /// Actions known so far. Models find more of them during the search.
     pub(super) actions: Arc<ActionRegistry>,
     /// Explainer of failing tests, if `--explain` is given.
-    explaining: Option<TestExplainer>,
+    explainer: Option<TestExplainer>,
     /// Number of the failure that was printed last. If another one is finished next, its title is
     /// repeated.
-    announced: usize,
+    last_printed: usize,
 }
 
 impl<'a> FailureWriter<'a> {
@@ -163,7 +163,7 @@ impl<'a> FailureWriter<'a> {
         folder: OutputFolder,
         plan: SearchOptions,
         actions: ActionRegistry,
-        explaining: Option<TestExplainer>,
+        explainer: Option<TestExplainer>,
     ) -> FailureWriter<'a> {
         FailureWriter {
             run,
@@ -171,8 +171,8 @@ impl<'a> FailureWriter<'a> {
             folder,
             plan,
             actions: Arc::new(actions),
-            explaining,
-            announced: 0,
+            explainer,
+            last_printed: 0,
         }
     }
 }
@@ -221,9 +221,9 @@ impl FailureWriter<'_> {
         finding: &mut ReportedFailure,
         result: ReductionResult,
     ) {
-        if self.announced != finding.number {
+        if self.last_printed != finding.number {
             // Other failures were printed while this one was reduced.
-            self.announced = finding.number;
+            self.last_printed = finding.number;
             let title = console.paint(
                 TextStyle::Failure,
                 format_args!("Failure {}", finding.number),
@@ -233,7 +233,7 @@ impl FailureWriter<'_> {
             console.out(format_args!("{title}: {line}"));
         }
         match result {
-            ReductionResult::Flaky { observed } => {
+            ReductionResult::Flaky { observation: observed } => {
                 finding.is_reproduced = false;
                 self.write_missing(console, finding);
                 self.print_flaky(console, finding, &observed);
@@ -303,7 +303,7 @@ impl FailureWriter<'_> {
         let kind = report::kind_text(failure.kind);
         console.out("");
         console.out(format_args!("{title}: {kind}: {}", failure.message));
-        self.announced = number;
+        self.last_printed = number;
         let summary = match status {
             FailureStatus::Returned => {
                 let fixed = known
@@ -356,7 +356,7 @@ impl FailureWriter<'_> {
     /// Prints that a failure of an earlier campaign is fixed.
     pub(super) fn print_fixed(&self, console: &mut Console<'_>, known: &StoredFailure) {
         let title = console.paint(TextStyle::Success, "Fixed");
-        let kind = FailureKind::of_name(&known.found.kind).map_or("failure", report::kind_text);
+        let kind = FailureKind::from_name(&known.found.kind).map_or("failure", report::kind_text);
         console.out(format_args!(
             "{title}: {kind}: {} (known since {})",
             escape_control(&known.found.message),
@@ -366,7 +366,7 @@ impl FailureWriter<'_> {
 
     /// Explains the reduced test in English, if that was requested.
     fn explain(&self, finding: &ReportedFailure) -> Option<ExplainedTest> {
-        let explaining = self.explaining.as_ref()?;
+        let explaining = self.explainer.as_ref()?;
         explaining.explain(&self.actions.catalog(), &finding.test, &finding.failure)
     }
 
@@ -460,13 +460,13 @@ impl FailureWriter<'_> {
 
     /// Prints that a test failed.
     fn announce(&mut self, console: &mut Console<'_>, unreduced: &UnreducedFailure, number: usize) {
-        self.announced = number;
+        self.last_printed = number;
         let title = console.paint(TextStyle::Failure, format_args!("Failure {number}"));
         console.out("");
         console.out(format_args!(
             "{title} in {}, after {}: {}",
             unreduced.origin,
-            quantity::of(unreduced.test.len() as u64, "step"),
+            quantity::format_count(unreduced.test.len() as u64, "step"),
             self.one_line(&unreduced.failure, &unreduced.test),
         ));
         console.flush();

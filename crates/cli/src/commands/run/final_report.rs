@@ -53,17 +53,17 @@ impl FinalReport {
     }
 
     /// Updates the progress.
-    pub(super) fn progress(&self, progress: &SearchProgress) {
+    pub(super) fn set_progress(&self, progress: &SearchProgress) {
         self.with(|state| state.progress = *progress);
     }
 
     /// Adds a failure that has just been found.
-    pub(super) fn found(&self, failure: FailureReport) {
+    pub(super) fn add_failure(&self, failure: FailureReport) {
         self.with(|state| state.report.failures.push(failure));
     }
 
     /// Replaces the last failure by its reduced form.
-    pub(super) fn reduced(&self, failure: FailureReport) {
+    pub(super) fn replace_last_failure(&self, failure: FailureReport) {
         self.with(|state| {
             state.report.failures.pop();
             state.report.failures.push(failure);
@@ -94,13 +94,13 @@ impl FinalReportState {
         } else {
             let found = match found {
                 0 => "no failure found".to_owned(),
-                number => format!("{} found", quantity::of(number, "failure")),
+                number => format!("{} found", quantity::format_count(number, "failure")),
             };
             writeln!(
                 out,
                 "Interrupted after {}, {} in {} (seed {}): {found}",
-                quantity::of(self.progress.tests, "test"),
-                quantity::of(self.progress.steps, "step"),
+                quantity::format_count(self.progress.tests, "test"),
+                quantity::format_count(self.progress.steps, "step"),
                 duration::show(time),
                 self.seed,
             )

@@ -132,7 +132,7 @@ impl<'s, 'c> InProcessSearch<'s, 'c> {
         if let Some(collector) = system.collector() {
             let mut targets = seen_targets.to_vec();
             targets.extend(collector.take_new());
-            self.reached.note(name, targets);
+            self.reached.add_test(name, targets);
         }
     }
 
@@ -167,7 +167,7 @@ impl<S: Target> SearchWatcher<S> for InProcessSearch<'_, '_> {
         if testwright_python::is_interrupted() {
             return false;
         }
-        self.final_report.progress(progress);
+        self.final_report.set_progress(progress);
         self.show(progress, now);
         self.run
             .time_limit()
@@ -175,13 +175,13 @@ impl<S: Target> SearchWatcher<S> for InProcessSearch<'_, '_> {
     }
 
     /// Attributes the coverage of a test that was cut off.
-    fn unfinished(&mut self, system: &S, new: &[TargetId]) {
+    fn test_interrupted(&mut self, system: &S, new: &[TargetId]) {
         let number = self.progress.tests + 1;
         self.add_coverage(system, new, || format!("test {number}"));
     }
 
     /// Returns true if the test is longer than usual and has become too slow.
-    fn is_long_enough(&mut self, progress: &SearchProgress) -> bool {
+    fn should_end_test(&mut self, progress: &SearchProgress) -> bool {
         self.slowdown
             .is_too_slow(progress, self.writer.plan.length as u64)
     }
@@ -223,7 +223,7 @@ impl<S: Target> SearchWatcher<S> for InProcessSearch<'_, '_> {
         }
         let finding = self.add_failure(system, found);
         self.final_report
-            .reduced(FailureReport::new(&finding, system.actions()));
+            .replace_last_failure(FailureReport::new(&finding, system.actions()));
         self.findings.push(finding);
         if let Some(collector) = system.collector() {
             // Coverage of the reduction belongs to this test, too.
@@ -253,13 +253,13 @@ impl InProcessSearch<'_, '_> {
         };
         let number = self.findings.len() + 1;
         // Models may have more actions by now.
-        self.writer.actions = Arc::new(ActionRegistry::closed(system.actions().clone()));
+        self.writer.actions = Arc::new(ActionRegistry::complete(system.actions().clone()));
         let mut finding = self.writer.record(self.console, &unreduced, number);
         // So that the failure is reported even if the system gets stuck during the reduction.
         self.final_report
-            .found(FailureReport::new(&finding, system.actions()));
+            .add_failure(FailureReport::new(&finding, system.actions()));
         let result = self.reduce_and_confirm(system, &unreduced, number);
-        self.writer.actions = Arc::new(ActionRegistry::closed(system.actions().clone()));
+        self.writer.actions = Arc::new(ActionRegistry::complete(system.actions().clone()));
         self.writer.finish(self.console, &mut finding, result);
         finding
     }
@@ -275,7 +275,7 @@ impl InProcessSearch<'_, '_> {
             Ok(reduced) => reduced,
             Err(ReduceError::NotReproduced(other)) => {
                 return ReductionResult::Flaky {
-                    observed: describe_difference(&unreduced.failure, other.as_ref()),
+                    observation: describe_difference(&unreduced.failure, other.as_ref()),
                 };
             }
             Err(ReduceError::Error(error)) => {
@@ -294,7 +294,7 @@ impl InProcessSearch<'_, '_> {
         if self.fails_alone(system, &test) == Some(false) {
             if self.fails_alone(system, &unreduced.test) != Some(true) {
                 return ReductionResult::Flaky {
-                    observed: "in a process of its own it passes".to_owned(),
+                    observation: "in a process of its own it passes".to_owned(),
                 };
             }
             summary = String::from(

@@ -99,7 +99,7 @@ impl RunReport {
     }
 
     /// Marks the run as interrupted before it found anything.
-    pub(super) fn interrupted(self) -> RunReport {
+    pub(super) fn into_interrupted(self) -> RunReport {
         RunReport {
             interrupted: true,
             ..self

@@ -58,7 +58,7 @@ fn with_workers(
         plan.seed = stopped.record.settings.seed;
     }
     let explaining = (run.explain).then(|| TestExplainer::Models(RunExplainer::new(names)));
-    let actions = ActionRegistry::open();
+    let actions = ActionRegistry::growable();
     let writer = FailureWriter::new(run, source.clone(), folder, plan, actions, explaining);
     let isolation = run.workers.isolation(jobs, run.show_output);
     let starter = Starter::new(console, None, args, isolation)?;
@@ -73,7 +73,7 @@ fn with_workers(
     let result = campaign::run(console, writer, test_folder, &reports, &inputs, stopped);
     if run.json && matches!(result, Err(CommandError::Interrupted)) {
         let empty_report = RunReport::new(plan.seed, &Catalog::default());
-        console.out(empty_report.interrupted().to_json());
+        console.out(empty_report.into_interrupted().to_json());
     }
     result
 }
@@ -111,13 +111,13 @@ fn search_in_fork(
                 source.clone(),
                 findings,
                 plan,
-                ActionRegistry::open(),
+                ActionRegistry::growable(),
                 explaining,
             );
             let work = |console: &mut Console<'_>, system: &mut ModelSystem<'_, '_, '_>| {
                 system.reset()?;
                 let templates = system.actions().templates().len();
-                let action_summary = quantity::of(templates as u64, "action name");
+                let action_summary = quantity::format_count(templates as u64, "action name");
                 run.search_in_process(
                     console,
                     system,

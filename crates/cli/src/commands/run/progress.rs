@@ -18,19 +18,19 @@ pub(super) fn progress_text(
         Some(all) => format!(
             "{} of {}",
             quantity::grouped(progress.tests),
-            quantity::of(all, "test")
+            quantity::format_count(all, "test")
         ),
-        None => quantity::of(progress.tests, "test"),
+        None => quantity::format_count(progress.tests, "test"),
     };
     let rate = progress.steps as f64 / elapsed.as_secs_f64().max(0.001);
     let mut parts = vec![
         tests,
-        quantity::of(progress.steps, "step"),
+        quantity::format_count(progress.steps, "step"),
         format!("{} steps/s", quantity::grouped(rate as u64)),
         if failures == 0 {
             "no failures".to_owned()
         } else {
-            quantity::of(failures, "failure")
+            quantity::format_count(failures, "failure")
         },
     ];
     if let Some(time) = run.time_limit() {

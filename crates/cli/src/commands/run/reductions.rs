@@ -60,8 +60,8 @@ fn reduce_job(
         reducer.reduce(&job.test, &job.failure, job.history.as_ref())?
     };
     Ok(match reduced {
-        ReductionOutcome::Flaky { instead: other } => ReductionResult::Flaky {
-            observed: describe_difference(&job.failure, other.as_ref()),
+        ReductionOutcome::Flaky { other_failure: other } => ReductionResult::Flaky {
+            observation: describe_difference(&job.failure, other.as_ref()),
         },
         ReductionOutcome::Reduced {
             test,
@@ -69,7 +69,7 @@ fn reduce_job(
             summary,
         } => {
             let (file, title) = &job.pytest;
-            let pytest = reducer.write(&test, &failure, title.clone(), file);
+            let pytest = reducer.render_unit_test(&test, &failure, title.clone(), file);
             ReductionResult::Reproduced {
                 test,
                 failure,

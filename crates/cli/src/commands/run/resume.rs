@@ -30,7 +30,7 @@ pub(super) fn load(
     let mut all: Vec<OsString> = before.map(OsString::from).collect();
     all.extend(args.iter().filter(|arg| is_addition(run, arg)).cloned());
     let mut resumed = parse(&all)?;
-    for option in drop_untyped_options(&mut resumed, run) {
+    for option in override_options(&mut resumed, run) {
         console.warning(
             &format!("`{option}` of the campaign is left out"),
             Some("type it again if you want it: it is not taken from the store, which may come from another user"),
@@ -58,7 +58,7 @@ pub(super) fn load(
 
 /// Replaces security-relevant options of the campaign by those typed now, and returns the names of
 /// the options that differ.
-fn drop_untyped_options(resumed: &mut RunCommand, typed: &RunCommand) -> Vec<&'static str> {
+fn override_options(resumed: &mut RunCommand, typed: &RunCommand) -> Vec<&'static str> {
     let mut left_out = Vec::new();
     let mut check = |option, differs: bool| left_out.extend(differs.then_some(option));
     check("--out", resumed.out != typed.out);
@@ -72,7 +72,7 @@ fn drop_untyped_options(resumed: &mut RunCommand, typed: &RunCommand) -> Vec<&'s
     resumed.out.clone_from(&typed.out);
     resumed.keep_tests.clone_from(&typed.keep_tests);
     resumed.workers.env.clone_from(&typed.workers.env);
-    resumed.coverage.use_reports_of(&typed.coverage);
+    resumed.coverage.replace_reports(&typed.coverage);
     resumed.store.clone_from(&typed.store);
     left_out
 }
@@ -87,7 +87,7 @@ fn is_addition(run: &RunCommand, arg: &OsStr) -> bool {
 fn find(run: &RunCommand) -> Result<CampaignRecord, Error> {
     let store: PathBuf = match &run.store {
         Some(path) => path.clone(),
-        None => ProjectFolder::here()?.store().to_owned(),
+        None => ProjectFolder::find()?.store().to_owned(),
     };
     let Some(store) = Store::open_existing(&store)? else {
         return Err(nothing_to_resume(run));

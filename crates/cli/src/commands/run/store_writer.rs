@@ -87,7 +87,7 @@ pub(super) struct Location {
 impl Location {
     /// Locates the store for a run: the chosen one, or that of the project.
     pub(super) fn new(chosen: Option<&Path>, run: &RunCommand) -> Result<Location, Error> {
-        let project = ProjectFolder::here()?;
+        let project = ProjectFolder::find()?;
         let path = chosen.unwrap_or_else(|| project.store());
         Ok(Location {
             // The code under test may change the current folder.

@@ -124,7 +124,7 @@ impl StrategyArguments {
             StrategyName::Swarm => Box::new(Swarm::new(&classes, self.swarm_options())),
             StrategyName::Equal => Box::new(ByClass::equal(&classes)),
             StrategyName::Rare => Box::new(Profile::new(&classes)),
-            StrategyName::Exploit => Box::new(Exploit::with(NewCoverage)),
+            StrategyName::Exploit => Box::new(Exploit::with_novelty(NewCoverage)),
             StrategyName::Extend => Box::new(Extend::new(NewCoverage, ExtendOptions::default())),
             StrategyName::Markov => {
                 let file =

@@ -28,7 +28,7 @@ impl WorkShares {
     }
 
     /// Returns the number of tests and steps for a worker. Shares differ by one at most.
-    pub(super) fn of(&self, worker: usize) -> (Option<u64>, Option<u64>) {
+    pub(super) fn share(&self, worker: usize) -> (Option<u64>, Option<u64>) {
         let jobs = self.jobs as u64;
         let share = |all: u64| all / jobs + u64::from((worker as u64) < all % jobs);
         (self.tests.map(share), self.steps.map(share))

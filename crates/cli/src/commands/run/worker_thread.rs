@@ -17,7 +17,7 @@ use testwright_core::{ActionId, Error, Failure, Test};
 
 use super::failures::{TestOrigin, UnreducedFailure};
 use crate::workers::actions::{ActionRegistry, WorkerActionIds};
-use crate::workers::reduce::failure_of;
+use crate::workers::reduce::loss_failure;
 use crate::workers::start::{ForkServerError, Starter};
 use crate::workers::{NextStep, ReachedCode, SearchTask, SentProblem, WorkerReport, WorkerTask};
 
@@ -29,7 +29,7 @@ pub(super) struct SharedContext<'a> {
     /// Seed of the search; each stream derives its own from it.
     pub(super) seed: u64,
     /// Time limits after which a worker counts as hung.
-    pub(super) patience: Timeouts,
+    pub(super) timeouts: Timeouts,
     /// True if workers report every test they finish, so that it can be saved.
     pub(super) keep_tests: bool,
     /// Number of worker threads.
@@ -219,8 +219,8 @@ pub(super) fn run(
             seed: stream_seed(context.seed, stream),
             tests: tests.map(|share| share - stats.tests()),
             steps: steps.map(|share| share - stats.steps()),
-            keep: context.keep_tests,
-            has_company: context.jobs > 1,
+            report_all: context.keep_tests,
+            has_other_workers: context.jobs > 1,
             corpus: context.corpus.to_vec(),
         };
         let mut receiver = ReportReceiver {
@@ -239,7 +239,7 @@ pub(super) fn run(
         let outcome = supervise(
             &mut current,
             &WorkerTask::Search(task),
-            &context.patience,
+            &context.timeouts,
             &mut receiver,
         );
         match outcome {
@@ -372,7 +372,7 @@ impl ReportReceiver<'_> {
         // The code under test may have written into the log, so impossible steps are dropped.
         let test = self.action_ids.test(&loss.current_test);
         let history = self.action_ids.test(&loss.history);
-        let failure = failure_of(&loss, &test, &self.context.actions.catalog());
+        let failure = loss_failure(&loss, &test, &self.context.actions.catalog());
         let unreduced = UnreducedFailure {
             // If it died before the first step of a test, earlier tests must have caused it.
             test: if test.is_empty() {
@@ -403,9 +403,9 @@ impl Supervisor<WorkerReport> for ReportReceiver<'_> {
     fn handle_report(&mut self, report: WorkerReport, log: &StepLog) {
         self.update_stats(log);
         match report {
-            WorkerReport::Met(name) => self.action_ids.learn(&name),
-            WorkerReport::Reached(reached) => self.report_coverage(reached),
-            WorkerReport::Made {
+            WorkerReport::ActionNamed(name) => self.action_ids.add_name(&name),
+            WorkerReport::CoverageReached(reached) => self.report_coverage(reached),
+            WorkerReport::TestFinished {
                 number,
                 test,
                 failure,
@@ -413,11 +413,11 @@ impl Supervisor<WorkerReport> for ReportReceiver<'_> {
             } => self.send(WorkerEvent::TestFinished {
                 worker: self.worker,
                 origin: self.origin(number),
-                test: self.context.actions.received(test),
+                test: self.context.actions.decode_test(test),
                 failure: failure.and_then(SentFailure::into_failure),
                 is_new,
             }),
-            WorkerReport::Searched {
+            WorkerReport::SearchEnded {
                 deadlocks,
                 is_idle,
                 mut problems,
@@ -449,7 +449,7 @@ impl Supervisor<WorkerReport> for ReportReceiver<'_> {
     fn answer_report(&mut self, report: WorkerReport, log: &StepLog) -> WorkerReply {
         self.update_stats(log);
         match report {
-            WorkerReport::Found {
+            WorkerReport::FailureFound {
                 number,
                 test,
                 failure,
@@ -464,7 +464,7 @@ impl Supervisor<WorkerReport> for ReportReceiver<'_> {
                     Some(self.action_ids.test(&log.history()))
                 };
                 let unreduced = UnreducedFailure {
-                    test: self.context.actions.received(test),
+                    test: self.context.actions.decode_test(test),
                     failure,
                     origin: self.origin(number),
                 };

@@ -70,7 +70,7 @@ impl WorkerArguments {
     }
 
     /// Returns the time limits of a worker. A reset may take at least as long as a step.
-    pub(super) fn patience(&self, step: Duration) -> Timeouts {
+    pub(super) fn timeouts(&self, step: Duration) -> Timeouts {
         let defaults = Timeouts::default();
         Timeouts {
             step,

@@ -5,7 +5,7 @@ use super::{ExplorationArguments, print_help};
 use crate::CommandError;
 use crate::console::Console;
 
-/// Explore models, and write what was found as an FSM module
+/// Explore models, and write the result as an FSM module
 #[derive(clap::Parser)]
 #[command(name = "pma")]
 pub(in crate::compat) struct Analyzer {

@@ -26,7 +26,7 @@ const PICTURES: [&str; 3] = ["svg", "ps", "pdf"];
 #[derive(clap::Parser)]
 #[command(name = "trun")]
 pub(in crate::compat) struct CaseRunner {
-    /// A module with a list `cases`: of each what it is about, and its command
+    /// A module with a list `cases` of pairs: a description and a command
     #[arg(value_name = "MODULE", num_args = 0..=1)]
     module: Option<String>,
 }
@@ -69,11 +69,11 @@ impl Tool for CaseRunner {
     }
 }
 
-/// Compare what a command prints with what it once printed, blanks aside
+/// Compare the output of a command with an earlier output, ignoring blanks
 #[derive(clap::Parser)]
 #[command(name = "tdiff")]
 pub(in crate::compat) struct Comparer {
-    /// The command and its argument: what it prints is written to ARGUMENT.log, and compared with ARGUMENT.ref
+    /// The command and its argument: its output is written to ARGUMENT.log, and compared with ARGUMENT.ref
     #[arg(value_names = ["COMMAND", "ARGUMENT"], num_args = 0..=2)]
     words: Vec<String>,
 }

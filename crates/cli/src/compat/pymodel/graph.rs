@@ -20,7 +20,7 @@ const SVG: &str = "svg";
 /// The options of drawing.
 #[derive(clap::Args)]
 struct DrawingArguments {
-    /// What to write at transitions: action, name or none
+    /// Labels of the transitions: action, name or none
     #[arg(
         short = 'l',
         long = "transitionLabels",
@@ -29,11 +29,11 @@ struct DrawingArguments {
     )]
     labels: String,
 
-    /// States do not show what they are when one points at them
+    /// Leave out the tooltips of states
     #[arg(short = 'x', long = "noStateTooltip")]
     no_state_tooltip: bool,
 
-    /// Transitions do not show what they are when one points at them
+    /// Leave out the tooltips of transitions
     #[arg(short = 'y', long = "noTransitionTooltip")]
     no_transition_tooltip: bool,
 }
@@ -113,7 +113,7 @@ fn title(base: &str) -> &str {
     file.unwrap_or(base).split('.').next().unwrap_or_default()
 }
 
-/// Explore models, and draw what was found
+/// Explore models, and draw the result
 #[derive(clap::Parser)]
 #[command(name = "pmv")]
 pub(in crate::compat) struct Viewer {
@@ -142,7 +142,7 @@ impl Tool for Viewer {
         if self.exploration.models.is_empty() {
             return Ok(print_help::<Viewer>(console));
         }
-        let base = self.exploration.base();
+        let base = self.exploration.base_name();
         let path = |ending: &str| UserPath::new(&PathBuf::from(format!("{base}.{ending}")));
         let [graph, picture] = [path("dot")?, path(&self.file_type)?];
         // PyModel prints the commands that it runs, and users compare the output with earlier ones.

@@ -24,7 +24,7 @@ pub(in crate::compat) struct Tester {
     #[command(flatten)]
     actions: ActionFilterArguments,
 
-    /// How many steps to take at most to come to an end
+    /// Maximum number of cleanup steps to reach an accepting state at the end of a run
     #[arg(
         short,
         long = "cleanupSteps",
@@ -46,7 +46,7 @@ pub(in crate::compat) struct Tester {
     #[arg(short, long, value_name = "MODULE")]
     iut: Option<String>,
 
-    /// How many steps to take in a run; 0: any number
+    /// Number of steps in a run; 0: no limit
     #[arg(
         short,
         long,
@@ -64,7 +64,7 @@ pub(in crate::compat) struct Tester {
     #[arg(short, long)]
     quiet: bool,
 
-    /// How many runs; 0: without end
+    /// Number of runs; 0: no limit
     #[arg(
         short = 'r',
         long,
@@ -84,7 +84,7 @@ pub(in crate::compat) struct Tester {
     )]
     seed: i64,
 
-    /// How long the stepper may take for a step, and to wait; 0: any time
+    /// Time limit for each step of the stepper, and for each wait; 0: no limit
     #[arg(short, long, value_name = "SECONDS", value_parser = seconds, default_value = "0")]
     timeout: Duration,
 }
@@ -105,21 +105,21 @@ impl Tool for Tester {
         read.extend(self.iut.as_deref());
         read.extend(self.strategy.as_deref());
         let written = self.output.as_ref();
-        let written = written.map(|name| output_path(name, &read).map(|place| (name, place)));
+        let written = written.map(|name| output_path(name, &read).map(|path| (name, path)));
         let written = written.transpose()?;
         models::with_models(
             console,
             &self.models,
             &self.actions.filter(),
             |console, models| {
-                if let Some((name, place)) = &written {
-                    refuse_imported(place, name, models)?;
+                if let Some((name, path)) = &written {
+                    refuse_imported(path, name, models)?;
                 }
                 let (recorded, result) = self.run_all(console, models);
-                if let Some((_, place)) = &written {
+                if let Some((_, path)) = &written {
                     let product = &models.product;
                     let (words, vocabulary) = (product.interner(), product.vocabulary());
-                    place.write(&suite_file::write(
+                    path.write(&suite_file::write(
                         words,
                         vocabulary,
                         &recorded,
@@ -240,7 +240,7 @@ impl RunWatcher for RunPrinter<'_, '_> {
             (None, false) => format!("{run:3}. Finished at step {steps}, {info}"),
         });
         if end.unhandled > 0 {
-            let left = quantity::of(end.unhandled as u64, "observation");
+            let left = quantity::format_count(end.unhandled as u64, "observation");
             let message = format!("run {run} ended before {left} that had come could be looked at");
             self.console.warning(&message, None);
         }

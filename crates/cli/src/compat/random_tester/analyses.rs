@@ -16,7 +16,7 @@ use super::failures::StopTarget;
 use super::observed_system::ObservedSystem;
 use super::session::SessionFiles;
 use super::strategy::configuration;
-use crate::compat::covered_code::{CodeNames, SourceLine, statements_of};
+use crate::compat::covered_code::{CodeNames, SourceLine, statement_lines};
 use crate::compat::{test_file, tstl_text};
 
 /// The data for all analyses.
@@ -38,7 +38,7 @@ pub(super) struct CoverageAnalyses<'t> {
     /// The included classes and the coverage of each test.
     swarm: Vec<SwarmRecord>,
     /// The target that stops the search, if the last test covered it.
-    pub(super) hit: Option<StopTarget>,
+    pub(super) hit_target: Option<StopTarget>,
 }
 
 impl<'t> CoverageAnalyses<'t> {
@@ -54,7 +54,7 @@ impl<'t> CoverageAnalyses<'t> {
             lines: Vec::new(),
             best: None,
             swarm: Vec::new(),
-            hit: None,
+            hit_target: None,
         }
     }
 
@@ -73,18 +73,18 @@ impl<'t> CoverageAnalyses<'t> {
             for target in covered.iter() {
                 *self.branches.entry(target).or_default() += 1;
             }
-            for line in statements_of(collector, covered.iter()) {
+            for line in statement_lines(collector, covered.iter()) {
                 *self.statements.entry(line).or_default() += 1;
             }
         }
         if self.tool.localize && !failed {
             self.add_to_spectra(collector, covered, false);
         }
-        self.hit = self.find_stop_target(collector, covered);
+        self.hit_target = self.find_stop_target(collector, covered);
         if self.files.best.is_some() && self.may_be_best(collector, covered) {
             let size = (
                 covered.len(),
-                statements_of(collector, covered.iter()).len(),
+                statement_lines(collector, covered.iter()).len(),
             );
             if self.best.as_ref().is_none_or(|(best, _)| size > *best) {
                 observed
@@ -117,7 +117,7 @@ impl<'t> CoverageAnalyses<'t> {
             return;
         };
         let names = CodeNames::new(collector);
-        let statements = statements_of(collector, covered.iter());
+        let statements = statement_lines(collector, covered.iter());
         self.swarm.push(SwarmRecord {
             classes: match swarm {
                 Some(swarm) => configuration(swarm).classes().iter().copied().collect(),
@@ -136,15 +136,15 @@ impl<'t> CoverageAnalyses<'t> {
 
     /// Adds the coverage of a test to both spectra.
     fn add_to_spectra(&mut self, collector: &Collector<'_>, covered: &Coverage, failed: bool) {
-        let lines = statements_of(collector, covered.iter());
-        let lines: Coverage = lines.into_iter().map(|line| self.number_of(line)).collect();
+        let lines = statement_lines(collector, covered.iter());
+        let lines: Coverage = lines.into_iter().map(|line| self.statement_number(line)).collect();
         let [branches, statements] = &mut self.spectra;
         branches.add(covered, failed);
         statements.add(&lines, failed);
     }
 
     /// Returns the number of a statement in its spectrum.
-    fn number_of(&mut self, line: SourceLine) -> TargetId {
+    fn statement_number(&mut self, line: SourceLine) -> TargetId {
         let known = self.lines.iter().position(|known| *known == line);
         let number = known.unwrap_or_else(|| {
             self.lines.push(line);
@@ -195,7 +195,7 @@ impl<'t> CoverageAnalyses<'t> {
         if let Some(covered) = covered {
             self.sessions.add(covered);
         }
-        self.sessions.agree()
+        self.sessions.have_same_coverage()
     }
 
     /// Writes all requested files.
@@ -298,7 +298,7 @@ fn statement_named(
     typed: &str,
 ) -> Option<TargetId> {
     covered.iter().find(|target| {
-        let lines = statements_of(collector, [*target]);
+        let lines = statement_lines(collector, [*target]);
         lines
             .into_iter()
             .any(|line| matches_name(&names.typed_statement(line), typed))

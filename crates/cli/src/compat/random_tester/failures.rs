@@ -81,7 +81,7 @@ impl<'t> FailureHandler<'t> {
         tstl_text::print_error(observed.console, &tuple, &found.failure);
         self.save(observed, &found.test, "full")?;
         let like = (!self.tool.no_exception_match).then_some(&found.failure);
-        let test = self.simplify(observed, &found.test, goals::fail(like))?;
+        let test = self.simplify(observed, &found.test, goals::failure_goal(like))?;
         let is_known = self.distinct.iter().any(|known| known.test == test);
         if !is_known {
             let path = self.final_path();
@@ -346,7 +346,7 @@ impl<'s, 'py, 'c> ReplayWatcher<ObservedSystem<'s, 'py, 'c>> for ReplayPrinter {
         self.error.is_none() && !testwright_python::is_interrupted()
     }
 
-    fn before(&mut self, observed: &mut ObservedSystem<'s, 'py, 'c>, action: ActionId) {
+    fn before_step(&mut self, observed: &mut ObservedSystem<'s, 'py, 'c>, action: ActionId) {
         if self.index == 0 && observed.system.coverage().is_some() {
             self.error = observed.system.reset_touched().err();
         }
@@ -359,7 +359,7 @@ impl<'s, 'py, 'c> ReplayWatcher<ObservedSystem<'s, 'py, 'c>> for ReplayPrinter {
         }
     }
 
-    fn after(&mut self, observed: &mut ObservedSystem<'s, 'py, 'c>, event: &TraceEvent) {
+    fn after_step(&mut self, observed: &mut ObservedSystem<'s, 'py, 'c>, event: &TraceEvent) {
         if let Some(step_printer) = &mut self.step_printer {
             step_printer.end(observed.console, observed.system, event);
         }

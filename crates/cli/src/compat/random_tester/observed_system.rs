@@ -81,7 +81,7 @@ pub(super) struct ObservedSystem<'s, 'py, 'c> {
     is_measuring: bool,
     classes: Arc<ActionClasses>,
     /// The use of each line of the harness.
-    pub(super) taken: Vec<ClassUsage>,
+    pub(super) class_usage: Vec<ClassUsage>,
     step_printer: StepPrinter,
     /// The file with the current test, in case of a crash.
     current_log: Option<File>,
@@ -122,7 +122,7 @@ impl<'s, 'py, 'c> ObservedSystem<'s, 'py, 'c> {
             }
         }
         Ok(ObservedSystem {
-            taken: vec![ClassUsage::default(); classes.len()],
+            class_usage: vec![ClassUsage::default(); classes.len()],
             classes,
             system,
             console,
@@ -164,7 +164,7 @@ impl<'s, 'py, 'c> ObservedSystem<'s, 'py, 'c> {
 
     /// Returns the current test so far.
     pub(super) fn test(&self) -> Test {
-        Test::of_steps(self.steps.clone())
+        Test::from_steps(self.steps.clone())
     }
 
     /// Records the coverage of the last step, and prints it if requested.
@@ -271,7 +271,7 @@ impl<'s, 'py, 'c> ObservedSystem<'s, 'py, 'c> {
     pub(super) fn reset_counts(&mut self) {
         self.operations = 0;
         self.times = TimeSpent::default();
-        self.taken.fill(ClassUsage::default());
+        self.class_usage.fill(ClassUsage::default());
     }
 
     /// Writes a line to the logs; a test's first line begins the log of the current test anew.
@@ -295,7 +295,7 @@ impl<'s, 'py, 'c> ObservedSystem<'s, 'py, 'c> {
     fn begin_step(&mut self, action: ActionId) -> Result<(), Error> {
         let tool = self.tool;
         if tool.replayable || tool.total {
-            let test = Test::of([action]);
+            let test = Test::from_actions([action]);
             let line = test_file::lines(self.system, &test).pop();
             self.log(&line.unwrap_or_default(), false)?;
         }
@@ -413,8 +413,8 @@ impl System for ObservedSystem<'_, '_, '_> {
         let outcome = self.take_step(action);
         let time = begun.elapsed();
         self.times.operations += time;
-        let class = self.classes.of_action(self.system.actions(), action);
-        if let Some(taken) = self.taken.get_mut(class.0) {
+        let class = self.classes.class_of_action(self.system.actions(), action);
+        if let Some(taken) = self.class_usage.get_mut(class.0) {
             taken.count += 1;
             taken.time += time;
         }

@@ -24,7 +24,7 @@ pub(super) struct QuickTests<'t> {
     tool: &'t RandomTester,
     files: &'t SessionFiles,
     /// The number of the next test.
-    next: u64,
+    next_number: u64,
 }
 
 impl<'t> QuickTests<'t> {
@@ -33,7 +33,7 @@ impl<'t> QuickTests<'t> {
         QuickTests {
             tool,
             files,
-            next: 0,
+            next_number: 0,
         }
     }
 
@@ -65,7 +65,7 @@ impl<'t> QuickTests<'t> {
                     .strip_prefix(&prefix)
                     .and_then(|rest| rest.split('.').next());
                 if let Some(number) = number.and_then(|number| number.parse::<u64>().ok()) {
-                    self.next = self.next.max(number + 1);
+                    self.next_number = self.next_number.max(number + 1);
                 }
                 let file = TestFile::read(&path, false)?;
                 tests.push(self.replay(observed, &file)?);
@@ -148,8 +148,8 @@ impl<'t> QuickTests<'t> {
             "REDUCED IN {} SECONDS",
             tstl_text::seconds(started.elapsed())
         ));
-        let name = format!("{}.{}.test", self.tool.quick_prefix, self.next);
-        self.next += 1;
+        let name = format!("{}.{}.test", self.tool.quick_prefix, self.next_number);
+        self.next_number += 1;
         console.out("");
         console.out(format_args!("SAVING TEST AS {name}"));
         test_file::save(observed.system, &reduced, &self.files.in_folder(&name))?;
@@ -167,7 +167,7 @@ impl<'t> QuickTests<'t> {
         let mut quick = QuickReducer {
             options: self.tool.reduce_options(),
             budget: MAX_RUNS,
-            loaded: Coverage::default(),
+            touched_by_loading: Coverage::default(),
             proceed: &mut proceed,
         };
         observed.is_observed = false;

@@ -44,7 +44,7 @@ pub(super) struct SessionFiles {
     /// The log of all tests.
     pub(super) total: UserPath,
     /// The test that is not deterministic.
-    different: UserPath,
+    nondeterministic_test: UserPath,
 }
 
 impl SessionFiles {
@@ -65,7 +65,7 @@ impl SessionFiles {
             best: optional(&tool.track_max_coverage)?,
             current: path("currtest.test")?,
             total: path("fulltest.test")?,
-            different: path("ndfail.test")?,
+            nondeterministic_test: path("ndfail.test")?,
         })
     }
 
@@ -147,9 +147,9 @@ impl<'t> Session<'t> {
         }
         observed.tests += 1;
         let mut watcher = TestWatcher {
-            until: observed.started.checked_add(self.tool.timeout),
+            deadline: observed.started.checked_add(self.tool.timeout),
             throttle: Throttle::new(),
-            is_late: false,
+            is_time_over: false,
             found: None,
         };
         let plan = self.plan(observed.tests);
@@ -160,7 +160,7 @@ impl<'t> Session<'t> {
         if let Some(error) = observed.error.take() {
             return Err(error.into());
         }
-        let TestWatcher { is_late, found, .. } = watcher;
+        let TestWatcher { is_time_over: is_late, found, .. } = watcher;
         let test = observed.test();
         let is_empty = test.is_empty() && !summary.stopped;
         if summary.progress.deadlocks > 0 || is_empty {
@@ -193,7 +193,7 @@ impl<'t> Session<'t> {
         if self.tool.quick_tests && is_new && !test.is_empty() {
             self.quick.save(observed, &test)?;
         }
-        if let Some(hit) = self.analyses.hit.take() {
+        if let Some(hit) = self.analyses.hit_target.take() {
             self.failures.handle_stop_target(observed, &test, hit)?;
             return Ok(ControlFlow::Break(()));
         }
@@ -258,7 +258,7 @@ impl<'t> Session<'t> {
     ) -> Result<bool, CommandError> {
         let check = !self.tool.no_check;
         let mut is_different = false;
-        let mut what = "";
+        let mut qualifier = "";
         if self.tool.check_process_determinism {
             observed.console.out("CHECKING PROCESS DETERMINISM...");
             let sandbox = Sandbox::new(SandboxGoal::Differ, check, None)?;
@@ -266,25 +266,25 @@ impl<'t> Session<'t> {
                 std::thread::sleep(self.tool.determinism_delay);
                 is_different |= sandbox.is_achieved_by(observed.system, test)?;
             }
-            what = "PROCESS ";
+            qualifier = "PROCESS ";
         }
         if self.tool.check_determinism && !is_different {
             observed.console.out("CHECKING DETERMINISM...");
             let differs = NondeterminismGoal {
-                each_step: true,
+                compares_each_step: true,
                 tries: self.tool.determinism_tries,
                 delays: [Duration::ZERO, self.tool.determinism_delay],
                 check,
             };
             is_different = differs.is_nondeterministic(observed.system, test)?;
-            what = "";
+            qualifier = "";
         }
         if is_different {
             tstl_text::print_test(observed.console, observed.system.actions(), test);
             observed.console.out(format_args!(
-                "TEST WAS NOT {what}DETERMINISTIC!  WRITING FAILURE AS ndfail.test"
+                "TEST WAS NOT {qualifier}DETERMINISTIC!  WRITING FAILURE AS ndfail.test"
             ));
-            test_file::save(observed.system, test, &self.files.different)?;
+            test_file::save(observed.system, test, &self.files.nondeterministic_test)?;
         }
         Ok(is_different)
     }
@@ -338,10 +338,10 @@ impl<'t> Session<'t> {
 /// Watches one test: the clock, Ctrl-C, and the failure.
 struct TestWatcher {
     /// The time when the search must end, if there is a limit.
-    until: Option<Instant>,
+    deadline: Option<Instant>,
     throttle: Throttle,
     /// True if the time is over.
-    is_late: bool,
+    is_time_over: bool,
     /// A failing test, with its exception.
     found: Option<(FailingTest, String)>,
 }
@@ -351,8 +351,8 @@ impl<'s, 'py, 'c> SearchWatcher<ObservedSystem<'s, 'py, 'c>> for TestWatcher {
         let Some(now) = self.throttle.poll() else {
             return true;
         };
-        self.is_late = self.until.is_some_and(|until| now >= until);
-        !self.is_late && !testwright_python::is_interrupted()
+        self.is_time_over = self.deadline.is_some_and(|until| now >= until);
+        !self.is_time_over && !testwright_python::is_interrupted()
     }
 
     fn failure_found(

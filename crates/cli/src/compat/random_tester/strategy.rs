@@ -92,7 +92,7 @@ pub(super) fn build<'s, 'py, 'c>(
     if let Some(probability) = tool.exploit {
         let beginning = exploit(tool, observed, probability, given);
         strategy = Box::new(StartingStrategy {
-            beginning,
+            start_strategy: beginning,
             strategy,
         });
     }
@@ -150,7 +150,7 @@ fn swarm_options(
         classes.iter().for_each(|class| table.set(class, 0.0));
         for step in &test.steps {
             if let Step::Act(action) = step {
-                table.set(classes.of_action(observed.system.actions(), *action), 1.0);
+                table.set(classes.class_of_action(observed.system.actions(), *action), 1.0);
             }
         }
         Inclusion::Table(table, tool.swarm_p)
@@ -164,9 +164,9 @@ fn swarm_options(
             (None, Some(times)) => Switching::Times(times),
             (None, None) => Switching::PerTest,
         },
-        dependencies: !tool.no_swarm_dependencies,
+        include_dependencies: !tool.no_swarm_dependencies,
         force_parent: !tool.no_swarm_force_parent,
-        high: tool.high_low_swarm,
+        included_share: tool.high_low_swarm,
     })
 }
 
@@ -182,7 +182,7 @@ fn exploit<'s, 'py, 'c>(
         mutate: tool.p_mutate,
         crossover: tool.p_crossover,
         start_after: 0,
-        stall: tool.start_exploit_stall,
+        min_tests_without_new: tool.start_exploit_stall,
     };
     let corpus = CorpusOptions {
         ceiling: tool.exploit_ceiling,
@@ -247,8 +247,8 @@ fn table(
 }
 
 impl Fingerprint for ObservedSystem<'_, '_, '_> {
-    fn fingerprint(&mut self, likeness: Equivalence) -> Result<u128, Error> {
-        self.system.fingerprint(likeness)
+    fn fingerprint(&mut self, equivalence: Equivalence) -> Result<u128, Error> {
+        self.system.fingerprint(equivalence)
     }
 }
 
@@ -256,17 +256,17 @@ impl Fingerprint for ObservedSystem<'_, '_, '_> {
 struct SharedSwarm(Rc<RefCell<Swarm>>);
 
 impl<S: System + ?Sized> Strategy<S> for SharedSwarm {
-    fn begin(
+    fn begin_test(
         &mut self,
         system: &mut S,
         start: &mut TestStart,
         random: &mut Random,
     ) -> Result<(), Error> {
-        self.0.borrow_mut().begin(system, start, random)
+        self.0.borrow_mut().begin_test(system, start, random)
     }
 
-    fn next(&mut self, system: &mut S, random: &mut Random) -> Option<ActionId> {
-        self.0.borrow_mut().next(system, random)
+    fn next_action(&mut self, system: &mut S, random: &mut Random) -> Option<ActionId> {
+        self.0.borrow_mut().next_action(system, random)
     }
 }
 
@@ -277,56 +277,56 @@ pub(super) fn configuration(swarm: &Rc<RefCell<Swarm>>) -> Configuration {
 
 /// Begins tests with one strategy, and chooses steps with another.
 struct StartingStrategy<'s, 'py, 'c> {
-    beginning: BoxedStrategy<'s, 'py, 'c>,
+    start_strategy: BoxedStrategy<'s, 'py, 'c>,
     strategy: BoxedStrategy<'s, 'py, 'c>,
 }
 
 impl<'s, 'py, 'c> Strategy<ObservedSystem<'s, 'py, 'c>> for StartingStrategy<'s, 'py, 'c> {
-    fn begin(
+    fn begin_test(
         &mut self,
         system: &mut ObservedSystem<'s, 'py, 'c>,
         start: &mut TestStart,
         random: &mut Random,
     ) -> Result<(), Error> {
-        self.beginning.begin(system, start, random)?;
-        self.strategy.begin(system, start, random)
+        self.start_strategy.begin_test(system, start, random)?;
+        self.strategy.begin_test(system, start, random)
     }
 
-    fn next(
+    fn next_action(
         &mut self,
         system: &mut ObservedSystem<'s, 'py, 'c>,
         random: &mut Random,
     ) -> Option<ActionId> {
-        self.strategy.next(system, random)
+        self.strategy.next_action(system, random)
     }
 
     fn remark(&mut self) -> Option<String> {
         self.strategy.remark()
     }
 
-    fn after(
+    fn after_step(
         &mut self,
         system: &mut ObservedSystem<'s, 'py, 'c>,
         steps: &[Step],
     ) -> Result<(), Error> {
-        self.beginning.after(system, steps)?;
-        self.strategy.after(system, steps)
+        self.start_strategy.after_step(system, steps)?;
+        self.strategy.after_step(system, steps)
     }
 
-    fn end(
+    fn end_test(
         &mut self,
         system: &mut ObservedSystem<'s, 'py, 'c>,
         made: &GeneratedTest<'_>,
     ) -> Result<(), Error> {
-        self.beginning.end(system, made)?;
-        self.strategy.end(system, made)
+        self.start_strategy.end_test(system, made)?;
+        self.strategy.end_test(system, made)
     }
 
     fn new_targets(&self) -> &[TargetId] {
-        self.beginning.new_targets()
+        self.start_strategy.new_targets()
     }
 
-    fn learns(&self) -> bool {
+    fn depends_on_results(&self) -> bool {
         true
     }
 }
@@ -343,17 +343,17 @@ struct Stutter<'s, 'py, 'c> {
 }
 
 impl<'s, 'py, 'c> Strategy<ObservedSystem<'s, 'py, 'c>> for Stutter<'s, 'py, 'c> {
-    fn begin(
+    fn begin_test(
         &mut self,
         system: &mut ObservedSystem<'s, 'py, 'c>,
         start: &mut TestStart,
         random: &mut Random,
     ) -> Result<(), Error> {
         self.last = None;
-        self.strategy.begin(system, start, random)
+        self.strategy.begin_test(system, start, random)
     }
 
-    fn next(
+    fn next_action(
         &mut self,
         system: &mut ObservedSystem<'s, 'py, 'c>,
         random: &mut Random,
@@ -362,7 +362,7 @@ impl<'s, 'py, 'c> Strategy<ObservedSystem<'s, 'py, 'c>> for Stutter<'s, 'py, 'c>
         let repeated = self
             .last
             .filter(|last| should_repeat && system.is_enabled(*last));
-        self.last = repeated.or_else(|| self.strategy.next(system, random));
+        self.last = repeated.or_else(|| self.strategy.next_action(system, random));
         self.last
     }
 
@@ -370,27 +370,27 @@ impl<'s, 'py, 'c> Strategy<ObservedSystem<'s, 'py, 'c>> for Stutter<'s, 'py, 'c>
         self.strategy.remark()
     }
 
-    fn after(
+    fn after_step(
         &mut self,
         system: &mut ObservedSystem<'s, 'py, 'c>,
         steps: &[Step],
     ) -> Result<(), Error> {
-        self.strategy.after(system, steps)
+        self.strategy.after_step(system, steps)
     }
 
-    fn end(
+    fn end_test(
         &mut self,
         system: &mut ObservedSystem<'s, 'py, 'c>,
         made: &GeneratedTest<'_>,
     ) -> Result<(), Error> {
-        self.strategy.end(system, made)
+        self.strategy.end_test(system, made)
     }
 
     fn new_targets(&self) -> &[TargetId] {
         self.strategy.new_targets()
     }
 
-    fn learns(&self) -> bool {
+    fn depends_on_results(&self) -> bool {
         true
     }
 }

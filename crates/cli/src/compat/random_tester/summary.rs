@@ -81,8 +81,8 @@ impl Session<'_> {
         ));
         console.out(format_args!("{tests} EXECUTED"));
         console.out(format_args!("{operations} TOTAL TEST OPERATIONS"));
-        let mut print_time = |time: Duration, what: &str| {
-            console.out(format_args!("{} {what}", tstl_text::seconds(time)));
+        let mut print_time = |time: Duration, label: &str| {
+            console.out(format_args!("{} {label}", tstl_text::seconds(time)));
         };
         print_time(times.operations, "TIME SPENT EXECUTING TEST OPERATIONS");
         print_time(
@@ -127,7 +127,7 @@ fn print_profile(observed: &mut ObservedSystem<'_, '_, '_>) {
     let console = &mut observed.console;
     console.out("ACTION PROFILE:");
     let mut lines = Vec::new();
-    for (class, taken) in classes.iter().zip(&observed.taken) {
+    for (class, taken) in classes.iter().zip(&observed.class_usage) {
         let text = classes.text(class).trim().to_owned();
         match taken.count {
             0 => console.out(format_args!("** ACTION CLASS  {text} NEVER EXECUTED! **")),

@@ -7,7 +7,7 @@ use testwright_python::PythonSystem;
 
 use super::ReducerTool;
 use crate::CommandError;
-use crate::compat::covered_code::statements_of;
+use crate::compat::covered_code::statement_lines;
 use crate::compat::goals::{self, FailureRateGoal, NondeterminismGoal, Sandbox, SandboxGoal};
 use crate::compat::tstl_text;
 use crate::console::Console;
@@ -40,7 +40,7 @@ impl ReducerTool {
         if self.check_determinism || self.check_step_determinism {
             let first = self.determinism_delay0.unwrap_or_default();
             return Ok(Box::new(NondeterminismGoal {
-                each_step: self.check_step_determinism,
+                compares_each_step: self.check_step_determinism,
                 tries: self.determinism_tries,
                 delays: [first, self.determinism_delay],
                 check,
@@ -59,9 +59,9 @@ impl ReducerTool {
             None
         };
         Ok(match self.probability {
-            None => goals::fail(like.as_ref()),
+            None => goals::failure_goal(like.as_ref()),
             Some(probability) => Box::new(FailureRateGoal {
-                like,
+                expected: like,
                 probability,
                 samples: self.samples,
                 replications: self.replications,
@@ -114,7 +114,7 @@ impl ReducerTool {
         }
         let covered = system.touched();
         if let Some(collector) = system.coverage() {
-            let statements = statements_of(collector, covered.iter());
+            let statements = statement_lines(collector, covered.iter());
             console.out(format_args!(
                 "PRESERVING {} BRANCHES AND {} STATEMENTS",
                 covered.len(),

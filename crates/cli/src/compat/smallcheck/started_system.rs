@@ -76,7 +76,7 @@ impl Snapshot for StartedSystem<'_, '_> {
 }
 
 impl Fingerprint for StartedSystem<'_, '_> {
-    fn fingerprint(&mut self, likeness: Equivalence) -> Result<u128, Error> {
-        self.system.fingerprint(likeness)
+    fn fingerprint(&mut self, equivalence: Equivalence) -> Result<u128, Error> {
+        self.system.fingerprint(equivalence)
     }
 }

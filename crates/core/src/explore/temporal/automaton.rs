@@ -30,7 +30,7 @@ pub(super) struct AutomatonNode {
     /// True if a run that visits this node infinitely often is accepted.
     pub(super) accepting: bool,
     /// True if there are no obligations left: every continuation is accepted.
-    pub(super) done: bool,
+    pub(super) accepts_everything: bool,
 }
 
 impl AutomatonNode {
@@ -107,8 +107,8 @@ impl Subformulas {
     }
 
     /// Returns the number of a formula, or of its negation.
-    fn of(&mut self, formula: &Formula, positive: bool, atoms: &[Atom]) -> usize {
-        let mut of = |formula: &Formula, positive| self.of(formula, positive, atoms);
+    fn add_formula(&mut self, formula: &Formula, positive: bool, atoms: &[Atom]) -> usize {
+        let mut of = |formula: &Formula, positive| self.add_formula(formula, positive, atoms);
         let subformula = match (formula, positive) {
             (Formula::True, true) | (Formula::False, false) => Subformula::True,
             (Formula::True, false) | (Formula::False, true) => Subformula::False,
@@ -158,12 +158,12 @@ impl Subformulas {
     }
 }
 
-type Set = BTreeSet<usize>;
+type SubformulaSet = BTreeSet<usize>;
 
 /// A finished node of the tableau. Only its predecessors may still be added.
 struct ClosedNode {
-    old: Set,
-    next: Set,
+    old: SubformulaSet,
+    next: SubformulaSet,
     incoming: BTreeSet<usize>,
 }
 
@@ -172,8 +172,8 @@ struct ClosedNode {
 struct OpenNode {
     incoming: BTreeSet<usize>,
     new: Vec<usize>,
-    old: Set,
-    next: Set,
+    old: SubformulaSet,
+    next: SubformulaSet,
 }
 
 /// The pseudo-node in `incoming` that marks the beginning of a run.
@@ -183,16 +183,16 @@ const BEGINNING: usize = usize::MAX;
 struct Tableau {
     subformulas: Subformulas,
     closed: Vec<ClosedNode>,
-    numbers: FxHashMap<(Set, Set), usize>,
+    numbers: FxHashMap<(SubformulaSet, SubformulaSet), usize>,
 }
 
 impl Tableau {
     /// Expands a node and everything that follows from it.
-    fn grow(&mut self, start: OpenNode) {
+    fn expand(&mut self, start: OpenNode) {
         let mut waiting = vec![start];
         while let Some(mut node) = waiting.pop() {
             let Some(number) = node.new.pop() else {
-                self.close(node, &mut waiting);
+                self.close_node(node, &mut waiting);
                 continue;
             };
             if node.old.contains(&number) {
@@ -248,7 +248,7 @@ impl Tableau {
 
     /// Turns a node whose obligations are all met or postponed into a node of the automaton, or
     /// merges it into an equal one.
-    fn close(&mut self, node: OpenNode, waiting: &mut Vec<OpenNode>) {
+    fn close_node(&mut self, node: OpenNode, waiting: &mut Vec<OpenNode>) {
         let key = (node.old, node.next);
         if let Some(number) = self.numbers.get(&key) {
             self.closed[*number].incoming.extend(node.incoming);
@@ -258,8 +258,8 @@ impl Tableau {
         waiting.push(OpenNode {
             incoming: BTreeSet::from([number]),
             new: key.1.iter().copied().collect(),
-            old: Set::new(),
-            next: Set::new(),
+            old: SubformulaSet::new(),
+            next: SubformulaSet::new(),
         });
         self.numbers.insert(key.clone(), number);
         let (old, next) = key;
@@ -273,19 +273,19 @@ impl Tableau {
 
 impl Automaton {
     /// Builds the automaton of a formula with these atoms.
-    pub(super) fn of(formula: &Formula, atoms: &[Atom]) -> Automaton {
+    pub(super) fn from_formula(formula: &Formula, atoms: &[Atom]) -> Automaton {
         let mut subformulas = Subformulas::default();
-        let root = subformulas.of(formula, true, atoms);
+        let root = subformulas.add_formula(formula, true, atoms);
         let mut tableau = Tableau {
             subformulas,
             closed: Vec::new(),
             numbers: FxHashMap::default(),
         };
-        tableau.grow(OpenNode {
+        tableau.expand(OpenNode {
             incoming: BTreeSet::from([BEGINNING]),
             new: vec![root],
-            old: Set::new(),
-            next: Set::new(),
+            old: SubformulaSet::new(),
+            next: SubformulaSet::new(),
         });
         tableau.degeneralise()
     }
@@ -332,7 +332,7 @@ impl Tableau {
                     negative,
                     next: next.map(|to| (following * count + to) as u32).collect(),
                     accepting: copy == 0 && kept,
-                    done: node.next.is_empty(),
+                    accepts_everything: node.next.is_empty(),
                 });
             }
         }
@@ -361,7 +361,7 @@ mod tests {
     fn small_formulas_have_small_automata() {
         let size = |text: &str| {
             let formula: Formula = text.parse().unwrap();
-            Automaton::of(&formula, &formula.atoms()).nodes.len()
+            Automaton::from_formula(&formula, &formula.atoms()).nodes.len()
         };
         assert_eq!(size("true"), 1 + 1);
         assert_eq!(size("always p"), 1);

@@ -64,19 +64,19 @@ impl Formula {
     /// Returns the atoms, each once, in the order in which they are written.
     pub fn atoms(&self) -> Vec<Atom> {
         let mut atoms = Vec::new();
-        self.collect(&mut atoms);
+        self.collect_atoms(&mut atoms);
         atoms
     }
 
     /// Adds the atoms of the formula to a list.
-    fn collect(&self, atoms: &mut Vec<Atom>) {
+    fn collect_atoms(&self, atoms: &mut Vec<Atom>) {
         if let Formula::Atom(atom) = self
             && !atoms.contains(atom)
         {
             atoms.push(atom.clone());
         }
         for operand in self.operands() {
-            operand.collect(atoms);
+            operand.collect_atoms(atoms);
         }
     }
 
@@ -98,7 +98,7 @@ impl Formula {
     }
 
     /// Returns the operator's word and how tightly it binds.
-    fn word(&self) -> (&'static str, u8) {
+    fn operator_and_binding(&self) -> (&'static str, u8) {
         match self {
             Formula::True => ("true", 5),
             Formula::False => ("false", 5),
@@ -118,7 +118,7 @@ impl Formula {
 
     /// Writes the formula, in parentheses if it binds less tightly than `least`.
     fn write(&self, out: &mut fmt::Formatter<'_>, min_binding: u8) -> fmt::Result {
-        let (word, binding) = self.word();
+        let (word, binding) = self.operator_and_binding();
         if binding < min_binding {
             out.write_str("(")?;
             self.write(out, 0)?;

@@ -14,7 +14,7 @@ pub(super) struct GraphEdge {
 }
 
 /// Marks the range of a deadlocked state, which stays as it is.
-const STAYS: usize = usize::MAX;
+const DEADLOCKED: usize = usize::MAX;
 
 /// The transitions of an exploration. Those of one state are stored consecutively.
 #[derive(Clone, Debug, Default)]
@@ -27,7 +27,7 @@ pub(super) struct TemporalGraph {
     ranges: Vec<(usize, usize)>,
     /// The edges of deadlocked states. They are reported between the edges of other states, so they
     /// are stored separately.
-    stays: Vec<GraphEdge>,
+    deadlock_edges: Vec<GraphEdge>,
 }
 
 impl TemporalGraph {
@@ -40,7 +40,7 @@ impl TemporalGraph {
     pub(super) fn bytes(&self) -> usize {
         self.letters.capacity() * size_of::<Letter>()
             + self.ranges.capacity() * size_of::<(usize, usize)>()
-            + (self.edges.capacity() + self.stays.capacity()) * size_of::<GraphEdge>()
+            + (self.edges.capacity() + self.deadlock_edges.capacity()) * size_of::<GraphEdge>()
     }
 
     /// Adds a state in which these atoms hold.
@@ -61,9 +61,9 @@ impl TemporalGraph {
     }
 
     /// Records a deadlock: the state stays as it is, and no step is taken.
-    pub(super) fn stay(&mut self, state: u32) {
-        self.ranges[state as usize] = (STAYS, self.stays.len());
-        self.stays.push(GraphEdge {
+    pub(super) fn add_deadlock(&mut self, state: u32) {
+        self.ranges[state as usize] = (DEADLOCKED, self.deadlock_edges.len());
+        self.deadlock_edges.push(GraphEdge {
             action: None,
             to: state,
             letter: self.letters[state as usize],
@@ -73,7 +73,7 @@ impl TemporalGraph {
     /// Returns the transitions of a state.
     pub(super) fn edges(&self, state: u32) -> &[GraphEdge] {
         match self.ranges[state as usize] {
-            (STAYS, index) => &self.stays[index..=index],
+            (DEADLOCKED, index) => &self.deadlock_edges[index..=index],
             (start, end) => &self.edges[start..end],
         }
     }

@@ -63,7 +63,7 @@ pub struct Counterexample {
     /// The steps to take first.
     pub prefix: Test,
     /// The steps to repeat forever after the prefix; empty unless the run ends in a lap.
-    pub lap: Test,
+    pub cycle: Test,
     /// The way in which the run continues forever.
     pub ending: RunEnding,
     /// True if the run was confirmed by running it again. False only if there was no time for that.
@@ -74,11 +74,11 @@ pub struct Counterexample {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RunEnding {
     /// The lap leads back to where it began, and is repeated.
-    Lap,
+    Cycle,
     /// No action is possible after the prefix, and the state stays as it is.
     Deadlock,
     /// Any continuation violates the formula.
-    Anything,
+    AnyContinuation,
 }
 
 impl<S: System + ?Sized, K> Explorer<'_, S, K> {
@@ -90,7 +90,7 @@ impl<S: System + ?Sized, K> Explorer<'_, S, K> {
     /// use testwright_core::toys::Jugs;
     ///
     /// let mut jugs = Jugs::default();
-    /// let mut explorer = Explorer::of(&mut jugs).with_snapshots().with_fingerprints();
+    /// let mut explorer = Explorer::new(&mut jugs).with_snapshots().with_fingerprints();
     /// let options = ExploreOptions { check: false, ..ExploreOptions::default() };
     /// let mut atoms = |jugs: &mut Jugs, predicate: &str| Ok(match predicate {
     ///     "big == 5" => jugs.litres()[1] == 5,
@@ -119,10 +119,10 @@ impl<S: System + ?Sized, K> Explorer<'_, S, K> {
             let help = "a circle up to renaming need not lead back to where it began";
             return Err(Error::new(message).with_help(help));
         }
-        let formula_atoms = FormulaAtoms::of(formula)?;
-        let automaton = Automaton::of(&formula.clone().negated(), &formula_atoms.atoms);
+        let formula_atoms = FormulaAtoms::from_formula(formula)?;
+        let automaton = Automaton::from_formula(&formula.clone().negated(), &formula_atoms.atoms);
         let mut recorder = GraphRecorder {
-            caller: atoms,
+            evaluator: atoms,
             formula_atoms,
             automaton: &automaton,
             graph: TemporalGraph::default(),
@@ -140,7 +140,7 @@ impl<S: System + ?Sized, K> Explorer<'_, S, K> {
             return Err(error);
         }
         let GraphRecorder {
-            caller,
+            evaluator: caller,
             formula_atoms,
             graph,
             found,
@@ -150,7 +150,7 @@ impl<S: System + ?Sized, K> Explorer<'_, S, K> {
             graph: &graph,
             automaton: &automaton,
         };
-        let run = if found || product.has_run() {
+        let run = if found || product.has_accepted_run() {
             product.shortest_run()
         } else {
             None
@@ -164,7 +164,7 @@ impl<S: System + ?Sized, K> Explorer<'_, S, K> {
                     formula,
                     automaton: &automaton,
                     formula_atoms,
-                    caller,
+                    evaluator: caller,
                     options: &options,
                     progress: ExploreProgress {
                         steps: exploration.steps,
@@ -183,18 +183,18 @@ impl<S: System + ?Sized, K> Explorer<'_, S, K> {
 
 /// Turns a run into tests. A deadlock contributes no step.
 fn to_counterexample(run: &AcceptedRun) -> Counterexample {
-    let actions = |edges: &[GraphEdge]| Test::of(edges.iter().filter_map(|edge| edge.action));
+    let actions = |edges: &[GraphEdge]| Test::from_actions(edges.iter().filter_map(|edge| edge.action));
     let stays = |edges: &[GraphEdge]| edges.iter().any(|edge| edge.action.is_none());
-    let ending = if stays(&run.prefix) || stays(&run.lap) {
+    let ending = if stays(&run.prefix) || stays(&run.cycle) {
         RunEnding::Deadlock
-    } else if run.lap.is_empty() {
-        RunEnding::Anything
+    } else if run.cycle.is_empty() {
+        RunEnding::AnyContinuation
     } else {
-        RunEnding::Lap
+        RunEnding::Cycle
     };
     Counterexample {
         prefix: actions(&run.prefix),
-        lap: actions(&run.lap),
+        cycle: actions(&run.cycle),
         ending,
         confirmed: false,
     }
@@ -203,12 +203,12 @@ fn to_counterexample(run: &AcceptedRun) -> Counterexample {
 /// The atoms of a formula, and the atoms that each action makes true.
 pub(super) struct FormulaAtoms {
     pub(super) atoms: Vec<Atom>,
-    took: FxHashMap<ActionId, Letter>,
+    action_letters: FxHashMap<ActionId, Letter>,
 }
 
 impl FormulaAtoms {
     /// Collects the atoms of a formula. Returns an error if there are too many.
-    fn of(formula: &Formula) -> Result<FormulaAtoms, Error> {
+    fn from_formula(formula: &Formula) -> Result<FormulaAtoms, Error> {
         let atoms = formula.atoms();
         if atoms.len() > MAX_ATOMS {
             let message = format!("the formula has more than {MAX_ATOMS} different atoms");
@@ -216,20 +216,20 @@ impl FormulaAtoms {
         }
         Ok(FormulaAtoms {
             atoms,
-            took: FxHashMap::default(),
+            action_letters: FxHashMap::default(),
         })
     }
 
     /// Evaluates all predicates in the current state of the system.
-    pub(super) fn state<S: ?Sized>(
+    pub(super) fn state_letter<S: ?Sized>(
         &self,
         system: &mut S,
-        caller: &mut dyn AtomEvaluator<S>,
+        evaluator: &mut dyn AtomEvaluator<S>,
     ) -> Result<Letter, Error> {
         let mut letter = 0;
         for (bit, atom) in self.atoms.iter().enumerate() {
             if let Atom::Predicate(predicate) = atom
-                && caller.holds(system, predicate)?
+                && evaluator.holds(system, predicate)?
             {
                 letter |= 1 << bit;
             }
@@ -238,9 +238,9 @@ impl FormulaAtoms {
     }
 
     /// Returns the atoms that are true because an action was just taken.
-    pub(super) fn step(&mut self, catalog: &Catalog, action: ActionId) -> Letter {
+    pub(super) fn step_letter(&mut self, catalog: &Catalog, action: ActionId) -> Letter {
         let atoms = &self.atoms;
-        *self.took.entry(action).or_insert_with(|| {
+        *self.action_letters.entry(action).or_insert_with(|| {
             if !atoms.iter().any(|atom| matches!(atom, Atom::Took(_))) {
                 return 0;
             }
@@ -276,7 +276,7 @@ fn matches_pattern(pattern: &str, text: &str) -> bool {
 
 /// Records the graph during the exploration, and looks for an accepted run now and then.
 struct GraphRecorder<'a, S: ?Sized> {
-    caller: &'a mut dyn AtomEvaluator<S>,
+    evaluator: &'a mut dyn AtomEvaluator<S>,
     formula_atoms: FormulaAtoms,
     automaton: &'a Automaton,
     graph: TemporalGraph,
@@ -288,24 +288,24 @@ struct GraphRecorder<'a, S: ?Sized> {
 
 impl<S: System + ?Sized> ExploreWatcher<S> for GraphRecorder<'_, S> {
     fn proceed(&mut self, progress: &ExploreProgress) -> bool {
-        !self.found && self.error.is_none() && self.caller.proceed(progress)
+        !self.found && self.error.is_none() && self.evaluator.proceed(progress)
     }
 
-    fn allows(&mut self, system: &mut S, action: ActionId) -> bool {
-        self.caller.allows(system, action)
+    fn is_allowed(&mut self, system: &mut S, action: ActionId) -> bool {
+        self.evaluator.allows(system, action)
     }
 
-    fn entered(&mut self, system: &mut S, _state: StateId, _depth: usize) {
-        let letter = self.formula_atoms.state(system, self.caller);
+    fn on_state(&mut self, system: &mut S, _state: StateId, _depth: usize) {
+        let letter = self.formula_atoms.state_letter(system, self.evaluator);
         self.graph.add_state(letter.unwrap_or_else(|error| {
             self.error.get_or_insert(error);
             0
         }));
     }
 
-    fn took(&mut self, system: &mut S, transition: &StateTransition) {
+    fn on_transition(&mut self, system: &mut S, transition: &StateTransition) {
         if let Some(to) = transition.to {
-            let took = self.formula_atoms.step(system.actions(), transition.action);
+            let took = self.formula_atoms.step_letter(system.actions(), transition.action);
             let edge = GraphEdge {
                 action: Some(transition.action),
                 to: to.0 as u32,
@@ -315,9 +315,9 @@ impl<S: System + ?Sized> ExploreWatcher<S> for GraphRecorder<'_, S> {
         }
     }
 
-    fn finished(&mut self, state: StateId, actions: usize) {
+    fn on_state_finished(&mut self, state: StateId, actions: usize) {
         if actions == 0 {
-            self.graph.stay(state.0 as u32);
+            self.graph.add_deadlock(state.0 as u32);
         }
         if self.graph.len() >= self.next_search_at {
             self.next_search_at = self.graph.len() * 2;
@@ -325,7 +325,7 @@ impl<S: System + ?Sized> ExploreWatcher<S> for GraphRecorder<'_, S> {
                 graph: &self.graph,
                 automaton: self.automaton,
             };
-            self.found = product.has_run();
+            self.found = product.has_accepted_run();
         }
     }
 
@@ -358,7 +358,7 @@ mod tests {
 
     fn crossing(text: &str) -> FormulaVerdict {
         let mut crossing = Crossing::default();
-        let mut explorer = Explorer::of(&mut crossing).with_fingerprints();
+        let mut explorer = Explorer::new(&mut crossing).with_fingerprints();
         let options = ExploreOptions {
             failures: crate::explore::FailurePolicy::All,
             ..ExploreOptions::default()
@@ -376,7 +376,7 @@ mod tests {
             panic!("{verdict:?}")
         };
         assert!(run.confirmed);
-        (run.prefix.len(), run.lap.len(), run.ending)
+        (run.prefix.len(), run.cycle.len(), run.ending)
     }
 
     #[test]
@@ -397,20 +397,20 @@ mod tests {
         // Waiting forever from the start.
         assert_eq!(
             lengths(crossing("eventually not green")),
-            (0, 1, RunEnding::Lap)
+            (0, 1, RunEnding::Cycle)
         );
         assert_eq!(
             lengths(crossing("always eventually green")),
-            (1, 1, RunEnding::Lap)
+            (1, 1, RunEnding::Cycle)
         );
         // Whatever follows the second switch.
         let twice = "always (took 'switch()' implies not green)";
-        assert_eq!(lengths(crossing(twice)), (2, 0, RunEnding::Anything));
-        assert_eq!(lengths(crossing("not green")), (0, 0, RunEnding::Anything));
+        assert_eq!(lengths(crossing(twice)), (2, 0, RunEnding::AnyContinuation));
+        assert_eq!(lengths(crossing("not green")), (0, 0, RunEnding::AnyContinuation));
         let both = "not ((always eventually green) and always eventually not green)";
-        assert_eq!(lengths(crossing(both)), (0, 2, RunEnding::Lap));
+        assert_eq!(lengths(crossing(both)), (0, 2, RunEnding::Cycle));
         let steady = "eventually always (took 'wait()' or took 'go()')";
-        assert_eq!(lengths(crossing(steady)), (0, 2, RunEnding::Lap));
+        assert_eq!(lengths(crossing(steady)), (0, 2, RunEnding::Cycle));
     }
 
     #[test]
@@ -425,7 +425,7 @@ mod tests {
             }
         }
         let mut jugs = Jugs::default();
-        let mut explorer = Explorer::of(&mut jugs).with_fingerprints();
+        let mut explorer = Explorer::new(&mut jugs).with_fingerprints();
         let mut judge = |text: &str| {
             let formula = parse(text).unwrap().formula;
             let judgement = explorer.judge(&formula, &ExploreOptions::default(), &mut OnlyFilling);
@@ -443,7 +443,7 @@ mod tests {
     #[test]
     fn what_is_not_explored_is_not_judged() {
         let mut counters = Counters::new(100);
-        let mut explorer = Explorer::of(&mut counters)
+        let mut explorer = Explorer::new(&mut counters)
             .with_snapshots()
             .with_fingerprints();
         let options = ExploreOptions {
@@ -471,7 +471,7 @@ mod tests {
         // A prefix that cannot be mended is found in a tree of tests, too.
         let options = ExploreOptions::small_scope(3);
         let judgement = explorer.judge(&formula, &options, &mut none).unwrap();
-        assert_eq!(lengths(judgement.verdict), (3, 0, RunEnding::Anything));
+        assert_eq!(lengths(judgement.verdict), (3, 0, RunEnding::AnyContinuation));
         let formula = parse("eventually took 'counter1.read()'").unwrap().formula;
         let judgement = explorer.judge(&formula, &options, &mut none).unwrap();
         assert_eq!(
@@ -483,20 +483,20 @@ mod tests {
     #[test]
     fn an_early_counterexample_ends_the_exploration() {
         let mut safe = Safe::new(9, &[1; 5_000]);
-        let mut explorer = Explorer::of(&mut safe).with_fingerprints();
+        let mut explorer = Explorer::new(&mut safe).with_fingerprints();
         let formula = parse("eventually opened").unwrap().formula;
         let mut never = |_: &mut Safe, _: &str| Ok(false);
         let judgement = explorer
             .judge(&formula, &ExploreOptions::default(), &mut never)
             .unwrap();
-        assert_eq!(lengths(judgement.verdict), (0, 1, RunEnding::Lap));
+        assert_eq!(lengths(judgement.verdict), (0, 1, RunEnding::Cycle));
         assert!(judgement.exploration.states < 100);
     }
 
     #[test]
     fn errors_are_passed_on() {
         let mut jugs = Jugs::default();
-        let mut explorer = Explorer::of(&mut jugs).with_fingerprints();
+        let mut explorer = Explorer::new(&mut jugs).with_fingerprints();
         let formula = parse("always {x +}").unwrap().formula;
         let mut broken = |_: &mut Jugs, text: &str| Err(Error::new(format!("no `{text}`")));
         let error = explorer.judge(&formula, &ExploreOptions::default(), &mut broken);

@@ -21,24 +21,24 @@ use super::formula::{Atom, Formula};
 /// assert!(holds("always eventually green"));
 /// assert!(!holds("eventually always green"));
 /// ```
-pub fn holds_on(
+pub fn holds_on_lasso(
     formula: &Formula,
     length: usize,
     lap: usize,
     holds: &mut dyn FnMut(usize, &Atom) -> bool,
 ) -> bool {
-    let truth = truth(formula, length, lap, holds);
+    let truth = truth_values(formula, length, lap, holds);
     truth.first().copied().unwrap_or(true)
 }
 
 /// Returns, for each state of the run, whether a formula holds there.
-fn truth(
+fn truth_values(
     formula: &Formula,
     length: usize,
     lap: usize,
     holds: &mut dyn FnMut(usize, &Atom) -> bool,
 ) -> Vec<bool> {
-    let mut of = |formula: &Formula| truth(formula, length, lap, holds);
+    let mut of = |formula: &Formula| truth_values(formula, length, lap, holds);
     let after = |position: usize| {
         if position + 1 < length {
             position + 1

@@ -29,13 +29,13 @@ pub struct ParsedFormula {
 /// ```
 pub fn parse(text: &str) -> Result<ParsedFormula, FormulaError> {
     let mut parser = FormulaParser {
-        tokens: tokens(text)?,
+        tokens: tokenize(text)?,
         text,
         next: 0,
         atom_ranges: Vec::new(),
         depth: 0,
     };
-    let formula = parser.implies()?;
+    let formula = parser.parse_formula()?;
     if let Some((token, range)) = parser.peek() {
         let problem = match token {
             FormulaToken::Close => error_at(range.clone(), "there is no `(` for this `)`"),
@@ -117,7 +117,7 @@ const SIGNS: [(&str, FormulaToken); 10] = [
 ];
 
 /// Splits a text into tokens with their ranges.
-fn tokens(text: &str) -> Result<Vec<(FormulaToken, Range<usize>)>, FormulaError> {
+fn tokenize(text: &str) -> Result<Vec<(FormulaToken, Range<usize>)>, FormulaError> {
     let mut tokens = Vec::new();
     let mut at = 0;
     while let Some(first) = text[at..].chars().next() {
@@ -141,7 +141,7 @@ fn tokens(text: &str) -> Result<Vec<(FormulaToken, Range<usize>)>, FormulaError>
             let token = FormulaToken::Atom(atom, begin..begin + trimmed.len());
             tokens.push((token, start..at));
         } else if first.is_alphabetic() || first == '_' {
-            at += word(&text[at..]).len();
+            at += leading_word(&text[at..]).len();
             let token = match &text[start..at] {
                 "took" => {
                     let (pattern, range) = parse_quoted(text, start..at)?;
@@ -150,7 +150,7 @@ fn tokens(text: &str) -> Result<Vec<(FormulaToken, Range<usize>)>, FormulaError>
                 }
                 "weak" => {
                     let rest = text[at..].trim_start();
-                    if word(rest) != "until" {
+                    if leading_word(rest) != "until" {
                         let help = "write `weak until`, or put a predicate of that name in braces";
                         let message = "expected `until` after `weak`";
                         return Err(with_help(error_at(start..at, message), help));
@@ -158,7 +158,7 @@ fn tokens(text: &str) -> Result<Vec<(FormulaToken, Range<usize>)>, FormulaError>
                     at = text.len() - rest.len() + "until".len();
                     FormulaToken::WeakUntil
                 }
-                name => keyword(name).unwrap_or_else(|| {
+                name => keyword_token(name).unwrap_or_else(|| {
                     FormulaToken::Atom(Atom::Predicate(name.to_owned()), start..at)
                 }),
             };
@@ -182,13 +182,13 @@ fn tokens(text: &str) -> Result<Vec<(FormulaToken, Range<usize>)>, FormulaError>
 }
 
 /// Returns the word at the beginning of a text.
-fn word(text: &str) -> &str {
+fn leading_word(text: &str) -> &str {
     let end = text.find(|next: char| !next.is_alphanumeric() && next != '_');
     &text[..end.unwrap_or(text.len())]
 }
 
 /// Returns the token of a keyword.
-fn keyword(word: &str) -> Option<FormulaToken> {
+fn keyword_token(word: &str) -> Option<FormulaToken> {
     Some(match word {
         "always" | "G" => FormulaToken::Always,
         "eventually" | "F" => FormulaToken::Eventually,
@@ -273,7 +273,7 @@ struct FormulaParser<'t> {
 }
 
 /// A constructor that combines two formulas.
-type Join = fn(Box<Formula>, Box<Formula>) -> Formula;
+type BinaryConstructor = fn(Box<Formula>, Box<Formula>) -> Formula;
 
 impl FormulaParser<'_> {
     /// Returns the next token.
@@ -282,19 +282,19 @@ impl FormulaParser<'_> {
     }
 
     /// Parses a complete formula.
-    fn implies(&mut self) -> Result<Formula, FormulaError> {
-        self.joined(0)
+    fn parse_formula(&mut self) -> Result<Formula, FormulaError> {
+        self.parse_binary(0)
     }
 
     /// Parses formulas joined by operators that bind at least as tightly as this level.
-    fn joined(&mut self, level: usize) -> Result<Formula, FormulaError> {
+    fn parse_binary(&mut self, level: usize) -> Result<Formula, FormulaError> {
         if level > 3 {
-            return self.unary();
+            return self.parse_unary();
         }
-        self.enter()?;
-        let left = self.joined(level + 1)?;
-        let join: Option<Join> = self.peek().and_then(|(token, _)| match (level, token) {
-            (0, FormulaToken::Implies) => Some(Formula::Implies as Join),
+        self.enter_level()?;
+        let left = self.parse_binary(level + 1)?;
+        let join: Option<BinaryConstructor> = self.peek().and_then(|(token, _)| match (level, token) {
+            (0, FormulaToken::Implies) => Some(Formula::Implies as BinaryConstructor),
             (1, FormulaToken::Or) => Some(Formula::Or),
             (2, FormulaToken::And) => Some(Formula::And),
             (3, FormulaToken::Until) => Some(Formula::Until),
@@ -306,7 +306,7 @@ impl FormulaParser<'_> {
             None => left,
             Some(join) => {
                 self.next += 1;
-                let right = self.joined(level)?;
+                let right = self.parse_binary(level)?;
                 join(Box::new(left), Box::new(right))
             }
         };
@@ -315,7 +315,7 @@ impl FormulaParser<'_> {
     }
 
     /// Counts one more level of nesting. Returns an error if there are too many.
-    fn enter(&mut self) -> Result<(), FormulaError> {
+    fn enter_level(&mut self) -> Result<(), FormulaError> {
         self.depth += 1;
         if self.depth > MAX_NESTING * 5 {
             let range = self.peek().map(|(_, range)| range.clone());
@@ -329,7 +329,7 @@ impl FormulaParser<'_> {
     }
 
     /// Parses an atom, a formula in parentheses, or a prefix operator with its operand.
-    fn unary(&mut self) -> Result<Formula, FormulaError> {
+    fn parse_unary(&mut self) -> Result<Formula, FormulaError> {
         let Some((token, range)) = self.peek().cloned() else {
             let end = self.text.len();
             let message = match end {
@@ -350,21 +350,21 @@ impl FormulaParser<'_> {
                 self.atom_ranges.push((atom.clone(), range_of_text));
                 return Ok(Formula::Atom(atom));
             }
-            FormulaToken::Open => return self.parenthesis(range),
+            FormulaToken::Open => return self.parse_parenthesis(range),
             _ => {
                 let message = format!("expected a formula before `{}`", &self.text[range.clone()]);
                 return Err(error_at(range, message));
             }
         };
-        self.enter()?;
-        let formula = prefix(Box::new(self.unary()?));
+        self.enter_level()?;
+        let formula = prefix(Box::new(self.parse_unary()?));
         self.depth -= 1;
         Ok(formula)
     }
 
     /// Parses a formula in parentheses whose opening one was read.
-    fn parenthesis(&mut self, open: Range<usize>) -> Result<Formula, FormulaError> {
-        let formula = self.implies()?;
+    fn parse_parenthesis(&mut self, open: Range<usize>) -> Result<Formula, FormulaError> {
+        let formula = self.parse_formula()?;
         match self.peek() {
             Some((FormulaToken::Close, _)) => {
                 self.next += 1;

@@ -12,7 +12,7 @@ use super::graph::{GraphEdge, TemporalGraph};
 pub(super) struct AcceptedRun {
     pub(super) prefix: Vec<GraphEdge>,
     /// Empty if the automaton accepts every continuation.
-    pub(super) lap: Vec<GraphEdge>,
+    pub(super) cycle: Vec<GraphEdge>,
 }
 
 /// A state of the graph with a node of the automaton: `state * nodes + node`.
@@ -29,7 +29,7 @@ const NEW: u8 = 0;
 /// Mark: on the path of the outer search.
 const ON_PATH: u8 = 1;
 /// Mark: the outer search is done with it.
-const LEFT: u8 = 2;
+const EXPLORED: u8 = 2;
 /// Mark: the inner search is done with it too; no accepted run goes through it.
 const USELESS: u8 = 3;
 
@@ -59,12 +59,12 @@ impl AutomatonProduct<'_> {
     }
 
     /// Returns true if the node has no obligations left.
-    fn is_done(&self, product_state: ProductState) -> bool {
-        self.automaton.nodes[self.node(product_state) as usize].done
+    fn accepts_everything(&self, product_state: ProductState) -> bool {
+        self.automaton.nodes[self.node(product_state) as usize].accepts_everything
     }
 
     /// Returns the nodes that agree with a letter.
-    fn agreeing<'s>(&'s self, nodes: &'s [u32], letter: Letter) -> impl Iterator<Item = u32> + 's {
+    fn agreeing_nodes<'s>(&'s self, nodes: &'s [u32], letter: Letter) -> impl Iterator<Item = u32> + 's {
         let agrees = move |node: &u32| self.automaton.nodes[*node as usize].agrees(letter);
         nodes.iter().copied().filter(agrees)
     }
@@ -74,17 +74,17 @@ impl AutomatonProduct<'_> {
         let Some(letter) = self.graph.letters.first() else {
             return Vec::new();
         };
-        let nodes = self.agreeing(&self.automaton.initial, *letter);
+        let nodes = self.agreeing_nodes(&self.automaton.initial, *letter);
         nodes.map(|node| self.combine(0, node)).collect()
     }
 
     /// Returns the successors of a product state and the edges that lead to them.
-    fn after(&self, product_state: ProductState) -> Vec<(GraphEdge, ProductState)> {
+    fn successors(&self, product_state: ProductState) -> Vec<(GraphEdge, ProductState)> {
         let next = &self.automaton.nodes[self.node(product_state) as usize].next;
         let edges = self.graph.edges(self.state(product_state)).iter();
         edges
             .flat_map(|edge| {
-                let nodes = self.agreeing(next, edge.letter);
+                let nodes = self.agreeing_nodes(next, edge.letter);
                 nodes.map(|node| (*edge, self.combine(edge.to, node)))
             })
             .collect()
@@ -94,26 +94,26 @@ impl AutomatonProduct<'_> {
     /// it leaves an accepting one, the inner search looks for a path back to the path of the outer
     /// one (Schwoon and Esparza's form of nested search: each product state is visited at most
     /// twice).
-    pub(super) fn has_run(&self) -> bool {
+    pub(super) fn has_accepted_run(&self) -> bool {
         let mut marks = vec![NEW; self.graph.len() * self.automaton.nodes.len()];
         for initial in self.initial() {
             if marks[initial] != NEW {
                 continue;
             }
             marks[initial] = ON_PATH;
-            let mut path = vec![(initial, self.after(initial))];
-            if self.is_done(initial) {
+            let mut path = vec![(initial, self.successors(initial))];
+            if self.accepts_everything(initial) {
                 return true;
             }
             while let Some((product_state, waiting)) = path.last_mut() {
                 let product_state = *product_state;
                 if let Some((_, next)) = waiting.pop() {
-                    if self.is_done(next) {
+                    if self.accepts_everything(next) {
                         return true;
                     }
                     if marks[next] == NEW {
                         marks[next] = ON_PATH;
-                        path.push((next, self.after(next)));
+                        path.push((next, self.successors(next)));
                     }
                     continue;
                 }
@@ -123,7 +123,7 @@ impl AutomatonProduct<'_> {
                 }
                 path.pop();
                 if marks[product_state] == ON_PATH {
-                    marks[product_state] = LEFT;
+                    marks[product_state] = EXPLORED;
                 }
             }
         }
@@ -135,10 +135,10 @@ impl AutomatonProduct<'_> {
     fn leads_to_path(&self, seed: ProductState, marks: &mut [u8]) -> bool {
         let mut waiting = vec![seed];
         while let Some(product_state) = waiting.pop() {
-            for (_, next) in self.after(product_state) {
+            for (_, next) in self.successors(product_state) {
                 match marks[next] {
                     ON_PATH => return true,
-                    LEFT => {
+                    EXPLORED => {
                         marks[next] = USELESS;
                         waiting.push(next);
                     }
@@ -154,19 +154,19 @@ impl AutomatonProduct<'_> {
     pub(super) fn shortest_run(&self) -> Option<AcceptedRun> {
         let mut best: Option<(usize, AcceptedRun)> = None;
         let mut visits_left = MAX_VISITS;
-        let mut paths_from_start = ProductPaths::from(self.initial());
+        let mut paths_from_start = ProductPaths::start_from(self.initial());
         while let Some(product_state) = paths_from_start.queue.pop_front() {
             let distance = paths_from_start.paths[&product_state].2;
             if best.as_ref().is_some_and(|(length, _)| distance >= *length) {
                 break;
             }
-            if self.is_done(product_state) {
+            if self.accepts_everything(product_state) {
                 let prefix = paths_from_start.path(product_state);
                 best = Some((
                     distance,
                     AcceptedRun {
                         prefix,
-                        lap: Vec::new(),
+                        cycle: Vec::new(),
                     },
                 ));
                 break;
@@ -174,12 +174,12 @@ impl AutomatonProduct<'_> {
             // The first run is searched for at any cost.
             if self.is_accepting(product_state) && (visits_left > 0 || best.is_none()) {
                 let max_length = best.as_ref().map(|(length, _)| length - distance);
-                if let Some(lap) = self.shortest_lap(product_state, max_length, &mut visits_left) {
+                if let Some(lap) = self.shortest_cycle(product_state, max_length, &mut visits_left) {
                     let prefix = paths_from_start.path(product_state);
-                    best = Some((distance + lap.len(), AcceptedRun { prefix, lap }));
+                    best = Some((distance + lap.len(), AcceptedRun { prefix, cycle: lap }));
                 }
             }
-            for (edge, next) in self.after(product_state) {
+            for (edge, next) in self.successors(product_state) {
                 paths_from_start.add(next, product_state, edge, distance + 1);
             }
         }
@@ -188,20 +188,20 @@ impl AutomatonProduct<'_> {
 
     /// Returns the shortest path from a product state back to itself, if it is shorter than
     /// `max_length`.
-    fn shortest_lap(
+    fn shortest_cycle(
         &self,
         from: ProductState,
         max_length: Option<usize>,
         visits_left: &mut usize,
     ) -> Option<Vec<GraphEdge>> {
-        let mut paths_from_lap = ProductPaths::from(vec![from]);
+        let mut paths_from_lap = ProductPaths::start_from(vec![from]);
         while let Some(product_state) = paths_from_lap.queue.pop_front() {
             let distance = paths_from_lap.paths[&product_state].2;
             *visits_left = visits_left.saturating_sub(1);
             if max_length.is_some_and(|max_length| distance + 1 >= max_length) {
                 return None;
             }
-            for (edge, next) in self.after(product_state) {
+            for (edge, next) in self.successors(product_state) {
                 if next == from {
                     let mut lap = paths_from_lap.path(product_state);
                     lap.push(edge);
@@ -223,7 +223,7 @@ struct ProductPaths {
 
 impl ProductPaths {
     /// Starts a search from these product states.
-    fn from(starts: Vec<ProductState>) -> ProductPaths {
+    fn start_from(starts: Vec<ProductState>) -> ProductPaths {
         let paths = starts.iter().map(|start| (*start, (*start, None, 0)));
         ProductPaths {
             paths: paths.collect(),

@@ -3,16 +3,16 @@
 use super::automaton::{Automaton, Letter};
 use super::formula::Formula;
 use super::judge::{AtomEvaluator, Counterexample, FormulaAtoms, RunEnding};
-use super::lasso::holds_on;
+use super::lasso::holds_on_lasso;
 use crate::explore::{ExploreOptions, ExploreProgress, Explorer};
 use crate::{ActionId, Equivalence, Error, Outcome, Step, System, Test};
 
 /// The result of running a candidate.
-enum Trial {
+enum CandidateResult {
     /// It violates the formula.
     Violates,
     /// It does not violate the formula, or it is not a possible run.
-    Useless,
+    NoViolation,
     /// The run was stopped.
     Stopped,
 }
@@ -24,7 +24,7 @@ pub(super) struct CounterexampleShrinker<'a, 's, S: ?Sized, K> {
     /// The automaton of the formula's negation.
     pub(super) automaton: &'a Automaton,
     pub(super) formula_atoms: FormulaAtoms,
-    pub(super) caller: &'a mut dyn AtomEvaluator<S>,
+    pub(super) evaluator: &'a mut dyn AtomEvaluator<S>,
     pub(super) options: &'a ExploreOptions,
     pub(super) progress: ExploreProgress,
 }
@@ -42,35 +42,35 @@ fn actions(test: &Test) -> Vec<ActionId> {
 #[derive(Clone)]
 struct CandidateRun {
     prefix: Vec<ActionId>,
-    lap: Vec<ActionId>,
+    cycle: Vec<ActionId>,
     ending: RunEnding,
 }
 
 impl CandidateRun {
     /// Returns the run with the last step of the prefix moved into the lap, if the lap ends with
     /// the same step.
-    fn rotated(&self) -> Option<CandidateRun> {
+    fn rotate_into_cycle(&self) -> Option<CandidateRun> {
         let mut candidate = self.clone();
         let last = candidate.prefix.pop()?;
-        if candidate.lap.last() != Some(&last) {
+        if candidate.cycle.last() != Some(&last) {
             return None;
         }
-        candidate.lap.rotate_right(1);
+        candidate.cycle.rotate_right(1);
         Some(candidate)
     }
 
     /// Returns all candidates that are one step shorter.
-    fn shorter(&self) -> Vec<CandidateRun> {
-        let mut candidates: Vec<CandidateRun> = self.rotated().into_iter().collect();
+    fn shorter_candidates(&self) -> Vec<CandidateRun> {
+        let mut candidates: Vec<CandidateRun> = self.rotate_into_cycle().into_iter().collect();
         for position in 0..self.prefix.len() {
             let mut candidate = self.clone();
             candidate.prefix.remove(position);
             candidates.push(candidate);
         }
         // A lap has at least one step.
-        for position in (0..self.lap.len()).filter(|_| self.lap.len() > 1) {
+        for position in (0..self.cycle.len()).filter(|_| self.cycle.len() > 1) {
             let mut candidate = self.clone();
-            candidate.lap.remove(position);
+            candidate.cycle.remove(position);
             candidates.push(candidate);
         }
         candidates
@@ -83,13 +83,13 @@ impl<S: System + ?Sized, K> CounterexampleShrinker<'_, '_, S, K> {
     pub(super) fn shrink(mut self, found: Counterexample) -> Result<Counterexample, Error> {
         let mut best = CandidateRun {
             prefix: actions(&found.prefix),
-            lap: actions(&found.lap),
+            cycle: actions(&found.cycle),
             ending: found.ending,
         };
         match self.run(&best)? {
-            Trial::Violates => {}
-            Trial::Stopped => return Ok(found),
-            Trial::Useless => {
+            CandidateResult::Violates => {}
+            CandidateResult::Stopped => return Ok(found),
+            CandidateResult::NoViolation => {
                 let message = "a counterexample does not violate the formula when it is run again";
                 let help = "a system must do the same after each reset, and states with the same fingerprint must be the same";
                 return Err(Error::new(message).with_help(help));
@@ -99,8 +99,8 @@ impl<S: System + ?Sized, K> CounterexampleShrinker<'_, '_, S, K> {
             best = better;
         }
         Ok(Counterexample {
-            prefix: Test::of(best.prefix),
-            lap: Test::of(best.lap),
+            prefix: Test::from_actions(best.prefix),
+            cycle: Test::from_actions(best.cycle),
             ending: best.ending,
             confirmed: true,
         })
@@ -108,68 +108,68 @@ impl<S: System + ?Sized, K> CounterexampleShrinker<'_, '_, S, K> {
 
     /// Finds the first shorter candidate that violates the formula too, if there is time.
     fn find_shorter(&mut self, best: &CandidateRun) -> Result<Option<CandidateRun>, Error> {
-        for candidate in best.shorter() {
+        for candidate in best.shorter_candidates() {
             match self.run(&candidate)? {
-                Trial::Violates => return Ok(Some(candidate)),
-                Trial::Useless => {}
-                Trial::Stopped => return Ok(None),
+                CandidateResult::Violates => return Ok(Some(candidate)),
+                CandidateResult::NoViolation => {}
+                CandidateResult::Stopped => return Ok(None),
             }
         }
         Ok(None)
     }
 
     /// Runs a candidate on the system and judges it.
-    fn run(&mut self, candidate: &CandidateRun) -> Result<Trial, Error> {
+    fn run(&mut self, candidate: &CandidateRun) -> Result<CandidateResult, Error> {
         self.explorer.system.reset()?;
-        let mut letters = vec![self.letter()?];
-        if let Some(trial) = self.take(&candidate.prefix, &mut letters)? {
+        let mut letters = vec![self.current_letter()?];
+        if let Some(trial) = self.take_actions(&candidate.prefix, &mut letters)? {
             return Ok(trial);
         }
         let start = letters.len();
         let violates = match candidate.ending {
-            RunEnding::Anything => self.is_violated_by_every_continuation(&letters),
+            RunEnding::AnyContinuation => self.is_violated_by_every_continuation(&letters),
             RunEnding::Deadlock => {
                 let system = &mut *self.explorer.system;
                 let enabled = system.enabled();
-                let caller = &mut *self.caller;
+                let caller = &mut *self.evaluator;
                 if enabled
                     .into_iter()
                     .any(|action| caller.allows(system, action))
                 {
-                    return Ok(Trial::Useless);
+                    return Ok(CandidateResult::NoViolation);
                 }
-                letters.push(self.letter()?);
+                letters.push(self.current_letter()?);
                 !self.holds(&letters, start)
             }
-            RunEnding::Lap => {
+            RunEnding::Cycle => {
                 let before = self.fingerprint()?;
-                if let Some(trial) = self.take(&candidate.lap, &mut letters)? {
+                if let Some(trial) = self.take_actions(&candidate.cycle, &mut letters)? {
                     return Ok(trial);
                 }
                 self.fingerprint()? == before && !self.holds(&letters, start)
             }
         };
         Ok(if violates {
-            Trial::Violates
+            CandidateResult::Violates
         } else {
-            Trial::Useless
+            CandidateResult::NoViolation
         })
     }
 
     /// Takes actions and records the atoms that hold after each. Returns the result of the trial if
     /// an action cannot be taken.
-    fn take(
+    fn take_actions(
         &mut self,
         actions: &[ActionId],
         letters: &mut Vec<Letter>,
-    ) -> Result<Option<Trial>, Error> {
+    ) -> Result<Option<CandidateResult>, Error> {
         for action in actions {
-            if !self.caller.proceed(&self.progress) {
-                return Ok(Some(Trial::Stopped));
+            if !self.evaluator.proceed(&self.progress) {
+                return Ok(Some(CandidateResult::Stopped));
             }
             let system = &mut *self.explorer.system;
-            if !system.is_enabled(*action) || !self.caller.allows(system, *action) {
-                return Ok(Some(Trial::Useless));
+            if !system.is_enabled(*action) || !self.evaluator.allows(system, *action) {
+                return Ok(Some(CandidateResult::NoViolation));
             }
             self.progress.steps += 1;
             let mut outcome = system.step(*action);
@@ -178,18 +178,18 @@ impl<S: System + ?Sized, K> CounterexampleShrinker<'_, '_, S, K> {
             }
             match outcome {
                 Outcome::Passed | Outcome::Expected => {}
-                Outcome::Failed(_) => return Ok(Some(Trial::Useless)),
-                Outcome::Interrupted => return Ok(Some(Trial::Stopped)),
+                Outcome::Failed(_) => return Ok(Some(CandidateResult::NoViolation)),
+                Outcome::Interrupted => return Ok(Some(CandidateResult::Stopped)),
             }
-            let took = self.formula_atoms.step(system.actions(), *action);
-            letters.push(self.letter()? | took);
+            let took = self.formula_atoms.step_letter(system.actions(), *action);
+            letters.push(self.current_letter()? | took);
         }
         Ok(None)
     }
 
     /// Returns the atoms that hold in the current state.
-    fn letter(&mut self) -> Result<Letter, Error> {
-        self.formula_atoms.state(self.explorer.system, self.caller)
+    fn current_letter(&mut self) -> Result<Letter, Error> {
+        self.formula_atoms.state_letter(self.explorer.system, self.evaluator)
     }
 
     /// Returns the fingerprint of the current state, if the system has fingerprints.
@@ -204,7 +204,7 @@ impl<S: System + ?Sized, K> CounterexampleShrinker<'_, '_, S, K> {
     /// Returns true if the formula holds on the run with these letters.
     fn holds(&self, letters: &[Letter], lap: usize) -> bool {
         let atoms = &self.formula_atoms.atoms;
-        holds_on(self.formula, letters.len(), lap, &mut |position, atom| {
+        holds_on_lasso(self.formula, letters.len(), lap, &mut |position, atom| {
             let bit = atoms.iter().position(|other| other == atom);
             bit.is_some_and(|bit| letters[position] >> bit & 1 == 1)
         })
@@ -223,7 +223,7 @@ impl<S: System + ?Sized, K> CounterexampleShrinker<'_, '_, S, K> {
             nodes.retain(|node| self.automaton.nodes[*node as usize].agrees(*letter));
             if nodes
                 .iter()
-                .any(|node| self.automaton.nodes[*node as usize].done)
+                .any(|node| self.automaton.nodes[*node as usize].accepts_everything)
             {
                 // Later steps are useless, and leaving them out will show that.
                 return true;

@@ -20,13 +20,13 @@ use super::super::class_draw::draw_index;
 use crate::Random;
 
 /// The part of the budget that is shared by the initial shares alone.
-const FLOOR: f64 = 0.3;
+const FIXED_SHARE: f64 = 0.3;
 
 /// The factor by which old results decay with each test: about a hundred tests are remembered.
-const MEMORY: f64 = 0.99;
+const DECAY: f64 = 0.99;
 
 /// The weight of the overall rate, in tests, when an arm's rate is estimated.
-const TRUST: f64 = 1.5;
+const PRIOR_TESTS: f64 = 1.5;
 
 /// Arms and their results.
 #[derive(Clone, Debug)]
@@ -41,18 +41,18 @@ pub(super) struct Bandit {
 #[derive(Clone, Copy, Debug)]
 struct ArmStats {
     /// The initial share.
-    base: f64,
+    initial_share: f64,
     steps: f64,
-    paid: f64,
+    reward: f64,
 }
 
 impl Bandit {
     /// Creates arms with these initial shares.
     pub(super) fn new(bases: &[f64]) -> Bandit {
         let arm = |base: &f64| ArmStats {
-            base: *base,
+            initial_share: *base,
             steps: 0.0,
-            paid: 0.0,
+            reward: 0.0,
         };
         let mut bandit = Bandit {
             arms: bases.iter().map(arm).collect(),
@@ -76,33 +76,33 @@ impl Bandit {
     /// Records the result of a choice.
     pub(super) fn learn(&mut self, chosen: usize, paid: u64, steps: u64) {
         for arm in &mut self.arms {
-            arm.paid *= MEMORY;
-            arm.steps *= MEMORY;
+            arm.reward *= DECAY;
+            arm.steps *= DECAY;
         }
-        self.tests = self.tests * MEMORY + 1.0;
+        self.tests = self.tests * DECAY + 1.0;
         let arm = &mut self.arms[chosen];
-        arm.paid += paid as f64;
+        arm.reward += paid as f64;
         arm.steps += steps as f64;
         self.update_shares();
     }
 
     /// Recomputes the shares.
     fn update_shares(&mut self) {
-        let paid: f64 = self.arms.iter().map(|arm| arm.paid).sum();
+        let paid: f64 = self.arms.iter().map(|arm| arm.reward).sum();
         let steps: f64 = self.arms.iter().map(|arm| arm.steps).sum();
-        let bases: f64 = self.arms.iter().map(|arm| arm.base).sum();
+        let bases: f64 = self.arms.iter().map(|arm| arm.initial_share).sum();
         // Old results decay to next to nothing, but never quite to zero.
         let mean = if paid < 0.05 { 0.0 } else { paid / steps };
-        let trust = TRUST * steps / self.tests;
+        let trust = PRIOR_TESTS * steps / self.tests;
         let worth = |arm: &ArmStats| {
             if mean == 0.0 {
-                return arm.base;
+                return arm.initial_share;
             }
-            let rate = (arm.paid + trust * mean) / (arm.steps + trust) / mean;
-            arm.base * rate * rate
+            let rate = (arm.reward + trust * mean) / (arm.steps + trust) / mean;
+            arm.initial_share * rate * rate
         };
         let total: f64 = self.arms.iter().map(worth).sum();
-        let share = |arm: &ArmStats| FLOOR * arm.base / bases + (1.0 - FLOOR) * worth(arm) / total;
+        let share = |arm: &ArmStats| FIXED_SHARE * arm.initial_share / bases + (1.0 - FIXED_SHARE) * worth(arm) / total;
         self.shares.clear();
         self.shares.extend(self.arms.iter().map(share));
     }

@@ -12,7 +12,7 @@ use super::super::{Strategy, Swarm, SwarmOptions, TestStart};
 use crate::{ActionClasses, ActionId, Error, Random, System};
 
 /// The number of steps per stretch.
-const STRETCH: usize = 25;
+const PHASE_LENGTH: usize = 25;
 
 /// Alternates stretches of any actions with stretches of a swarm.
 #[derive(Clone, Debug)]
@@ -27,7 +27,7 @@ impl Phases {
         let options = SwarmOptions {
             inclusion: Inclusion::Same(0.5),
             // The swarm counts only its own steps.
-            switching: Switching::Every(STRETCH),
+            switching: Switching::Every(PHASE_LENGTH),
             ..SwarmOptions::default()
         };
         Phases {
@@ -38,31 +38,31 @@ impl Phases {
 }
 
 impl<S: System + ?Sized> Strategy<S> for Phases {
-    fn begin(
+    fn begin_test(
         &mut self,
         system: &mut S,
         start: &mut TestStart,
         random: &mut Random,
     ) -> Result<(), Error> {
         self.steps = 0;
-        self.swarm.begin(system, start, random)
+        self.swarm.begin_test(system, start, random)
     }
 
     #[inline]
-    fn next(&mut self, system: &mut S, random: &mut Random) -> Option<ActionId> {
-        let is_free = (self.steps / STRETCH).is_multiple_of(2);
+    fn next_action(&mut self, system: &mut S, random: &mut Random) -> Option<ActionId> {
+        let is_free = (self.steps / PHASE_LENGTH).is_multiple_of(2);
         self.steps += 1;
         if is_free {
             system.pick(random)
         } else {
-            self.swarm.next(system, random)
+            self.swarm.next_action(system, random)
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::testing::{SEARCH, tests_of};
+    use super::super::super::testing::{SEARCH, generate_tests};
     use super::*;
     use crate::Step;
     use crate::toys::Counters;
@@ -72,14 +72,14 @@ mod tests {
         let mut counters = Counters::new(u64::MAX);
         let classes = Arc::new(ActionClasses::new(counters.actions()));
         let mut phases = Phases::new(&classes);
-        let tests = tests_of(&mut counters, &mut phases, &SEARCH, 40);
+        let tests = generate_tests(&mut counters, &mut phases, &SEARCH, 40);
         let mut missing = [0; 4];
         for test in &tests {
-            for (index, stretch) in test.steps.chunks(STRETCH).enumerate() {
+            for (index, stretch) in test.steps.chunks(PHASE_LENGTH).enumerate() {
                 let is_used = |class| {
                     stretch.iter().any(|step| {
                         matches!(step, Step::Act(action)
-                            if classes.of_action(counters.actions(), *action) == class)
+                            if classes.class_of_action(counters.actions(), *action) == class)
                     })
                 };
                 missing[index] += classes.iter().filter(|class| !is_used(*class)).count();

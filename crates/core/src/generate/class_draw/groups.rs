@@ -17,10 +17,10 @@ const MAX_MISSES: usize = 64;
 #[derive(Clone, Debug)]
 pub(super) struct ClassGroups {
     /// By class: the number of its group.
-    of_classes: Vec<usize>,
+    class_groups: Vec<usize>,
     groups: Vec<ClassGroup>,
     /// The remaining weights of the current draw, by group.
-    left: Vec<f64>,
+    remaining_weights: Vec<f64>,
 }
 
 /// The classes with a weight that have enabled actions in the same states.
@@ -54,23 +54,23 @@ impl ClassGroups {
                 None => next(),
             }
         };
-        let of_classes = templates.iter().map(&mut group_of).collect();
+        let class_groups = templates.iter().map(&mut group_of).collect();
         ClassGroups {
-            of_classes,
+            class_groups,
             groups: vec![ClassGroup::default(); count],
-            left: Vec::new(),
+            remaining_weights: Vec::new(),
         }
     }
 
     /// Sets the weights of the classes.
-    pub(super) fn weigh(&mut self, weights: &[f64]) {
+    pub(super) fn set_weights(&mut self, weights: &[f64]) {
         for group in &mut self.groups {
             group.classes.clear();
             group.sums.clear();
         }
         for (class, weight) in weights.iter().enumerate() {
             if *weight > 0.0 {
-                let group = &mut self.groups[self.of_classes[class]];
+                let group = &mut self.groups[self.class_groups[class]];
                 group.sums.push(group.weight() + weight);
                 group.classes.push(class);
             }
@@ -84,23 +84,23 @@ impl ClassGroups {
         templates: &[TemplateSet],
         random: &mut Random,
     ) -> Option<ActionId> {
-        self.left.clear();
-        self.left.extend(self.groups.iter().map(ClassGroup::weight));
+        self.remaining_weights.clear();
+        self.remaining_weights.extend(self.groups.iter().map(ClassGroup::weight));
         let mut classes: usize = self.groups.iter().map(|group| group.classes.len()).sum();
         // The weight that each class inherited from the groups that left the draw.
         let mut share = 0.0;
         for _ in 0..MAX_MISSES {
-            let number = draw_index(&self.left, random)?;
+            let number = draw_index(&self.remaining_weights, random)?;
             let class = self.groups[number].draw(share, random)?;
             let picked = system.pick_among(&templates[class], random);
             if picked.is_some() {
                 return picked;
             }
-            let weight = std::mem::take(&mut self.left[number]);
+            let weight = std::mem::take(&mut self.remaining_weights[number]);
             classes -= self.groups[number].classes.len();
             let more = weight / classes as f64;
             share += more;
-            for (left, group) in self.left.iter_mut().zip(&self.groups) {
+            for (left, group) in self.remaining_weights.iter_mut().zip(&self.groups) {
                 if *left > 0.0 {
                     *left += more * group.classes.len() as f64;
                 }
@@ -119,7 +119,7 @@ impl ClassGroup {
     /// Draws a class by its weight plus an equal share for each.
     fn draw(&self, share: f64, random: &mut Random) -> Option<usize> {
         let shares = share * self.classes.len() as f64;
-        let point = random.unit() * (self.weight() + shares);
+        let point = random.unit_float() * (self.weight() + shares);
         if point >= self.weight() {
             return random.choose(&self.classes).copied();
         }
@@ -208,7 +208,7 @@ mod tests {
         let mut lines = HundredLines::new();
         let templates = lines.templates();
         let mut groups = ClassGroups::new(&lines, &templates);
-        groups.weigh(&[1.0; 100]);
+        groups.set_weights(&[1.0; 100]);
         let mut random = Random::new(4);
         let mut counts = [0u32; 100];
         for round in 0..45_000 {
@@ -233,7 +233,7 @@ mod tests {
         weights[0] = 4.0;
         weights[10] = 3.0;
         weights[12] = 1.0;
-        groups.weigh(&weights);
+        groups.set_weights(&weights);
         let mut random = Random::new(5);
         let mut counts = [0u32; 100];
         for _ in 0..40_000 {

@@ -48,7 +48,7 @@ pub struct Configuration {
 
 impl Configuration {
     /// Creates a configuration of these classes.
-    pub fn of(
+    pub fn from_classes(
         classes: &ActionClasses,
         included: impl IntoIterator<Item = ClassId>,
     ) -> Configuration {
@@ -59,7 +59,7 @@ impl Configuration {
         for class in included {
             configuration.include(class);
         }
-        configuration.finish(classes)
+        configuration.sort_and_collect(classes)
     }
 
     /// Draws a configuration: each class by its probability, at least one. Then classes are added,
@@ -76,7 +76,7 @@ impl Configuration {
             .collect();
         let is_drawn = |class: &ClassId| random.chance(chances[class.0]);
         let included: Vec<ClassId> = classes.iter().filter(is_drawn).collect();
-        let mut configuration = Configuration::of(classes, included);
+        let mut configuration = Configuration::from_classes(classes, included);
         if configuration.classes.is_empty() {
             // Classes with probability zero stay excluded here, too, if there are others.
             let one = draw_index(&chances, random);
@@ -88,10 +88,10 @@ impl Configuration {
             one.into_iter()
                 .for_each(|one| configuration.include(ClassId(one)));
         }
-        if options.dependencies {
-            configuration.complete(classes, options.force_parent, random);
+        if options.include_dependencies {
+            configuration.add_dependencies(classes, options.force_parent, random);
         }
-        configuration.finish(classes)
+        configuration.sort_and_collect(classes)
     }
 
     /// Returns the included classes, in order.
@@ -137,7 +137,7 @@ impl Configuration {
     }
 
     /// Sorts the classes and collects their templates.
-    fn finish(mut self, classes: &ActionClasses) -> Configuration {
+    fn sort_and_collect(mut self, classes: &ActionClasses) -> Configuration {
         self.classes.sort_unstable();
         let templates = self
             .classes
@@ -149,7 +149,7 @@ impl Configuration {
 
     /// Adds classes until each included class has what it needs and a class that uses what it
     /// makes.
-    fn complete(&mut self, classes: &ActionClasses, force_parent: bool, random: &mut Random) {
+    fn add_dependencies(&mut self, classes: &ActionClasses, force_parent: bool, random: &mut Random) {
         let mut pool_use = PoolUse::default();
         self.classes
             .iter()
@@ -158,14 +158,14 @@ impl Configuration {
         let mut next = 0;
         while let Some(class) = self.classes.get(next).copied() {
             next += 1;
-            let wants_use = force_parent || classes.needs(class).is_empty();
-            if wants_use && !pool_use.use_any(classes.makes(class)) {
+            let wants_use = force_parent || classes.needed_pools(class).is_empty();
+            if wants_use && !pool_use.uses_any(classes.made_pools(class)) {
                 let user = random.choose(&classes.dependents(class)).copied();
                 self.include_and_record(user, classes, &mut pool_use);
             }
-            for pool in classes.needs(class) {
-                if !pool_use.made.contains(pool) {
-                    let maker = random.choose(classes.makers(*pool)).copied();
+            for pool in classes.needed_pools(class) {
+                if !pool_use.made_pools.contains(pool) {
+                    let maker = random.choose(classes.makers_of_pool(*pool)).copied();
                     self.include_and_record(maker, classes, &mut pool_use);
                 }
             }
@@ -189,20 +189,20 @@ impl Configuration {
 /// The pools whose values included classes make and use.
 #[derive(Default)]
 struct PoolUse {
-    made: BTreeSet<PoolId>,
-    used: BTreeSet<PoolId>,
+    made_pools: BTreeSet<PoolId>,
+    used_pools: BTreeSet<PoolId>,
 }
 
 impl PoolUse {
     /// Adds the pools of a class.
     fn add(&mut self, classes: &ActionClasses, class: ClassId) {
-        self.made.extend(classes.makes(class));
-        self.used.extend(classes.needs(class));
+        self.made_pools.extend(classes.made_pools(class));
+        self.used_pools.extend(classes.needed_pools(class));
     }
 
     /// Returns true if a value of any of these pools is used.
-    fn use_any(&self, pools: &[PoolId]) -> bool {
-        pools.iter().any(|pool| self.used.contains(pool))
+    fn uses_any(&self, pools: &[PoolId]) -> bool {
+        pools.iter().any(|pool| self.used_pools.contains(pool))
     }
 }
 
@@ -232,7 +232,7 @@ mod tests {
         let classes = classes();
         let weights = |included: &[usize]| {
             let included = included.iter().copied().map(ClassId);
-            Configuration::of(&classes, included).weights(&classes, 0.9)
+            Configuration::from_classes(&classes, included).weights(&classes, 0.9)
         };
         let some = weights(&[0, 2]);
         assert!((some[0] - 0.45).abs() < 1e-9 && (some[1] - 0.1 / 6.0).abs() < 1e-9);
@@ -291,7 +291,7 @@ mod tests {
                     .collect(),
                 0.0,
             ),
-            dependencies: false,
+            include_dependencies: false,
             ..SwarmOptions::default()
         };
         let configuration = Configuration::draw(&classes, &options, &mut Random::new(1));

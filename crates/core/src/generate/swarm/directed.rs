@@ -39,15 +39,15 @@ pub enum ClassEffect {
 pub enum NeutralClasses {
     /// Include them at random, as in any swarm.
     #[default]
-    Half,
+    Random,
     /// Exclude them.
-    Out,
+    Exclude,
     /// Include them.
-    In,
+    Include,
 }
 
 /// Computes the effect of each class on a target, in class order.
-pub fn effects<T: Ord>(
+pub fn class_effects<T: Ord>(
     classes: &ActionClasses,
     observations: &[SwarmObservation<T>],
     target: &T,
@@ -60,9 +60,9 @@ pub fn effects<T: Ord>(
 /// Returns the inclusion probabilities for a swarm that exploits these effects.
 pub fn inclusion_table(effects: &[ClassEffect], others: NeutralClasses) -> ClassTable {
     let probability = |effect: &ClassEffect| match (effect, others) {
-        (ClassEffect::Trigger, _) | (ClassEffect::Neither, NeutralClasses::In) => 1.0,
-        (ClassEffect::Suppressor, _) | (ClassEffect::Neither, NeutralClasses::Out) => 0.0,
-        (ClassEffect::Neither, NeutralClasses::Half) => 0.5,
+        (ClassEffect::Trigger, _) | (ClassEffect::Neither, NeutralClasses::Include) => 1.0,
+        (ClassEffect::Suppressor, _) | (ClassEffect::Neither, NeutralClasses::Exclude) => 0.0,
+        (ClassEffect::Neither, NeutralClasses::Random) => 0.5,
     };
     let numbered = effects.iter().enumerate();
     numbered
@@ -104,7 +104,7 @@ impl Default for GroupOptions {
 
 /// Groups all targets by the effects on them, the rarest first. Targets without any effect are left
 /// out.
-pub fn groups<T: Ord + Clone>(
+pub fn group_targets<T: Ord + Clone>(
     classes: &ActionClasses,
     observations: &[SwarmObservation<T>],
     options: &GroupOptions,
@@ -151,7 +151,7 @@ impl Rates {
     fn new<T>(classes: &ActionClasses, observations: &[SwarmObservation<T>]) -> Rates {
         Rates {
             tests: observations.len(),
-            counts: counts(classes.len(), observations.iter()),
+            counts: count_inclusions(classes.len(), observations.iter()),
         }
     }
 
@@ -168,7 +168,7 @@ impl Rates {
                 .filter(|one| one.targets.contains(target))
         };
         let tests = hitting().count();
-        let with = counts(self.counts.len(), hitting());
+        let with = count_inclusions(self.counts.len(), hitting());
         let effect = |(with, overall): (&usize, &usize)| {
             // A class that is always included, or never, shows no effect.
             if tests == 0 || *overall == 0 || *overall == self.tests {
@@ -189,7 +189,7 @@ impl Rates {
 }
 
 /// Counts how often each class is included.
-fn counts<'a, T: 'a>(
+fn count_inclusions<'a, T: 'a>(
     classes: usize,
     observations: impl Iterator<Item = &'a SwarmObservation<T>>,
 ) -> Vec<usize> {
@@ -204,8 +204,8 @@ fn counts<'a, T: 'a>(
 
 /// Returns Wilson's confidence interval of the probability of an event that happened `hits` times
 /// out of `of`.
-fn wilson_interval(hits: usize, of: usize, quantile: f64) -> (f64, f64) {
-    let number = of as f64;
+fn wilson_interval(hits: usize, total: usize, quantile: f64) -> (f64, f64) {
+    let number = total as f64;
     let rate = hits as f64 / number;
     let square = quantile * quantile;
     let centre = rate + square / (2.0 * number);
@@ -222,7 +222,7 @@ fn normal_quantile(confidence: f64) -> f64 {
     let (mut low, mut high) = (0.0, 6.0);
     for _ in 0..60 {
         let middle = (low + high) / 2.0;
-        if within(middle) < confidence {
+        if normal_share_within(middle) < confidence {
             low = middle;
         } else {
             high = middle;
@@ -232,7 +232,7 @@ fn normal_quantile(confidence: f64) -> f64 {
 }
 
 /// Returns the part of a normal distribution within this many standard deviations.
-fn within(deviations: f64) -> f64 {
+fn normal_share_within(deviations: f64) -> f64 {
     let mut term = deviations;
     let mut sum = term;
     for number in 1..200 {
@@ -272,7 +272,7 @@ impl<N> ObservedSwarm<N> {
 }
 
 impl<S: System + ?Sized, N: Novelty<S>> Strategy<S> for ObservedSwarm<N> {
-    fn begin(
+    fn begin_test(
         &mut self,
         system: &mut S,
         start: &mut TestStart,
@@ -280,19 +280,19 @@ impl<S: System + ?Sized, N: Novelty<S>> Strategy<S> for ObservedSwarm<N> {
     ) -> Result<(), Error> {
         self.new = self.novelty.take_new(system)?;
         self.novelty.reset_touched(system)?;
-        self.swarm.begin(system, start, random)
+        self.swarm.begin_test(system, start, random)
     }
 
-    fn next(&mut self, system: &mut S, random: &mut Random) -> Option<ActionId> {
-        self.swarm.next(system, random)
+    fn next_action(&mut self, system: &mut S, random: &mut Random) -> Option<ActionId> {
+        self.swarm.next_action(system, random)
     }
 
-    fn after(&mut self, system: &mut S, _steps: &[Step]) -> Result<(), Error> {
+    fn after_step(&mut self, system: &mut S, _steps: &[Step]) -> Result<(), Error> {
         self.new.extend(self.novelty.take_new(system)?);
         Ok(())
     }
 
-    fn end(&mut self, system: &mut S, _made: &GeneratedTest<'_>) -> Result<(), Error> {
+    fn end_test(&mut self, system: &mut S, _made: &GeneratedTest<'_>) -> Result<(), Error> {
         self.observations.push(SwarmObservation {
             classes: self
                 .swarm
@@ -319,7 +319,7 @@ mod tests {
     use super::*;
     use crate::generate::NewCoverage;
     use crate::generate::SearchOptions;
-    use crate::generate::testing::{SEARCH, median_of_seeds, steps_to_failure, tests_of};
+    use crate::generate::testing::{SEARCH, median_of_seeds, steps_to_failure, generate_tests};
     use crate::toys::Buffer;
 
     #[test]
@@ -341,15 +341,15 @@ mod tests {
             ..SwarmOptions::default()
         };
         let mut swarm = ObservedSwarm::new(Swarm::new(&classes, options), NewCoverage);
-        tests_of(&mut buffer, &mut swarm, &SEARCH, 300);
-        assert!(!Strategy::<Buffer>::learns(&swarm));
+        generate_tests(&mut buffer, &mut swarm, &SEARCH, 300);
+        assert!(!Strategy::<Buffer>::depends_on_results(&swarm));
         (classes, swarm.observations().to_vec())
     }
 
     #[test]
     fn what_helps_and_what_is_in_the_way_is_found_out() {
         let (classes, observations) = observed();
-        let effects = effects(&classes, &observations, &Buffer::DEEP, 0.95);
+        let effects = class_effects(&classes, &observations, &Buffer::DEEP, 0.95);
         assert_eq!(
             effects,
             [
@@ -359,7 +359,7 @@ mod tests {
                 ClassEffect::Neither
             ]
         );
-        let table = inclusion_table(&effects, NeutralClasses::Half);
+        let table = inclusion_table(&effects, NeutralClasses::Random);
         assert_eq!(
             table.iter().map(|(_, number)| number).collect::<Vec<_>>(),
             [1.0, 0.0, 0.0, 0.5]
@@ -385,7 +385,7 @@ mod tests {
     #[test]
     fn targets_with_the_same_causes_are_grouped_the_rarest_first() {
         let (classes, observations) = observed();
-        let groups = groups(&classes, &observations, &GroupOptions::default());
+        let groups = group_targets(&classes, &observations, &GroupOptions::default());
         assert!(
             groups
                 .iter()
@@ -396,7 +396,7 @@ mod tests {
             cutoff: 0.0,
             ..GroupOptions::default()
         };
-        assert_eq!(super::groups(&classes, &observations, &none), []);
+        assert_eq!(super::group_targets(&classes, &observations, &none), []);
     }
 
     #[test]
@@ -405,9 +405,9 @@ mod tests {
         for observation in &mut observations {
             observation.classes.insert(ClassId(0));
         }
-        let effects = effects(&classes, &observations, &Buffer::DEEP, 0.95);
+        let effects = class_effects(&classes, &observations, &Buffer::DEEP, 0.95);
         assert_eq!(effects[0], ClassEffect::Neither);
-        let nowhere = super::effects(&classes, &observations, &TargetId(99), 0.95);
+        let nowhere = super::class_effects(&classes, &observations, &TargetId(99), 0.95);
         assert_eq!(nowhere, [ClassEffect::Neither; 4]);
     }
 }

@@ -13,23 +13,23 @@ impl Generalization {
         let mut all = Vec::new();
         for (index, variations) in self.steps.iter().enumerate() {
             for range in &variations.replacements {
-                for action in tried(range, limit) {
+                for action in tried_actions(range, limit) {
                     let mut steps = self.test.steps.clone();
                     steps[index] = Step::Act(action);
-                    all.push(Test::of_steps(steps));
+                    all.push(Test::from_steps(steps));
                 }
             }
             for range in &variations.fresh {
-                for action in tried(range, limit) {
+                for action in tried_actions(range, limit) {
                     let mut steps = self.test.steps.clone();
                     steps.insert(index, Step::Act(action));
-                    all.push(Test::of_steps(steps));
+                    all.push(Test::from_steps(steps));
                 }
             }
             for other in variations.swaps.iter().filter(|other| **other > index) {
                 let mut steps = self.test.steps.clone();
                 steps.swap(index, *other);
-                all.push(Test::of_steps(steps));
+                all.push(Test::from_steps(steps));
             }
             if all.len() >= limit {
                 break;
@@ -41,7 +41,7 @@ impl Generalization {
 }
 
 /// Returns the members of a range that are known to have been tried.
-fn tried(range: &super::StepAlternatives, limit: usize) -> Vec<ActionId> {
+fn tried_actions(range: &super::StepAlternatives, limit: usize) -> Vec<ActionId> {
     if range.is_exact() {
         return range.iter().take(limit).collect();
     }

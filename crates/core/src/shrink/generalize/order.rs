@@ -10,8 +10,8 @@ const SOME_ORDERS: usize = 8;
 impl<S: System + ?Sized> VariationSearch<'_, '_, S> {
     /// Tries to swap each pair of steps.
     pub(super) fn swap(&mut self) -> Result<(), ShrinkStop> {
-        for one in 0..self.movable() {
-            for other in one + 1..self.movable() {
+        for one in 0..self.movable_len() {
+            for other in one + 1..self.movable_len() {
                 let mut steps = self.steps.clone();
                 steps.swap(one, other);
                 // Swapping equal steps changes nothing.
@@ -28,7 +28,7 @@ impl<S: System + ?Sized> VariationSearch<'_, '_, S> {
     }
 
     /// Returns the number of steps that may be moved.
-    fn movable(&self) -> usize {
+    fn movable_len(&self) -> usize {
         let kept = usize::from(self.trials.keep_last);
         self.steps.len().saturating_sub(kept)
     }
@@ -37,9 +37,9 @@ impl<S: System + ?Sized> VariationSearch<'_, '_, S> {
     /// first.
     pub(super) fn find_blocks(&mut self) -> Result<(), ShrinkStop> {
         let mut first = 0;
-        while first < self.movable() {
+        while first < self.movable_len() {
             let mut last = first;
-            while last + 1 < self.movable()
+            while last + 1 < self.movable_len()
                 && (first..=last).all(|earlier| self.are_exchangeable(earlier, last + 1))
             {
                 last += 1;
@@ -76,7 +76,7 @@ impl<S: System + ?Sized> VariationSearch<'_, '_, S> {
         }
         let exact = (1..=size)
             .try_fold(1usize, |product, factor| product.checked_mul(factor))
-            .is_some_and(|orders| orders <= self.options.speed.orders());
+            .is_some_and(|orders| orders <= self.options.speed.max_orders());
         let orders = if exact {
             all_orders(size)
         } else {

@@ -10,10 +10,10 @@ pub(super) struct ProbedRange {
 }
 
 /// The number of intervals between evenly spread points.
-const SPREAD: u64 = 8;
+const SAMPLE_INTERVALS: u64 = 8;
 
 /// The maximum number of borders to bisect.
-const BORDERS: usize = 6;
+const MAX_BORDERS: usize = 6;
 
 /// Finds which of `size` alternatives work, apart from `now`, which is known to.
 pub(super) fn probe<E>(
@@ -44,7 +44,7 @@ fn probe_from<E>(
     let mut points: Vec<u64> = if size <= max_exhaustive {
         (0..size).collect()
     } else {
-        sample(size, now)
+        sample_points(size, now)
     };
     points.sort_unstable();
     points.dedup();
@@ -55,8 +55,8 @@ fn probe_from<E>(
     }
     let mut borders = Vec::new();
     for pair in known.windows(2) {
-        if pair[0].1 != pair[1].1 && borders.len() < BORDERS * 2 {
-            borders.extend(border(pair[0], pair[1], works)?);
+        if pair[0].1 != pair[1].1 && borders.len() < MAX_BORDERS * 2 {
+            borders.extend(bisect_border(pair[0], pair[1], works)?);
         }
     }
     known.extend(borders);
@@ -66,9 +66,9 @@ fn probe_from<E>(
 }
 
 /// Returns the ends, points between them, and points around the alternative that is known to work.
-fn sample(size: u64, now: Option<u64>) -> Vec<u64> {
-    let mut points: Vec<u64> = (0..=SPREAD)
-        .map(|number| (u128::from(size - 1) * u128::from(number) / u128::from(SPREAD)) as u64)
+fn sample_points(size: u64, now: Option<u64>) -> Vec<u64> {
+    let mut points: Vec<u64> = (0..=SAMPLE_INTERVALS)
+        .map(|number| (u128::from(size - 1) * u128::from(number) / u128::from(SAMPLE_INTERVALS)) as u64)
         .collect();
     if let Some(now) = now {
         points.push(now);
@@ -84,7 +84,7 @@ fn sample(size: u64, now: Option<u64>) -> Vec<u64> {
 
 /// Bisects between a point that works and one that does not. Returns all tried points, which
 /// include a pair of neighbours at the border.
-fn border<E>(
+fn bisect_border<E>(
     mut low: (u64, bool),
     mut high: (u64, bool),
     works: &mut dyn FnMut(u64) -> Result<bool, E>,

@@ -29,11 +29,11 @@ impl Generalization {
             if self.blocks.iter().any(|block| block.first == index) {
                 out.push_str("#[\n");
             }
-            line(&mut out, format_args!("{text:width$} # STEP {index}"));
+            push_line(&mut out, format_args!("{text:width$} # STEP {index}"));
             self.render_variations(&mut out, index, text, show);
             if let Some(block) = self.blocks.iter().find(|block| block.last == index) {
                 let probably = if block.exact { "" } else { " probably" };
-                line(
+                push_line(
                     &mut out,
                     format_args!("#] (steps in [] can{probably} be in any order)"),
                 );
@@ -56,26 +56,26 @@ impl Generalization {
         let action = |action: ActionId| show(Step::Act(action));
         let variations = &self.steps[index];
         for range in &variations.replacements {
-            line(out, format_args!("#  or {}", action(range.first)));
+            push_line(out, format_args!("#  or {}", action(range.first)));
             if range.count > 1 {
-                line(
+                push_line(
                     out,
-                    format_args!("#   - {}{}", action(range.last()), probably(range)),
+                    format_args!("#   - {}{}", action(range.last()), untried_note(range)),
                 );
             }
         }
         for range in &variations.fresh {
             out.push_str("#  or (\n");
             if range.count > 1 {
-                line(out, format_args!("#      {}", action(range.first)));
-                line(
+                push_line(out, format_args!("#      {}", action(range.first)));
+                push_line(
                     out,
-                    format_args!("#       - {}{} ;", action(range.last()), probably(range)),
+                    format_args!("#       - {}{} ;", action(range.last()), untried_note(range)),
                 );
             } else {
-                line(out, format_args!("#      {} ;", action(range.first)));
+                push_line(out, format_args!("#      {} ;", action(range.first)));
             }
-            line(out, format_args!("#      {text}"));
+            push_line(out, format_args!("#      {text}"));
             out.push_str("#     )\n");
         }
         let is_mate = |other: &usize| {
@@ -93,14 +93,14 @@ impl Generalization {
             .collect();
         match swaps.as_slice() {
             [] => {}
-            [one] => line(out, format_args!("#  swaps with step {one}")),
-            several => line(
+            [one] => push_line(out, format_args!("#  swaps with step {one}")),
+            several => push_line(
                 out,
                 format_args!("#  swaps with steps {}", several.join(" ")),
             ),
         }
         if variations.untried > 0 {
-            line(
+            push_line(
                 out,
                 format_args!("#  ({} other actions were not tried)", variations.untried),
             );
@@ -109,7 +109,7 @@ impl Generalization {
 }
 
 /// Returns the note for a range that was not tried completely.
-fn probably(range: &StepAlternatives) -> String {
+fn untried_note(range: &StepAlternatives) -> String {
     if range.is_exact() {
         return String::new();
     }
@@ -117,7 +117,7 @@ fn probably(range: &StepAlternatives) -> String {
 }
 
 /// Appends a line.
-fn line(out: &mut String, text: std::fmt::Arguments<'_>) {
+fn push_line(out: &mut String, text: std::fmt::Arguments<'_>) {
     // Writing to a string does not fail.
     let _ = writeln!(out, "{text}");
 }

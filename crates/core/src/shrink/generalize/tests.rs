@@ -6,7 +6,7 @@ use crate::toys::{Counters, Safe};
 
 fn check(system: &mut impl System, test: &[&str], expected: Expect) {
     let find = |text: &&str| system.actions().find(text)[0];
-    let test = Test::of(test.iter().map(find).collect::<Vec<_>>());
+    let test = Test::from_actions(test.iter().map(find).collect::<Vec<_>>());
     let (mut goal, mut proceed) = (AnyFailure, || true);
     let mut shrinker = Shrinker::new(system, &mut goal, &ReduceOptions::default(), &mut proceed);
     let found = shrinker

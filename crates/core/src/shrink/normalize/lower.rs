@@ -22,12 +22,12 @@ impl<S: System + ?Sized> Normalizer<'_, '_, '_, S> {
     pub(super) fn simplify_all(&mut self) -> Result<bool, ShrinkStop> {
         let mut changed = false;
         let mut index = 0;
-        while index < self.movable() {
+        while index < self.movable_len() {
             let step = self.steps()[index];
             let is_first = !self.steps()[..index].contains(&step);
             let is_repeated = self.steps()[index + 1..].contains(&step);
             // Single steps are handled by the other rule.
-            if is_first && is_repeated && self.lower(index, ReplaceScope::Equal)? {
+            if is_first && is_repeated && self.lower_step(index, ReplaceScope::Equal)? {
                 changed = true;
             } else {
                 index += 1;
@@ -40,8 +40,8 @@ impl<S: System + ?Sized> Normalizer<'_, '_, '_, S> {
     pub(super) fn simplify_single(&mut self) -> Result<bool, ShrinkStop> {
         let mut changed = false;
         let mut index = 0;
-        while index < self.movable() {
-            if self.lower(index, ReplaceScope::One)? {
+        while index < self.movable_len() {
+            if self.lower_step(index, ReplaceScope::One)? {
                 changed = true;
             } else {
                 index += 1;
@@ -51,7 +51,7 @@ impl<S: System + ?Sized> Normalizer<'_, '_, '_, S> {
     }
 
     /// Replaces a step by a lower action. Returns true at the first success.
-    fn lower(&mut self, index: usize, scope: ReplaceScope) -> Result<bool, ShrinkStop> {
+    fn lower_step(&mut self, index: usize, scope: ReplaceScope) -> Result<bool, ShrinkStop> {
         let Step::Act(action) = self.steps()[index] else {
             return Ok(false);
         };
@@ -61,7 +61,7 @@ impl<S: System + ?Sized> Normalizer<'_, '_, '_, S> {
         let lower = |other: &ActionId| *other < action;
         let mut proposals = lower_slots(self.catalog(), action);
         proposals.extend(self.other_actions(action).into_iter().filter(lower));
-        for proposal in self.allowed(index, proposals, scope)? {
+        for proposal in self.allowed_proposals(index, proposals, scope)? {
             if self.replace(index, proposal, scope)? {
                 return Ok(true);
             }
@@ -146,7 +146,7 @@ impl<S: System + ?Sized> Normalizer<'_, '_, '_, S> {
             other_actions.extend(fitting_action);
             let first = catalog.first(template).0;
             let more = speed
-                .members()
+                .max_template_actions()
                 .min(catalog.count(template))
                 .saturating_sub(1);
             other_actions.extend(
@@ -160,22 +160,22 @@ impl<S: System + ?Sized> Normalizer<'_, '_, '_, S> {
 
     /// Returns the proposals that slots and guards allow instead of the step at `index`, up to a
     /// limit.
-    fn allowed(
+    fn allowed_proposals(
         &mut self,
         index: usize,
         mut proposals: Vec<ActionId>,
         scope: ReplaceScope,
     ) -> Result<Vec<ActionId>, ShrinkStop> {
         proposals.retain(|proposal| {
-            self.is_near(index, *proposal)
-                && self.is_promising(&self.replaced(index, *proposal, scope))
+            self.is_similar_text(index, *proposal)
+                && self.is_promising(&self.with_replacement(index, *proposal, scope))
         });
         // One run answers for all of them; for one or two it is not worth it.
         if proposals.len() > 2 {
             let before = self.steps()[..index].to_vec();
             proposals = self.reducer.trials.enabled_after(&before, &proposals)?;
         }
-        proposals.truncate(self.options.speed.others());
+        proposals.truncate(self.options.speed.max_other_actions());
         Ok(proposals)
     }
 
@@ -186,15 +186,15 @@ impl<S: System + ?Sized> Normalizer<'_, '_, '_, S> {
         proposal: ActionId,
         scope: ReplaceScope,
     ) -> Result<bool, ShrinkStop> {
-        if !self.is_near(index, proposal) {
+        if !self.is_similar_text(index, proposal) {
             return Ok(false);
         }
-        let steps = self.replaced(index, proposal, scope);
+        let steps = self.with_replacement(index, proposal, scope);
         self.attempt_in_place(steps)
     }
 
     /// Returns true if the text of an action is close enough to that of the step at `index`.
-    fn is_near(&self, index: usize, proposal: ActionId) -> bool {
+    fn is_similar_text(&self, index: usize, proposal: ActionId) -> bool {
         let (Some(furthest), Step::Act(now)) =
             (self.options.max_text_distance, self.steps()[index])
         else {
@@ -206,10 +206,10 @@ impl<S: System + ?Sized> Normalizer<'_, '_, '_, S> {
 
     /// Returns the current test with a step, or all steps equal to it, replaced. A last step that
     /// must be kept stays.
-    fn replaced(&self, index: usize, proposal: ActionId, scope: ReplaceScope) -> Vec<Step> {
+    fn with_replacement(&self, index: usize, proposal: ActionId, scope: ReplaceScope) -> Vec<Step> {
         let mut steps = self.steps().to_vec();
         let old = steps[index];
-        let movable = self.movable();
+        let movable = self.movable_len();
         for (position, step) in steps.iter_mut().enumerate().take(movable) {
             if position == index || (scope == ReplaceScope::Equal && *step == old) {
                 *step = Step::Act(proposal);
@@ -223,7 +223,7 @@ impl<S: System + ?Sized> Normalizer<'_, '_, '_, S> {
     pub(super) fn replace_and_remove(&mut self) -> Result<bool, ShrinkStop> {
         let mut changed = false;
         let mut index = 0;
-        while index < self.movable() {
+        while index < self.movable_len() {
             let succeeded = self.replace_one_and_remove(index)?;
             changed |= succeeded;
             if !succeeded {
@@ -240,10 +240,10 @@ impl<S: System + ?Sized> Normalizer<'_, '_, '_, S> {
         };
         let mut proposals = other_alternatives(self.catalog(), action);
         proposals.extend(self.other_actions(action));
-        let mut allowed = self.allowed(index, proposals, ReplaceScope::One)?;
-        allowed.truncate(self.options.speed.replacements());
+        let mut allowed = self.allowed_proposals(index, proposals, ReplaceScope::One)?;
+        allowed.truncate(self.options.speed.max_replacements());
         for proposal in allowed {
-            let steps = self.replaced(index, proposal, ReplaceScope::One);
+            let steps = self.with_replacement(index, proposal, ReplaceScope::One);
             let Some(achieved) = self.reducer.trials.attempt(&steps)? else {
                 continue;
             };

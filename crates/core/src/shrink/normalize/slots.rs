@@ -6,7 +6,7 @@
 
 use super::super::alpha::SlotNumbering;
 use super::super::dataflow::{self, Slot, defined_slots, mentioned_slots, with_definition};
-use super::super::reuse::{lifetime as lifetime_of, mentions, renamed};
+use super::super::reuse::{slot_lifetime as lifetime_of, mentions_slot, with_renamed_slot};
 use super::super::trials::ShrinkStop;
 use super::Normalizer;
 use crate::{Catalog, Step, System};
@@ -36,7 +36,7 @@ impl<S: System + ?Sized> Normalizer<'_, '_, '_, S> {
 
     /// Renumbers all slots in order of definition, if that is lower.
     fn renumber(&mut self) -> Result<bool, ShrinkStop> {
-        let numbering = SlotNumbering::of(self.catalog(), self.steps());
+        let numbering = SlotNumbering::for_steps(self.catalog(), self.steps());
         if numbering.is_identity() {
             return Ok(false);
         }
@@ -49,7 +49,7 @@ impl<S: System + ?Sized> Normalizer<'_, '_, '_, S> {
         for (pool, slot) in mentioned_slots(self.catalog(), self.steps()) {
             for lower in 0..slot {
                 let rename =
-                    |step: &Step| renamed(self.catalog(), *step, (pool, slot), (pool, lower));
+                    |step: &Step| with_renamed_slot(self.catalog(), *step, (pool, slot), (pool, lower));
                 let steps = self.steps().iter().map(rename).collect();
                 if self.attempt_in_place(steps)? {
                     return Ok(true);
@@ -113,7 +113,7 @@ impl<S: System + ?Sized> Normalizer<'_, '_, '_, S> {
                     .filter(|range| range.start < range.end)
                     .collect();
                 for range in ranges {
-                    let steps = swapped(self.catalog(), self.steps(), range, high, low);
+                    let steps = with_swapped_slots(self.catalog(), self.steps(), range, high, low);
                     if self.attempt_in_place(steps)? {
                         return Ok(true);
                     }
@@ -166,7 +166,7 @@ impl StepMove {
                 let in_the_way = |position: &usize| {
                     *position > index
                         && *position < last
-                        && mentions(catalog, steps[*position], (slot.0, lower))
+                        && mentions_slot(catalog, steps[*position], (slot.0, lower))
                 };
                 let others: Vec<usize> = all.clone().filter(in_the_way).collect();
                 if others.is_empty() {
@@ -218,14 +218,14 @@ fn with_lifetime_in(
 ) -> Vec<Step> {
     let mut changed = steps.to_vec();
     for position in lifetime_of(catalog, steps, index, slot) {
-        changed[position] = renamed(catalog, steps[position], slot, (slot.0, to));
+        changed[position] = with_renamed_slot(catalog, steps[position], slot, (slot.0, to));
     }
     changed[index] = with_definition(catalog, steps[index], slot, to);
     changed
 }
 
 /// Swaps two slots in some steps.
-fn swapped(
+fn with_swapped_slots(
     catalog: &Catalog,
     steps: &[Step],
     range: std::ops::Range<usize>,
@@ -257,7 +257,7 @@ fn without_reassign(catalog: &Catalog, steps: &[Step]) -> Option<Vec<Step>> {
                 let free = free.next()?;
                 let mut changed = steps.to_vec();
                 for later in &mut changed[index + 1..] {
-                    *later = renamed(catalog, *later, slot, (slot.0, free));
+                    *later = with_renamed_slot(catalog, *later, slot, (slot.0, free));
                 }
                 changed[index] = with_definition(catalog, *step, slot, free);
                 return Some(changed);
@@ -265,6 +265,6 @@ fn without_reassign(catalog: &Catalog, steps: &[Step]) -> Option<Vec<Step>> {
             filled.push(slot);
         }
     }
-    debug_assert_eq!(dataflow::reassigns(catalog, steps), 0);
+    debug_assert_eq!(dataflow::count_reassigns(catalog, steps), 0);
     None
 }

@@ -13,7 +13,7 @@ fn normalize(system: &mut impl System, test: &Test, options: &NormalizeOptions) 
 
 fn check(system: &mut impl System, test: &[&str], options: &NormalizeOptions, expected: Expect) {
     let find = |text: &&str| system.actions().find(text)[0];
-    let test = Test::of(test.iter().map(find).collect::<Vec<_>>());
+    let test = Test::from_actions(test.iter().map(find).collect::<Vec<_>>());
     let (shrunk, runs) = normalize(system, &test, options);
     assert!(shrunk.complete);
     let text = |step: &Step| match step {
@@ -88,7 +88,7 @@ fn a_single_rule_does_its_part_and_no_more() {
     let applied = |rule: NormalizeRule, furthest: Option<usize>| {
         let mut counters = Counters::new(7);
         let find = |text: &&str| counters.actions().find(text)[0];
-        let test = Test::of(texts.iter().map(find).collect::<Vec<_>>());
+        let test = Test::from_actions(texts.iter().map(find).collect::<Vec<_>>());
         let (mut goal, mut proceed) = (AnyFailure, || true);
         let options = NormalizeOptions {
             max_text_distance: furthest,

@@ -125,7 +125,7 @@ fn haystack(seed: u64) -> (Safe, Test) {
     for (key, index) in (0..).zip(positions) {
         keys[index as usize] = key;
     }
-    let test = Test::of(keys.into_iter().map(ActionId));
+    let test = Test::from_actions(keys.into_iter().map(ActionId));
     (Safe::new(99, &[0, 1, 2]), test)
 }
 
@@ -224,7 +224,7 @@ fn what_does_not_fail_again_is_not_reduced() {
     );
     assert_eq!(result, Err(ReduceError::NotReproduced(None)));
 
-    let longer = Test::of([ActionId(0); 100]);
+    let longer = Test::from_actions([ActionId(0); 100]);
     let result = reduce(&mut flaky, &longer, &open(), &options, &mut || true);
     assert_eq!(result, Err(ReduceError::NotReproduced(Some(found.failure))));
 }
@@ -259,7 +259,7 @@ fn an_interruption_keeps_the_best_so_far() {
 #[test]
 fn remarks_stay_with_their_steps() {
     let mut safe = Safe::new(9, &[3, 1]);
-    let mut test = Test::of([5, 3, 7, 1].map(ActionId));
+    let mut test = Test::from_actions([5, 3, 7, 1].map(ActionId));
     test.remarks = vec![(0, "noise".to_owned()), (3, "opens".to_owned())];
     let options = ReduceOptions::default();
     let reduction = reduce(&mut safe, &test, &open(), &options, &mut || true).unwrap();
@@ -275,7 +275,7 @@ fn restarts_go_if_they_can() {
     steps.push(Step::Restart);
     steps.extend::<Vec<Step>>(keys(&[3, 4, 1]));
     for options in both() {
-        let test = Test::of_steps(steps.clone());
+        let test = Test::from_steps(steps.clone());
         let reduction = reduce(&mut safe, &test, &open(), &options, &mut || true).unwrap();
         assert_eq!(texts(safe.actions(), &reduction.test), "press(3); press(1)");
     }
@@ -326,15 +326,15 @@ fn a_reduction_does_not_slide_to_another_failure() {
         ..open()
     };
     for mut options in both() {
-        let test = Test::of([add, add, add, divide]);
+        let test = Test::from_actions([add, add, add, divide]);
         let reduction = reduce(&mut system, &test, &three, &options, &mut || true).unwrap();
         assert_eq!(reduction.test, test);
 
-        let test = Test::of([add, modulo, add, add, divide, add]);
+        let test = Test::from_actions([add, modulo, add, add, divide, add]);
         let reduction = reduce(&mut system, &test, &three, &options, &mut || true).unwrap();
-        assert_eq!(reduction.test, Test::of([modulo]));
+        assert_eq!(reduction.test, Test::from_actions([modulo]));
         options.keep_last = true;
         let reduction = reduce(&mut system, &test, &three, &options, &mut || true).unwrap();
-        assert_eq!(reduction.test, Test::of([add, add, add, divide]));
+        assert_eq!(reduction.test, Test::from_actions([add, add, add, divide]));
     }
 }

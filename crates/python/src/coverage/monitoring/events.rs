@@ -127,7 +127,7 @@ impl Monitor {
             return MonitorAnswer::Disable;
         };
         if state.shortcuts[number].has_pairs_at(line as u32) {
-            state.started_line = Some((CodeMemory::inside(code), number, line as u32));
+            state.started_line = Some((CodeMemory::locate_inside_code(code), number, line as u32));
         }
         let unit = &state.units[number];
         let target = match unit.line(line as u32) {
@@ -145,7 +145,7 @@ impl Monitor {
             drop(state);
             let quiet = self.local_events & !self.line_event;
             if self.set_local_events(code, quiet).is_ok() {
-                let memory = CodeMemory::inside(code);
+                let memory = CodeMemory::locate_inside_code(code);
                 self.state().shortcuts[number].join(&self.dialect, &memory);
                 // The event was withdrawn together with all line events of the code object.
                 return MonitorAnswer::Keep;

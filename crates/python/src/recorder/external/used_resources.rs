@@ -35,7 +35,7 @@ impl UsedResources {
     /// Records the files named by the first `count` arguments.
     pub(super) fn record_files(&mut self, count: usize, arguments: &Bound<'_, PyTuple>) {
         for argument in arguments.iter().take(count) {
-            let Some(path) = path_of(&argument) else {
+            let Some(path) = argument_path(&argument) else {
                 continue;
             };
             let path = self.path_from_start(path);
@@ -70,8 +70,8 @@ impl UsedResources {
             Err(_) => None,
         };
         let name = match inner.or_else(|| created.getattr("name").ok()) {
-            Some(name) => text_of(&name),
-            None => text_of(created),
+            Some(name) => string_text(&name),
+            None => string_text(created),
         };
         // The folder of all temporary files is shared with other programs.
         let is_common = |name: &String| Path::new(name) == std::env::temp_dir();
@@ -116,7 +116,7 @@ impl UsedResources {
     /// Records the environment variable that is queried or changed. Its name is the second
     /// argument, after the environment.
     pub(super) fn record_variable(&mut self, arguments: &Bound<'_, PyTuple>) {
-        let Some(name) = arguments.get_item(1).ok().and_then(|name| text_of(&name)) else {
+        let Some(name) = arguments.get_item(1).ok().and_then(|name| string_text(&name)) else {
             return;
         };
         let is_known = self.variables.iter().any(|(known, _)| *known == name);
@@ -168,7 +168,7 @@ impl UsedResources {
 }
 
 /// Returns the text of a string object.
-fn text_of(object: &Bound<'_, PyAny>) -> Option<String> {
+fn string_text(object: &Bound<'_, PyAny>) -> Option<String> {
     Some(
         object
             .cast::<PyString>()
@@ -179,8 +179,8 @@ fn text_of(object: &Bound<'_, PyAny>) -> Option<String> {
 }
 
 /// Returns the path in an argument, if that is a string or a path of the standard library.
-fn path_of(argument: &Bound<'_, PyAny>) -> Option<String> {
-    if let Some(text) = text_of(argument) {
+fn argument_path(argument: &Bound<'_, PyAny>) -> Option<String> {
+    if let Some(text) = string_text(argument) {
         return Some(text);
     }
     let module = names::class_reference(&argument.get_type()).module;
@@ -263,7 +263,7 @@ fn read_variable(name: &str, python: Python<'_>) -> Option<String> {
     };
     let value = match value.cast::<pyo3::types::PyBytes>() {
         Ok(bytes) => String::from_utf8_lossy(bytes.as_bytes()).into_owned(),
-        Err(_) => text_of(&value)?,
+        Err(_) => string_text(&value)?,
     };
     Some(if secrets::is_secret(name) {
         MASKED.to_owned()

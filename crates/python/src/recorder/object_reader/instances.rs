@@ -60,7 +60,7 @@ impl ClassCache {
             ClassInfo {
                 _class: class.clone().unbind(),
                 // SAFETY: the class is kept alive beside its layout.
-                layout: unsafe { AttributeLayout::of(class.as_type_ptr()) },
+                layout: unsafe { AttributeLayout::from_class(class.as_type_ptr()) },
                 is_importable: names::resolves_to(&reference, class.as_any()),
                 reference,
                 kind: object_kind(class),
@@ -361,8 +361,8 @@ unsafe fn attributes<'py>(
             }
         };
         for (offset, name) in layout.slots.iter().zip(&layout.slot_names) {
-            let place = object.as_ptr().byte_offset(*offset);
-            note(*name, *place.cast::<*mut ffi::PyObject>());
+            let slot = object.as_ptr().byte_offset(*offset);
+            note(*name, *slot.cast::<*mut ffi::PyObject>());
         }
         match layout.attributes(object.as_ptr()) {
             InstanceAttributes::None => {}

@@ -16,19 +16,19 @@ const MAX_ITEMS: usize = 2_000;
 const MAX_DEPTH: usize = 8;
 
 /// Returns the items that an iterator of a built-in type has not yielded yet.
-pub(super) fn remaining<'py>(object: &Bound<'py, PyAny>) -> Option<Vec<Bound<'py, PyAny>>> {
-    RemainingItems { left: MAX_ITEMS }.items_of(object, MAX_DEPTH)
+pub(super) fn remaining_items<'py>(object: &Bound<'py, PyAny>) -> Option<Vec<Bound<'py, PyAny>>> {
+    LimitedItemReader { limit: MAX_ITEMS }.read_items(object, MAX_DEPTH)
 }
 
 /// Reads items within a limit.
-struct RemainingItems {
+struct LimitedItemReader {
     /// The number of items that may still be read.
-    left: usize,
+    limit: usize,
 }
 
-impl RemainingItems {
+impl LimitedItemReader {
     /// Returns the remaining items of an iterator, or the items of a collection.
-    fn items_of<'py>(
+    fn read_items<'py>(
         &mut self,
         object: &Bound<'py, PyAny>,
         depth: usize,
@@ -62,7 +62,7 @@ impl RemainingItems {
                 let mut columns = Vec::new();
                 if class.path == "enumerate" {
                     let first: usize = arguments.get_item(1).ok()?.extract().ok()?;
-                    let items = self.items_of(&arguments.get_item(0).ok()?, depth)?;
+                    let items = self.read_items(&arguments.get_item(0).ok()?, depth)?;
                     let numbers = (first..first + items.len()).map(|number| {
                         let number = number.into_pyobject(object.py()).ok()?;
                         Some(number.into_any())
@@ -71,7 +71,7 @@ impl RemainingItems {
                     columns.push(items);
                 } else {
                     for iterator in arguments.iter() {
-                        columns.push(self.items_of(&iterator, depth)?);
+                        columns.push(self.read_items(&iterator, depth)?);
                     }
                 }
                 let made = rows(&columns).into_iter().map(|row| {
@@ -85,11 +85,11 @@ impl RemainingItems {
                 let reduced = reduce(object)?;
                 let state = reduced.get_item(2).ok()?.cast_into::<PyTuple>().ok()?;
                 let mut items = match state.get_item(1) {
-                    Ok(current) => self.items_of(&current, depth)?,
+                    Ok(current) => self.read_items(&current, depth)?,
                     Err(_) => Vec::new(),
                 };
-                for iterable in self.items_of(&state.get_item(0).ok()?, depth)? {
-                    items.extend(self.items_of(&iterable, depth)?);
+                for iterable in self.read_items(&state.get_item(0).ok()?, depth)? {
+                    items.extend(self.read_items(&iterable, depth)?);
                 }
                 Some(items)
             }
@@ -144,7 +144,7 @@ impl RemainingItems {
         let function = arguments.get_item(0).ok()?;
         let mut columns = Vec::new();
         for iterator in arguments.iter().skip(1) {
-            columns.push(self.items_of(&iterator, depth)?);
+            columns.push(self.read_items(&iterator, depth)?);
         }
         Some((function, columns))
     }
@@ -156,7 +156,7 @@ impl RemainingItems {
     ) -> Option<Vec<Bound<'py, PyAny>>> {
         let mut found = Vec::new();
         for item in items {
-            self.left = self.left.checked_sub(1)?;
+            self.limit = self.limit.checked_sub(1)?;
             found.push(item.ok()?);
         }
         Some(found)

@@ -58,7 +58,7 @@ impl ValueGraphBuilder<'_> {
             .iter()
             .find(|(of, name, _)| (*of, *name) == (module, path))
         {
-            return self.by_attributes(object, module, path, attributes, depth);
+            return self.value_from_attributes(object, module, path, attributes, depth);
         }
         if BY_TEXT.contains(&(module, path)) {
             let text = object.str().ok()?;
@@ -71,20 +71,20 @@ impl ValueGraphBuilder<'_> {
                     ..callee
                 },
             };
-            return Some(made_by(callee, vec![argument]));
+            return Some(made_value(callee, vec![argument]));
         }
         match (module, path) {
             ("datetime", "datetime" | "time") => self.date_or_time(object, path, depth),
             ("datetime", "timezone") => self.timezone(object, depth),
             ("zoneinfo", "ZoneInfo") => {
                 let key = self.node(&object.getattr("key").ok()?, depth);
-                Some(made_by(ImportPath::new("zoneinfo", "ZoneInfo"), vec![key]))
+                Some(made_value(ImportPath::new("zoneinfo", "ZoneInfo"), vec![key]))
             }
             ("time", "struct_time") => {
                 let parts = object.cast::<PyTuple>().ok()?;
                 let parts = Value::Tuple(self.add_all(parts.iter(), depth));
                 let parts = self.add_plain(parts);
-                Some(made_by(ImportPath::new("time", "struct_time"), vec![parts]))
+                Some(made_value(ImportPath::new("time", "struct_time"), vec![parts]))
             }
             ("collections", "deque") => {
                 let items = object.try_iter().ok()?.flatten();
@@ -94,11 +94,11 @@ impl ValueGraphBuilder<'_> {
                 if !limit.is_none() {
                     arguments.push(self.node(&limit, depth));
                 }
-                Some(made_by(ImportPath::new("collections", "deque"), arguments))
+                Some(made_value(ImportPath::new("collections", "deque"), arguments))
             }
             ("collections", "OrderedDict") => {
                 let entries = self.ordered_entries(object, depth)?;
-                Some(made_by(
+                Some(made_value(
                     ImportPath::new("collections", "OrderedDict"),
                     vec![entries],
                 ))
@@ -106,7 +106,7 @@ impl ValueGraphBuilder<'_> {
             ("collections", "Counter") => {
                 let entries = self.entries(object.cast::<PyDict>().ok()?, depth);
                 let entries = self.add_plain(Value::Dictionary(entries));
-                Some(made_by(
+                Some(made_value(
                     ImportPath::new("collections", "Counter"),
                     vec![entries],
                 ))
@@ -116,12 +116,12 @@ impl ValueGraphBuilder<'_> {
                 let entries = self.entries(object.cast::<PyDict>().ok()?, depth);
                 let entries = self.add_plain(Value::Dictionary(entries));
                 let callee = ImportPath::new("collections", "defaultdict");
-                Some(made_by(callee, vec![factory, entries]))
+                Some(made_value(callee, vec![factory, entries]))
             }
             ("array", "array") => {
                 let code = self.node(&object.getattr("typecode").ok()?, depth);
                 let items = self.node(&object.call_method0("tolist").ok()?, depth);
-                Some(made_by(
+                Some(made_value(
                     ImportPath::new("array", "array"),
                     vec![code, items],
                 ))
@@ -143,7 +143,7 @@ impl ValueGraphBuilder<'_> {
                     .cast_exact::<pyo3::types::PyByteArray>()
                     .map(|bytes| bytes.len() == length);
                 let whole = is_all.ok()?.then(|| self.node(&whole, depth))?;
-                Some(made_by(
+                Some(made_value(
                     ImportPath::new("builtins", "memoryview"),
                     vec![whole],
                 ))
@@ -155,7 +155,7 @@ impl ValueGraphBuilder<'_> {
                     "Logger" => vec![name],
                     _ => Vec::new(),
                 };
-                Some(made_by(ImportPath::new("logging", "getLogger"), arguments))
+                Some(made_value(ImportPath::new("logging", "getLogger"), arguments))
             }
             // A new variable with the current value as its default behaves the same. (3.9 lists the
             // type among the built-ins.)
@@ -213,7 +213,7 @@ impl ValueGraphBuilder<'_> {
     }
 
     /// Recreates a value from its attributes.
-    fn by_attributes(
+    fn value_from_attributes(
         &mut self,
         object: &Bound<'_, PyAny>,
         module: &str,
@@ -229,7 +229,7 @@ impl ValueGraphBuilder<'_> {
             "Pattern" => ImportPath::new("re", "compile"),
             _ => ImportPath::new(module, path),
         };
-        Some(made_by(callee, arguments))
+        Some(made_value(callee, arguments))
     }
 
     /// Recreates a `datetime` or `time`.
@@ -271,7 +271,7 @@ impl ValueGraphBuilder<'_> {
         let parts = object.call_method0("__getinitargs__").ok()?;
         let parts = parts.cast_into::<PyTuple>().ok()?;
         let arguments = self.add_all(parts.iter(), depth);
-        Some(made_by(ImportPath::new("datetime", "timezone"), arguments))
+        Some(made_value(ImportPath::new("datetime", "timezone"), arguments))
     }
 
     /// Adds the entries of an `OrderedDict`, which stores its order separately.
@@ -322,7 +322,7 @@ impl ValueGraphBuilder<'_> {
         }
         let partial = self.add_plain(partial);
         let callee = ImportPath::new("functools", "update_wrapper");
-        Some(made_by(callee, vec![partial, function]))
+        Some(made_value(callee, vec![partial, function]))
     }
 
     /// Recreates a weak reference, if its object is alive and it has no callback.
@@ -333,7 +333,7 @@ impl ValueGraphBuilder<'_> {
         }
         let target = object.call0().ok().filter(|target| !target.is_none())?;
         let target = self.node(&target, depth);
-        Some(made_by(ImportPath::new("weakref", "ref"), vec![target]))
+        Some(made_value(ImportPath::new("weakref", "ref"), vec![target]))
     }
 
     /// Recreates a small SQLite database from its dump.
@@ -400,13 +400,13 @@ impl ValueGraphBuilder<'_> {
             }
             let mut arguments = vec![self.node(&pattern, depth), self.node(&text, depth)];
             if (from, last) == (0, length) {
-                return Some(made_by(ImportPath::new("re", name), arguments));
+                return Some(made_value(ImportPath::new("re", name), arguments));
             }
             arguments.push(self.integer(from));
             if last != length {
                 arguments.push(self.integer(last));
             }
-            return Some(made_by(
+            return Some(made_value(
                 ImportPath::new("re", format!("Pattern.{name}")),
                 arguments,
             ));
@@ -422,7 +422,7 @@ impl ValueGraphBuilder<'_> {
 
     /// Reads the remaining items of an iterator.
     fn iterator(&mut self, object: &Bound<'_, PyAny>, path: &str, depth: u32) -> Option<Value> {
-        let items = super::iterators::remaining(object)?;
+        let items = super::iterators::remaining_items(object)?;
         Some(Value::Iterator {
             kind: path.to_owned(),
             remaining: self.add_all(items.into_iter(), depth),
@@ -448,7 +448,7 @@ fn generator(object: &Bound<'_, PyAny>, path: &str) -> Option<Value> {
 }
 
 /// Returns a value that is recreated by a call.
-fn made_by(callee: ImportPath, arguments: Vec<NodeId>) -> Value {
+fn made_value(callee: ImportPath, arguments: Vec<NodeId>) -> Value {
     Value::Made {
         callee,
         arguments,

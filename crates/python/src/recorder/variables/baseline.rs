@@ -17,7 +17,7 @@ const MAX_BASELINE_NODES: usize = 100_000;
 #[derive(Default)]
 pub(in crate::recorder) struct ImportBaseline {
     /// The value of each variable, as a graph and its root.
-    held: FxHashMap<ProgramVariable, (ValueGraph, NodeId)>,
+    values: FxHashMap<ProgramVariable, (ValueGraph, NodeId)>,
     /// The total size of all graphs.
     nodes: usize,
     /// The addresses of the functions and classes bound to names.
@@ -28,7 +28,7 @@ pub(in crate::recorder) struct ImportBaseline {
 
 impl ImportBaseline {
     /// Records the variables of a module that was just imported, and of its classes and functions.
-    pub(in crate::recorder) fn note_module(
+    pub(in crate::recorder) fn add_module(
         &mut self,
         namespace: &Bound<'_, PyDict>,
         reader: &mut ObjectReader,
@@ -148,7 +148,7 @@ impl ImportBaseline {
         if module == "sys" {
             return false;
         }
-        if let Some((known, root)) = self.held.get(variable) {
+        if let Some((known, root)) = self.values.get(variable) {
             return known.is_isomorphic(*root, graph, node);
         }
         if self.modules.contains(module) {
@@ -162,7 +162,7 @@ impl ImportBaseline {
     fn insert(&mut self, variable: ProgramVariable, graph: ValueGraph, node: NodeId) {
         if self.nodes < MAX_BASELINE_NODES {
             self.nodes += graph.len();
-            self.held.insert(variable, (graph, node));
+            self.values.insert(variable, (graph, node));
         }
     }
 }

@@ -51,7 +51,7 @@ fn is_source(origin: &Origin) -> bool {
             arguments,
             ..
         } => {
-            let words = function.dotted().unwrap_or_default();
+            let words = function.dotted_parts().unwrap_or_default();
             arguments.is_empty() && words.last() == Some(&"data")
         }
         _ => false,
@@ -71,7 +71,7 @@ fn draw<'s>(statement: &'s Statement, source: &str) -> Option<(&'s str, &'s Expr
     else {
         return None;
     };
-    let words = function.dotted()?;
+    let words = function.dotted_parts()?;
     match (targets.as_slice(), words.as_slice(), arguments.as_slice()) {
         ([target], [object, "draw"], [strategy, ..]) if *object == source => {
             Some((target.as_name()?, strategy))

@@ -12,7 +12,7 @@ pub(super) fn classes(tree: &Tree) -> impl Iterator<Item = &Class> {
 
 /// Returns the last word of a base: `RuleBasedStateMachine` of `stateful.RuleBasedStateMachine`.
 pub(super) fn last_word(base: &Expression) -> Option<&str> {
-    base.dotted().and_then(|words| words.last().copied())
+    base.dotted_parts().and_then(|words| words.last().copied())
 }
 
 /// Returns true if a class is derived from another one of its module, directly or indirectly.

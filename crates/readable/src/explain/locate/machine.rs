@@ -70,7 +70,7 @@ fn decorators<'t>(
         else {
             return None;
         };
-        let words = function.dotted()?;
+        let words = function.dotted_parts()?;
         (words.last() == Some(&name)).then_some((arguments.as_slice(), keywords.as_slice()))
     })
 }
@@ -171,7 +171,7 @@ fn only_if(invariant: Callable, guard: Callable) -> Callable {
 
 fn is_bundle(value: &Expression) -> bool {
     matches!(&value.kind, ExpressionKind::Call { function, .. }
-        if function.dotted().and_then(|words| words.last().copied()) == Some("Bundle"))
+        if function.dotted_parts().and_then(|words| words.last().copied()) == Some("Bundle"))
 }
 
 /// Returns the variables: `self.x = …` in `__init__` and in initialising rules, then bundles.
@@ -294,7 +294,7 @@ fn start(
             }
         }
         _ => {
-            let Some(["self", name]) = target.dotted().as_deref().map(|words| match words {
+            let Some(["self", name]) = target.dotted_parts().as_deref().map(|words| match words {
                 [owner, name] => [*owner, *name],
                 _ => ["", ""],
             }) else {
@@ -354,7 +354,7 @@ fn gather(body: &[Statement], names: &mut Vec<String>) {
                 _ => vec![target],
             };
             for one in all {
-                if let Some(words) = one.dotted()
+                if let Some(words) = one.dotted_parts()
                     && let ["self", name] = words.as_slice()
                 {
                     names.push((*name).to_owned());
@@ -389,7 +389,7 @@ fn origin(strategy: &Expression, bundles: &[&str]) -> Origin {
         Some((name, is_consumed)) => Origin::Bundle {
             name,
             is_consumed,
-            filtered: strategy.dotted().is_none().then(|| strategy.clone()),
+            filtered: strategy.dotted_parts().is_none().then(|| strategy.clone()),
         },
         None => Origin::Strategy(strategy.clone()),
     }
@@ -398,7 +398,7 @@ fn origin(strategy: &Expression, bundles: &[&str]) -> Origin {
 /// Returns the bundle that a strategy takes values from, and true if they are consumed: `items`,
 /// `consumes(items)`, both with any number of filters.
 fn bundle(strategy: &Expression, bundles: &[&str]) -> Option<(String, bool)> {
-    if let Some(name) = strategy.dotted().and_then(|words| words.last().copied()) {
+    if let Some(name) = strategy.dotted_parts().and_then(|words| words.last().copied()) {
         return bundles.contains(&name).then(|| (name.to_owned(), false));
     }
     let ExpressionKind::Call {
@@ -413,7 +413,7 @@ fn bundle(strategy: &Expression, bundles: &[&str]) -> Option<(String, bool)> {
         (ExpressionKind::Attribute { object, name }, [_]) if name == "filter" => {
             bundle(object, bundles)
         }
-        (_, [inner]) if function.dotted()?.last() == Some(&"consumes") => {
+        (_, [inner]) if function.dotted_parts()?.last() == Some(&"consumes") => {
             bundle(inner, bundles).map(|(name, _)| (name, true))
         }
         _ => None,
@@ -431,7 +431,7 @@ fn targets(keywords: &[Keyword]) -> Vec<String> {
             _ => continue,
         };
         let last = |one: &&Expression| {
-            one.dotted()
+            one.dotted_parts()
                 .and_then(|words| words.last().copied().map(str::to_owned))
         };
         names.extend(all.iter().filter_map(last));

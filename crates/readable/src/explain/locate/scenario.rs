@@ -80,7 +80,7 @@ fn read_step(module: &ModuleNames, step: &Expression, in_machine: bool) -> Optio
     };
     let dotted = match &action.kind {
         ExpressionKind::Text(name) if in_machine => name.clone(),
-        _ => action.dotted()?.join("."),
+        _ => action.dotted_parts()?.join("."),
     };
     Some(FsmStep {
         action: dotted.rsplit('.').next()?.to_owned(),

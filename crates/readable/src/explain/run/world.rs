@@ -270,7 +270,7 @@ impl<'w> World<'w> {
         value: &Expression,
         is_entry: bool,
     ) -> Option<(String, Type, bool)> {
-        let words = target.dotted()?;
+        let words = target.dotted_parts()?;
         let ([name] | ["self", name]) = words.as_slice() else {
             return None;
         };
@@ -296,7 +296,7 @@ fn made_on_demand(start: &Start) -> Option<Type> {
     let [factory] = arguments.as_slice() else {
         return None;
     };
-    (function.dotted()?.last() == Some(&"defaultdict")).then_some(())?;
+    (function.dotted_parts()?.last() == Some(&"defaultdict")).then_some(())?;
     Some(match factory.as_name()? {
         "list" | "deque" => Type::list(),
         "set" => Type::set(),

@@ -131,7 +131,7 @@ impl ScriptBuilder<'_> {
             .iter()
             .map(|error| {
                 error
-                    .dotted()
+                    .dotted_parts()
                     .and_then(|words| words.last().map(|word| (*word).to_owned()))
             })
             .collect();
@@ -266,7 +266,7 @@ pub(crate) fn expected_errors(manager: &Expression) -> Option<(&[Expression], &[
     else {
         return None;
     };
-    let name = *function.dotted()?.last()?;
+    let name = *function.dotted_parts()?.last()?;
     match (name, arguments.as_slice()) {
         ("raises" | "assertRaises" | "assertRaisesRegex", [error, ..]) => match &error.kind {
             ExpressionKind::Tuple(errors) => Some((errors, keywords)),

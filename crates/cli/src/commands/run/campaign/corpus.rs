@@ -42,10 +42,10 @@ fn parse_saved(actions: &ActionRegistry, text: &str) -> Option<SentTest> {
 
 impl Campaign<'_, '_> {
     /// Queues a test that reached something new for all workers but its sender.
-    pub(super) fn share(&mut self, sender: usize, test: &Test) {
+    pub(super) fn share_test(&mut self, sender: usize, test: &Test) {
         /// Limit for a worker that rarely fetches tests of others.
         const MAX_PENDING: usize = 100;
-        let sent = self.writer.actions.sent(test);
+        let sent = self.writer.actions.encode_test(test);
         for (worker, waiting) in self.pending_tests.iter_mut().enumerate() {
             if worker != sender && waiting.len() < MAX_PENDING {
                 waiting.push(sent.clone());

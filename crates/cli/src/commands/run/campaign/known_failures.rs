@@ -66,7 +66,7 @@ impl Campaign<'_, '_> {
             },
         });
         let (file, title) = self.writer.pytest_target(number);
-        let pytest = reducer.write(&test, &failure, title, &file);
+        let pytest = reducer.render_unit_test(&test, &failure, title, &file);
         let finding = self.writer.report_known(
             self.console,
             (number, known, status),

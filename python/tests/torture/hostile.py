@@ -1,4 +1,4 @@
-"""All that a system under test can do to the process that it lives in, and to those around it."""
+"""Everything that a system under test can do to its own process and to others."""
 
 import ctypes
 import os
@@ -26,22 +26,22 @@ def abort():
     os.abort()
 
 
-def leave():
+def exit_with_status_0():
     os._exit(0)
 
 
-def leave_with_three():
+def exit_with_status_3():
     os._exit(3)
 
 
 def overflow():
-    """Fills a stack of C, which no limit of the interpreter knows of."""
+    """Overflows the C stack, which no limit of the interpreter prevents."""
     sys.setrecursionlimit(10**6)
     nested = []
     for _ in range(100_000):
         nested = [nested]
-    # A thread's, because that of the process may have become large by now; and so little that it is full before the
-    # limit for calls in C, which Python 3.12 and later have.
+    # In a thread, because the stack of the main thread may be large by now; and with a stack so small that it is full
+    # before the limit for C calls of Python 3.12 and later.
     threading.stack_size(64 << 10)
     thread = threading.Thread(target=repr, args=(nested,))
     thread.start()
@@ -54,7 +54,7 @@ def kill_group():
 
 
 def spend_time():
-    """The operating system ends who uses more than a second of the processor."""
+    """Uses more CPU time than its limit, so that the operating system ends the process."""
     resource.setrlimit(resource.RLIMIT_CPU, (1, 1))
     signal.signal(signal.SIGXCPU, signal.SIG_DFL)
     while True:
@@ -74,7 +74,7 @@ def spin_in_c():
 
 
 def pause_in_c():
-    """Waits with the interpreter's lock held."""
+    """Waits while holding the GIL."""
     ctypes.PyDLL(None).pause()
 
 
@@ -82,7 +82,7 @@ def stop():
     os.kill(os.getpid(), signal.SIGSTOP)
 
 
-def spin_deaf():
+def spin_without_signals():
     ignore_signals()
     block_signals()
     while True:
@@ -97,10 +97,10 @@ def spin_in_the_group_of_the_parent():
     spin()
 
 
-# What Python tells of.
+# Failures that Python reports.
 
 
-def leave_politely():
+def sys_exit():
     sys.exit(3)
 
 
@@ -108,13 +108,13 @@ def interrupt():
     raise KeyboardInterrupt
 
 
-def eat_memory():
+def exhaust_memory():
     eaten = []
     while True:
         eaten.append(bytearray(10 << 20))
 
 
-def write_without_end():
+def write_forever():
     with open(scratch() / "endless", "wb") as file:
         while True:
             file.write(bytes(1 << 20))
@@ -131,8 +131,8 @@ def kill_parent_at_once():
     os.kill(parent(), signal.SIGKILL)
 
 
-def leave_a_daemon_and_kill_parent():
-    leave_a_daemon()
+def start_daemon_and_kill_parent():
+    start_daemon()
     os.kill(parent(), signal.SIGKILL)
 
 
@@ -145,14 +145,14 @@ def close_all():
 
 
 def reopen_all():
-    """The numbers that were those of the tool's files are those of others now."""
+    """Replaces the tool's file descriptors with others."""
     os.closerange(0, 100)
     while os.open("/dev/null", os.O_RDWR) < 50:
         pass
 
 
-def cut_the_log():
-    """Takes memory away that others look at."""
+def truncate_log():
+    """Truncates a file that other processes have mapped."""
     for name in os.listdir("/proc/self/map_files"):
         path = f"/proc/self/map_files/{name}"
         try:
@@ -168,7 +168,7 @@ def remove_the_folder():
     shutil.rmtree(folder, ignore_errors=True)
 
 
-# What does no harm.
+# Harmless actions.
 
 
 def close_standard():
@@ -193,7 +193,7 @@ def fork_and_stay():
         time.sleep(600)
 
 
-def leave_a_daemon():
+def start_daemon():
     child = os.fork()
     if child == 0:
         os.setsid()
@@ -205,7 +205,7 @@ def leave_a_daemon():
 
 
 def fork_and_crash():
-    """The child has a copy of all that the process has open, and keeps it."""
+    """Crashes while a child keeps copies of all open file descriptors."""
     if os.fork() == 0:
         time.sleep(600)
     os.kill(os.getpid(), signal.SIGKILL)
@@ -229,18 +229,18 @@ def reseed():
     random.seed(1)
 
 
-def give_a_sign():
-    """Tells the test that a step was taken."""
-    Path(os.environ["RACK_SIGN"]).touch()
+def touch_marker():
+    """Creates a file that tells the test that a step was taken."""
+    Path(os.environ["HOSTILE_MARKER"]).touch()
 
 
-def shout():
+def print_5_megabytes():
     print("x" * (4 << 20))
     os.write(1, b"y" * (1 << 20))
 
 
 def limit():
-    """Allows itself next to nothing."""
+    """Sets the resource limits of the process very low."""
     resource.setrlimit(resource.RLIMIT_NOFILE, (3, 3))
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
     resource.setrlimit(resource.RLIMIT_NPROC, (0, 0))
@@ -265,14 +265,14 @@ def forget_modules():
 
 
 def parent():
-    """The nursery; never the first process of the machine, which adopts those whose parent is gone."""
+    """Returns the process id of the fork server; never that of init, which adopts orphans."""
     number = os.getppid()
     assert number > 1 and b"testwright" in Path(f"/proc/{number}/cmdline").read_bytes()
     return number
 
 
 def scratch():
-    """The folder of this worker. Nothing is written anywhere else."""
+    """Returns the folder of this worker, the only place for files."""
     folder = Path(os.environ["TMPDIR"])
     assert re.fullmatch(r"worker-\d+", folder.name)
     assert folder.parent.name.startswith("testwright-workers-")

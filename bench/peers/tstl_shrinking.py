@@ -1,7 +1,7 @@
-"""Reduces and normalises a saved test as the ancestor's `tstl_reduce` does, and counts: run by the ancestor's Python.
+"""Reduces and normalises a saved test as TSTL's `tstl_reduce` does, and counts: run by TSTL's Python.
 
 It is run in the folder of a compiled harness, with the name of the test and the CPU seconds that it may take. An execution
-is a question to the predicate, each of which runs a candidate; what else the ancestor runs to find out what is enabled
+is a question to the predicate, each of which runs a candidate; what else TSTL runs to find out what is enabled
 is not counted.
 """
 
@@ -14,7 +14,7 @@ import sut as compiled
 
 
 class TooLong(BaseException):
-    """Not an exception that the ancestor would take for a failure of the system."""
+    """Not an exception that TSTL would take for a failure of the system."""
 
 
 def main():
@@ -28,7 +28,7 @@ def main():
     late = []
 
     def fails_alike(candidate):
-        # Asked here and not raised by the signal, for the ancestor catches everything while it runs a test.
+        # Asked here and not raised by the signal, for TSTL catches everything while it runs a test.
         if late:
             raise TooLong
         result = sut.failsCheck(candidate, failure=failure)

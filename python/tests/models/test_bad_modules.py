@@ -1,4 +1,4 @@
-"""Modules that are not as they should be: they are told what is wrong, and nothing is half written."""
+"""Invalid modules: the error is reported, and no file is half written."""
 
 import os
 import signal
@@ -10,7 +10,7 @@ from models.folder import Folder
 MODEL = "n = 0\ndef A(): pass\nstate = ('n',)\nactions = (A,)\n"
 MACHINE = "def A(): pass\ninitial = 0\naccepting = [0]\n"
 
-#: A module, and what is told about it.
+#: A module, and the error message for it.
 BAD = {
     "empty": ("", "the module `Bad` has no `state`"),
     "no state": ("def A(): pass\nactions = (A,)\n", "the module `Bad` has no `state`"),
@@ -77,19 +77,19 @@ def models(testwright):
 
 
 @pytest.mark.parametrize("case", BAD)
-def test_bad_modules_are_told(models, case):
+def test_bad_modules_are_reported(models, case):
     text, told = BAD[case]
     models.write(Bad=text)
     done = models.run("compat", "pma", "Bad", "-o", "Out", status=1)
     assert told in done.stderr and done.stdout == ""
     if "error: " + told in done.stderr:
         assert "\n = help: " in done.stderr and "Traceback" not in done.stderr
-    # What was written is what was known.
+    # The written file has the states that were known.
     if (models.path / "Out.py").exists():
         assert models.read("Out")["graph"] == ()
 
 
-def test_both_commands_tell_and_have_their_own_status(models):
+def test_both_commands_report_with_their_own_exit_status(models):
     models.write(Bad=BAD["raises"][0])
     for line, status in (
         (["compat", "pmt", "Missing"], 1),
@@ -106,7 +106,7 @@ def test_both_commands_tell_and_have_their_own_status(models):
         assert told in done.stderr
 
 
-def test_modules_that_are_hardly_there(models):
+def test_almost_empty_modules(models):
     models.write(NoRuns="def A(): pass\nactions = (A,)\ntestSuite = []\n")
     said, fsm = models.analyze("NoRuns")
     assert said == "0 states, 0 transitions, 0 accepting states, 0 unsafe states\n"
@@ -114,7 +114,7 @@ def test_modules_that_are_hardly_there(models):
     models.write(NoActions="n = 0\nstate = ()\nactions = ()\n")
     said, fsm = models.analyze("NoActions")
     assert (said.split(",")[0], fsm["finished"]) == ("1 states", [0])
-    # A comma that was forgotten.
+    # A forgotten comma.
     models.write(
         Comma="stack = 0\ndef A():\n    global stack\n    stack = 1\nstate = ('stack')\nactions = (A)\n"
     )
@@ -135,7 +135,7 @@ def test_names_in_any_language(models):
         assert "erhöhe('" in models.test("Größe", "-n", 1, **environment)
 
 
-def test_models_that_print_and_walk_around(models):
+def test_models_that_print_and_change_the_current_folder(models):
     models.write(
         Noisy="import os\nn = 0\nprint('imported')\ndef A():\n    global n\n    print('A is tried')\n"
         "    os.chdir('/')\n    n = 1\ndef AEnabled(): return not n\n"
@@ -153,7 +153,7 @@ def test_models_that_print_and_walk_around(models):
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
-def test_a_folder_that_nobody_may_write_to(models):
+def test_a_read_only_folder(models):
     (models.path / "shut").mkdir(mode=0o500)
     for tool in ("pma", "pmt"):
         done = models.command(
@@ -163,7 +163,7 @@ def test_a_folder_that_nobody_may_write_to(models):
     assert list((models.path / "shut").iterdir()) == []
 
 
-def test_a_place_that_is_none(models):
+def test_an_output_path_that_is_a_folder(models):
     (models.path / "Folder.py").mkdir()
     done = models.command("compat", "pma", "Switch", "-o", "Folder", status=1)
     assert "Folder.py" in done.stderr
@@ -187,7 +187,7 @@ actions = (A,)
 #: Swallows every exception.
 DEAF = ENDLESS.replace("    time.sleep(0.002)\n", "    try: time.sleep(0.002)\n    except: pass\n")
 
-#: Two machines that together have more states than anybody can wait for, and no code of their own.
+#: Two machines without code. Their product has too many states to explore.
 WIDE = """
 def {0}(): pass
 def {1}(): pass
@@ -211,7 +211,7 @@ open("begun", "w").close()
         ("explore Deaf --out Out.py", 0),
     ],
 )
-def test_somebody_loses_patience(models, line, status):
+def test_ctrl_c_writes_what_is_known(models, line, status):
     models.write(
         Endless=ENDLESS, Deaf=DEAF, Wide=WIDE.format("A", "B"), Wider=WIDE.format("C", "D")
     )
@@ -224,7 +224,7 @@ def test_somebody_loses_patience(models, line, status):
     out, err = process.communicate(timeout=60)
     assert process.returncode == status, (process.returncode, out[-300:], err)
     assert "Traceback" not in err and "panicked" not in err
-    # What was known is written, to its end.
+    # The states that were known are written completely.
     text = (models.path / "Out.py").read_text()
     assert text.endswith("\n]" if "pmt" in line else ",\n)\n")
     if "Wide" not in line:

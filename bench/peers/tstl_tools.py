@@ -1,4 +1,4 @@
-"""TSTL, the ancestor: its compiler and its random tester, run as they are."""
+"""TSTL, TSTL: its compiler and its random tester, run as they are."""
 
 import json
 import re
@@ -7,11 +7,11 @@ from pathlib import Path
 
 from measure import Failed, run
 
-NAME = "ancestor"
-SHRINKING = Path(__file__).with_name("ancestor_shrinking.py")
+NAME = "TSTL"
+SHRINKING = Path(__file__).with_name("tstl_shrinking.py")
 
 
-class Ancestor:
+class Tstl:
     """Compiles a system's harness and makes tests from it."""
 
     name = NAME
@@ -30,23 +30,23 @@ class Ancestor:
                 self.search(system, 2, coverage=coverage)
             except Failed as failed:
                 last = str(failed).strip().splitlines()[-1]
-                self.reasons[key] = f"the ancestor does not run: {last[:200]}"
+                self.reasons[key] = f"TSTL does not run: {last[:200]}"
         return self.reasons[key]
 
     def has_c_tracer(self):
-        """Whether the coverage.py that the ancestor insists on is the fast one."""
+        """Whether the coverage.py that TSTL insists on is the fast one."""
         return run([self.programs / "python", "-c", "import coverage.tracer"], None).status == 0
 
     def search(self, system, tests, check=True, coverage=False, length=100):
         """(run, steps) of a search that finds nothing."""
-        folder = self._compiled(self.systems.harness(system, purpose="ancestor"), coverage)
+        folder = self._compiled(self.systems.harness(system, purpose="tstl"), coverage)
         done = self.rt(folder, "--maxTests", tests, "--depth", length, *_flags(check, coverage))
         done.or_complain()
         return done, _steps(done)
 
     def find(self, bug, seed, seconds):
         """(CPU seconds, steps) until a bug is found, or None."""
-        folder = self._compiled(self.systems.harness("avl", bug, "ancestor"), False)
+        folder = self._compiled(self.systems.harness("avl", bug, "tstl"), False)
         options = ["--depth", 100, "--full", "--noCover"]
         done = self.rt(folder, *options, seed=seed, timeout=seconds, limit=4 * seconds)
         if done.too_long:
@@ -91,5 +91,5 @@ def _flags(check, coverage):
 def _steps(done):
     found = re.search(r"^(\d+) TOTAL TEST OPERATIONS", done.output, re.MULTILINE)
     if not found:
-        raise Failed(f"the ancestor does not say how many steps it took:\n{done.output[-500:]}")
+        raise Failed(f"TSTL does not say how many steps it took:\n{done.output[-500:]}")
     return int(found[1])

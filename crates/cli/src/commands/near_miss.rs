@@ -1,0 +1,266 @@
+//! Answers to near misses: a word that is no command, and a file of a kind that the command does
+//! not take.
+//!
+//! [`GROUPS`](super::GROUPS) says which kinds each command takes. They are checked here, before the
+//! command runs, so that no command has to do it.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use clap::ArgMatches;
+use testwright_core::Error;
+use testwright_readable::explain::{Options, Unreadable, explain};
+
+use super::CommandRow;
+use crate::explanation::split_name;
+use crate::files::TextFile;
+use crate::report::shell_word;
+use crate::source::is_model;
+use crate::spelling;
+
+/// A kind of file, told by its ending.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum FileKind {
+    Harness,
+    Test,
+    /// A Python file, or a package.
+    Python,
+    /// A Python file that is read as a model. Only commands have this kind.
+    Model,
+    Feature,
+    Log,
+    Folder,
+    /// A file with any other ending.
+    Other,
+}
+
+impl FileKind {
+    /// Returns the kind of a file that exists. A file without an ending may be of any kind.
+    fn of_file(path: &Path) -> Option<FileKind> {
+        match path.extension() {
+            _ if path.is_dir() && is_model(path) => Some(FileKind::Python),
+            _ if path.is_dir() => Some(FileKind::Folder),
+            Some(_) if path.is_file() => Some(FileKind::of_ending(path)),
+            _ => None,
+        }
+    }
+
+    /// Returns the kind of files with this ending.
+    fn of_ending(path: &Path) -> FileKind {
+        match path.extension().and_then(|ending| ending.to_str()) {
+            Some("tstl") => FileKind::Harness,
+            Some("test") => FileKind::Test,
+            Some("py") => FileKind::Python,
+            Some("feature") => FileKind::Feature,
+            Some("jsonl") => FileKind::Log,
+            _ => FileKind::Other,
+        }
+    }
+
+    /// Returns the noun with its article.
+    fn noun(self) -> &'static str {
+        match self {
+            FileKind::Harness => "a harness",
+            FileKind::Test => "a saved test",
+            FileKind::Python => "Python code",
+            FileKind::Model => "a model",
+            FileKind::Feature => "a feature",
+            FileKind::Log => "a log",
+            FileKind::Folder => "a folder, not a file",
+            FileKind::Other => "a file of another kind",
+        }
+    }
+
+    /// Returns true if a command takes files of this kind.
+    fn is_taken_by(self, row: &CommandRow) -> bool {
+        row.kinds.is_empty()
+            || row.kinds.contains(&self)
+            || self == FileKind::Python && row.kinds.contains(&FileKind::Model)
+    }
+}
+
+/// An argument that may be a file.
+struct FileArgument {
+    /// The command, or the command with the option that the file belongs to.
+    taker: String,
+    /// The command, as a row of the table.
+    row: &'static CommandRow,
+    /// True if the file is a program to run.
+    is_program: bool,
+    path: PathBuf,
+}
+
+impl FileArgument {
+    /// Returns the arguments of the chosen command that may be files.
+    fn all(root: &clap::Command, matches: &ArgMatches) -> Vec<FileArgument> {
+        let (mut command, mut matches, mut typed) = (root, matches, String::from("testwright"));
+        let mut row = None;
+        while let Some((name, inner)) = matches.subcommand() {
+            let Some(nested) = command.find_subcommand(name) else {
+                return Vec::new();
+            };
+            row = row.or_else(|| CommandRow::find(name));
+            typed = format!("{typed} {name}");
+            (command, matches) = (nested, inner);
+        }
+        let Some(row) = row else {
+            return Vec::new();
+        };
+        let mut files = Vec::new();
+        for argument in command.get_arguments() {
+            let (taker, row) = match (argument.is_positional(), argument.get_long()) {
+                (true, _) => (typed.clone(), row),
+                (_, Some("harness")) => (format!("{typed} --harness"), CommandRow::any_system()),
+                _ => continue,
+            };
+            let is_program = argument.is_trailing_var_arg_set();
+            let values = matches.get_raw(argument.get_id().as_str());
+            // The words after a program are arguments of the program.
+            let limit = if is_program { 1 } else { usize::MAX };
+            files.extend(values.into_iter().flatten().take(limit).map(|value| FileArgument {
+                taker: taker.clone(),
+                row,
+                is_program,
+                path: split_name(&value.to_string_lossy()).0,
+            }));
+        }
+        files
+    }
+
+    /// Returns the error for a file of a kind that the command does not take, or for a program that
+    /// does not exist.
+    fn problem(&self) -> Option<Error> {
+        let (taker, path) = (&self.taker, &self.path);
+        if self.is_program && FileKind::of_ending(path) == FileKind::Python && !path.exists() {
+            return TextFile::read(path).err();
+        }
+        let kind = FileKind::of_file(path)?;
+        if kind.is_taken_by(self.row) {
+            return None;
+        }
+        let (name, noun) = (path.display(), kind.noun());
+        let message = format!("`{taker}` takes {}; `{name}` is {noun}", self.row.takes);
+        let help = match self.neighbour(kind) {
+            Some(neighbour) => did_you_mean(taker, &neighbour, &[]),
+            None => advice(self.row.name, path, kind),
+        };
+        Some(Error::new(message).with_help(help))
+    }
+
+    /// Finds a file that the command takes: one of the same name, or in a folder any.
+    fn neighbour(&self, kind: FileKind) -> Option<PathBuf> {
+        let endings = [(FileKind::Harness, "tstl"), (FileKind::Test, "test")];
+        let mut endings = endings.iter().filter(|(kind, _)| self.row.kinds.contains(kind));
+        endings.find_map(|(_, ending)| match kind {
+            FileKind::Folder => first_file(&self.path, ending),
+            _ => Some(self.path.with_extension(ending)).filter(|other| other.is_file()),
+        })
+    }
+
+    /// Returns the advice for a Python file that was read as a model and has none, or for a module
+    /// that does not exist beside a harness of its name.
+    fn model_advice(&self) -> Option<Error> {
+        if !self.row.kinds.contains(&FileKind::Model) || !is_model(&self.path) {
+            return None;
+        }
+        let path = self.path.with_extension("py");
+        let name = path.file_name()?.to_string_lossy();
+        let text = TextFile::read(&path).ok().map(|file| file.text);
+        let read = text.map(|text| explain(&name, &text, &Options::default()));
+        let harness = path.with_extension("tstl");
+        let help = match read {
+            Some(Err(Unreadable::NoModel)) if !harness.is_file() => {
+                advice(self.row.name, &path, FileKind::Python)
+            }
+            None | Some(Err(Unreadable::NoModel)) if harness.is_file() => {
+                did_you_mean("testwright run", &harness, &[])
+            }
+            _ => return None,
+        };
+        let message = format!("`{}` is not a model", self.path.display());
+        Some(Error::new(message).with_help(help))
+    }
+}
+
+/// Returns the errors for files of kinds that the chosen command does not take.
+pub(crate) fn wrong_files(root: &clap::Command, matches: &ArgMatches) -> Vec<Error> {
+    let files = FileArgument::all(root, matches);
+    files.iter().filter_map(FileArgument::problem).collect()
+}
+
+/// Returns further errors for a command that could not do its work: names that are no models.
+pub(crate) fn wrong_models(root: &clap::Command, matches: &ArgMatches) -> Vec<Error> {
+    let files = FileArgument::all(root, matches);
+    files.iter().filter_map(FileArgument::model_advice).collect()
+}
+
+/// Returns the error for words that contain an unknown command, with the one that was probably
+/// meant.
+pub(crate) fn unknown_command(root: &clap::Command, words: &[OsString]) -> Error {
+    let (mut command, mut typed, mut rest) = (root, String::from("testwright"), words);
+    while let [word, more @ ..] = rest
+        && let Some(nested) = command.find_subcommand(word)
+    {
+        typed = format!("{typed} {}", nested.get_name());
+        (command, rest) = (nested, more);
+    }
+    let Some((word, more)) = rest.split_first() else {
+        return Error::new("there is no command").with_help("`testwright help` lists the commands");
+    };
+    let (path, text) = (Path::new(word), word.to_string_lossy());
+    let visible = command.get_subcommands().filter(|nested| !nested.is_hide_set());
+    let names: Vec<String> = visible.map(|nested| nested.get_name().to_owned()).collect();
+    let help = if let Some(meant) = spelling::closest(&text, names.clone()) {
+        did_you_mean(&typed, Path::new(&meant), more)
+    } else if typed != "testwright" {
+        format!("the commands of `{typed}` are `{}`", names.join("`, `"))
+    } else if path.is_dir() || FileKind::of_ending(path) != FileKind::Other {
+        let kind = FileKind::of_file(path).unwrap_or(FileKind::of_ending(path));
+        advice(root.get_name(), path, kind)
+    } else {
+        "`testwright help` lists the commands".to_owned()
+    };
+    Error::new(format!("there is no command `{text}`")).with_help(help)
+}
+
+/// Returns what can be done with a file of this kind instead.
+fn advice(command: &str, path: &Path, kind: FileKind) -> String {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let word = shell_word(path);
+    match kind {
+        FileKind::Harness => did_you_mean("testwright run", path, &[]),
+        FileKind::Test if command == "explain" => did_you_mean("testwright feature", path, &[]),
+        FileKind::Test => did_you_mean("testwright replay", path, &[]),
+        FileKind::Python if name.starts_with("test_") => format!("run it with `pytest {word}`"),
+        FileKind::Python | FileKind::Model => match path.with_extension("tstl") {
+            harness if harness.is_file() => did_you_mean("testwright run", &harness, &[]),
+            _ => format!("draft a harness that tests it with `testwright harness {word}`"),
+        },
+        FileKind::Feature => format!(
+            "`testwright measure {word}` tells how readable it is; behave and pytest-bdd run it"
+        ),
+        FileKind::Log => format!("compare it with a model: `testwright conform MODEL {word}`"),
+        FileKind::Folder => match first_file(path, "tstl") {
+            Some(harness) => did_you_mean("testwright run", &harness, &[]),
+            None => "name the file in it that is meant".to_owned(),
+        },
+        FileKind::Other => {
+            "names of harnesses end in `.tstl`, and names of saved tests in `.test`".to_owned()
+        }
+    }
+}
+
+/// Formats a suggestion: a command with a file or a nested command, and further words.
+fn did_you_mean(command: &str, word: &Path, more: &[OsString]) -> String {
+    let words = std::iter::once(word).chain(more.iter().map(Path::new));
+    let words: Vec<String> = words.map(shell_word).collect();
+    format!("did you mean `{command} {}`?", words.join(" "))
+}
+
+/// Returns the first file with this ending in a folder.
+fn first_file(folder: &Path, ending: &str) -> Option<PathBuf> {
+    let entries = std::fs::read_dir(folder).ok()?;
+    let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
+    let has_ending = |path: &PathBuf| path.extension().is_some_and(|own| own == ending);
+    paths.filter(has_ending).min()
+}
