@@ -1,12 +1,12 @@
-"""How fast models are explored beside PyModel, and what a state takes in memory."""
+"""Compares the exploration of models with PyModel: speed, and memory of a state."""
 
 import page
 from measure import Failed
 from models import DEPTH, MODEL, bytes_per_state, explore, pace, prepare
 
-#: Up to how many transitions both explore, for which PyModel takes more than a minute; and in a quick run.
+#: The number of transitions that both explore (PyModel takes more than a minute), and the number in a quick run.
 BESIDE, BESIDE_QUICKLY = 20_000, 1_000
-#: Seconds that PyModel may take for each.
+#: The time limit for PyModel, in seconds.
 LIMIT = 600
 
 
@@ -40,11 +40,11 @@ def measure(setting):
 
 
 class _Peer:
-    """PyModel, as long as it can do what it is asked for."""
+    """PyModel, or the reason why it cannot be measured."""
 
     def __init__(self, setting, folder):
         self.pymodel = setting.pymodel
-        # It writes what it finds to where the model is.
+        # PyModel writes its output to the folder of the model.
         self.folder = prepare(folder / "pymodel", DEPTH)
         self.reason = None
         if not self.pymodel:
@@ -52,7 +52,7 @@ class _Peer:
         self.least = self.explore(1)
 
     def explore(self, most):
-        """What an exploration came to, or a sentence that says why there was none."""
+        """Explores the model. Returns the result, or a sentence with the reason for a failure."""
         if not self.reason:
             try:
                 done = self.pymodel.explore(self.folder, MODEL, most, LIMIT)
@@ -66,6 +66,6 @@ class _Peer:
 
 
 def same_size(one, other):
-    """Where an exploration ends within a state depends on the order of actions, but not after how many transitions."""
+    """Checks that both explored the same number of transitions; the numbers of states depend on the order of actions."""
     if one.transitions != other.transitions:
         raise Failed(f"not the same work: {one.transitions} and {other.transitions} transitions")

@@ -1,24 +1,24 @@
-"""Unit tests written from a recorded run of real packages."""
+"""Measures unit tests that are generated from recorded runs of real packages."""
 
 import page
 from captured_package import Captured, Home
 
-#: What every run measures.
+#: The packages that every run measures.
 PACKAGES = ["iniconfig", "tomli", "semver", "humanize", "tabulate"]
 
-#: What a run of this chapter alone measures besides.
+#: Further packages for a run of this chapter alone.
 MORE = ["sortedcontainers", "packaging", "schedule", "dateutil", "markdown"]
 
-#: The same. Nobody looked at tests of these while the writing of tests was improved.
+#: Further packages that were not used while the test generator was developed.
 UNSEEN = ["isodate", "jmespath", "simpleeval", "cachetools", "anytree"]
 
-#: The same, added later: small functions, callbacks from C, objects that refer to each other, data behind properties.
+#: Packages that were added later: small functions, callbacks from C, objects that refer to each other, data behind properties.
 LATER = ["inflection", "parse", "intervaltree", "prettytable", "xmltodict", "bidict"]
 
-#: How often the tests run in another order.
+#: How often the tests run in a random order.
 SHUFFLES = 20
 
-#: How many small changes of each package are tried, and how many if there is time.
+#: The number of mutants of each package, and the number in a run of this chapter alone.
 MUTANTS = 60
 MANY_MUTANTS = 200
 

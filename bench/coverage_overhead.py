@@ -1,4 +1,4 @@
-"""The cost of coverage on a program that computes for two seconds: ours, coverage.py, SlipCover."""
+"""Measures the cost of coverage on a program that computes for two seconds: Testwright, coverage.py, SlipCover."""
 
 import json
 import shutil
@@ -10,8 +10,8 @@ from measure import alternately, median, run
 
 
 def commands(setting):
-    """(name, start of the command, what lets it measure one module, environment variables) of each way to measure; the
-    first measures nothing."""
+    """Yields (name, start of the command, options that select one module, environment variables) of each tool; the first
+    measures nothing."""
     yield "no coverage", [sys.executable], [], {}
     if ours.has_command("cover"):
         yield OURS, [*ours.COMMAND, "cover"], ["--source", "busy.py"], {}
@@ -51,19 +51,17 @@ def measure(setting):
     results = alternately(setting.repeats, works)
     table = page.Table(
         "The cost of coverage",
-        "A program of 250 lines with loops, branches, generators and exceptions. \"All of it\" includes the start of the tool and its report. \"Once warm\": two copies of the program do the same work in turns in one process, and only one copy is measured, after all one-time work is done. A tracer also looks at each call of the other copy, so in this column it looks better than it is.",
+        'A program of 250 lines with loops, branches, generators and exceptions. "All of it" includes the start of the tool and its report. "Once warm": two copies of the program do the same work in turns in one process, and only one copy is measured, after all one-time work is done. A tracer also looks at each call of the other copy, so in this column it looks better than it is.',
         ["", "all of it", "", "once warm"],
     )
     bare = {}
     for name in dict.fromkeys(name for name, _ in works):
-        printed = [
-            _printed(done.or_complain().output, "checksum") for done in results[name, "whole"]
-        ]
+        printed = [_printed(done.checked().output, "checksum") for done in results[name, "whole"]]
         checksums = {answer["checksum"] for answer in printed}
         whole = median(done.cpu for done in results[name, "whole"])
         bare = bare or {"whole": whole, "checksums": checksums}
         assert checksums == bare["checksums"], f"{name} changes the program"
-        turns = (_printed(done.or_complain().output, "warm") for done in results[name, "turns"])
+        turns = (_printed(done.checked().output, "warm") for done in results[name, "turns"])
         warm = median(answer["warm"] for answer in turns)
         mark = table.note(WHY_LINES) if name == ONLY_LINES else ""
         table.add(
@@ -81,6 +79,6 @@ def measure(setting):
 
 
 def _printed(output, what):
-    """What the program printed; the tools print around it."""
+    """Returns the JSON line of the program; the tools print other lines around it."""
     line = next(line for line in output.splitlines() if line.startswith(f'{{"{what}"'))
     return json.loads(line)

@@ -1,10 +1,10 @@
-"""How start-up, memory and steps per second change with the number of actions and the length of tests."""
+"""Measures how start-up, memory and steps per second grow with the number of actions and the length of tests."""
 
 import ours
 import page
 from measure import alternately, median
 
-#: Ten slots with a choice of `values` integers each: the same work, whatever the number of actions.
+#: Ten slots with a choice of `values` integers each: the work is the same for any number of actions.
 CHOSEN = """\
 pool: <number> 10
 pool: <list> 1
@@ -14,7 +14,7 @@ pool: <list> 1
 <list>.clear()
 """
 
-#: The same number of actions, each tenth with a line of its own.
+#: The same number of actions, with one line for every ten.
 LISTED = """\
 pool: <word> 10
 {lines}
@@ -22,9 +22,9 @@ len(<word>)
 """
 
 SIZES = [100, 1_000, 10_000, 100_000]
-#: TSTL looks at every action before each step.
+#: Sizes for TSTL, which evaluates every action before each step.
 TSTL_SIZES = [100, 1_000, 5_000]
-#: How many seconds it may take.
+#: The time limit for TSTL, in seconds.
 LIMIT = 20
 LENGTHS = [10, 100, 1_000, 10_000]
 
@@ -65,17 +65,17 @@ def _sizes(setting, folder):
         table.add(f"{size:,}", ours.NAME + name, "", *cells)
     if setting.tstl:
         for size in TSTL_SIZES[:1] if setting.quick else TSTL_SIZES:
-            table.add(f"{size:,}", "tstl", *_tstl(setting, folder, size))
+            table.add(f"{size:,}", "TSTL", *_tstl(setting, folder, size))
         for size in [] if setting.quick else SIZES[2:]:
-            table.add(f"{size:,}", "tstl", "not tried", "", "", "")
+            table.add(f"{size:,}", "TSTL", "not tried", "", "", "")
     return table
 
 
 def _ours(setting, harness, strategy):
-    """Start-up, peak memory, steps per second."""
+    """Returns start-up time, peak memory and steps per second of Testwright."""
     options = ["--strategy", strategy]
     start, _ = ours.search(harness, "--tests", 1, "--length", 1, *options)
-    # So many that start-up, which varies, does not matter.
+    # Enough steps that the variation of start-up does not matter.
     steps = {"random": 2_000_000, "auto": 500_000}[strategy]
     steps = 5_000 if setting.quick else steps
     done, report = ours.search(harness, "--steps", steps, *options)
@@ -83,7 +83,7 @@ def _ours(setting, harness, strategy):
 
 
 def _tstl(setting, folder, size):
-    """Compilation, start-up, peak memory, steps per second."""
+    """Returns compilation time, start-up time, peak memory and steps per second of TSTL."""
     place = folder / f"tstl_{size}"
     place.mkdir()
     harness = place / "chosen.tstl"
@@ -100,7 +100,7 @@ def _tstl(setting, folder, size):
         if done.too_long:
             cells.append(f"more than {LIMIT} s")
             break
-        done.or_complain()
+        done.checked()
         peak = max(peak, done.peak)
         cells.append(f"{done.cpu:.2f} s")
     else:
@@ -111,7 +111,7 @@ def _tstl(setting, folder, size):
 
 
 def _lengths(setting, harness):
-    """The harness is one whose steps cost the same wherever they stand."""
+    """Measures tests of different lengths. The steps of the harness cost the same at every position."""
     tools = [tool for tool in (setting.ours, setting.tstl) if tool]
     table = page.Table(
         "Growth with the length of tests",
@@ -122,7 +122,7 @@ def _lengths(setting, harness):
     for length in LENGTHS[:2] if setting.quick else LENGTHS:
         works = {ours.NAME: lambda length=length: _pace(_search_of_ours(harness), steps, length)}
         if setting.tstl:
-            works["tstl"] = lambda length=length: _pace(
+            works["TSTL"] = lambda length=length: _pace(
                 _search_of_tstl(setting.tstl, harness.parent / "tstl_100"),
                 steps // 100,
                 length,
@@ -139,13 +139,13 @@ def _search_of_ours(harness):
 def _search_of_tstl(tstl, compiled):
     def search(tests, length):
         options = ["--noCover", "--maxTests", tests, "--depth", length]
-        return tstl.rt(compiled, *options).or_complain()
+        return tstl.rt(compiled, *options).checked()
 
     return search
 
 
 def _pace(search, steps, length):
-    """Steps per second, start-up taken off."""
+    """Returns steps per second, without start-up."""
     start = search(1, 1)
     done = search(max(1, steps // length), length)
     return max(1, steps // length) * length / max(done.cpu - start.cpu, 1e-6)

@@ -1,7 +1,6 @@
-"""Runs a command and writes what it used to a file: CPU seconds and peak memory in MB.
+"""Runs a command, and writes its CPU seconds and peak memory in MB to a file.
 
-A process of its own, since on Linux a command counts the memory of the process that started it among its own. This one
-has little.
+This is a separate, small process: on Linux the peak memory of a command includes that of the process that started it.
 """
 
 import os
@@ -12,11 +11,11 @@ def main():
     file, *command = sys.argv[1:]
     child = os.posix_spawnp(command[0], command, os.environ)
     _, status, usage = os.wait4(child, 0)
-    # On a Mac it is bytes.
+    # macOS reports bytes.
     unit = 1024 if sys.platform != "darwin" else 1024 * 1024
     with open(file, "w") as result:
         result.write(f"{usage.ru_utime + usage.ru_stime} {usage.ru_maxrss / unit}")
-    # A negative status is that of a signal.
+    # A negative status is a signal.
     code = os.waitstatus_to_exitcode(status)
     os._exit(code if code >= 0 else 128 - code)
 

@@ -1,4 +1,4 @@
-"""How close Testwright is to a program without any tool that does the same steps, checks and comparisons."""
+"""Compares Testwright with a program without any tool that does the same steps, checks and comparisons."""
 
 import importlib.util
 import json
@@ -18,20 +18,20 @@ from peers import tstl_tools
 from setting import Pace
 from systems import HERE, SHOWN
 
-#: The interpreter compiles the empty action to nothing, so there is nothing to compare with.
+#: Without the empty action: the interpreter compiles it to nothing, so there is nothing to compare with.
 SYSTEMS = ["avl", "avl_thorough", "avl_simple", "sorted", "append"]
-#: Those in which a step names a part of what there is.
+#: The systems in which a step names only some of the slots.
 NAMING = ["avl", "avl_thorough"]
-#: Those whose code is outside of the harness, so that it can be covered.
+#: The systems with code outside the harness, whose coverage can be measured.
 COVERED = ["avl", "avl_thorough", "avl_simple"]
-#: What systems import from elsewhere.
+#: Installed packages that systems import.
 INSTALLED = ["sortedcontainers"]
-#: The program that checks everything after each step, and the one that checks only what a step names.
+#: The program that checks all properties after each step, and the one that checks only those of the named slots.
 ALL, CHANGED = "straight_line_all", "straight_line_changed"
 SEED = 1
 
-#: What is added to a harness so that programs run beside it. The module is imported in a way that keeps it out of what is
-#: executed again for each test.
+#: Code that is added to a harness so that programs run beside it. `__import__` keeps the module out of those that are
+#: reloaded for each test.
 BESIDE = """
 <@
 _beside = __import__("beside")
@@ -43,9 +43,9 @@ def test_before_restart(_):
 
 
 class Recording:
-    """The second half of the tests of a search of ours, and programs that do the same.
+    """The second half of the tests of a Testwright search, and programs that do the same.
 
-    The first half is there to warm up.
+    The first half warms up.
     """
 
     def __init__(self, setting, system):
@@ -63,8 +63,8 @@ class Recording:
         self.programs = set()
 
     def beside(self, *options, programs=(ALL,)):
-        """Searches with some options and runs programs beside it. From `search` and each program to the CPU seconds per
-        step of each block of tests."""
+        """Runs a search with programs beside it. Returns a dictionary from `search` and each program to the CPU seconds
+        per step of each block of tests."""
         for name in programs:
             self.program(name)
         shutil.copy(HERE / "beside.py", self.folder)
@@ -87,8 +87,8 @@ class Recording:
         }
 
     def _search(self, harness, *options, **variables):
-        """How many steps a search takes."""
-        # One test more than is wanted, since it is the next test that ends the last one.
+        """Runs a search. Returns the number of steps."""
+        # One more test, since the start of the next test ends the last one.
         options = ["--jobs", 1, "--tests", 2 * self.tests + 1, *options]
         _, report = ours.search(harness, *options, seed=SEED, **variables)
         return report["steps"]
@@ -100,15 +100,15 @@ class Recording:
         written = straight_line.program(self.read, self.saved, only_changed=name == CHANGED)
         same(written.steps, self.steps, "steps")
         source = self.folder / f"{name}.py"
-        source.write_text(self._with_modules_of_its_own(written.text), encoding="utf-8")
-        # In a process of its own, for compiling takes memory.
+        source.write_text(self._with_own_modules(written.text), encoding="utf-8")
+        # In a separate process, since compiling needs much memory.
         compiling = "import py_compile, sys; py_compile.compile(*sys.argv[1:], doraise=True)"
         compiled = self.folder / f"{name}.pyc"
-        run([sys.executable, "-c", compiling, source, compiled], self.folder).or_complain()
+        run([sys.executable, "-c", compiling, source, compiled], self.folder).checked()
         self.programs.add(name)
 
-    def _with_modules_of_its_own(self, text):
-        """A program that does not share the modules under test, for in the same process they may be observed."""
+    def _with_own_modules(self, text):
+        """Makes a program import its own copies of the modules under test, which the search may instrument."""
 
         def renamed(match):
             word, name, rest = match.groups()
@@ -126,7 +126,7 @@ class Recording:
         return re.sub(r"^(import|from) (\w+)\b(.*)$", renamed, text, flags=re.MULTILINE)
 
     def properties(self):
-        """How many properties Testwright and the program evaluate, each counted while it runs."""
+        """Counts the properties that Testwright and the program evaluate."""
         (self.folder / "tally.py").write_text(
             (HERE / "tally.py").read_text(encoding="utf-8"), encoding="utf-8"
         )
@@ -142,9 +142,9 @@ class Recording:
         return whole - half, in_program
 
     def _tally(self, command):
-        """How many properties a command evaluates."""
+        """Counts the properties that a command evaluates."""
         with tempfile.NamedTemporaryFile() as file:
-            run(command, self.folder, TALLY=file.name).or_complain()
+            run(command, self.folder, TALLY=file.name).checked()
             counted = os.path.getsize(file.name)
         if not counted:
             raise Failed(f"no property was counted: {command}")
@@ -152,7 +152,7 @@ class Recording:
 
 
 def _tallied(harness):
-    """The harness, counting its properties."""
+    """Returns a harness that counts its properties."""
     lines, inside = ["@import tally"], False
     for line in harness.splitlines():
         words = line.strip()
@@ -172,7 +172,7 @@ def same(one, other, what):
 
 
 def measure(setting):
-    # Nothing of this is measured, so it does no harm that several are prepared at a time.
+    # This is not timed, so the preparations can run in parallel.
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         prepared = list(pool.map(lambda system: _prepared(setting, system), SYSTEMS))
     recordings = {system: recording for system, (recording, _) in zip(SYSTEMS, prepared)}
@@ -181,7 +181,7 @@ def measure(setting):
 
 
 def _prepared(setting, system):
-    """A recording with its programs, and how many properties are evaluated."""
+    """Prepares a recording with its programs. Returns it and the number of evaluated properties."""
     recording = Recording(setting, system)
     for name in (ALL, CHANGED) if system in NAMING else (ALL,):
         recording.program(name)
@@ -193,7 +193,7 @@ def _prepared(setting, system):
 def _against_the_limit(setting, recordings, counted):
     table = page.Table(
         "Against a program without any tool",
-        "The program consists of the tests that Testwright made, as straight-line Python code: the same actions, guards, reference calls, comparisons and properties in the same order. Slots are local variables and are empty again for each test; modules are not reloaded. No tool can be faster. Testwright and the program take turns in one process, each with the same few tests. Both are warm: Testwright made as many other tests before, and the program ran several times. The program has its own copies of the modules, without coverage. The numbers of steps and of evaluated properties were compared and are equal. 100 % is as fast as the program; the numbers are medians of all turns. TSTL makes its own tests from the same harness, of the same length, with properties and branch coverage.",
+        "The program consists of the tests that Testwright made, as straight-line Python code: the same actions, guards, reference calls, comparisons and properties in the same order. Slots are local variables and are empty again for each test; modules are not reloaded. This is the limit for any tool. Testwright and the program take turns in one process, each with the same few tests. Both are warm: Testwright made as many other tests before, and the program ran several times. The program has its own copies of the modules, without coverage. The numbers of steps and of evaluated properties were compared and are equal. 100 % is as fast as the program; the numbers are medians of all turns. TSTL makes its own tests from the same harness, of the same length, with properties and branch coverage.",
         [
             *("system", "steps", "properties", "the program, per step"),
             *("Testwright", "`--coverage`", f"{tstl_tools.NAME}, coverage"),
@@ -217,7 +217,7 @@ def _against_the_limit(setting, recordings, counted):
 
 
 def _only_changed(setting, recordings):
-    """The same where a step is followed only by the properties of the slots that it names."""
+    """Compares Testwright and the program when each step checks only the properties of the slots that it names."""
     can = ours.offers("run", "--checks")
     table = page.Table(
         "Checking only what a step names",
@@ -243,18 +243,18 @@ def _only_changed(setting, recordings):
 
 
 def _share(runs, program):
-    """How fast a search is, as a share of a program: the median of all turns."""
+    """Returns the speed of a search as a share of a program's: the median of all turns."""
     return median(
         one / other for turns in runs for one, other in zip(turns[program], turns["search"])
     )
 
 
 def _tstl(setting, system, limit):
-    """How near TSTL comes to the limit of a system that has code to cover."""
+    """Returns the speed of TSTL as a share of the limit, for systems with code to cover."""
     if system not in COVERED or not setting.tstl or setting.tstl.why_not(system, True):
         return "–"
     pace = Pace(setting, setting.tstl, system, check=True, coverage=True)
-    # It takes long, and is far enough away to be measured once.
+    # It is slow, and far enough from the limit to be measured once.
     return _percent(limit / pace())
 
 

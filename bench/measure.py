@@ -1,7 +1,7 @@
-"""Running commands and taking their time.
+"""Runs commands and measures their time.
 
-Time is the CPU time of the command and its children, so that other work on the machine does little harm. What is to
-be compared is run alternately, and the median of the repeats is taken.
+Time is the CPU time of the command and its children, so other work on the machine makes little difference. Commands
+to compare take turns, and the median of the repeats is used.
 """
 
 import os
@@ -19,18 +19,18 @@ LAUNCHER = Path(__file__).resolve().with_name("launcher.py")
 
 @dataclass(frozen=True)
 class Run:
-    """What one command came to."""
+    """The result of a command."""
 
     status: int
     output: str
     cpu: float
-    #: The most memory it ever had, in MB.
+    #: Peak memory in MB.
     peak: float
-    #: It was ended because it took too long.
+    #: True if it was killed at the time limit.
     too_long: bool
 
-    def or_complain(self, *good):
-        """The same again, if its exit status is a good one."""
+    def checked(self, *good):
+        """Returns this result. Raises `Failed` if the exit status is not one of the expected ones."""
         if self.too_long:
             raise Failed("took too long")
         if self.status not in (good or (0,)):
@@ -39,11 +39,11 @@ class Run:
 
 
 class Failed(Exception):
-    """A command did not do what it was to do."""
+    """An error: a command did not do what it should."""
 
 
 def run(command, folder, limit=120, **variables):
-    """Runs a command in a folder and takes its time; ends it after `limit` seconds."""
+    """Runs a command in a folder and measures it; kills it after `limit` seconds."""
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     environment.update({"PYTHONHASHSEED": "0", **variables})
     with tempfile.NamedTemporaryFile("r") as used, tempfile.TemporaryFile() as output:
@@ -73,7 +73,7 @@ def run(command, folder, limit=120, **variables):
 
 
 def alternately(repeats, works):
-    """Does each work once, then each again, and so on. From name to the results of its work, in order."""
+    """Runs each work once, then each again, and so on. Returns a dictionary from name to results, in order."""
     results = {name: [] for name in works}
     for _ in range(repeats):
         for name, work in works.items():
@@ -82,7 +82,7 @@ def alternately(repeats, works):
 
 
 def busy():
-    """CPU seconds that the whole machine has worked so far, or None where it does not tell."""
+    """Returns the CPU seconds of the whole machine since it started, or None if it does not report them."""
     try:
         with open("/proc/stat", encoding="utf-8") as file:
             # user, nice, system, idle, waiting, interrupts twice, stolen
@@ -93,13 +93,13 @@ def busy():
 
 
 class Others:
-    """What else the machine does, from now on."""
+    """Measures the other work of the machine from now on."""
 
     def __init__(self):
         self.began, self.busy = time.monotonic(), busy()
 
     def in_words(self, own):
-        """A sentence, or none where the machine does not tell; own work took so many CPU seconds."""
+        """Returns a list with a sentence about other work, or an empty one; `own` is the CPU seconds of the benchmark."""
         if self.busy is None:
             return []
         taken = busy() - self.busy - own

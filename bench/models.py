@@ -1,4 +1,4 @@
-"""How fast models are explored as the graph grows, and what a state takes in memory. `beside_pymodel.py` compares."""
+"""Measures how fast models are explored as the graph grows, and the memory of a state. `beside_pymodel.py` compares."""
 
 import json
 import sys
@@ -9,7 +9,7 @@ import ours
 import page
 from measure import Others, alternately, median, run
 
-#: A stack of three values; how deep it may get decides how many states there are. PyModel wants a docstring.
+#: A stack of three values; its maximal depth determines the number of states. PyModel requires a docstring.
 STACK = '''\
 """A stack."""
 
@@ -38,16 +38,16 @@ enablers = {{Pop: (PopEnabled,)}}
 domains = {{Push: {{"value": [1, 2, 3]}}}}
 '''
 
-#: Deep enough for all the numbers of transitions below.
+#: Deep enough for all numbers of transitions below.
 DEPTH = 12
-#: Stacks of which all is explored: about 10,000, 100,000 and 800,000 states.
+#: Depths of the stacks that are explored completely: about 10,000, 100,000 and 800,000 states.
 DEPTHS = [8, 10, DEPTH]
 MODEL = "stack"
 
-#: Up to how many transitions Testwright explores to show that it does not get slower.
+#: The numbers of transitions that show that Testwright does not get slower.
 GROWING = [10_000, 100_000, 800_000]
 
-#: What is said of each exploration.
+#: The columns of the tables.
 GROWTH = [
     "transitions",
     "states",
@@ -58,13 +58,13 @@ GROWTH = [
     "measured",
 ]
 
-#: How often a single transition is explored, to know what start-up takes.
+#: How often a single transition is explored, to measure start-up.
 START_UPS = 15
-#: What takes little more than start-up is explored this often.
+#: How often short explorations are repeated.
 OFTEN = 15
 
-#: Runs a command with one argument after the other, in one process, and tells the CPU seconds of each. Those of other
-#: processes count, too: the command explores in a copy of its own.
+#: Runs a command with one argument after the other, in one process, and prints the CPU seconds of each. Child processes
+#: count, since the command explores in a fork.
 REPEATEDLY = """
 import json, resource, sys, testwright
 def cpu():
@@ -82,16 +82,16 @@ print(json.dumps(taken))
 
 @dataclass(frozen=True)
 class Explored:
-    """What one exploration of ours came to."""
+    """The result of an exploration with Testwright."""
 
     states: int
     transitions: int
-    #: Of the exploration itself, by the clock on the wall.
+    #: The real time of the exploration itself.
     seconds: float
-    #: As it says itself.
+    #: As reported by Testwright.
     bytes_per_state: int
     cpu: float
-    #: The most memory that the process ever had, in MB.
+    #: Peak memory of the process, in MB.
     peak: float
 
 
@@ -101,7 +101,7 @@ def measure(setting):
 
 
 def prepare(work, depth):
-    """A new folder with the model."""
+    """Makes a new folder with the model."""
     folder = work / f"models-{depth}"
     folder.mkdir(parents=True)
     (folder / f"{MODEL}.py").write_text(STACK.format(depth=depth), encoding="utf-8")
@@ -112,20 +112,20 @@ def explore(folder, most=None, jobs=1):
     """Explores the model with Testwright, up to a number of transitions."""
     limit = [] if most is None else ["--max", most]
     command = [*ours.COMMAND, "explore", MODEL, "--json", "--jobs", jobs, *limit]
-    done = run(command, folder).or_complain()
+    done = run(command, folder).checked()
     report = json.loads(done.output)
     named = {name: report[name] for name in ("states", "transitions", "seconds", "bytes_per_state")}
     return Explored(**named, cpu=done.cpu, peak=done.peak)
 
 
 def pace(folder, done, times):
-    """Transitions per CPU second with one process, of an exploration that was done before; start-up is taken off."""
+    """Repeats an exploration with one process. Returns the transitions per CPU second, without start-up."""
     times = times if done.transitions > 100_000 else max(times, OFTEN)
     line = f"explore {MODEL} --json --jobs 1 --max"
     words = [*[1] * START_UPS, *[done.transitions] * times]
-    output = run([sys.executable, "-c", REPEATEDLY, line, *words], folder, 600).or_complain().output
+    output = run([sys.executable, "-c", REPEATEDLY, line, *words], folder, 600).checked().output
     taken = json.loads(output.splitlines()[-1])
-    # Other work on the machine only ever adds to them, and their difference is small.
+    # The minimum, since other work only ever adds time and the difference is small.
     start_up, all_of_it = min(taken[:START_UPS]), min(taken[START_UPS:])
     return done.transitions / max(all_of_it - start_up, 1e-9)
 
@@ -151,13 +151,13 @@ def _whole(setting):
 
 
 def _filled(setting, table, works):
-    """The table with a row for each folder, explored up to a number of transitions."""
+    """Fills a table with a row for each folder, explored up to a number of transitions."""
     others, own = Others(), 0
     paces = []
     for folder, most in works[:1] if setting.quick else works:
         least = explore(folder, 1)
         tried = {jobs: partial(explore, folder, most, jobs) for jobs in (1, 2)}
-        # The largest takes long enough to be measured once.
+        # The largest takes long enough that one measurement is precise.
         repeats = 1 if (folder, most) == works[-1] and most is None else setting.repeats
         one, two = alternately(repeats, tried).values()
         own += sum(done.cpu for done in one + two)
@@ -172,16 +172,16 @@ def _filled(setting, table, works):
             f"{one[0].bytes_per_state} B",
             f"{median(bytes_per_state(done, least) for done in one):.0f} B",
         )
-    table.note(f"The lowest speed is {slower(paces):.0%} below the fastest.")
+    table.note(f"The lowest speed is {slower(paces):.0%} below the highest.")
     table.notes += others.in_words(own)
     return table
 
 
 def bytes_per_state(done, least):
-    """What a state takes, by how much memory two explorations had at most."""
+    """Returns the memory of a state, from the peak memory of two explorations."""
     return max(done.peak - least.peak, 0) * 1024 * 1024 / done.states
 
 
 def slower(paces):
-    """By what part of the fastest pace the slowest one is slower."""
+    """Returns how much lower the lowest speed is than the highest, as a share."""
     return 1 - min(paces) / max(paces)

@@ -1,4 +1,4 @@
-"""Testwright, as its users run it."""
+"""Runs Testwright as its users do."""
 
 import json
 import re
@@ -13,7 +13,7 @@ NAME = "Testwright"
 
 
 def offers(command, option):
-    """Whether a command has an option."""
+    """Returns true if a command has an option."""
     shown = run([*COMMAND, command, "--help"], None)
     return shown.status == 0 and bool(re.search(rf"{re.escape(option)}\b", shown.output))
 
@@ -23,37 +23,37 @@ def has_command(name):
 
 
 def version():
-    return run([*COMMAND, "--version"], None).or_complain().output.split()[-1]
+    return run([*COMMAND, "--version"], None).checked().output.split()[-1]
 
 
 def cost_of_the_log(build):
-    """The program of that name, if there is one; where wanted, it is built."""
-    # Where `make install` builds and together with what that builds, so that next to nothing is compiled again.
+    """Returns the program `cost_of_the_log`, or None; builds it first if asked to."""
+    # In the target folder of `make install`, with the same packages, so that almost nothing is compiled again.
     target = ROOT / "target" / "maturin"
     if build:
         chosen = ["-p", "testwright-extension", "-p", "testwright-campaign"]
         command = ["cargo", "build", "--quiet", "--release", "--target-dir", target, *chosen]
-        run([*command, "--example", "cost_of_the_log"], ROOT, 600).or_complain()
+        run([*command, "--example", "cost_of_the_log"], ROOT, 600).checked()
     program = target / "release" / "examples" / "cost_of_the_log"
     return program if program.exists() else None
 
 
 def search(harness, *options, seed=1, status=0, limit=120, **variables):
-    """Runs a search; its time, and its result as JSON."""
-    # Uniform choice is what the others do, too.
+    """Runs a search. Returns its run and its JSON report."""
+    # The other tools also choose uniformly.
     strategy = () if "--strategy" in options else ("--strategy", "random")
     command = [*COMMAND, "run", harness.name, "--json", "--seed", seed, *strategy, *options]
     done = run(command, harness.parent, limit, **variables)
-    done.or_complain(*([status] if isinstance(status, int) else status))
-    # Words of warning may stand before it and after it.
+    done.checked(*([status] if isinstance(status, int) else status))
+    # There may be warnings before and after the report.
     report, _ = json.JSONDecoder().raw_decode(done.output[done.output.index("{") :])
     return done, report
 
 
 def steps_to_failure(harness, strategy, seeds, budget):
-    """For each seed after how many steps a strategy fails, or None.
+    """Returns, for each seed, the number of steps until a strategy finds a failure, or None.
 
-    One process for all, without workers, which take the same steps: most of a short search is start-up.
+    All searches run in one process without workers, since a short search is mostly start-up. The steps are the same.
     """
     program = (
         "import sys, testwright\n"
@@ -63,7 +63,7 @@ def steps_to_failure(harness, strategy, seeds, budget):
     )
     line = f"run {harness.name} --json --strategy {strategy} --steps {budget} --no-reduce --jobs 0 --no-store"
     command = [sys.executable, "-c", program, line, f"found-{harness.stem}-{strategy}", *seeds]
-    output = run(command, harness.parent, 600).or_complain().output
+    output = run(command, harness.parent, 600).checked().output
     decoder, found = json.JSONDecoder(), []
     for start in re.finditer(r"^\{$", output, re.MULTILINE):
         report, _ = decoder.raw_decode(output[start.start() :])
@@ -74,9 +74,9 @@ def steps_to_failure(harness, strategy, seeds, budget):
 
 
 def shrink(harness, test):
-    """Reduces and normalises a test: executions, steps and length."""
+    """Reduces and normalises a test. Returns executions, steps and length."""
     command = [*COMMAND, "normalize", test, "--harness", harness.name, "--json"]
-    done = run([*command, "-o", "normal.test"], harness.parent).or_complain(1)
+    done = run([*command, "--out", "normal.test"], harness.parent).checked(1)
     report = json.loads(done.output[done.output.index("{") :])
     return {
         "executions": report["runs"],
@@ -86,14 +86,14 @@ def shrink(harness, test):
 
 
 def in_tstl_format(harness, test, target):
-    """Writes a test with the names that TSTL gives actions."""
+    """Writes a test with TSTL's names of actions."""
     program = (
         "import sys, testwright\n"
         "harness, test, target = sys.argv[1:]\n"
         "steps = testwright.load(harness).load_test(test)\n"
         "open(target, 'w').writelines(step.name + '\\n' for step in steps)\n"
     )
-    run([sys.executable, "-c", program, harness, test, target], harness.parent).or_complain()
+    run([sys.executable, "-c", program, harness, test, target], harness.parent).checked()
 
 
 class Searcher:
@@ -111,7 +111,7 @@ class Searcher:
         return None
 
     def search(self, system, tests, check=True, coverage=False, length=100):
-        """(run, steps) of a search that finds nothing."""
+        """Runs a search that finds nothing. Returns (run, steps)."""
         options = ["--tests", tests, "--length", length]
         options += [] if check else ["--no-check"]
         options += ["--coverage"] if coverage else []
@@ -119,7 +119,7 @@ class Searcher:
         return done, report["steps"]
 
     def find(self, bug, seed, seconds):
-        """(CPU seconds, steps) until a bug is found, or None."""
+        """Searches for a bug. Returns (CPU seconds, steps) until it is found, or None."""
         options = ["--time", f"{seconds}s", "--no-reduce", "--out", f"found-{bug}"]
         done, report = search(
             self.systems.harness("avl", bug), *options, seed=seed, status=(0, 1), limit=4 * seconds

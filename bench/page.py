@@ -1,4 +1,4 @@
-"""The page that the benchmarks are written to: one section for each version of Python."""
+"""Writes the page of benchmarks: one section for each version of Python."""
 
 import re
 from dataclasses import dataclass, field
@@ -12,20 +12,20 @@ How to read it: times are CPU times, so other work on the machine makes little d
 """
 
 HEADING = "## Python "
-#: Where a table begins.
+#: The beginning of a table.
 TABLE = re.compile("^(?=### )", re.MULTILINE)
 
 
 @dataclass
 class Table:
-    """One chapter: a few words, a table, and notes below it."""
+    """One chapter: an introduction, a table, and notes below it."""
 
     title: str
     words: str
     head: list
     rows: list = field(default_factory=list)
     notes: list = field(default_factory=list)
-    #: How many columns are words.
+    #: The number of columns with words.
     words_in: int = 1
 
     def add(self, *cells):
@@ -33,7 +33,7 @@ class Table:
         self.rows.append([str(cell) for cell in cells])
 
     def note(self, text):
-        """Adds a note, once, and gives the mark that leads to it."""
+        """Adds a note, once. Returns its mark."""
         if text not in self.notes:
             self.notes.append(text)
         return f" ({self.notes.index(text) + 1})"
@@ -48,13 +48,13 @@ class Table:
 
 
 def section(version, facts, tables):
-    """Everything measured with one version of Python."""
+    """Returns the section of one version of Python."""
     parts = [f"{HEADING}{version}\n", facts + "\n", *(table.markdown() for table in tables)]
     return "\n".join(parts)
 
 
 def with_section(page, version, new):
-    """The page with the section of a version added or replaced; the newest version comes first."""
+    """Returns the page with the section of a version added or replaced; the newest version comes first."""
     sections = {}
     for part in re.split(rf"^(?={HEADING})", page, flags=re.MULTILINE)[1:]:
         sections[part.split("\n")[0][len(HEADING) :]] = part.rstrip() + "\n"
@@ -64,7 +64,7 @@ def with_section(page, version, new):
 
 
 def with_chapters(page, version, new):
-    """The page with some tables of a section replaced or added, which then say for themselves when they were measured."""
+    """Returns the page with some tables of a section replaced or added; each of these has its own date."""
     about, *parts = re.split(TABLE, new)
     facts = about.split("\n", 1)[1].strip()
     for part in re.split(rf"^(?={HEADING})", page, flags=re.MULTILINE)[1:]:
@@ -81,7 +81,7 @@ def _title(table):
 
 
 def _dated(table, facts, about):
-    """The table with the facts, unless they stand above all tables of the section already."""
+    """Adds the facts to a table, unless the section begins with the same facts."""
     title, rest = table.rstrip().split("\n", 1)
     return f"{title}\n{rest}" if facts in about else f"{title}\n\n{facts}\n{rest}"
 
@@ -91,12 +91,12 @@ def _numbers(version):
 
 
 def rate(value):
-    """Steps per second."""
+    """Formats steps per second."""
     return f"{float(f'{value:.3g}'):,.0f}"
 
 
 def times(value):
-    """A ratio."""
+    """Formats a ratio."""
     return f"×{value:.3g}" if value < 100 else f"×{value:,.0f}"
 
 

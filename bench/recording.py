@@ -1,6 +1,6 @@
-"""What recording a program costs, beside what is promised, coverage.py and MonkeyType; and what memory it takes.
+"""Measures the time and memory of recording a program, and compares them with the promise, coverage.py and MonkeyType.
 
-The programs take their time themselves, in CPU seconds, of the part that a row is about. The best of the repeats counts.
+The programs measure the CPU seconds of the relevant part themselves. The best of the repeats counts.
 """
 
 import json
@@ -12,24 +12,24 @@ import ours
 import page
 from measure import alternately, run
 
-#: Before 3.12 the interpreter has no way to be quiet about what is known already.
-IS_QUIET = sys.version_info >= (3, 12)
+#: True if events can be switched off for single code objects, which needs Python 3.12.
+HAS_MONITORING = sys.version_info >= (3, 12)
 
 
 @dataclass(frozen=True)
 class Row:
-    """A program in some circumstance, and what it may take."""
+    """A row of the table: a program, and the promised limit."""
 
     words: str
     system: str
-    #: How much of it to do.
+    #: The amount of work.
     size: int
-    #: How many times as long, from 3.12 on and before.
+    #: The promised ratio, since Python 3.12 and before.
     limits: tuple
     scope: str = ""
-    #: A word that only the watched program gets.
+    #: An argument that only the recorded program gets.
     word: str = ""
-    #: Whether other tools do the same.
+    #: True if other tools are measured as well.
     has_peers: bool = True
 
 
@@ -37,7 +37,7 @@ ROWS = [
     Row("parsing, after all kinds of calls were recorded", "parsing", 6000, (1.5, 3)),
     Row("only calls, after all kinds of calls were recorded", "recursion", 200, (4, 12)),
     Row("parsing, while every call is recorded", "first_calls", 60, (30, 40)),
-    # Small differences take longer to see.
+    # Small differences need more work to be visible.
     Row("code outside the recorded scope", "parsing", 24000, (1.05, 1.5), scope="json", has_peers=False),
     Row("after the recording has stopped", "parsing", 24000, (1, 1), word="after", has_peers=False),
 ]  # fmt: skip
@@ -51,7 +51,7 @@ NAMES = {
 
 
 def commands(setting, row):
-    """(name, start of the command, environment variables) of each way to watch the program of a row."""
+    """Yields (name, start of the command, environment variables) of each tool for the program of a row."""
     capture = [*ours.COMMAND, "capture", "--quiet", *(["--scope", row.scope] if row.scope else [])]
     yield "testwright", [sys.executable] if row.word else [*capture, "--", sys.executable], {}
     if not row.has_peers:
@@ -59,14 +59,14 @@ def commands(setting, row):
     if setting.programs:
         coverage = [setting.programs / "python", "-m", "coverage", "run"]
         yield "ctrace", coverage, {"COVERAGE_CORE": "ctrace"}
-        if IS_QUIET:
+        if HAS_MONITORING:
             yield "sysmon", coverage, {"COVERAGE_CORE": "sysmon"}
     if setting.monkeytype:
         yield "monkeytype", [setting.monkeytype / "python", "-m", "monkeytype", "run"], {}
 
 
 def measure(setting):
-    names = [name for name in NAMES if name != "sysmon" or IS_QUIET]
+    names = [name for name in NAMES if name != "sysmon" or HAS_MONITORING]
     table = page.Table(
         "The cost of recording",
         f"CPU time of a recorded program, relative to the same program alone; the best of {setting.repeats}. Promised: the upper limit for Testwright. coverage.py records lines, MonkeyType records the types of arguments and results; Testwright records values, side effects and input.",
@@ -78,15 +78,15 @@ def measure(setting):
         ["", "alone", "recorded", "more"],
     )
     for row in ROWS:
-        bare, watched = _runs(setting, row)
-        limit = row.limits[0 if IS_QUIET else 1]
+        bare, recorded = _runs(setting, row)
+        limit = row.limits[0 if HAS_MONITORING else 1]
         cells = []
         for name in names:
-            told = watched.get(name)
-            cells.append(page.times(_seconds(told) / _seconds(bare)) if told else "–")
+            runs = recorded.get(name)
+            cells.append(page.times(_seconds(runs) / _seconds(bare)) if runs else "–")
         table.add(row.words, f"×{limit:g}", *cells)
         if row.has_peers:
-            peaks = [max(done.peak for done in runs) for runs in (bare, watched["testwright"])]
+            peaks = [max(done.peak for done in runs) for runs in (bare, recorded["testwright"])]
             memory.add(row.words, *(f"{peak:.0f} MB" for peak in peaks), f"{peaks[1] - peaks[0]:.0f} MB")  # fmt: skip
     for tool, is_there in (("coverage.py", setting.programs), ("MonkeyType", setting.monkeytype)):
         if not is_there:
@@ -95,7 +95,7 @@ def measure(setting):
 
 
 def _runs(setting, row):
-    """The runs of the program alone, and those of each tool that watches it, by name."""
+    """Runs the program alone and with each tool. Returns its runs, and those of the tools by name."""
     size = max(row.size // 50, 2) if setting.quick else row.size
 
     def work(name, command, variables, size=size):
@@ -111,14 +111,14 @@ def _runs(setting, row):
     slow = {}
     for name, command, variables in commands(setting, row):
         if name == "monkeytype":
-            # A ratio needs no more, and it takes a hundred times as long as the program.
+            # Less work is enough for a ratio, and MonkeyType is a hundred times slower.
             slow[name] = work(name, command, variables, max(size // 10, 2))
             slow[""] = work("", [sys.executable], {}, max(size // 10, 2))
         else:
             works[name] = work(name, command, variables)
     results = alternately(setting.repeats, works)
     bare = results.pop("")
-    checksums = {_told(done)["checksum"] for runs in [bare, *results.values()] for done in runs}
+    checksums = {_printed(done)["checksum"] for runs in [bare, *results.values()] for done in runs}
     assert len(checksums) == 1, f"a tool changes what {row.system} does"
     if slow:
         small = alternately(1, slow)
@@ -128,11 +128,13 @@ def _runs(setting, row):
 
 
 def _seconds(runs):
-    """The best time; one that is known already stays."""
-    return runs if isinstance(runs, float) else max(min(_told(done)["warm"] for done in runs), 1e-6)
+    """Returns the best time of some runs, or a time as it is."""
+    return (
+        runs if isinstance(runs, float) else max(min(_printed(done)["warm"] for done in runs), 1e-6)
+    )
 
 
-def _told(done):
-    """What the program printed; the tools print around it."""
-    lines = done.or_complain().output.splitlines()
+def _printed(done):
+    """Returns the JSON line of the program; the tools print other lines around it."""
+    lines = done.checked().output.splitlines()
     return json.loads(next(line for line in lines if line.startswith('{"warm"')))

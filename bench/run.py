@@ -1,9 +1,9 @@
 """Measures everything and writes `docs/benchmarks.md`: `make bench`.
 
-Each chapter of that page is a file here: `steps_per_second.py`, `limit.py`, `coverage_overhead.py`, `growth.py`,
+Each chapter of the page is a file here: `steps_per_second.py`, `limit.py`, `coverage_overhead.py`, `growth.py`,
 `seeded_bugs.py`, `strategies.py`, `shrinking.py`, `workers.py`, `models.py`, `beside_pymodel.py`, `capture.py` (with
 `captured_package.py`), `recording.py`.
-Those share `setting.py`, `measure.py` and `page.py`; `ours.py` and `peers` run the tools, `systems` has what is tested.
+They share `setting.py`, `measure.py` and `page.py`; `ours.py` and `peers` run the tools, `systems` has the systems under test.
 """
 
 import argparse
@@ -50,11 +50,11 @@ CHAPTERS = [
     recording,
 ]
 
-#: Those that count, or whose ratios are in the thousands: they run side by side, since other work does no harm. Those that
-#: take longest come first, so that all end at about the same time.
+#: Chapters that count, or whose ratios are in the thousands. They run in parallel, since other work makes no difference.
+#: The longest come first, so that all end at about the same time.
 COUNTED = [capture, shrinking, beside_pymodel, strategies]
 
-#: Those whose ratios depend on the interpreter. The others count steps and executions, or compare start-up.
+#: Chapters whose ratios depend on the interpreter. The others count steps and executions, or compare start-up.
 BRIEF = [limit, steps_per_second, coverage_overhead]
 
 
@@ -75,7 +75,7 @@ def main():
     ]
 
     def measured(chapter):
-        """Its tables, or none if it failed: what the other chapters have measured is worth keeping."""
+        """Measures a chapter. Returns its tables, or None if it failed, so that the other chapters are kept."""
         print(f"{time.monotonic() - started:5.0f} s: {chapter.__name__} ...", file=sys.stderr, flush=True)  # fmt: skip
         try:
             return chapter.measure(setting)
@@ -103,7 +103,7 @@ def main():
 
 
 def _facts(setting):
-    """When, where and with what."""
+    """Returns a sentence with the date, the machine and the versions."""
     packages = ["tstl"] if setting.tstl else []
     packages += ["hypothesis", "coverage", "slipcover"] if setting.programs else []
     versions = [f"{package} {peers.version(package)}" for package in packages]

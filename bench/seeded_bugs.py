@@ -1,4 +1,4 @@
-"""How long it takes to find the bugs that the AVL example has on purpose: ours, TSTL, Hypothesis."""
+"""Measures the time to find the seeded bugs of the AVL example: Testwright, TSTL, Hypothesis."""
 
 import os
 from concurrent.futures import ThreadPoolExecutor
@@ -18,7 +18,7 @@ def measure(setting):
         ["bug", *(tool.name for tool in tools)],
     )
     table.notes += setting.missing()
-    # Only CPU time counts, so it does no harm that several search at a time; the slowest come first.
+    # Only CPU time counts, so searches can run in parallel; the slowest come first.
     works = [(tool, bug) for tool in reversed(tools) for bug in BUGS]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         done = pool.map(lambda work: all_found(*work, seeds, seconds), works)
@@ -43,7 +43,7 @@ def measure(setting):
 
 
 def all_found(tool, bug, seeds, seconds):
-    """What a tool takes to find a bug, for each seed."""
+    """Searches for a bug with each seed. Returns the results."""
     return [tool.find(bug, seed, seconds) for seed in seeds]
 
 
@@ -51,5 +51,5 @@ NEVER = float("inf")
 
 
 def median_of(results, part):
-    """The median of one part of the results, what was not found being the slowest."""
+    """Returns the median of one part of the results; a bug that was not found counts as the slowest."""
     return median(result[part] if result else NEVER for result in results)

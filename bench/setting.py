@@ -1,4 +1,4 @@
-"""What all benchmarks share: how thorough to be, where to work, what to compare with."""
+"""The setting of all benchmarks: how thorough to be, where to work, which tools to compare with."""
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -8,46 +8,46 @@ import measure
 import ours
 import peers
 from peers import pymodel
-from peers.tstl_tools import Tstl
 from peers.stateful import Hypothesis
+from peers.tstl_tools import Tstl
 from systems import Systems
 
 
 @dataclass
 class Setting:
-    """How to measure."""
+    """The options and tools of a run of the benchmarks."""
 
     quick: bool
-    #: Whether a single chapter is measured, which may take its time.
+    #: True if a single chapter is measured, which may then take longer.
     is_alone: bool
     work: Path
     #: How often everything is measured.
     repeats: int
-    #: How many CPU seconds a measured search should take.
+    #: The CPU seconds that a measured search should take.
     seconds: float
     systems: Systems
     ours: ours.Searcher
-    #: None where it could not be installed.
+    #: None if it could not be installed.
     tstl: Tstl
     hypothesis: Hypothesis
-    #: None where it could not be installed, and then why.
+    #: None if it could not be installed; the next field has the reason.
     pymodel: pymodel.PyModel
     why_no_pymodel: str
-    #: The folder with the programs of coverage.py and SlipCover, if it is there.
+    #: The folder with the programs of coverage.py and SlipCover, or None.
     programs: Path
-    #: The folder with the programs of an interpreter that has packages to record, if it is there.
+    #: The folder with the programs of an interpreter that has the packages to record, or None.
     captured: Path
-    #: The same for MonkeyType.
+    #: The folder with the programs of MonkeyType, or None.
     monkeytype: Path
-    #: The program that measures what it takes to write a step down, if it was built.
+    #: The program that measures the cost of the step log, or None.
     log: Path
-    #: CPU seconds of a search of one test, by tool, system and whether coverage is measured; as far as they are known.
+    #: A cache of the CPU seconds of a search of one test, by tool, system and whether coverage is measured.
     start_ups: dict = field(default_factory=dict)
 
     @classmethod
     def prepare(cls, work, environments, quick, install, is_alone=False):
         systems = Systems(work)
-        # Installing is mostly waiting.
+        # In threads, since installing is mostly waiting.
         with ThreadPoolExecutor() as pool:
             names = ["tstl", "others", "captured", "types"]
             waiting = [
@@ -75,11 +75,11 @@ class Setting:
         )
 
     def searchers(self):
-        """Ours first."""
+        """Returns the tools that make tests, Testwright first."""
         return [tool for tool in (self.ours, self.tstl, self.hypothesis) if tool]
 
     def missing(self):
-        """A sentence for each peer that is not there."""
+        """Returns a sentence for each peer that is not installed."""
         named = {"TSTL": self.tstl, "Hypothesis": self.hypothesis}
         return [f"{name} is not installed." for name, tool in named.items() if not tool]
 
@@ -105,6 +105,6 @@ class Pace:
         self.tests = some if setting.quick else max(2, round(some * wanted))
 
     def __call__(self):
-        """Seconds per step."""
+        """Runs the search. Returns the CPU seconds per step."""
         done, steps = self.search(self.tests)
         return max(done.cpu - self.start_up, 1e-6) / steps

@@ -1,4 +1,4 @@
-"""How many executions it takes to make a failing test short and simple: ours and TSTL, on the same tests."""
+"""Counts the executions to reduce and normalise a failing test: Testwright and TSTL, on the same tests."""
 
 import os
 from concurrent.futures import ThreadPoolExecutor
@@ -8,7 +8,7 @@ import page
 from measure import median
 from systems import seeded
 
-#: One bug for each system, the first one that takes more than a handful of steps.
+#: One bug for each system: the first one that needs more than a few steps.
 BUGS = [
     "btree-borrow",
     "calc-floor",
@@ -23,7 +23,7 @@ BUGS = [
     "wheel-anew",
 ]
 
-#: To find a bug with.
+#: The maximal number of steps to find a bug.
 STEPS = 100_000
 
 
@@ -37,7 +37,7 @@ def measure(setting):
     )
     ratios, lengths = [], []
     bugs = [bug for bug in seeded.bugs() if bug.name in (BUGS[-2:] if setting.quick else BUGS)]
-    # What counts is executions, so it does no harm that several run at a time.
+    # Only executions count, so the runs can be parallel.
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         measured = list(pool.map(lambda bug: shrunk(setting, bug, seeds, seconds), bugs))
     for bug, (found, results) in zip(bugs, measured):
@@ -71,7 +71,7 @@ def measure(setting):
 
 
 def shrunk(setting, bug, seeds, seconds):
-    """How long the tests were that were found, and what each tool made of them."""
+    """Finds and shrinks tests. Returns the lengths before, and the results of each tool."""
     found, results = [], {ours.NAME: []}
     if setting.tstl:
         results[setting.tstl.name] = []
@@ -88,7 +88,7 @@ def shrunk(setting, bug, seeds, seconds):
 
 
 def find(setting, bug, seed):
-    """The harness, a failing test and its length."""
+    """Finds a bug. Returns the harness, a failing test and its length."""
     harness = seeded.prepare(setting.work / "shrinking" / bug.name, bug.system, bug)
     out = f"found-{seed}"
     options = ["--steps", STEPS, "--no-reduce", "--out", out]

@@ -1,4 +1,4 @@
-"""Steps per second, with and without coverage and properties: ours, TSTL, Hypothesis."""
+"""Measures steps per second, with and without coverage and properties: Testwright, TSTL, Hypothesis."""
 
 import page
 from measure import alternately, median
@@ -13,7 +13,7 @@ SLOW_TRACER = "TSTL needs coverage.py 4.5.2, whose tracer in C cannot be built f
 
 
 def variants(system):
-    """There is nothing to cover where the harness is all there is."""
+    """Returns the variants for a system. Those with coverage need code outside the harness."""
     return [variant for variant in VARIANTS if not variant[1] or system in ("avl", "sorted")]
 
 

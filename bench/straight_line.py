@@ -1,11 +1,11 @@
-"""Turns recorded tests into one Python program that does the same without any tool: the limit of what is possible.
+"""Turns recorded tests into one Python program that does the same without any tool: the limit for any tool.
 
-Each test becomes a function, its steps one after the other as plain statements: the guard, the action, the same on the
-reference, the comparison, then the properties of every slot that is filled. Slots are local variables, which is the
-fastest that Python has. Which slots are filled is known beforehand, so the program does not ask. A new test begins with
-empty slots and does not execute modules again.
+Each test becomes a function, its steps plain statements: the guard, the action, the same action on the reference, the
+comparison, then the properties of every filled slot. Slots are local variables, the fastest kind in Python. It is known
+beforehand which slots are filled, so the program does not check that. A new test starts with empty slots and does not
+reload modules.
 
-Only as much of the harness language is understood as the systems of the benchmarks use.
+This understands only the parts of the harness language that the systems of the benchmarks use.
 """
 
 import re
@@ -32,10 +32,10 @@ class Action:
 
 @dataclass
 class Harness:
-    """What the program needs to know of a harness."""
+    """The parts of a harness that the program needs."""
 
     code: list = field(default_factory=list)
-    #: From pool to whether it has references.
+    #: From pool to whether it has a reference.
     pools: dict = field(default_factory=dict)
     properties: list = field(default_factory=list)
     actions: list = field(default_factory=list)
@@ -45,7 +45,7 @@ class Harness:
 
 @dataclass
 class Program:
-    """The program and what it does."""
+    """A program, and the numbers of its steps and properties."""
 
     text: str
     steps: int
@@ -53,7 +53,7 @@ class Program:
 
 
 def read(text):
-    """A harness, from its text."""
+    """Parses a harness."""
     harness = Harness()
     blocks = re.findall(r"^<@\n(.*?)^@>\n", text, re.MULTILINE | re.DOTALL)
     text = re.sub(r"^<@\n.*?^@>\n", "", text, flags=re.MULTILINE | re.DOTALL)
@@ -98,7 +98,7 @@ def _action(line):
 
 
 def _pattern(action):
-    """A regular expression for what an action line stands for; the n-th slot of a pool is the group `pool_n`."""
+    """Returns a regular expression for the actions of a line; the n-th slot of a pool is the group `pool_n`."""
     parts, end, seen = [], 0, {}
     for place in PLACEHOLDER.finditer(action):
         parts.append(re.escape(action[end : place.start()].replace(":=", "=")))
@@ -116,7 +116,7 @@ def _pattern(action):
 
 
 def program(harness, tests, only_changed=False, tally=False):
-    """The program for some tests, each a list of steps as they stand in a saved test.
+    """Writes the program for some tests, each a list of the steps of a saved test.
 
     `only_changed`: after a step only the properties of the slots that it names are checked.
     `tally`: the program counts the properties it evaluates.
@@ -129,7 +129,7 @@ def program(harness, tests, only_changed=False, tally=False):
     return Program(text + "\n" + RUNNER, writer.steps, writer.properties)
 
 
-#: Passes once through the whole program.
+#: Runs the whole program once.
 RUNNER = """
 if __name__ == "__main__":
     for test in TESTS:
@@ -150,7 +150,7 @@ class _Writer:
         self.twin = re.compile(rf"\b({referenced})(\d+)\b")
 
     def test(self, number, steps):
-        """One test as a function."""
+        """Writes one test as a function."""
         self.filled = set()
         lines = [f"def test_{number}():"]
         for step in steps:
@@ -185,7 +185,7 @@ class _Writer:
         raise ValueError(f"no action line stands for `{step}`")
 
     def twin_of(self, step):
-        """The same step for the reference, if it has one."""
+        """Returns the step for the reference, if the pool has one."""
         twin = self.twin.sub(r"\1\2_twin", step)
         for pattern, replacement in self.harness.references:
             twin = re.sub(pattern, replacement, twin)
@@ -217,10 +217,10 @@ class _Writer:
 
 
 def _filled_in(guard, match):
-    """A guard, whose slots are those of the action."""
+    """Returns a guard with the slots of an action."""
     return PLACEHOLDER.sub(lambda place: match[f"{place[4]}_{place[5]}"], guard)
 
 
 def steps_of(saved):
-    """The steps of a saved test."""
+    """Returns the steps of a saved test."""
     return [line for line in saved.splitlines() if line and not line.startswith("#")]

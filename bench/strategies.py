@@ -1,4 +1,4 @@
-"""After how many steps each strategy finds each seeded bug: `auto` compared with `random` and `swarm`."""
+"""Counts the steps until each strategy finds each seeded bug: `auto` compared with `random` and `swarm`."""
 
 import os
 from concurrent.futures import ThreadPoolExecutor
@@ -22,7 +22,7 @@ def measure(setting):
     )
     bugs = list(harnesses(setting))
     work = [(harness, strategy) for _, harness in bugs for strategy in STRATEGIES]
-    # What counts is steps, so it does no harm that several searches run at a time.
+    # Only steps count, so the searches can run in parallel.
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         found = pool.map(lambda one: ours.steps_to_failure(*one, seeds, budget), work)
         steps = dict(zip(work, found))
@@ -45,7 +45,7 @@ def measure(setting):
 
 
 def summary(rows):
-    """A sentence for what `auto` is compared with, where a difference of 10 % is none."""
+    """Returns sentences that compare `auto` with the others; a difference of up to 10 % does not count."""
     sentences = []
     both = "the better of both"
     for other in [*STRATEGIES[1:], both]:
@@ -65,7 +65,7 @@ def summary(rows):
 
 
 def harnesses(setting):
-    """(words, harness) for each bug."""
+    """Yields (words, harness) for each bug."""
     bugs = seeded.bugs("lru") if setting.quick else seeded.bugs()
     for bug in bugs:
         folder = setting.work / "strategies" / bug.name

@@ -1,4 +1,4 @@
-"""What it costs to run tests in a process of their own, and what a second process gives."""
+"""Measures the cost of running tests in a worker process, and the gain from a second one."""
 
 import json
 
@@ -43,7 +43,7 @@ def _paces(setting):
 
 
 def _pace(setting, system, jobs):
-    """Steps per second, and CPU seconds in all."""
+    """Returns the steps per second of real time, and the total CPU seconds."""
     seconds = 0.1 if setting.quick else 1
     harness = setting.systems.harness(system)
     done, report = ours.search(harness, "--jobs", jobs, "--time", f"{seconds}s")
@@ -51,7 +51,7 @@ def _pace(setting, system, jobs):
 
 
 def _ratio(values, others):
-    """The median of the ratios of what was measured one after the other, so that a slow moment strikes both."""
+    """Returns the median of the ratios of consecutive measurements, so that a slow moment affects both."""
     return median(value / other for value, other in zip(values, others))
 
 
@@ -75,7 +75,7 @@ def _costs(setting):
 
 
 def _seconds_per_step(setting, jobs):
-    """CPU seconds, start-up taken off."""
+    """Returns the CPU seconds per step, without start-up."""
     tests = 1_000 if setting.quick else 60_000
     harness = setting.systems.harness("empty")
     start, _ = ours.search(harness, "--jobs", jobs, "--tests", 1)
@@ -84,9 +84,9 @@ def _seconds_per_step(setting, jobs):
 
 
 def _seconds_to_write(setting):
-    """How much longer a step takes that is written down."""
+    """Returns the additional seconds of a step that is logged."""
     rounds = 5 if setting.quick else 501
-    done = run([setting.log, rounds, 2_000], setting.work).or_complain()
+    done = run([setting.log, rounds, 2_000], setting.work).checked()
     rounds = json.loads(done.output)
     return median(one - other for one, other in zip(rounds["with"], rounds["without"])) * 1e-9
 

@@ -1,4 +1,4 @@
-"""What Testwright is compared with, fetched by pip, each in an environment of its own."""
+"""The tools that Testwright is compared with, installed by pip in separate environments."""
 
 import hashlib
 import os
@@ -6,10 +6,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-#: TSTL wants an old version of coverage.py, so it lives apart.
+#: TSTL needs an old version of coverage.py, so it has its own environment.
 TSTL = ["tstl==1.2.39", "sortedcontainers==2.4.0"]
 
-#: The newest versions that run on an interpreter.
+#: The newest versions for an interpreter.
 OTHERS = {
     (3, 9): ["hypothesis==6.141.1", "coverage==7.10.7"],
     (3, 10): ["hypothesis==6.170.15", "coverage==7.17.2"],
@@ -17,10 +17,10 @@ OTHERS = {
 ON_EVERY_PYTHON = ["slipcover==1.1.0", "sortedcontainers==2.4.0"]
 
 
-#: What models are compared with.
+#: The peer for models.
 MODELS = ["PyModel==1.0"]
 
-#: What is recorded, and what runs the tests that are written from it. The newest versions that run on an interpreter.
+#: The packages to record, and pytest to run the generated tests. The newest versions for an interpreter.
 CAPTURED = {
     (3, 9): [
         "bidict==0.23.1",
@@ -61,17 +61,17 @@ CAPTURED_ON_EVERY_PYTHON = [
     "xmltodict==1.0.4",
 ]
 
-#: Packages whose archives have machine code in them, in which nobody can watch a call. Built from source they are Python.
+#: Packages whose wheels are compiled, so that calls cannot be recorded. Built from source they are plain Python.
 FROM_SOURCE = ["tomli"]
 
-#: What recording is compared with.
+#: The peer for recording.
 TYPES = ["MonkeyType==23.3.0"]
 
 GROUPS = ["tstl", "others", "models", "captured", "types"]
 
 
 def pins(group):
-    """What is installed for one of the groups."""
+    """Returns the pinned packages of a group."""
     if group == "tstl":
         return TSTL
     if group == "models":
@@ -95,20 +95,20 @@ def _from_source(wanted):
 
 
 def version(package):
-    """The version of a package, as pinned."""
+    """Returns the pinned version of a package."""
     pinned = dict(pin.split("==") for group in GROUPS for pin in pins(group))
     return pinned[package]
 
 
 def home(folder, group):
-    """Where a group is installed: another place for other versions."""
+    """Returns the folder of a group, which depends on the versions."""
     fingerprint = hashlib.sha256(" ".join(pins(group)).encode()).hexdigest()[:8]
     python = ".".join(map(str, sys.version_info[:3]))
     return Path(folder).resolve() / f"{group}-{python}-{fingerprint}"
 
 
 def environment(folder, group, install):
-    """The programs of a group, or None if they are not there and could not or should not be installed."""
+    """Returns the folder with the programs of a group, or None if they are missing and cannot or must not be installed."""
     wanted = pins(group)
     here = home(folder, group)
     programs = here / "bin"

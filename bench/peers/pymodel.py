@@ -1,7 +1,7 @@
-"""PyModel, from which our models have their form: its analyzer, as it is on the registry.
+"""Runs PyModel's analyzer, as it is on PyPI. PyModel defined the format of our models.
 
-It is written for Python 2. Where there is none it is translated by lib2to3, which Python had up to version 3.12. It needs
-nothing but the standard library, so its environment is a folder with its source.
+It is written for Python 2. If there is none, it is translated by lib2to3, which Python had up to version 3.12. It needs
+only the standard library, so its environment is a folder with its source.
 """
 
 import json
@@ -18,22 +18,22 @@ import peers
 NAME = "PyModel"
 ANALYZER = Path(__file__).with_name("pymodel_analyzer.py")
 
-#: Those that may have lib2to3, after our own.
+#: Interpreters that may have lib2to3, after the current one.
 TRANSLATORS = ["python3.12", "python3.11", "python3.10", "python3.9"]
 
-#: Seconds. Nothing here may keep the other benchmarks waiting for long.
+#: The time limit of each command in seconds, so that the other benchmarks do not wait for long.
 DOWNLOAD, TRANSLATION, ANSWER = 120, 120, 20
 
 
 @dataclass(frozen=True)
 class Explored:
-    """What one exploration came to."""
+    """The result of an exploration."""
 
     states: int
     transitions: int
     #: CPU seconds of the exploration itself.
     seconds: float
-    #: The most memory that the process ever had, in MB.
+    #: Peak memory of the process, in MB.
     peak: float
 
 
@@ -58,12 +58,12 @@ class PyModel:
         done = run(command, folder, limit, PYTHONPATH=path)
         if done.too_long:
             return None
-        report = json.loads(done.or_complain().output.splitlines()[-1])
+        report = json.loads(done.checked().output.splitlines()[-1])
         return Explored(**report, peak=done.peak)
 
 
 def prepare(folder, install):
-    """PyModel or None, and why it is not there, as a part of a sentence."""
+    """Prepares PyModel. Returns it, or None and the reason as a part of a sentence."""
     home = peers.home(folder, "models")
     try:
         if not (home / "ready").exists():
@@ -83,8 +83,8 @@ def _download(home):
     shutil.rmtree(home, ignore_errors=True)
     fetched = home / "fetched"
     fetched.mkdir(parents=True)
-    # Only the source is wanted. When pip has unpacked it, it asks the program `setup.py` of the package for a description,
-    # which need not work with a newer Python; what is unpacked by then is kept.
+    # Only the source is needed. After unpacking, pip runs the package's `setup.py`, which may fail with a newer Python;
+    # the unpacked files are kept.
     options = ["--no-deps", "--no-binary", ":all:", "--no-build-isolation", "--no-clean"]
     options += ["--quiet", "--disable-pip-version-check", "--retries", "1", "--timeout", "15"]
     command = [sys.executable, "-m", "pip", "download", *options, "--dest", str(fetched), pin]
@@ -101,7 +101,7 @@ def _download(home):
 
 
 def _python_2(home):
-    """PyModel run by Python 2, if there is one."""
+    """Returns PyModel for Python 2, or None if there is no Python 2."""
     pyenv = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv")
     known = [shutil.which(name) for name in ("python2.7", "python2")]
     known += sorted(map(str, pyenv.glob("versions/2.7*/bin/python2.7")))
@@ -113,7 +113,7 @@ def _python_2(home):
 
 
 def _translated(home):
-    """PyModel translated for Python 3 and run by it."""
+    """Translates PyModel for Python 3."""
     for python in filter(None, [sys.executable, *map(shutil.which, TRANSLATORS)]):
         version = _version(python, "import lib2to3.main")
         if version:
@@ -124,16 +124,16 @@ def _translated(home):
     if not (translated / "ready").exists():
         shutil.rmtree(translated, ignore_errors=True)
         shutil.copytree(home / "original", translated)
-        # Its modules import each other as if they were in no package, and that is how they are run.
+        # Its modules import each other as top-level modules, so they are run that way.
         options = ["--write", "--nobackups", "--no-diffs", "--nofix", "import"]
         command = [python, "-W", "ignore", "-m", "lib2to3", *options, str(translated / "pymodel")]
-        run(command, None, TRANSLATION).or_complain()
+        run(command, None, TRANSLATION).checked()
         (translated / "ready").touch()
     return PyModel(python, version, translated / "pymodel", True)
 
 
 def _version(python, also=""):
-    """The version of a Python, if it starts at all and can do something else as well."""
+    """Returns the version of a Python, or None if it does not start or fails at the code in `also`."""
     program = f"import platform\n{also}\nprint(platform.python_version())"
     done = run([python, "-W", "ignore", "-c", program], None, ANSWER)
     return done.output.strip() if done.status == 0 else None

@@ -1,6 +1,6 @@
-"""Runs PyModel's analyzer and tells what its exploration took: run by Python 2, or by Python 3 if it was translated.
+"""Runs PyModel's analyzer and prints the cost of the exploration. Runs on Python 2, or on Python 3 after translation.
 
-Its arguments are those of `pma`, models are in the current folder, and PyModel is where the variable PYTHONPATH says.
+Its arguments are those of `pma`. Models are in the current folder, and PyModel is on the PYTHONPATH.
 """
 
 import inspect
@@ -8,14 +8,14 @@ import json
 import sys
 import time
 
-# Python 3.11 has only its successor, whose answer begins with the same fields.
+# Python 3.11 has only its successor, whose result starts with the same fields.
 if not hasattr(inspect, "getargspec"):
     inspect.getargspec = inspect.getfullargspec
 
-# The folder of this program has modules that are not meant.
+# The folder of this program has modules that must not be imported.
 sys.path[0] = "."
 
-#: CPU time, by its name in either version of Python.
+#: The function for CPU time, in both versions of Python.
 now = getattr(time, "process_time", None) or time.clock
 
 

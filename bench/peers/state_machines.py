@@ -1,7 +1,9 @@
 """The systems as state machines of Hypothesis: the same actions and the same checks as in the harnesses.
 
-A rule that uses a slot takes the one that was drawn or, if that is empty, the next one that is not, so that no step is
-wasted. As in a harness, what is in a slot is replaced only after it was used. Run in the environment of the peers; prints how many steps were taken and whether something was found.
+A rule that uses a slot takes the drawn one or, if that is empty, the next one that is filled, so that no step is
+wasted. As in a harness, the value of a slot is replaced only after it was used.
+
+This program runs in the environment of the peers. It prints the number of steps and whether it found a failure.
 """
 
 import argparse
@@ -24,7 +26,7 @@ counted = {"steps": 0}
 
 
 class Slots:
-    """A pool."""
+    """The slots of a pool."""
 
     def __init__(self, size):
         self.values = [None] * size
@@ -41,7 +43,7 @@ class Slots:
         self.is_filled = True
 
     def take(self, slot, use=True):
-        """The value of a slot that is filled."""
+        """Returns the value of a filled slot."""
         slot = self._next(slot, [value is not None for value in self.values])
         self.used[slot] |= use
         return self.values[slot]
@@ -56,12 +58,12 @@ class Slots:
 
 
 def some(*names):
-    """Only if something is in each of these pools."""
+    """Makes a precondition: each of these pools has a filled slot."""
     return precondition(lambda self: all(getattr(self, name).is_filled for name in names))
 
 
 def free(name):
-    """Only if a slot of this pool may be filled."""
+    """Makes a precondition: a slot of this pool may be filled."""
     return precondition(lambda self: getattr(self, name).free())
 
 
@@ -174,7 +176,7 @@ RAISED = object()
 
 
 def answer(function, *arguments):
-    """What a call returns, or that it raised."""
+    """Returns the result of a call, or the type of its exception."""
     try:
         return function(*arguments)
     except (IndexError, ValueError):

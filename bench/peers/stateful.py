@@ -1,4 +1,4 @@
-"""Hypothesis, whose state machines are run by the program `state_machines.py` beside this file."""
+"""Runs Hypothesis: the program `state_machines.py` beside this file has the state machines."""
 
 import json
 from pathlib import Path
@@ -22,24 +22,24 @@ class Hypothesis:
         return None
 
     def search(self, system, tests, check=True, coverage=False, length=100):
-        """(run, steps) of a search that finds nothing."""
+        """Runs a search that finds nothing. Returns (run, steps)."""
         folder = self.systems.folder(system, "hypothesis")
         command = [self.programs / "python"]
         if coverage:
             command += ["-m", "coverage", "run", "--branch", f"--include={_measured(system)}"]
         command += [PROGRAM, system, "--tests", tests, "--length", length]
         done = run([*command, *([] if check else ["--no-check"])], folder, PYTHONPATH=str(folder))
-        return done, json.loads(done.or_complain().output)["steps"]
+        return done, json.loads(done.checked().output)["steps"]
 
     def find(self, bug, seed, seconds):
-        """(CPU seconds, steps) until a bug is found, or None."""
+        """Searches for a bug. Returns (CPU seconds, steps) until it is found, or None."""
         folder = self.systems.folder("avl", "hypothesis")
         command = [self.programs / "python", PROGRAM, "avl", "--module", bug, "--seed", seed]
         command += ["--tests", 1_000_000, "--length", 100]
         done = run(command, folder, limit=seconds, PYTHONPATH=str(folder))
         if done.too_long:
             return None
-        result = json.loads(done.or_complain().output)
+        result = json.loads(done.checked().output)
         return (done.cpu, result["steps"]) if result["found"] else None
 
 

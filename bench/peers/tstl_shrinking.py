@@ -1,8 +1,7 @@
-"""Reduces and normalises a saved test as TSTL's `tstl_reduce` does, and counts: run by TSTL's Python.
+"""Reduces and normalises a saved test as `tstl_reduce` does, and counts executions. TSTL's Python runs this program.
 
-It is run in the folder of a compiled harness, with the name of the test and the CPU seconds that it may take. An execution
-is a question to the predicate, each of which runs a candidate; what else TSTL runs to find out what is enabled
-is not counted.
+It runs in the folder of a compiled harness. Its arguments are the name of the test and the limit in CPU seconds. An
+execution is a call of the predicate, which runs a candidate. Runs of TSTL that only find enabled actions do not count.
 """
 
 import json
@@ -14,7 +13,7 @@ import sut as compiled
 
 
 class TooLong(BaseException):
-    """Not an exception that TSTL would take for a failure of the system."""
+    """The time is up. Not an `Exception`, which TSTL would report as a failure of the system."""
 
 
 def main():
@@ -27,8 +26,8 @@ def main():
     count = {"executions": 0, "steps": 0}
     late = []
 
-    def fails_alike(candidate):
-        # Asked here and not raised by the signal, for TSTL catches everything while it runs a test.
+    def fails_the_same_way(candidate):
+        # Raised here and not by the signal handler, since TSTL catches everything while it runs a test.
         if late:
             raise TooLong
         result = sut.failsCheck(candidate, failure=failure)
@@ -36,16 +35,16 @@ def main():
         count["steps"] += len(sut.test())
         return result
 
-    # By its own time, as other work may be going on.
+    # CPU time, since there may be other work on the machine.
     signal.signal(signal.SIGPROF, lambda *_: late.append(True))
     signal.setitimer(signal.ITIMER_PROF, int(seconds))
     try:
-        test = sut.reduce(test, fails_alike, verbose=False)
+        test = sut.reduce(test, fails_the_same_way, verbose=False)
         test = sut.alphaConvert(test)
-        test = sut.normalize(test, fails_alike, verbose=False, checkEnabled=True)
+        test = sut.normalize(test, fails_the_same_way, verbose=False, checkEnabled=True)
     except TooLong:
         test = None
-    # The system may have printed something.
+    # The system may have printed without a line break.
     print("\n" + json.dumps(dict(count, length=test and len(test))))
 
 

@@ -1,4 +1,4 @@
-"""TSTL, TSTL: its compiler and its random tester, run as they are."""
+"""Runs TSTL's compiler and its random tester, unchanged."""
 
 import json
 import re
@@ -22,7 +22,7 @@ class Tstl:
         self.reasons = {}
 
     def why_not(self, system, coverage):
-        """Why a system cannot be tested, if that is so; found out by trying."""
+        """Tries to test a system. Returns the reason if that is not possible, else None."""
         key = system, coverage
         if key not in self.reasons:
             self.reasons[key] = None
@@ -34,36 +34,36 @@ class Tstl:
         return self.reasons[key]
 
     def has_c_tracer(self):
-        """Whether the coverage.py that TSTL insists on is the fast one."""
+        """Returns true if TSTL's version of coverage.py has its C tracer."""
         return run([self.programs / "python", "-c", "import coverage.tracer"], None).status == 0
 
     def search(self, system, tests, check=True, coverage=False, length=100):
-        """(run, steps) of a search that finds nothing."""
+        """Runs a search that finds nothing. Returns (run, steps)."""
         folder = self._compiled(self.systems.harness(system, purpose="tstl"), coverage)
         done = self.rt(folder, "--maxTests", tests, "--depth", length, *_flags(check, coverage))
-        done.or_complain()
+        done.checked()
         return done, _steps(done)
 
     def find(self, bug, seed, seconds):
-        """(CPU seconds, steps) until a bug is found, or None."""
+        """Searches for a bug. Returns (CPU seconds, steps) until it is found, or None."""
         folder = self._compiled(self.systems.harness("avl", bug, "tstl"), False)
         options = ["--depth", 100, "--full", "--noCover"]
         done = self.rt(folder, *options, seed=seed, timeout=seconds, limit=4 * seconds)
         if done.too_long:
             return None
-        done.or_complain(0, 255)
+        done.checked(0, 255)
         return (done.cpu, _steps(done)) if done.status == 255 else None
 
     def shrink(self, harness, test, seconds):
-        """Reduces and normalises a test in its format: executions, steps and length; no length if time was up."""
+        """Reduces and normalises a test in TSTL's format. Returns executions, steps and length; no length if time was up."""
         folder = self._compiled(harness, False)
         shutil.copy(test, folder)
         command = [self.programs / "python", SHRINKING, test.name, seconds]
-        done = run(command, folder, 20 * seconds).or_complain()
+        done = run(command, folder, 20 * seconds).checked()
         return json.loads(done.output.splitlines()[-1])
 
     def compile(self, harness, coverage, limit=120):
-        """Makes a Python module of a harness, beside it."""
+        """Compiles a harness to a Python module beside it."""
         flags = [] if coverage else ["--noCover"]
         return run([self.programs / "tstl", *flags, harness.name], harness.parent, limit)
 
@@ -73,14 +73,14 @@ class Tstl:
         return run(command, folder, limit)
 
     def _compiled(self, harness, coverage):
-        """A folder with the module made of a harness; it is made once."""
+        """Compiles a harness once. Returns the folder with the module."""
         folder = harness.parent / f"{harness.stem}-{'coverage' if coverage else 'plain'}"
         if not (folder / "sut.py").exists():
             shutil.rmtree(folder, ignore_errors=True)
             folder.mkdir()
             for file in [harness, *harness.parent.glob("*.py")]:
                 shutil.copy(file, folder)
-            self.compile(folder / harness.name, coverage).or_complain()
+            self.compile(folder / harness.name, coverage).checked()
         return folder
 
 

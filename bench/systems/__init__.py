@@ -1,4 +1,4 @@
-"""What is tested: one folder for each system, with its harness.
+"""The systems under test: one folder for each, with its harness.
 
 The AVL tree and its seeded bugs are those of `examples/avl`.
 """
@@ -10,7 +10,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 AVL = HERE.parents[1] / "examples" / "avl"
 
-#: What is shown in tables, by system.
+#: The name in tables, by system.
 SHOWN = {
     "avl": "AVL tree against a set",
     "avl_thorough": "the same with thorough properties",
@@ -20,10 +20,10 @@ SHOWN = {
     "empty": "empty action",
 }
 
-#: Those that other tools have, too.
+#: The systems that the other tools can test as well.
 SHARED = ["avl", "sorted", "append", "empty"]
 
-#: Modules of `examples/avl` with a bug each, and the bug in words.
+#: Modules of `examples/avl` with one bug each, and the bug in words.
 BUGS = {
     "avl_missing_rebalance": "deletion does not rebalance",
     "avl_wrong_delete": "deleted value stays",
@@ -36,11 +36,11 @@ class Systems:
 
     def __init__(self, work):
         self.work = work
-        # Several searches may ask for the same one at a time.
+        # Several threads may ask for the same folder at once.
         self.lock = threading.Lock()
 
     def folder(self, system, purpose):
-        """A folder with a system in it, for one purpose."""
+        """Copies a system to a folder, one for each purpose. Returns the folder."""
         folder = self.work / f"{system}-{purpose}"
         with self.lock:
             if not folder.exists():
@@ -53,7 +53,7 @@ class Systems:
         return folder
 
     def harness(self, system, bug=None, purpose="ours"):
-        """The harness of a system, for the AVL tree also with a bug."""
+        """Returns the harness of a system; for the AVL tree, optionally with a bug."""
         folder = self.folder(system, purpose)
         plain = folder / f"{system}.tstl"
         if bug is None:

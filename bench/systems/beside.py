@@ -1,10 +1,10 @@
 """Runs straight-line programs beside a search: a few tests of the search, the same tests in each program, and so on in turn.
 
-A machine that others use is now fast, now slow. What is done in turns, thousands of times a second in one process, meets
-the same machine, so that its ratio stays the same when the times do not.
+The speed of a shared machine varies. Search and programs take turns many times a second in one process, so they run at
+the same speed of the machine, and their ratio is stable.
 
-The harness calls `turn` before each test. The first tests of the search are there to warm up, and the programs are passed
-through some times before they are measured, since they have their tests only once.
+The harness calls `turn` before each test. The first tests of the search warm up. The programs run several times before
+they are measured, since they have each test only once.
 """
 
 import gc
@@ -16,17 +16,17 @@ import time
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-#: So many tests come first, and as many are measured.
+#: The number of tests to warm up, and to measure afterwards.
 TESTS = int(os.environ["BESIDE_TESTS"])
-#: So many are measured at a time.
+#: The number of tests that are measured in one turn.
 BLOCK = int(os.environ["BESIDE_BLOCK"])
 NAMES = os.environ["BESIDE_PROGRAMS"].split()
-#: The interpreter has specialised its instructions by then.
+#: The number of runs after which the interpreter has specialised its instructions.
 WARMING_PASSES = 6
 
 
 def load(name):
-    """The tests of a compiled program."""
+    """Loads the tests of a compiled program."""
     loader = importlib.machinery.SourcelessFileLoader(name, str(HERE / f"{name}.pyc"))
     module = importlib.util.module_from_spec(importlib.util.spec_from_loader(name, loader))
     loader.exec_module(module)
@@ -43,7 +43,7 @@ def taken(work):
 class Beside:
     def __init__(self):
         self.programs = {name: load(name) for name in NAMES}
-        #: From what was measured to the nanoseconds of each block.
+        #: From `search` and each program to the nanoseconds of each block.
         self.times = {name: [] for name in ["search", *NAMES]}
         self.finished = -1
         self.resumed = 0

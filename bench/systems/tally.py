@@ -1,7 +1,7 @@
-"""Counts how often properties are evaluated, over all tests of a run: for showing that two programs do the same.
+"""Counts how often properties are evaluated in a run, to show that two programs do the same.
 
-Each evaluation adds a byte to the file TALLY at once, so the count neither depends on modules being reset nor on how the
-program ends.
+Each evaluation appends a byte to the file TALLY, so the count does not depend on module resets or on how the program
+ends.
 """
 
 import os

@@ -2,7 +2,7 @@
 
 from protocol import LoseAnswer, LoseMessage
 
-# `LoseMessage` is known here and has no edge: so it never happens.
+# `LoseMessage` is in the vocabulary and has no edge, so it never happens.
 actions = (LoseAnswer, LoseMessage)
 initial = "before"
 accepting = ["before", "after"]

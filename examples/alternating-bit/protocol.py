@@ -6,11 +6,11 @@ answers every message, and passes it on if the bit is the one that it expects ne
 
 MESSAGES = 3
 
-# The sender: how many messages it has begun to send, and whether it waits for an answer to the last.
+# The sender: the number of messages that it started to send, and whether it waits for an answer to the last.
 sent, waiting = 0, False
 # The line: at most one message, as (number, bit), and one answer, a bit.
 message, answer = None, None
-# The receiver: the bit that it expects, the last message that it has passed on, and whether all came in order so far.
+# The receiver: the bit that it expects, the last message that it passed on, and whether all came in order so far.
 expected, last, in_order = 1, 0, True
 
 
@@ -91,7 +91,7 @@ def StateInvariant():
 
 
 def Accepting():
-    """The sender has nothing to worry about."""
+    """The sender does not wait for an answer."""
     return not waiting
 
 

@@ -10,7 +10,7 @@ class Node:
 
 
 def height(node):
-    """The number of levels below a node; -1 where there is none."""
+    """Returns the number of levels below a node; -1 for no node."""
     return -1 if node is None else node.height
 
 
@@ -19,7 +19,7 @@ def update(node):
 
 
 def lean(node):
-    """How many levels the left side has more than the right one."""
+    """Returns the height of the left side minus that of the right side."""
     return height(node.left) - height(node.right)
 
 
@@ -40,7 +40,7 @@ def rotate_left(node):
 
 
 def rebalance(node):
-    """The root of the same subtree, in balance again."""
+    """Rebalances a subtree. Returns its root."""
     update(node)
     if lean(node) > 1:
         if lean(node.left) < 0:
@@ -60,7 +60,7 @@ class AVLTree:
             self.insert(value)
 
     def insert(self, value):
-        """Adds a value; nothing happens if it is there already."""
+        """Adds a value; does nothing if it is there already."""
         self.root = self._insert(self.root, value)
 
     def _insert(self, node, value):
@@ -73,7 +73,7 @@ class AVLTree:
         return rebalance(node)
 
     def delete(self, value):
-        """Takes a value away; nothing happens if it is not there."""
+        """Removes a value; does nothing if it is not there."""
         self.root = self._delete(self.root, value)
 
     def _delete(self, node, value):
@@ -93,22 +93,22 @@ class AVLTree:
         return rebalance(node)
 
     def find(self, value):
-        """Whether a value is there."""
+        """Returns true if a value is there."""
         node = self.root
         while node is not None and node.value != value:
             node = node.left if value < node.value else node.right
         return node is not None
 
     def inorder(self):
-        """All values, in ascending order."""
+        """Returns all values, in ascending order."""
         return list(walk(self.root))
 
     def tree_height(self):
-        """The number of levels below the root; -1 for an empty tree."""
+        """Returns the number of levels below the root; -1 for an empty tree."""
         return height(self.root)
 
     def check_balanced(self):
-        """Whether the two sides of every node differ by at most one level."""
+        """Returns true if the two sides of every node differ by at most one level."""
         return is_balanced(self.root)
 
     def display(self):

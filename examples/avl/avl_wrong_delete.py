@@ -1,4 +1,4 @@
-"""The tree with a bug: the value that takes the place of a deleted one stays in its old place too."""
+"""The tree with a bug: the value that replaces a deleted one also stays in its old node."""
 
 import avl
 from avl import rebalance, smallest

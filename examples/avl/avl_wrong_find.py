@@ -1,4 +1,4 @@
-"""The tree with a bug: the search stops as soon as it comes to a leaf, without looking at it."""
+"""The tree with a bug: the search stops at a leaf without looking at its value."""
 
 import avl
 

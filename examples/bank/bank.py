@@ -1,4 +1,4 @@
-"""A small bank that writes everything it does into a journal."""
+"""A small bank that logs everything in a journal."""
 
 import tempfile
 
@@ -8,7 +8,7 @@ class InsufficientFunds(Exception):
 
 
 class UnderReview(Exception):
-    """The amount is so large that a person has to look at it first. Nothing was moved."""
+    """The amount is so large that a person has to approve it first. No money was moved."""
 
 
 class Bank:
@@ -46,5 +46,5 @@ class Bank:
         self.journal.write(f"transfer {payer} {payee} {amount}\n")
 
     def total(self):
-        """All the money in the bank."""
+        """Returns all the money in the bank."""
         return sum(self.balances.values())

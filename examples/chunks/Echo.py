@@ -1,14 +1,14 @@
 """A peer sends back what it receives: all of it, in order, but in pieces of its own making and whenever it likes.
 
-`Send` and `Close` are up to us. `Receive` and `Closed` are up to the peer, and nobody knows beforehand which pieces come
-and when. All that can be said is what may come: that is what their guards say.
+The tester chooses `Send` and `Close`. The peer chooses `Receive` and `Closed`, and the tester cannot predict which pieces
+come and when. The guards of these actions say what is allowed.
 """
 
 MOST = 6
 
-awaited_text = ""  # what was sent and did not come back yet
+awaited_text = ""  # text that was sent and has not come back yet
 connected = True  # we may still send
-finished = False  # the peer has closed the connection, too
+finished = False  # the peer has also closed the connection
 
 
 def Send(text):

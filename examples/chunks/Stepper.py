@@ -1,4 +1,4 @@
-"""Makes a real peer do what the model does, over a real connection, and tells what the peer does by itself."""
+"""Makes a real peer do what the model does, over a real connection, and reports what the peer does by itself."""
 
 import select
 import socket
@@ -6,7 +6,7 @@ import socket
 import observation_queue
 from peer import Peer
 
-# When the model can do nothing by itself, it is to wait for the peer.
+# When the model has no action of its own, the tester waits for the peer.
 observation_queue.asynch = True
 
 kind = Peer
@@ -14,7 +14,7 @@ peer = connection = None
 
 
 def Reset():
-    """Another peer, and a connection to it."""
+    """Starts a new peer, and connects to it."""
     global peer, connection
     if peer is not None:
         connection.close()
@@ -35,9 +35,9 @@ def TestAction(name, arguments, expected_result):
 
 
 def wait(seconds):
-    """Takes what the peer sends within some time."""
+    """Reads what the peer sends within some time."""
     if connection.fileno() < 0:
-        return  # It has closed the connection, and nothing more can come.
+        return  # The peer has closed the connection, so nothing more can come.
     readable, _, _ = select.select([connection], [], [], seconds)
     if not readable:
         return

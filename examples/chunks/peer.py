@@ -1,4 +1,4 @@
-"""A peer that sends back what it receives, and two that do not quite."""
+"""A peer that sends back what it receives, and two with a bug."""
 
 import queue
 import random
@@ -6,12 +6,12 @@ import socket
 import threading
 import time
 
-#: Not the generator that the tester seeds: what a peer does is beyond its control.
+#: Not the generator that the tester seeds: the tester does not control the peer.
 CHANCE = random.Random()
 
 
 class Peer:
-    """Serves one connection. A thread reads; another one writes, in pieces, and takes its time."""
+    """Serves one connection. A thread reads; another one writes, in pieces and with delays."""
 
     def __init__(self):
         self.listener = socket.create_server(("127.0.0.1", 0))
@@ -32,7 +32,7 @@ class Peer:
                 for piece in self.cut(received):
                     self.pieces.put(piece)
         except ConnectionError:
-            pass  # Who was on the other end did not wait for us.
+            pass  # The other end closed the connection.
         self.pieces.put(None)
         self.is_ending()
 
@@ -46,23 +46,23 @@ class Peer:
         self.connection.close()
 
     def cut(self, text):
-        """Pieces of any size."""
+        """Cuts a text into pieces of any size."""
         while text:
             size = CHANCE.randint(1, len(text))
             yield text[:size]
             text = text[size:]
 
     def is_ending(self):
-        """Told when nothing more will come in."""
+        """Called when nothing more will come in."""
 
     def stop(self):
-        """Waits until the threads are at their end. The other end of the connection has to be closed before."""
+        """Waits until the threads have ended. The other end of the connection has to be closed first."""
         self.reader.join()
         self.writer.join()
 
 
 class Repeating(Peer):
-    """Says some things twice."""
+    """Sends some pieces twice."""
 
     def cut(self, text):
         for piece in super().cut(text):
@@ -72,7 +72,7 @@ class Repeating(Peer):
 
 
 class Hasty(Peer):
-    """Hangs up as soon as the other end does, whatever it still had to say."""
+    """Closes the connection as soon as the other end does, even with unsent text."""
 
     def is_ending(self):
         self.connection.close()

@@ -1,6 +1,6 @@
 """Two users of a web site: what they see when they log in, read their mail and log out.
 
-The model knows nothing of cookies, numbers of sessions and ports. That is what makes it short.
+The model has no cookies, session numbers or ports. So it is short.
 """
 
 active_users = set()
@@ -48,5 +48,5 @@ domains = {
     Logout: {"user": USERS},
     Read: {"user": USERS},
 }
-# A run ends with everybody logged out.
+# A run ends with all users logged out.
 cleanup = (Logout,)

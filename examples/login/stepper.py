@@ -1,4 +1,4 @@
-"""Does with a real site what the model does: every user has a browser, which is something that keeps cookies."""
+"""Does the model's actions with a real site: every user has a browser, which keeps cookies."""
 
 import http.cookiejar
 import urllib.parse
@@ -11,7 +11,7 @@ site, browsers = None, {}
 
 
 def Reset():
-    """Another site, and browsers that have never seen it."""
+    """Starts a new site, with new browsers."""
     global site
     if site is not None:
         site.stop()
@@ -20,7 +20,7 @@ def Reset():
 
 
 def TestAction(name, arguments, expected):
-    """Nothing returned means that all is well; a text says what is wrong."""
+    """Takes an action. Returns None if the site does what the model says, else the difference."""
     if site is None:
         Reset()
     user = arguments[0]
@@ -36,7 +36,7 @@ def TestAction(name, arguments, expected):
 
 def ask(user, page, form=None):
     if user not in browsers:
-        # Without proxies: nothing goes further than this machine.
+        # Without proxies: all requests stay on this machine.
         cookies = urllib.request.HTTPCookieProcessor(http.cookiejar.CookieJar())
         browsers[user] = urllib.request.build_opener(urllib.request.ProxyHandler({}), cookies)
     data = None if form is None else urllib.parse.urlencode(form).encode()

@@ -1,4 +1,4 @@
-"""The same for a site with the bug."""
+"""The stepper for the site with the bug."""
 
 import stepper
 import website

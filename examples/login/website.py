@@ -1,4 +1,4 @@
-"""What is tested: a web site with users who log in, read their mail and log out. A real one, on a real port."""
+"""The system under test: a web site on a real port, with users who log in, read their mail and log out."""
 
 import http.cookies
 import http.server
@@ -9,7 +9,7 @@ PASSWORDS = {"ann": "apple", "bob": "banana"}
 
 
 class Sessions:
-    """Who is logged in, by a number that the browser keeps as a cookie."""
+    """The users that are logged in, by a number that the browser keeps as a cookie."""
 
     def __init__(self):
         self.users = {}
@@ -29,7 +29,7 @@ class Sessions:
 
 
 class CountedSessions(Sessions):
-    """The same with a bug that looks like a good idea: there is no need to count the sessions, one can look."""
+    """Sessions with a bug that looks like a good idea: the new number is the number of open sessions plus one."""
 
     def new_number(self):
         return len(self.users) + 1

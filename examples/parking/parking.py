@@ -1,4 +1,4 @@
-"""What a car park charges: two euros for each hour begun, twelve at most for a day."""
+"""The fee of a car park: two euros for each hour begun, at most twelve for a day."""
 
 FREE_MINUTES = 15
 EUROS_PER_HOUR = 2
@@ -7,7 +7,7 @@ DAY = 24 * 60
 
 
 def fee(minutes):
-    """What to pay for a stay, in euros."""
+    """Returns the fee for a stay, in euros."""
     if minutes <= FREE_MINUTES:
         return 0
     days, rest = divmod(minutes, DAY)

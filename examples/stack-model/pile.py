@@ -1,4 +1,4 @@
-"""What is tested: a stack that keeps its items in a list of fixed size, and takes a longer one when it is full."""
+"""The system under test: a stack with its items in a list of fixed size, which it replaces by a longer one when full."""
 
 
 class Pile:
@@ -8,7 +8,7 @@ class Pile:
 
     def push(self, item):
         if self.used == len(self.places):
-            # The bug: one item is left behind.
+            # The bug: one item is not copied.
             self.places = self.places[: self.used - 1] + [None] * 3
         self.places[self.used] = item
         self.used += 1

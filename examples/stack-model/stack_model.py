@@ -22,12 +22,12 @@ def Reset():
     items.clear()
 
 
-# What a tool wants to know: which variables make up the state, which functions change it, and when they may.
+# These tell a tool which variables are the state, which functions are actions, and when they are enabled.
 state = ("items",)
 actions = (Push, Pop)
 enablers = {Pop: (CanPop,)}
 
-# Stacks have no end. With two values, and three places for them, there are few enough to try them all.
+# Stacks are unbounded. With two values and at most three items, there are few enough to try them all.
 domains = {Push: {"item": ["a", "b"]}}
 
 
@@ -35,7 +35,7 @@ def StateFilter():
     return len(items) <= 3
 
 
-# A test should leave an empty stack, and may pop what is left to get there.
+# A test should end with an empty stack, and may pop the remaining items to get there.
 cleanup = (Pop,)
 
 

@@ -1,4 +1,4 @@
-"""Makes the pile do what the model does, and compares what comes of it."""
+"""Makes the pile do what the model does, and compares the results."""
 
 from pile import Pile
 
@@ -6,7 +6,7 @@ pile = Pile()
 
 
 def TestAction(name, arguments, expected):
-    """Nothing returned means that all is well; a text says what is wrong."""
+    """Takes an action. Returns None if the pile does what the model says, else the difference."""
     if name == "Push":
         pile.push(*arguments)
     elif name == "Pop":

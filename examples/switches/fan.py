@@ -1,6 +1,6 @@
 """A fan as a whole: it can be plugged in, checked and switched on in any order, and then turned.
 
-Nobody wants to test all the ways to start a fan. What matters is `Turn`.
+Tests of all the ways to start a fan are not useful. Tests of `Turn` are.
 """
 
 plugged, power, checked, speed = False, False, False, 0

@@ -1,4 +1,4 @@
-"""A scenario: one way to start, one way to end, and not a word about `Turn`, which is free in between."""
+"""A scenario: one way to start, one way to end. It does not mention `Turn`, which is free in between."""
 
 from fan import Check, Plug, PowerOff, PowerOn, Unplug
 

@@ -120,7 +120,7 @@ def test_written_explanations_are_kept_up_to_date(testwright):
     testwright.write("plates.py", PLATES)
     done = testwright("explain", "plates.py", "--check", "told", status=1)
     assert "plates.explanation.md: not written yet" in done.stdout
-    testwright("explain", "plates.py", "--write", "told")
+    testwright("explain", "plates.py", "--out", "told")
     text = (testwright.folder / "told/plates.explanation.md").read_text(encoding="utf-8")
     assert text.startswith("# Model: plates\n")
     testwright("explain", "plates.py", "--check", "told")

@@ -85,13 +85,13 @@ def test_regress_continues_after_fatal_tests(fragile):
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("command", ["reduce", "normalize"])
 def test_fatal_tests_are_reduced(fragile, command, way):
-    fragile(command, f"saved/{way}.test", "-o", "short.test", *PATIENCE, status=1)
+    fragile(command, f"saved/{way}.test", "--out", "short.test", *PATIENCE, status=1)
     kept = (fragile.folder / "short.test").read_text().splitlines()
     assert [line for line in kept if not line.startswith("#")] == steps("add", "add", "add", way)
 
 
 def test_the_result_is_printed_once(fragile):
-    done = fragile("reduce", "saved/leave.test", "--json", "-o", "short.test", status=1)
+    done = fragile("reduce", "saved/leave.test", "--json", "--out", "short.test", status=1)
     assert json.loads(done.stdout)["steps"] == 5
 
 
@@ -103,7 +103,7 @@ def test_fatal_tests_are_generalized_and_triaged(fragile):
 
 
 def test_fatal_tests_are_written_for_pytest(fragile):
-    fragile("standalone", "saved/crash.test", "-o", "test_it.py")
+    fragile("standalone", "saved/crash.test", "--out", "test_it.py")
     ran = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_it.py"],
         cwd=fragile.folder,

@@ -380,11 +380,11 @@ def test_objects_are_released(folder):
 
 def test_the_module_that_scripts_import(folder, monkeypatch):
     (folder / "scripts").mkdir()
-    assert testwright.main(["compile", "sound.tstl", "-o", "scripts/sut.py"]) == 0
+    assert testwright.main(["compile", "sound.tstl", "--out", "scripts/sut.py"]) == 0
     monkeypatch.syspath_prepend(folder / "scripts")
     sut = importlib.import_module("sut").sut()
     assert isinstance(sut, testwright.Sut) and sut.sut_name() == "sound"
-    assert testwright.main(["compile", "sound.tstl", "-o", "sound.tstl"]) == 2
+    assert testwright.main(["compile", "sound.tstl", "--out", "sound.tstl"]) == 2
     assert testwright.main(["compile", "sound.tstl", "-c", "not a name"]) == 2
     sys.modules.pop("sut", None)
 

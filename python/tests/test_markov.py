@@ -38,7 +38,7 @@ def saved(testwright):
 
 def test_frequencies_are_written(saved):
     arguments = ["markov", "saved", "--harness", "stack.tstl", "--order", "1"]
-    done = saved(*arguments, "-o", "größe.markov")
+    done = saved(*arguments, "--out", "größe.markov")
     assert done.stdout == (
         "Learned from 2 tests, 9 steps: what follows 4 runs of 1 step\nWritten to größe.markov\n"
     )
@@ -65,7 +65,7 @@ def test_unknown_tests_are_left_out(saved):
 
 
 def test_no_file_is_overwritten(saved):
-    arguments = ["markov", "saved", "--harness", "stack.tstl", "-o"]
+    arguments = ["markov", "saved", "--harness", "stack.tstl", "--out"]
     done = saved(*arguments, "saved/a.test", status=2)
     assert "it is one of the tests, which would be lost" in done.stderr
     done = saved(*arguments, "no/x.markov", status=2)

@@ -60,7 +60,7 @@ def models(testwright, ending):
         "triage three.test",
         "regress three.test",
         "localize three.test",
-        "markov three.test --output three.markov",
+        "markov three.test --out three.markov",
         "quick Counts --seed 1",
         "graph three.test --svg three.svg",
     ],

@@ -263,7 +263,7 @@ def test_reduce_normalize_and_generalize(models, long_test):
     assert "# harness: Pile.py\n# harness: AtMostOne.py\n" in note
     done = models("generalize", "three.normal.test", status=1)
     assert "or Push(2,)" in done.stdout
-    assert models("reduce", "three.test", *harness, "-o", "Pile.py", status=2).stderr
+    assert models("reduce", "three.test", *harness, "--out", "Pile.py", status=2).stderr
 
 
 def test_triage_regress_markov_and_sequences(models):
@@ -272,7 +272,7 @@ def test_triage_regress_markov_and_sequences(models):
     assert "Group 1: " in done.stdout
     done = models("regress", "kept", "--junit", "out.xml", status=1)
     assert " failed" in done.stdout and "Talk.py" in (models.folder / "out.xml").read_text()
-    done = models("markov", "kept", "--order", 1, "-o", "talk.markov")
+    done = models("markov", "kept", "--order", 1, "--out", "talk.markov")
     assert "Learned from" in done.stdout
     followers = (models.folder / "talk.markov").read_text()
     assert "START CLASS\nAsk\nEND CLASS\n1 %%%% Answer\n" in followers

@@ -119,7 +119,7 @@ def test_reduce(saved, options):
 
 
 def test_reduce_to_a_chosen_file(saved):
-    saved("reduce", "long.test", "--harness", "stack.tstl", "-o", "short.test", status=1)
+    saved("reduce", "long.test", "--harness", "stack.tstl", "--out", "short.test", status=1)
     assert (saved.folder / "short.test").exists()
     assert not (saved.folder / "long.reduced.test").exists()
 
@@ -133,7 +133,7 @@ def test_a_test_that_passes_cannot_be_reduced(saved):
 @pytest.mark.parametrize("style", ["pytest", "unittest", "script"])
 def test_standalone(saved, style):
     done = saved(
-        "standalone", "long.test", "--harness", "stack.tstl", "--style", style, "-o", "test_it.py"
+        "standalone", "long.test", "--harness", "stack.tstl", "--style", style, "--out", "test_it.py"
     )
     assert done.stdout == "Written to test_it.py\n"
     text = (saved.folder / "test_it.py").read_text()
@@ -188,7 +188,7 @@ def test_the_system_may_change_the_current_folder(wandering):
     assert done.stdout.endswith("\nWritten to long.reduced.test\n")
     assert (wandering.folder / "long.reduced.test").exists()
 
-    done = wandering("standalone", "long.test", "--harness", "stack.tstl", "-o", "test_it.py")
+    done = wandering("standalone", "long.test", "--harness", "stack.tstl", "--out", "test_it.py")
     assert done.stdout == "Written to test_it.py\n"
     assert (wandering.folder / "test_it.py").exists()
     assert list((wandering.folder / "elsewhere").iterdir()) == []
@@ -209,7 +209,7 @@ def test_the_harness_is_never_overwritten(saved, command, name):
     harness = saved.folder / "stack.tstl"
     (saved.folder / "link.tstl").symlink_to(harness)
     before = harness.read_text()
-    done = saved(command, "long.test", "--harness", "stack.tstl", "-o", name, status=2)
+    done = saved(command, "long.test", "--harness", "stack.tstl", "--out", name, status=2)
     assert f"cannot write `{name}`: it is the harness, which would be lost" in done.stderr
     assert done.stdout == ""
     assert harness.read_text() == before
@@ -217,39 +217,39 @@ def test_the_harness_is_never_overwritten(saved, command, name):
 
 def test_a_test_is_not_overwritten_by_its_python_file_but_by_its_reduction(saved):
     done = saved(
-        "standalone", "long.test", "--harness", "stack.tstl", "-o", "./long.test", status=2
+        "standalone", "long.test", "--harness", "stack.tstl", "--out", "./long.test", status=2
     )
     assert "cannot write `./long.test`: it is the test, which would be lost" in done.stderr
     assert (saved.folder / "long.test").read_text() == LONG
-    saved("reduce", "long.test", "--harness", "stack.tstl", "-o", "long.test", status=1)
+    saved("reduce", "long.test", "--harness", "stack.tstl", "--out", "long.test", status=1)
     assert (saved.folder / "long.test").read_text().endswith("= stack.Stack()\nstack0.top()\n")
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="a folder that cannot be written to")
 @pytest.mark.parametrize("command", ["reduce", "normalize", "standalone"])
 def test_an_unwritable_output_is_reported_before_any_work(saved, command):
-    words = ("long.test", "--harness", "stack.tstl", "-o", "/proc/short.test")
+    words = ("long.test", "--harness", "stack.tstl", "--out", "/proc/short.test")
     done = saved(command, *words, status=2)
     assert "error: cannot write `/proc/short.test`: " in done.stderr
-    assert "help: choose another file with `-o FILE`" in done.stderr
+    assert "help: choose another file to write to" in done.stderr
     assert done.stdout == ""
 
 
 def test_an_output_without_a_folder_is_reported_before_any_work(saved):
     for command in ("reduce", "standalone"):
-        done = saved(command, "long.test", "--harness", "stack.tstl", "-o", "no/x", status=2)
+        done = saved(command, "long.test", "--harness", "stack.tstl", "--out", "no/x", status=2)
         assert "cannot write `no/x`: its folder does not exist" in done.stderr
         assert done.stdout == ""
 
 
 def test_a_dash_is_standard_output(saved):
-    done = saved("reduce", "long.test", "--harness", "stack.tstl", "-o", "-", status=1)
+    done = saved("reduce", "long.test", "--harness", "stack.tstl", "--out", "-", status=1)
     assert done.stdout.startswith("# testwright test 1\n")
     assert done.stdout.endswith("\nstack0 = stack.Stack()\nstack0.top()\n")
     assert done.stderr.startswith("Reduced from 6 to 2 steps in ")
 
     plain = saved("standalone", "long.test", "--harness", "stack.tstl")
-    dash = saved("standalone", "long.test", "--harness", "stack.tstl", "-o", "-")
+    dash = saved("standalone", "long.test", "--harness", "stack.tstl", "--out", "-")
     assert dash.stdout == plain.stdout
     assert not (saved.folder / "-").exists()
 

@@ -30,7 +30,7 @@ def test_different_tests_for_one_bug_have_one_normal_form(saved):
     assert "Reduced from 5 to 2 steps in " in done.stdout
     assert steps(saved.folder / "long.normal.test") == NORMAL
     done = saved(
-        "normalize", "long.test", "--harness", "stack.tstl", "--thorough", "-o", "-", status=1
+        "normalize", "long.test", "--harness", "stack.tstl", "--thorough", "--out", "-", status=1
     )
     assert done.stdout.splitlines()[-2:] == NORMAL
 
@@ -38,7 +38,7 @@ def test_different_tests_for_one_bug_have_one_normal_form(saved):
 @pytest.mark.parametrize("command", ["reduce", "normalize"])
 def test_a_reduction_for_scripts(saved, command):
     done = saved(
-        command, "long.test", "--harness", "stack.tstl", "--json", "-o", "short.test", status=1
+        command, "long.test", "--harness", "stack.tstl", "--json", "--out", "short.test", status=1
     )
     report = json.loads(done.stdout)
     assert (report["full_steps"], report["steps"]) == (5, 2)
@@ -46,7 +46,7 @@ def test_a_reduction_for_scripts(saved, command):
     assert report["complete"] and report["kind"] == "uncaught-exception"
     # Every run takes at least one step, the first one all steps.
     assert 1 < report["runs"] < report["steps_in_runs"]
-    done = saved(command, "long.test", "--harness", "stack.tstl", "--json", "-o", "-", status=1)
+    done = saved(command, "long.test", "--harness", "stack.tstl", "--json", "--out", "-", status=1)
     assert json.loads(done.stdout) == {**report, "file": None}
 
 

@@ -88,7 +88,7 @@ def test_every_style_fails_alone(testwright, harness, style):
     testwright.write("case.tstl", harness)
     testwright("run", "case.tstl", "--seed", "1", status=1)
     test = "testwright-out/case/failure-1.test"
-    testwright("standalone", test, "--harness", "case.tstl", "--style", style, "-o", "alone.py")
+    testwright("standalone", test, "--harness", "case.tstl", "--style", style, "--out", "alone.py")
     done = subprocess.run(
         [sys.executable, "alone.py"], cwd=testwright.folder, capture_output=True, text=True
     )

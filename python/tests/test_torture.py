@@ -264,7 +264,7 @@ def test_all_processes_end_with_a_killed_supervisor(hostile):
 
 def test_a_supervisor_that_is_killed_while_the_system_is_imported(hostile):
     hostile.testwright.write("hostile.py", "import time\ntime.sleep(600)\n")
-    hostile.testwright.write("hostile.tstl", "@import hostile\n\nrack.f()\n")
+    hostile.testwright.write("hostile.tstl", "@import hostile\n\nhostile.f()\n")
     command = hostile.start("--time", "60s", "--jobs", "2")
     assert hostile.wait_for_workers(2)
     command.kill()
@@ -333,7 +333,7 @@ def test_a_reader_that_closes_the_pipe(hostile):
 
 def test_a_harness_that_crashes_when_it_is_loaded(hostile):
     hostile.testwright.write("hostile.py", "import os\nos.abort()\n")
-    hostile.testwright.write("hostile.tstl", "@import hostile\n\nrack.f()\n")
+    hostile.testwright.write("hostile.tstl", "@import hostile\n\nhostile.f()\n")
     done = hostile.testwright("run", "hostile.tstl", status=2, env=hostile.environment)
     assert "the process that loads the harness was killed by SIGABRT" in done.stderr
     assert 'hostile.py", line 2 in <module>' in done.stderr
@@ -342,7 +342,7 @@ def test_a_harness_that_crashes_when_it_is_loaded(hostile):
 
 def test_a_test_that_takes_too_long_as_a_whole(hostile):
     hostile.testwright.write("hostile.py", "import time\n\n\ndef nap():\n    time.sleep(0.1)\n")
-    hostile.testwright.write("hostile.tstl", "@import hostile\n\nrack.nap()\n")
+    hostile.testwright.write("hostile.tstl", "@import hostile\n\nhostile.nap()\n")
     plan = ("--jobs", "1", "--tests", "1", "--test-timeout", "1s")
     (failure,) = hostile.run(*plan, status=1)["failures"]
     assert (failure["kind"], failure["message"]) == ("hang", "the test takes longer than 1s")

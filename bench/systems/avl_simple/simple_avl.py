@@ -1,4 +1,4 @@
-"""An AVL tree as one writes it first: subtrees are trees, and all heights are found out anew after a change."""
+"""A simple AVL tree: subtrees are trees, and all heights are recomputed after a change."""
 
 
 class AVLTree:
@@ -14,26 +14,26 @@ class AVLTree:
         return self.left is None
 
     def levels(self):
-        """The height, as it should be."""
+        """Computes the height from the subtrees."""
         if self.is_empty():
             return 0
         return 1 + max(self.left.levels(), self.right.levels())
 
     def lean(self):
-        """How many levels the left side has more than the right one."""
+        """Returns the height of the left side minus that of the right side."""
         if self.is_empty():
             return 0
         return self.left.height - self.right.height
 
     def update(self):
-        """Makes all heights right, from below."""
+        """Recomputes all heights, from the bottom up."""
         if not self.is_empty():
             self.left.update()
             self.right.update()
         self.height = self.levels()
 
     def insert(self, value):
-        """Adds a value; nothing happens if it is there already."""
+        """Adds a value; does nothing if it is there already."""
         if self.is_empty():
             self.value, self.left, self.right = value, AVLTree(), AVLTree()
         elif value < self.value:
@@ -43,7 +43,7 @@ class AVLTree:
         self.rebalance()
 
     def delete(self, value):
-        """Takes a value away; nothing happens if it is not there."""
+        """Removes a value; does nothing if it is not there."""
         if self.is_empty():
             return
         if value < self.value:
@@ -87,7 +87,7 @@ class AVLTree:
         self.value, self.left, self.right = top.value, below, top.right
 
     def find(self, value):
-        """Whether a value is there."""
+        """Returns true if a value is there."""
         if self.is_empty():
             return False
         if value == self.value:
@@ -95,13 +95,13 @@ class AVLTree:
         return (self.left if value < self.value else self.right).find(value)
 
     def inorder(self):
-        """All values, in ascending order."""
+        """Returns all values, in ascending order."""
         if self.is_empty():
             return []
         return self.left.inorder() + [self.value] + self.right.inorder()
 
     def check_balanced(self):
-        """Whether all heights are right, and the two sides of every node differ by at most one level."""
+        """Returns true if all heights are right, and the two sides of every node differ by at most one level."""
         if self.height != self.levels() or abs(self.lean()) > 1:
             return False
         return self.is_empty() or (self.left.check_balanced() and self.right.check_balanced())

@@ -1,7 +1,7 @@
-"""A program that is busy for two seconds, for measuring what coverage costs: many kinds of statements, some branches
-of which are never or only half taken.
+"""A program that computes for two seconds, to measure the cost of coverage: many kinds of statements, with branches
+that are never or only partly taken.
 
-Prints the CPU seconds of its second half, when everything that is done once has been done, and a checksum.
+Prints the CPU seconds of its second half, after all one-time work, and a checksum.
 """
 
 import json
@@ -15,7 +15,7 @@ class Problem(Exception):
 
 
 def tokens(text):
-    """Numbers, names and signs, one by one."""
+    """Yields numbers, names and signs."""
     place = 0
     while place < len(text):
         letter = text[place]
@@ -150,7 +150,7 @@ class Tree:
 
 
 class Recent:
-    """The last few answers of a function."""
+    """A cache of the last few results of a function."""
 
     def __init__(self, function, size):
         self.function, self.size = function, size
@@ -193,7 +193,7 @@ def primes(limit):
 
 
 def classify(text):
-    """A little automaton over words."""
+    """Runs a small automaton over words."""
     state = "start"
     for letter in text:
         if state == "start":
@@ -217,7 +217,7 @@ def classify(text):
 
 
 def numbers(seed):
-    """Numbers that look random, without end."""
+    """Yields pseudo-random numbers, without end."""
     value = seed
     while True:
         value = (value * 1_103_515_245 + 12_345) % 2_147_483_648
@@ -236,7 +236,7 @@ def expression(draw, depth=0):
 
 
 def work(seed):
-    """One round; its checksum."""
+    """Runs one round. Returns its checksum."""
     draw = numbers(seed).__next__
     names = {"x": draw() % 10, "y": draw() % 100, "z": 7}
     total = problems = 0

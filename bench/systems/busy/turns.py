@@ -1,4 +1,4 @@
-"""The same work by two modules in turns, of which one is measured: how many times as long that one takes, once warm."""
+"""Runs the same work in two modules in turn, with only one of them measured, and prints the ratio of their times once warm."""
 
 import json
 import statistics
@@ -9,7 +9,7 @@ import busy
 import busy_unmeasured
 
 ROUNDS = int(sys.argv[1])
-#: So many rounds at a time, the first half of all to warm up.
+#: The number of rounds per turn. The first half of all rounds warms up.
 BLOCK = 10
 
 

@@ -1,4 +1,4 @@
-"""A plugin for pytest: the tests in an order that the variable ORDER chooses."""
+"""A pytest plugin that shuffles the tests; the variable ORDER is the seed."""
 
 import os
 import random

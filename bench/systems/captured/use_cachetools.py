@@ -1,4 +1,4 @@
-"""Keeps results of slow work, as a small web service does."""
+"""Caches the results of slow work, as a small web service does."""
 
 import cachetools
 from cachetools import keys

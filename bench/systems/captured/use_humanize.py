@@ -1,4 +1,4 @@
-"""Tells sizes, dates and numbers as people would, as a dashboard does."""
+"""Formats sizes, dates and numbers for people, as a dashboard does."""
 
 import datetime
 

@@ -1,4 +1,4 @@
-"""Takes values out of lines of a log, the other way round than `format` puts them in."""
+"""Extracts values from the lines of a log, the inverse of `format`."""
 
 import parse
 

@@ -1,4 +1,4 @@
-"""Computes what users type, without giving them the interpreter."""
+"""Evaluates expressions of users without running arbitrary code."""
 
 import simpleeval
 from simpleeval import EvalWithCompoundTypes, SimpleEval, simple_eval

@@ -9,7 +9,7 @@ PLANETS = [["Sun", 696000, 1989100000], ["Earth", 6371, 5973.6], ["Moon", 1737, 
 
 
 def known(**options):
-    """Those that this version has: the one for Python 3.9 lacks some."""
+    """Returns the formats of this version: the one for Python 3.9 lacks some."""
     names = inspect.signature(tabulate).parameters
     return {name: value for name, value in options.items() if name in names}
 

@@ -1,7 +1,6 @@
-"""A plugin for pytest: each test runs with nothing but an exception in the unit that it is about.
+"""A pytest plugin that replaces the body of each test's unit with an exception: a test that still passes checks nothing.
 
-The variable UNITS names a file with the units by test, as JSON: several where modules have tests of the same name. A test
-that passes now checks nothing.
+The variable UNITS names a JSON file with the units of each test: several if modules have tests of the same name.
 """
 
 import importlib
@@ -16,11 +15,11 @@ UNITS = json.loads(Path(os.environ["UNITS"]).read_text(encoding="utf-8"))
 
 
 class NoBody(BaseException):
-    """No test expects it."""
+    """An exception that no test expects."""
 
 
 def raising(enclosed):
-    """Code that raises. A function takes only code that encloses as many variables as its own."""
+    """Makes code that raises, with as many free variables as the original, which a function requires."""
     names = [f"variable_{number}" for number in range(enclosed)]
     text = "\n    ".join(
         [
@@ -38,7 +37,7 @@ def raising(enclosed):
 
 
 def functions(unit):
-    """The functions that a unit consists of: one, or those of a property."""
+    """Returns the functions of a unit: one, or those of a property."""
     *path, last = unit.split(".")
     for length in range(len(path), 0, -1):
         try:

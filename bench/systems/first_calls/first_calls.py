@@ -1,6 +1,6 @@
-"""A program all of whose calls are among the first of their function: the same reader of texts in many copies.
+"""A program whose calls are all among the first of their function: many copies of the same parser.
 
-Prints the CPU seconds of the reading, without that of the imports, and a checksum.
+Prints the CPU seconds of the parsing, without the imports, and a checksum.
 """
 
 import importlib
@@ -11,7 +11,7 @@ from pathlib import Path
 
 
 def copies(number):
-    """The modules, made from the file beside this one."""
+    """Makes the modules from the file beside this one."""
     text = Path("reader.txt").read_text()
     for place in range(number):
         Path(f"reader{place}.py").write_text(text)

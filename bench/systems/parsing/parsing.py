@@ -1,7 +1,7 @@
-"""A program that reads texts, as programs do: records of lines with names, numbers, quotes and lists.
+"""A program that parses texts: records of lines with names, numbers, quotes and lists.
 
-Prints the CPU seconds of its second half, when everything that is done once has been done, and a checksum. With the word
-`after` it was recorded before it begins, and is no longer.
+Prints the CPU seconds of its second half, after all one-time work, and a checksum. With the argument `after`, it starts
+and stops a recording before it begins.
 """
 
 import json
@@ -16,7 +16,7 @@ class Malformed(ValueError):
 
 
 def unquoted(text):
-    """The text between quotes, with its escapes read."""
+    """Returns the text between quotes, with escapes resolved."""
     letters = []
     escaped = False
     for letter in text[1:-1]:
@@ -31,7 +31,7 @@ def unquoted(text):
 
 
 def items(text):
-    """The parts of a list, which may have commas inside of quotes."""
+    """Yields the parts of a list, which may have commas inside quotes."""
     parts, start, inside = [], 0, False
     for place, letter in enumerate(text):
         if letter == '"':
@@ -57,7 +57,7 @@ def value(text, number):
 
 
 def read(text):
-    """Sections with their settings."""
+    """Parses sections with their settings."""
     sections, current = {}, None
     for number, line in enumerate(text.splitlines(), 1):
         line = line.partition("#")[0].strip()

@@ -1,6 +1,6 @@
-"""A program that does nothing but call functions, for measuring what it costs to watch calls.
+"""A program that only calls functions, to measure the cost of recording calls.
 
-Prints the CPU seconds of its second half, when everything that is done once has been done, and a checksum.
+Prints the CPU seconds of its second half, after all one-time work, and a checksum.
 """
 
 import json

@@ -1,8 +1,8 @@
-"""Small systems with seeded bugs, one folder each: the system as it should be, its harness, and its bugs.
+"""Small systems with seeded bugs, one folder each: the correct system, its harness, and its bugs.
 
-A bug is a piece of the right text and what stands there instead (`bugs.py`), so that what is wrong can be seen at a
-glance, the rest is the same for all, and the module keeps its name: one harness serves all of them. Each harness is
-accepted by TSTL, too. The bugs are made after real ones, without regard to which strategy would find them.
+A bug is a piece of the correct text and its replacement (`bugs.py`). So the change is easy to see, the rest of the
+module is the same for all bugs, and one harness serves all of them. TSTL accepts each harness as well. The bugs are
+modelled on real ones, without regard to which strategy would find them.
 """
 
 import runpy
@@ -24,7 +24,7 @@ class Bug:
 
 
 def bugs(system=None):
-    """All bugs, or those of one system."""
+    """Returns all bugs, or those of one system."""
     found = []
     for name in NAMES if system is None else [system]:
         for bug, texts in runpy.run_path(str(HERE / name / "bugs.py"))["BUGS"].items():
@@ -33,7 +33,7 @@ def bugs(system=None):
 
 
 def prepare(folder, system, bug=None):
-    """Copies a system into a folder, with a bug or without; the path of its harness."""
+    """Copies a system into a folder, with or without a bug. Returns the path of its harness."""
     folder.mkdir(parents=True, exist_ok=True)
     harness = folder / f"{system}.tstl"
     module = folder / f"{system}.py"

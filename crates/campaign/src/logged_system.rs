@@ -104,8 +104,8 @@ impl<S: Snapshot + ?Sized> Snapshot for LoggedSystem<'_, S> {
 }
 
 impl<S: Fingerprint + ?Sized> Fingerprint for LoggedSystem<'_, S> {
-    fn fingerprint(&mut self, likeness: Equivalence) -> Result<u128, Error> {
-        self.system.fingerprint(likeness)
+    fn fingerprint(&mut self, equivalence: Equivalence) -> Result<u128, Error> {
+        self.system.fingerprint(equivalence)
     }
 }
 

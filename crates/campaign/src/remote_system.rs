@@ -86,7 +86,7 @@ pub struct RemoteSystem<L: Launcher> {
     /// The current process, if one is running.
     worker: Option<L::Worker>,
     /// The failure that ended the last process. Requests return it until the next reset.
-    lost: Option<Failure>,
+    worker_failure: Option<Failure>,
     /// The last action that was queried or taken.
     action: Option<ActionId>,
     /// Each test gets a new process.
@@ -101,9 +101,9 @@ pub struct RemoteSystem<L: Launcher> {
 #[derive(Debug, Default)]
 struct ActionNumbers {
     /// From our numbers to those of the process.
-    theirs: BTreeMap<u64, u64>,
+    remote_by_local: BTreeMap<u64, u64>,
     /// From the process's numbers to ours.
-    ours: BTreeMap<u64, u64>,
+    local_by_remote: BTreeMap<u64, u64>,
 }
 
 /// The reason why a request got no answer.
@@ -124,7 +124,7 @@ impl<L: Launcher> RemoteSystem<L> {
             launcher,
             timeouts,
             worker: None,
-            lost: None,
+            worker_failure: None,
             action: None,
             process_per_test: false,
             test_watch: Stopwatch::start(Duration::ZERO),
@@ -137,7 +137,7 @@ impl<L: Launcher> RemoteSystem<L> {
         self.worker = Some(self.launcher.launch()?);
         let names = self.catalog.ids();
         let names: Vec<SentName> = names
-            .filter_map(|action| SentName::of(action, &self.catalog))
+            .filter_map(|action| SentName::from_action(action, &self.catalog))
             .collect();
         if names.is_empty() {
             return Ok(());
@@ -147,8 +147,8 @@ impl<L: Launcher> RemoteSystem<L> {
         if let Ok(SystemReply::Numbers(theirs)) = self.request(&SystemRequest::FindNumbers(names)) {
             for (ours, theirs) in ours.into_iter().zip(theirs) {
                 let Some(theirs) = theirs else { continue };
-                numbers.theirs.insert(ours, theirs);
-                numbers.ours.insert(theirs, ours);
+                numbers.remote_by_local.insert(ours, theirs);
+                numbers.local_by_remote.insert(theirs, ours);
             }
         }
         self.numbering = Some(numbers);
@@ -159,7 +159,7 @@ impl<L: Launcher> RemoteSystem<L> {
     fn remote_number(&self, action: ActionId) -> Option<u64> {
         match &self.numbering {
             None => Some(action.0),
-            Some(numbers) => numbers.theirs.get(&action.0).copied(),
+            Some(numbers) => numbers.remote_by_local.get(&action.0).copied(),
         }
     }
 
@@ -172,7 +172,7 @@ impl<L: Launcher> RemoteSystem<L> {
     /// Sends a request and waits for the answer. If there is none, ends the process and returns
     /// that as a failure.
     fn request(&mut self, request: &SystemRequest) -> Result<SystemReply, Failure> {
-        if let Some(failure) = &self.lost {
+        if let Some(failure) = &self.worker_failure {
             return Err(failure.clone());
         }
         let limit = match request {
@@ -206,7 +206,7 @@ impl<L: Launcher> RemoteSystem<L> {
         };
         self.worker = None;
         let failure = self.failure(&error, &ending);
-        self.lost = Some(failure.clone());
+        self.worker_failure = Some(failure.clone());
         Err(failure)
     }
 
@@ -292,7 +292,7 @@ impl<L: Launcher> System for RemoteSystem<L> {
     }
 
     fn reset(&mut self) -> Result<(), Error> {
-        self.lost = None;
+        self.worker_failure = None;
         self.action = None;
         if self.worker.is_none() {
             self.launch()?;
@@ -301,7 +301,7 @@ impl<L: Launcher> System for RemoteSystem<L> {
         if matches!(answer, Err(_) | Ok(SystemReply::Impossible { .. })) {
             // The last test may have damaged the process, or its consequences may end the process
             // only now.
-            self.lost = None;
+            self.worker_failure = None;
             self.worker = None;
             self.launch()?;
             answer = self.request(&SystemRequest::Reset);
@@ -367,7 +367,7 @@ impl<L: Launcher> System for RemoteSystem<L> {
                     Some(numbers) => {
                         let ours = theirs
                             .iter()
-                            .filter_map(|action| numbers.ours.get(&action.0));
+                            .filter_map(|action| numbers.local_by_remote.get(&action.0));
                         let mut ours: Vec<ActionId> = ours.copied().map(ActionId).collect();
                         ours.sort_unstable();
                         ours
@@ -523,7 +523,9 @@ mod tests {
 
     #[test]
     fn a_hang_is_a_failure_that_can_be_reduced() {
-        let (test, failure, _) = reduced(&Test::from_actions([PUSH, POP, WAIT, PUSH, POP, WAIT, PUSH]));
+        let (test, failure, _) = reduced(&Test::from_actions([
+            PUSH, POP, WAIT, PUSH, POP, WAIT, PUSH,
+        ]));
         assert_eq!(test, Test::from_actions([PUSH, PUSH, WAIT]));
         assert_eq!(failure.kind, FailureKind::Hang);
         assert_eq!(failure.message, "no end after 100ms");

@@ -30,7 +30,7 @@ pub struct SentName {
 
 impl SentName {
     /// Returns the name of an action, or `None` if the catalogue identifies it by number only.
-    pub fn of(action: ActionId, catalog: &Catalog) -> Option<SentName> {
+    pub fn from_action(action: ActionId, catalog: &Catalog) -> Option<SentName> {
         let (class, rest) = catalog.name(action)?;
         Some(SentName {
             number: action.0,
@@ -42,15 +42,15 @@ impl SentName {
 
 impl SentTest {
     /// Packs a test of actions of this catalogue.
-    pub fn of(test: &Test, catalog: &Catalog) -> SentTest {
+    pub fn from_test(test: &Test, catalog: &Catalog) -> SentTest {
         SentTest {
             remarks: test.remarks.clone(),
-            ..SentTest::of_steps(&test.steps, catalog)
+            ..SentTest::from_steps(&test.steps, catalog)
         }
     }
 
     /// Packs steps without remarks.
-    pub fn of_steps(steps: &[Step], catalog: &Catalog) -> SentTest {
+    pub fn from_steps(steps: &[Step], catalog: &Catalog) -> SentTest {
         let number = |step: &Step| match step {
             Step::Act(action) => Some(action.0),
             Step::Restart => None,
@@ -61,7 +61,7 @@ impl SentTest {
         SentTest {
             names: names
                 .filter(|action| catalog.contains(*action))
-                .filter_map(|action| SentName::of(action, catalog))
+                .filter_map(|action| SentName::from_action(action, catalog))
                 .collect(),
             steps,
             remarks: Vec::new(),
@@ -191,9 +191,17 @@ mod tests {
             Step::Act(ActionId(0)),
         ]);
         test.remarks.push((1, "again".to_owned()));
-        assert_eq!(SentTest::of(&test, &catalog).into_test(&catalog), test);
+        assert_eq!(
+            SentTest::from_test(&test, &catalog).into_test(&catalog),
+            test
+        );
         test.steps.push(Step::Act(ActionId(2)));
-        assert_eq!(SentTest::of(&test, &catalog).into_test(&catalog).len(), 3);
+        assert_eq!(
+            SentTest::from_test(&test, &catalog)
+                .into_test(&catalog)
+                .len(),
+            3
+        );
     }
 
     #[test]
@@ -208,7 +216,7 @@ mod tests {
         let (theirs, [their_two, their_one]) = open(["(2,)", "(1,)"]);
         let mut test = Test::from_steps(vec![Step::Act(one), Step::Restart, Step::Act(two)]);
         test.remarks.push((1, "again".to_owned()));
-        let sent = SentTest::of(&test, &ours);
+        let sent = SentTest::from_test(&test, &ours);
         assert!(sent.has_names());
         let find = |name: &SentName| {
             let mut all = theirs.ids();

@@ -27,12 +27,12 @@ const TEST_BEGAN: usize = 2;
 const TESTS: usize = 3;
 /// The current activity in the lowest bits, and above them the number of changes of activity. They
 /// share one word because it is written three times per step.
-const TURN: usize = 4;
+const ACTIVITY_WORD: usize = 4;
 const RESETS: usize = 5;
 const STOP: usize = 6;
 
 /// The difference between two turns: one more change of activity.
-const TURN_STEP: u64 = 8;
+const ACTIVITY_INCREMENT: u64 = 8;
 
 /// The entry for a restart. No action has this number.
 const RESTART: u64 = u64::MAX;
@@ -72,7 +72,7 @@ pub struct StepLog {
     /// since that is faster than reading back from shared memory.
     written: Cell<u64>,
     /// The last turn without the activity bits.
-    turn: Cell<u64>,
+    activity_word: Cell<u64>,
 }
 
 impl StepLog {
@@ -119,7 +119,7 @@ impl StepLog {
         StepLog {
             words,
             written: Cell::new(0),
-            turn: Cell::new(0),
+            activity_word: Cell::new(0),
         }
     }
 
@@ -142,10 +142,12 @@ impl StepLog {
     /// Records a change of activity. Setting the same activity again counts as progress, too.
     #[inline]
     pub fn set_activity(&self, doing: Activity) {
-        let turn = self.turn.get().wrapping_add(TURN_STEP);
-        self.turn.set(turn);
+        let turn = self.activity_word.get().wrapping_add(ACTIVITY_INCREMENT);
+        self.activity_word.set(turn);
         let word = turn | doing as u64;
-        self.words.header::<TURN>().store(word, Ordering::Release);
+        self.words
+            .header::<ACTIVITY_WORD>()
+            .store(word, Ordering::Release);
     }
 
     /// Records the end of the current test. Later steps belong to the next one.
@@ -161,7 +163,7 @@ impl StepLog {
     /// Returns a number that changes with every change of activity. A worker whose number stays the
     /// same for too long hangs.
     pub fn heartbeat(&self) -> u64 {
-        self.words.header::<TURN>().load(Ordering::Acquire)
+        self.words.header::<ACTIVITY_WORD>().load(Ordering::Acquire)
     }
 
     /// Asks the worker to stop.
@@ -189,7 +191,7 @@ impl StepLog {
 
     /// Returns the worker's current activity.
     pub fn activity(&self) -> Activity {
-        match self.words.header::<TURN>().load(Ordering::Acquire) % TURN_STEP {
+        match self.words.header::<ACTIVITY_WORD>().load(Ordering::Acquire) % ACTIVITY_INCREMENT {
             1 => Activity::Resetting,
             2 => Activity::Choosing,
             3 => Activity::Stepping,

@@ -147,8 +147,8 @@ impl Store {
 }
 
 /// Returns the error for an id that is not in the store, for example because it was pruned.
-fn missing(what: &str, number: i64) -> StoreError {
-    let error = Error::new(format!("there is no {what} {number} in the store"));
+fn missing_row(kind: &str, number: i64) -> StoreError {
+    let error = Error::new(format!("there is no {kind} {number} in the store"));
     error
         .with_help("`testwright campaign list` shows what there is")
         .into()

@@ -73,7 +73,7 @@ pub fn supervise<R: DeserializeOwned, O: Supervisor<R>>(
         }
         match receive_message(&mut process) {
             // A child of the worker may keep the connection open.
-            PollResult::Nothing if process.is_dead() => break LoopExit::Vanished,
+            PollResult::Nothing if process.is_dead() => break LoopExit::Disconnected,
             PollResult::Nothing => {}
             PollResult::Message(WorkerMessage::Report(report)) => {
                 supervisor.handle_report(report, process.log())
@@ -81,12 +81,12 @@ pub fn supervise<R: DeserializeOwned, O: Supervisor<R>>(
             PollResult::Message(WorkerMessage::Query(report)) => {
                 let answer = supervisor.answer_report(report, process.log());
                 if send(process.connection(), &answer).is_err() {
-                    break LoopExit::Vanished;
+                    break LoopExit::Disconnected;
                 }
                 detector = HangDetector::new(&process);
             }
             PollResult::Message(WorkerMessage::Finished) => break LoopExit::Finished,
-            PollResult::Closed => break LoopExit::Vanished,
+            PollResult::Closed => break LoopExit::Disconnected,
         }
         if let Some((waited, of_test)) = detector.detect_hang(&process, timeouts) {
             break LoopExit::TimedOut(waited, of_test);
@@ -108,13 +108,15 @@ pub fn supervise<R: DeserializeOwned, O: Supervisor<R>>(
     Ok(match end {
         LoopExit::Finished => WorkerOutcome::Finished,
         LoopExit::Dismissed => WorkerOutcome::Dismissed,
-        LoopExit::Vanished | LoopExit::TimedOut(..) => WorkerOutcome::Lost(Box::new(WorkerLoss {
-            ending,
-            waited,
-            activity: process.log().activity(),
-            current_test: process.log().current_test(),
-            history: process.log().history(),
-        })),
+        LoopExit::Disconnected | LoopExit::TimedOut(..) => {
+            WorkerOutcome::Lost(Box::new(WorkerLoss {
+                ending,
+                waited,
+                activity: process.log().activity(),
+                current_test: process.log().current_test(),
+                history: process.log().history(),
+            }))
+        }
     })
 }
 
@@ -122,7 +124,7 @@ pub fn supervise<R: DeserializeOwned, O: Supervisor<R>>(
 enum LoopExit {
     Finished,
     Dismissed,
-    Vanished,
+    Disconnected,
     /// The time limit that was exceeded, and whether it is the one of the whole test.
     TimedOut(Duration, bool),
 }

@@ -111,8 +111,8 @@ pub(crate) fn send(to: &mut impl Write, message: &impl Serialize) -> io::Result<
     to.flush()
 }
 
-/// Waits for a message. An error of kind [`io::ErrorKind::InvalidData`] means that the data is no
-/// message of ours.
+/// Waits for a message. An error of kind [`io::ErrorKind::InvalidData`] means that the data is
+/// not a message of this protocol.
 pub(crate) fn receive<M: DeserializeOwned>(from: &mut impl Read) -> io::Result<M> {
     let mut prefix = [0; 4];
     from.read_exact(&mut prefix)?;

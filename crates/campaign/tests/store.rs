@@ -122,7 +122,7 @@ fn what_is_not_there_is_an_error() {
     assert!(Store::open_existing(&path).unwrap().is_none());
     assert!(!path.exists());
     let (mut store, id) = filled(&path);
-    let missing = CampaignId::of(77);
+    let missing = CampaignId::from_number(77);
     let message = |result: Result<(), testwright_core::Error>| result.unwrap_err().message;
     let expected = "there is no campaign 77 in the store";
     assert_eq!(

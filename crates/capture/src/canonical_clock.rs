@@ -19,7 +19,7 @@ use crate::value::{ExactFloat, NodeId, Value};
 
 /// The start of the canonical clock. It is no whole second, because those are formatted
 /// differently.
-const BEGINNING: TimePoint = TimePoint {
+const CANONICAL_START: TimePoint = TimePoint {
     microseconds: 981_173_106_789_000,
 };
 /// The start of counters such as `time.monotonic`, which have no meaning by themselves.
@@ -55,8 +55,8 @@ pub fn with_canonical_clock(mut recording: Recording) -> Recording {
             .filter(|call| call.execution == number)
             .collect();
         for call in &calls {
-            for (function, answer) in answers(call) {
-                mapping.learn(function, &call.values, answer, &mut beginnings);
+            for (function, answer) in clock_replies(call) {
+                mapping.learn_reply(function, &call.values, answer, &mut beginnings);
             }
         }
         if mapping.floats.is_empty()
@@ -67,14 +67,14 @@ pub fn with_canonical_clock(mut recording: Recording) -> Recording {
         }
         mapping.learn_texts();
         for call in &mut calls {
-            mapping.rewrite(call);
+            mapping.replace_in_call(call);
         }
     }
     recording
 }
 
 /// Returns the replies of clocks in a call, with the functions.
-fn answers(call: &Call) -> impl Iterator<Item = (&str, NodeId)> {
+fn clock_replies(call: &Call) -> impl Iterator<Item = (&str, NodeId)> {
     call.events
         .iter()
         .filter_map(|event| match &event.external {
@@ -95,7 +95,7 @@ fn round_to_milliseconds(seconds: f64) -> f64 {
 
 impl ClockMapping {
     /// Learns the replacement of a reply. `beginnings` are the first replies of each clock.
-    fn learn<'c>(
+    fn learn_reply<'c>(
         &mut self,
         function: &'c str,
         graph: &ValueGraph,
@@ -105,7 +105,7 @@ impl ClockMapping {
         let is_wall = function.starts_with("time.time") || function.starts_with("datetime");
         let clock = if is_wall { "wall" } else { function };
         let start = if is_wall {
-            BEGINNING.seconds()
+            CANONICAL_START.seconds()
         } else {
             COUNTER
         };
@@ -139,10 +139,10 @@ impl ClockMapping {
                     // Local time may be hours away from that of `time.time`.
                     *beginnings.entry(function).or_insert(seconds)
                 };
-                let start = if is_date { BEGINNING.day() } else { BEGINNING };
+                let start = if is_date { CANONICAL_START.start_of_day() } else { CANONICAL_START };
                 let replacement = start.add_seconds(round_to_milliseconds(seconds - first));
                 self.time_points.insert(recorded, replacement);
-                self.time_points.insert(recorded.day(), replacement.day());
+                self.time_points.insert(recorded.start_of_day(), replacement.start_of_day());
                 self.by_fraction
                     .entry(recorded.fraction())
                     .or_default()
@@ -154,13 +154,13 @@ impl ClockMapping {
     /// Learns the replacement of a number of seconds, as a point in time.
     fn learn_time_point(&mut self, recorded: f64, replacement: f64) {
         let (recorded, replacement) = (
-            TimePoint::of_seconds(recorded),
-            TimePoint::of_seconds(replacement),
+            TimePoint::from_seconds(recorded),
+            TimePoint::from_seconds(replacement),
         );
         self.time_points.entry(recorded).or_insert(replacement);
         self.time_points
-            .entry(recorded.day())
-            .or_insert(replacement.day());
+            .entry(recorded.start_of_day())
+            .or_insert(replacement.start_of_day());
         self.by_fraction
             .entry(recorded.fraction())
             .or_default()
@@ -175,7 +175,7 @@ impl ClockMapping {
     fn learn_texts(&mut self) {
         let mut texts = BTreeMap::new();
         for (recorded, replacement) in &self.time_points {
-            for (before, after) in recorded.formats().into_iter().zip(replacement.formats()) {
+            for (before, after) in recorded.usual_formats().into_iter().zip(replacement.usual_formats()) {
                 texts.entry(before).or_insert(after);
             }
         }
@@ -191,21 +191,21 @@ impl ClockMapping {
     }
 
     /// Replaces all times in a call: values, output, log messages and files.
-    fn rewrite(&self, call: &mut Call) {
-        let elapsed = self.elapsed(call);
+    fn replace_in_call(&self, call: &mut Call) {
+        let elapsed = self.elapsed_replacements(call);
         let nodes = u32::try_from(call.values.len()).unwrap_or(u32::MAX);
         for number in 0..nodes {
             let node = NodeId(number);
             let object = call.values.object(node);
             let value = call.values.value(node).clone();
-            if let Some(value) = self.replacement(&mut call.values, value, &elapsed) {
+            if let Some(value) = self.replace_value(&mut call.values, value, &elapsed) {
                 call.values.set(node, ValueNode { value, object });
             }
         }
         for event in &mut call.events {
             match &mut event.external {
                 Interaction::Output { text, .. } => {
-                    if let Some(replacement) = self.text(text) {
+                    if let Some(replacement) = self.replace_in_text(text) {
                         *text = replacement;
                     }
                 }
@@ -213,7 +213,7 @@ impl ClockMapping {
                     message: Some(message),
                     ..
                 } => {
-                    if let Some(replacement) = self.text(message) {
+                    if let Some(replacement) = self.replace_in_text(message) {
                         *message = replacement;
                     }
                 }
@@ -222,11 +222,11 @@ impl ClockMapping {
                     before,
                     after,
                 } => {
-                    if let Some(replacement) = self.text(path) {
+                    if let Some(replacement) = self.replace_in_text(path) {
                         *path = replacement;
                     }
-                    self.file(before);
-                    self.file(after);
+                    self.replace_in_file(before);
+                    self.replace_in_file(after);
                 }
                 _ => {}
             }
@@ -234,8 +234,8 @@ impl ClockMapping {
     }
 
     /// Returns the differences between the replies of one call, with their replacements.
-    fn elapsed(&self, call: &Call) -> BTreeMap<u64, f64> {
-        let recorded: Vec<f64> = answers(call)
+    fn elapsed_replacements(&self, call: &Call) -> BTreeMap<u64, f64> {
+        let recorded: Vec<f64> = clock_replies(call)
             .filter_map(|(_, node)| match call.values.value(node) {
                 Value::Float(number) => Some(number.0),
                 _ => None,
@@ -255,7 +255,7 @@ impl ClockMapping {
     }
 
     /// Returns the replacement of a value, if it comes from a clock.
-    fn replacement(
+    fn replace_value(
         &self,
         graph: &mut ValueGraph,
         value: Value,
@@ -271,10 +271,10 @@ impl ClockMapping {
             Value::Integer(number) if number > 1_000_000 => {
                 self.integers.get(&number).copied().map(Value::Integer)
             }
-            Value::Text(text) => self.text(&text).map(Value::Text),
+            Value::Text(text) => self.replace_in_text(&text).map(Value::Text),
             Value::Bytes(bytes) => {
                 let text = String::from_utf8(bytes).ok()?;
-                self.text(&text).map(|text| Value::Bytes(text.into_bytes()))
+                self.replace_in_text(&text).map(|text| Value::Bytes(text.into_bytes()))
             }
             Value::Made {
                 ref callee,
@@ -307,9 +307,9 @@ impl ClockMapping {
         // A whole second has no recognisable origin, except on a day that a clock replied: `10:30`
         // today.
         if fraction == 0 {
-            let elapsed = recorded.microseconds - recorded.day().microseconds;
-            let day = self.time_points.get(&recorded.day())?;
-            return Some(day.day().add_microseconds(elapsed));
+            let elapsed = recorded.microseconds - recorded.start_of_day().microseconds;
+            let day = self.time_points.get(&recorded.start_of_day())?;
+            return Some(day.start_of_day().add_microseconds(elapsed));
         }
         let candidates = self.by_fraction.get(&fraction)?;
         let distance = |reply: &TimePoint| recorded.microseconds.abs_diff(reply.microseconds);
@@ -319,7 +319,7 @@ impl ClockMapping {
     }
 
     /// Replaces the times in a text; `None` if there are none.
-    fn text(&self, text: &str) -> Option<String> {
+    fn replace_in_text(&self, text: &str) -> Option<String> {
         let mut result = text.to_owned();
         for (recorded, replacement) in &self.texts {
             if result.contains(recorded.as_str()) {
@@ -330,10 +330,10 @@ impl ClockMapping {
     }
 
     /// Replaces the times in a file.
-    fn file(&self, state: &mut FileState) {
+    fn replace_in_file(&self, state: &mut FileState) {
         if let FileState::File(content) = state
             && let Ok(text) = std::str::from_utf8(content)
-            && let Some(replacement) = self.text(text)
+            && let Some(replacement) = self.replace_in_text(text)
         {
             *content = replacement.into_bytes();
         }
@@ -363,7 +363,7 @@ fn time_point(graph: &ValueGraph, value: &Value) -> Option<TimePoint> {
             _ => None,
         })
         .collect();
-    TimePoint::of_parts(&parts?)
+    TimePoint::from_parts(&parts?)
 }
 
 #[cfg(test)]

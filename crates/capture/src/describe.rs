@@ -21,9 +21,9 @@ const MAX_DEPTH: usize = 4;
 pub fn describe_value(graph: &ValueGraph, variable: NodeId) -> String {
     let mut words = ValueFormatter {
         graph,
-        inside: Vec::new(),
+        enclosing: Vec::new(),
     };
-    words.value(variable)
+    words.describe_node(variable)
 }
 
 /// Quotes a text in Python's notation, truncated to `MAX_LENGTH` characters.
@@ -70,23 +70,23 @@ struct ValueFormatter<'a> {
     /// The graph of the values.
     graph: &'a ValueGraph,
     /// The nodes around the current one, outermost first.
-    inside: Vec<NodeId>,
+    enclosing: Vec<NodeId>,
 }
 
 impl ValueFormatter<'_> {
     /// Describes a node; an ellipsis if it is inside itself or nested too deeply.
-    fn value(&mut self, node: NodeId) -> String {
+    fn describe_node(&mut self, node: NodeId) -> String {
         let graph = self.graph;
         let value = graph.value(node);
-        if self.inside.contains(&node) {
+        if self.enclosing.contains(&node) {
             return "…".to_owned();
         }
-        if self.inside.len() > MAX_DEPTH && !value.children().is_empty() {
+        if self.enclosing.len() > MAX_DEPTH && !value.children().is_empty() {
             return "…".to_owned();
         }
-        self.inside.push(node);
+        self.enclosing.push(node);
         let text = self.value_text(value);
-        self.inside.pop();
+        self.enclosing.pop();
         text
     }
 
@@ -115,7 +115,7 @@ impl ValueFormatter<'_> {
             Value::Dictionary(entries) => {
                 let shown = entries.iter().take(MAX_ITEMS);
                 let shown: Vec<String> = shown
-                    .map(|(key, value)| format!("{}: {}", self.value(*key), self.value(*value)))
+                    .map(|(key, value)| format!("{}: {}", self.describe_node(*key), self.describe_node(*value)))
                     .collect();
                 format!("{{{}}}", join_shown(shown, entries.len()))
             }
@@ -136,7 +136,7 @@ impl ValueFormatter<'_> {
                 let mut parts: Vec<String> = arguments
                     .iter()
                     .take(MAX_ITEMS)
-                    .map(|one| self.value(*one))
+                    .map(|one| self.describe_node(*one))
                     .collect();
                 parts.extend(self.named_items(keywords));
                 format!(
@@ -149,7 +149,7 @@ impl ValueFormatter<'_> {
                 let mut parts: Vec<String> = object
                     .content
                     .iter()
-                    .map(|content| self.value(*content))
+                    .map(|content| self.describe_node(*content))
                     .collect();
                 parts.extend(self.named_items(&object.attributes));
                 let count = parts.len().max(object.attributes.len());
@@ -159,7 +159,7 @@ impl ValueFormatter<'_> {
                     space_before(&join_shown(parts, count))
                 )
             }
-            Value::Method { receiver, name } => format!("{}.{name}", self.value(*receiver)),
+            Value::Method { receiver, name } => format!("{}.{name}", self.describe_node(*receiver)),
             Value::Function(function) => {
                 format!(
                     "<function {} in line {}>",
@@ -173,7 +173,7 @@ impl ValueFormatter<'_> {
                 content,
                 position,
             } => {
-                format!("<{} {} at {position}>", class.name(), self.value(*content))
+                format!("<{} {} at {position}>", class.name(), self.describe_node(*content))
             }
             Value::Exception(exception) => {
                 format!(
@@ -195,7 +195,7 @@ impl ValueFormatter<'_> {
         let shown = items
             .iter()
             .take(MAX_ITEMS)
-            .map(|item| self.value(*item))
+            .map(|item| self.describe_node(*item))
             .collect();
         join_shown(shown, items.len())
     }
@@ -204,7 +204,7 @@ impl ValueFormatter<'_> {
     fn named_items(&mut self, pairs: &[(String, NodeId)]) -> Vec<String> {
         let shown = pairs.iter().take(MAX_ITEMS);
         shown
-            .map(|(name, value)| format!("{name}={}", self.value(*value)))
+            .map(|(name, value)| format!("{name}={}", self.describe_node(*value)))
             .collect()
     }
 }
@@ -401,10 +401,10 @@ fn describe_interaction(graph: &ValueGraph, external: &Interaction) -> String {
         } => {
             let mut formatter = ValueFormatter {
                 graph,
-                inside: Vec::new(),
+                enclosing: Vec::new(),
             };
             let mut parts: Vec<String> =
-                arguments.iter().map(|one| formatter.value(*one)).collect();
+                arguments.iter().map(|one| formatter.describe_node(*one)).collect();
             parts.extend(formatter.named_items(keywords));
             let answer = match answer {
                 ExternalReply::Returned(result) => {

@@ -57,7 +57,7 @@ pub struct DraftSummary {
     /// The number of actions.
     pub actions: usize,
     /// The number of actions that are commented out.
-    pub left_out: usize,
+    pub commented_out: usize,
     /// The number of calls from outside of the modules that the saved tests repeat.
     pub replayed_calls: usize,
     /// The number of such calls that could not be repeated.
@@ -101,13 +101,13 @@ pub fn draft(
     file: &str,
 ) -> Draft {
     let knowledge = Knowledge::new(project);
-    let api = PublicApi::of(
+    let api = PublicApi::collect(
         project,
         modules,
         calls::used_from_outside(recording, &knowledge, modules),
     );
-    let calls = RecordedCalls::of_api(&api, recording, &knowledge);
-    let texts = SourceTexts::of(&api, |module| {
+    let calls = RecordedCalls::collect(&api, recording, &knowledge);
+    let texts = SourceTexts::read(&api, |module| {
         fs::read_to_string(project.root.join(&module.path)).ok()
     });
     let mut drafter = Drafter {
@@ -122,7 +122,7 @@ pub fn draft(
     };
     drafter.choose_classes();
     drafter.draft_all();
-    let exceptions = exceptions(&api, &mut drafter.scope);
+    let exceptions = expected_exceptions(&api, &mut drafter.scope);
     let Drafter {
         calls,
         mut scope,
@@ -141,13 +141,13 @@ pub fn draft(
         scope: &mut scope,
     }
     .draft_tests();
-    let (sources, is_in_source_folder) = sources(project, modules);
+    let (sources, is_in_source_folder) = source_modules(project, modules);
     let head = DraftHeader {
         modules,
         file,
         sources,
         is_in_source_folder,
-        imports: imports(&scope, &actions, modules),
+        imports: harness_imports(&scope, &actions, modules),
         calls: calls.len(),
         tests: recorded_tests.tests.len(),
         exceptions,
@@ -160,27 +160,27 @@ pub fn draft(
         pools: &pools,
         lines: Vec::new(),
     };
-    let text = page.text(&head);
+    let text = page.render(&head);
     let left_out = actions
         .iter()
-        .filter(|action| action.left_out.is_some())
+        .filter(|action| action.comment_reason.is_some())
         .count();
     let summary = DraftSummary {
         calls: calls.len(),
         actions: actions.len() - left_out,
-        left_out,
-        replayed_calls: recorded_tests.repeated,
+        commented_out: left_out,
+        replayed_calls: recorded_tests.replayed_calls,
         skipped_calls: recorded_tests.skipped,
     };
     Draft {
         text,
-        tests: tests(&recorded_tests, file),
+        tests: test_files(&recorded_tests, file),
         summary,
     }
 }
 
 /// Returns the usual exceptions, and those that the modules define themselves.
-fn exceptions(api: &PublicApi<'_>, scope: &mut ImportScope) -> Vec<String> {
+fn expected_exceptions(api: &PublicApi<'_>, scope: &mut ImportScope) -> Vec<String> {
     let mut names: Vec<String> = USUAL_EXCEPTIONS.map(str::to_owned).to_vec();
     let modules = api.modules.iter();
     let imported: BTreeSet<&str> = modules
@@ -199,7 +199,7 @@ fn exceptions(api: &PublicApi<'_>, scope: &mut ImportScope) -> Vec<String> {
     for at in api.classes() {
         let reference = at.reference();
         if api.is_exception(&reference) && api.is_public_definition(at.module, at.definition) {
-            names.push(scope.reference(&reference).flat());
+            names.push(scope.reference(&reference).one_line());
         }
     }
     names
@@ -207,7 +207,7 @@ fn exceptions(api: &PublicApi<'_>, scope: &mut ImportScope) -> Vec<String> {
 
 /// Returns the names of the modules in `source:` lines, and true if they are in the folder `src`,
 /// which Python does not search by itself.
-fn sources(project: &PythonProject, modules: &[String]) -> (Vec<String>, bool) {
+fn source_modules(project: &PythonProject, modules: &[String]) -> (Vec<String>, bool) {
     let mut is_in_folder = false;
     let names = modules.iter().map(|name| {
         let path = Path::new("src").join(name.replace('.', "/"));
@@ -229,7 +229,7 @@ fn sources(project: &PythonProject, modules: &[String]) -> (Vec<String>, bool) {
 
 /// Returns the imports of the harness: the modules themselves, and those that its values and calls
 /// need.
-fn imports(
+fn harness_imports(
     scope: &ImportScope,
     actions: &[action::DraftAction<'_>],
     modules: &[String],
@@ -238,7 +238,7 @@ fn imports(
     names.extend(scope.imports().into_iter().map(|import| import.module));
     for action in actions {
         match action.result_use {
-            action::ResultUse::Some => names.insert("itertools".to_owned()),
+            action::ResultUse::TakeItems => names.insert("itertools".to_owned()),
             action::ResultUse::Run => names.insert("asyncio".to_owned()),
             _ => false,
         };
@@ -252,7 +252,7 @@ fn imports(
 }
 
 /// Renders the recorded tests as files.
-fn tests(recorded_tests: &RecordedTests, file: &str) -> Vec<String> {
+fn test_files(recorded_tests: &RecordedTests, file: &str) -> Vec<String> {
     let saved = recorded_tests.tests.iter();
     saved
         .map(|steps| {

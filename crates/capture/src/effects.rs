@@ -143,7 +143,7 @@ fn is_same_reference(graph: &ValueGraph, one: NodeId, other: NodeId) -> bool {
             (Some(one), Some(other)) if one == other => {}
             (None, None) => {
                 let (old, new) = (graph.value(one), graph.value(other));
-                if !is_same_form(old, new) {
+                if !has_same_shape(old, new) {
                     return false;
                 }
                 pending.extend(graph.children(one).into_iter().zip(graph.children(other)));
@@ -156,13 +156,13 @@ fn is_same_reference(graph: &ValueGraph, one: NodeId, other: NodeId) -> bool {
 
 /// Returns true if an object has the same content at two nodes, without looking into its parts.
 fn is_same_shallow(graph: &ValueGraph, one: NodeId, other: NodeId) -> bool {
-    let same_form = is_same_form(graph.value(one), graph.value(other));
+    let same_form = has_same_shape(graph.value(one), graph.value(other));
     let mut pairs = graph.children(one).into_iter().zip(graph.children(other));
     same_form && pairs.all(|(one, other)| is_same_reference(graph, one, other))
 }
 
 /// Returns true if two values differ at most in the nodes that they refer to.
-fn is_same_form(one: &Value, other: &Value) -> bool {
+fn has_same_shape(one: &Value, other: &Value) -> bool {
     one.children().len() == other.children().len()
         && one.clone().map(|_| ()) == other.clone().map(|_| ())
 }

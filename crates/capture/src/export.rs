@@ -209,7 +209,7 @@ mod tests {
 
     #[test]
     fn a_call_is_exported_with_its_values() {
-        let mut made = CallBuilder::of("double");
+        let mut made = CallBuilder::new("double");
         let graph = &mut made.call.values;
         let number = graph.add(ValueNode::plain(Value::Integer(2)));
         let list = graph.add(ValueNode::plain(Value::None));

@@ -29,7 +29,7 @@ pub struct Options {
     pub style: TestFramework,
     /// The ids of tests that exist already. These stay as they are, so they are not joined with
     /// others.
-    pub present: BTreeSet<String>,
+    pub existing_ids: BTreeSet<String>,
 }
 
 /// The generated tests, with a report on each selected call.
@@ -43,7 +43,7 @@ pub struct GeneratedTests {
     /// and the unit has better tests.
     pub superseded: usize,
     /// Units that were called and cannot have tests, with the reason.
-    pub left_out: Vec<(String, String)>,
+    pub untestable: Vec<(String, String)>,
     /// Units that could have tests and were never called.
     pub uncalled: Vec<String>,
 }
@@ -101,7 +101,7 @@ pub fn generate(
                 // Without testable calls, the unit is tested through its callers.
                 if !calls.is_empty() {
                     let choices = words.entry(&unit.file);
-                    let choices = choices.or_insert_with(|| Rc::new(knowledge.words(unit)));
+                    let choices = choices.or_insert_with(|| Rc::new(knowledge.quoted_words(unit)));
                     pools.push(UnitCalls {
                         unit: UnitId(number),
                         module,
@@ -111,7 +111,7 @@ pub fn generate(
                 }
             }
             Ok(_) => {}
-            Err(Some(reason)) => generated.left_out.push((unit.name(), reason)),
+            Err(Some(reason)) => generated.untestable.push((unit.name(), reason)),
             Err(None) => {}
         }
     }
@@ -123,8 +123,8 @@ pub fn generate(
         generator.validate_pending()?;
     }
     generator.drop_vacuous()?;
-    generator.join(&options.present)?;
-    generator.check_together()?;
+    generator.join_similar(&options.existing_ids)?;
+    generator.run_together()?;
     generator.collect_results(&mut generated);
     generated.uncalled = find_uncalled(project, recording, options);
     Ok(generated)
@@ -311,7 +311,7 @@ impl<'a> SuiteGenerator<'a, '_> {
     /// Runs pending candidates until each has passed every round or has no form left to try.
     fn validate_pending(&mut self) -> Result<(), Error> {
         loop {
-            let pending = self.indices(|candidate| candidate.is_pending());
+            let pending = self.indices_where(|candidate| candidate.is_pending());
             if pending.is_empty() {
                 return Ok(());
             }
@@ -331,7 +331,7 @@ impl<'a> SuiteGenerator<'a, '_> {
                     }
                 }
                 // Tests that fail alone are not run with others, where they might hang.
-                if round.is_alone {
+                if round.is_isolated {
                     standing.retain(|index| !failed.contains_key(index));
                 }
             }
@@ -350,7 +350,7 @@ impl<'a> SuiteGenerator<'a, '_> {
 
     /// Demotes tests that pass with an empty body of the unit, because they check nothing.
     fn drop_vacuous(&mut self) -> Result<(), Error> {
-        let accepted = self.indices(TestCandidate::is_test);
+        let accepted = self.indices_where(TestCandidate::is_test);
         let verdicts = self.run(&accepted, ValidationRound::EMPTY)?;
         for (index, verdict) in verdicts {
             if let (TestVerdict::Passed, Some(candidate)) =
@@ -363,11 +363,11 @@ impl<'a> SuiteGenerator<'a, '_> {
     }
 
     /// Runs all tests together, as they will be in their files, and drops those that fail.
-    fn check_together(&mut self) -> Result<(), Error> {
-        let accepted = self.indices(|candidate| candidate.is_test() || candidate.is_smoke());
+    fn run_together(&mut self) -> Result<(), Error> {
+        let accepted = self.indices_where(|candidate| candidate.is_test() || candidate.is_smoke());
         for round in ValidationRound::ALL
             .into_iter()
-            .filter(|round| !round.is_alone)
+            .filter(|round| !round.is_isolated)
         {
             for (index, verdict) in self.run(&accepted, round)? {
                 if let (
@@ -375,7 +375,7 @@ impl<'a> SuiteGenerator<'a, '_> {
                     Some(candidate),
                 ) = (verdict, self.candidates.get_mut(index))
                 {
-                    candidate.give_up(format!("fails beside other tests: {message}"));
+                    candidate.drop_with_reason(format!("fails beside other tests: {message}"));
                 }
             }
         }
@@ -383,7 +383,7 @@ impl<'a> SuiteGenerator<'a, '_> {
     }
 
     /// Returns the indices of some candidates.
-    fn indices(&self, wanted: impl Fn(&TestCandidate<'a>) -> bool) -> Vec<usize> {
+    fn indices_where(&self, wanted: impl Fn(&TestCandidate<'a>) -> bool) -> Vec<usize> {
         let all = self.candidates.iter().enumerate();
         all.filter(|(_, candidate)| wanted(candidate))
             .map(|(index, _)| index)
@@ -399,7 +399,7 @@ impl<'a> SuiteGenerator<'a, '_> {
         if indices.is_empty() {
             return Ok(Vec::new());
         }
-        let modules = self.lay_out(indices);
+        let modules = self.arrange_by_module(indices);
         let mut files = Vec::new();
         let mut units = TestedUnits::new();
         let mut known: BTreeMap<String, Vec<usize>> = BTreeMap::new();
@@ -480,14 +480,14 @@ impl<'a> SuiteGenerator<'a, '_> {
     }
 
     /// Lays out candidates as suites by module, with names that are unique in their classes.
-    fn lay_out(&self, indices: &[usize]) -> BTreeMap<String, ModuleTests> {
+    fn arrange_by_module(&self, indices: &[usize]) -> BTreeMap<String, ModuleTests> {
         let mut tests: BTreeMap<String, Vec<(&WrittenTest, Vec<usize>)>> = BTreeMap::new();
         for index in indices {
             let Some(candidate) = self.candidates.get(*index) else {
                 continue;
             };
             let tests = tests.entry(candidate.module.clone()).or_default();
-            match self.joined_with(*index, indices) {
+            match self.joined_test_of(*index, indices) {
                 None => tests.push((&candidate.written, vec![*index])),
                 Some(joined) if joined.members.first() == Some(index) => {
                     tests.push((&joined.written, joined.members.clone()));
@@ -523,7 +523,7 @@ impl<'a> SuiteGenerator<'a, '_> {
             }
         }
         let mut names: BTreeMap<usize, String> = BTreeMap::new();
-        for (module, layout) in self.lay_out(&kept) {
+        for (module, layout) in self.arrange_by_module(&kept) {
             for (class, test, indices) in layout.test_names {
                 let named = |index| (index, format!("{class}::{test}"));
                 names.extend(indices.into_iter().map(named));
@@ -538,7 +538,7 @@ impl<'a> SuiteGenerator<'a, '_> {
                     unit: unit.name(),
                     module: candidate.module.clone(),
                     test: names.remove(&index).unwrap_or_default(),
-                    id: match self.joined_with(index, &kept) {
+                    id: match self.joined_test_of(index, &kept) {
                         Some(joined) => joined.written.test.id.clone(),
                         None => candidate.written.test.id.clone(),
                     },

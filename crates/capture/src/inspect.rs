@@ -46,7 +46,7 @@ impl PythonProject {
     /// Reads all Python files below `root` that pass the filter.
     #[must_use]
     pub fn read(root: &Path, chosen: &FileFilter) -> PythonProject {
-        PythonProject::of_files(root, &files::python_files(root, chosen))
+        PythonProject::read_files(root, &files::python_files(root, chosen))
     }
 
     /// Reads a single module or package in a folder that may contain many others, such as that of
@@ -63,11 +63,11 @@ impl PythonProject {
         } else {
             Vec::new()
         };
-        (!paths.is_empty()).then(|| PythonProject::of_files(root, &paths))
+        (!paths.is_empty()).then(|| PythonProject::read_files(root, &paths))
     }
 
     /// Reads these files, given relative to `root`.
-    fn of_files(root: &Path, paths: &[PathBuf]) -> PythonProject {
+    fn read_files(root: &Path, paths: &[PathBuf]) -> PythonProject {
         let settings = PytestSettings::read(root);
         let mut modules: Vec<ProjectModule> = paths
             .iter()
@@ -96,7 +96,7 @@ impl PythonProject {
         let mut seen = BTreeSet::new();
         for (name, file) in modules {
             let is_known = self.module_at(file).is_some() || !file.is_absolute();
-            let above = files::above_package(name, file).filter(|_| !is_known);
+            let above = files::package_parent(name, file).filter(|_| !is_known);
             let Some(above) = above.filter(|_| file.is_file()) else {
                 continue;
             };

@@ -26,7 +26,7 @@ use crate::suite::{TestClass, TestImport, UnitTest, UnitTestSuite, import_lines}
 use edits::TextEdits;
 pub use existing::MarkedTest;
 use existing::{ExistingFile, ExistingTest};
-pub use marker::written_ids;
+pub use marker::marker_ids;
 
 /// The treatment of tests that exist already.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -115,7 +115,7 @@ pub fn merge(
 /// # Errors
 /// If the file is not Python.
 pub fn find_marked_tests(bytes: &[u8]) -> Result<Vec<MarkedTest>, MergeError> {
-    Ok(ExistingFile::read(bytes)?.marked())
+    Ok(ExistingFile::read(bytes)?.marked_tests())
 }
 
 /// Renders a suite as a new file, without the tests that were deleted.
@@ -189,10 +189,10 @@ fn merge_into(
     let mut imports: Vec<TestImport> = Vec::new();
     let mut new_classes: Vec<Vec<String>> = Vec::new();
     for class in &suite.classes {
-        let insertion = existing.class(&class.name);
+        let insertion = existing.method_insertion(&class.name);
         let mut wanted: Vec<&UnitTest> = Vec::new();
         for test in &class.tests {
-            let verdict = match existing.test(test, &class.name) {
+            let verdict = match existing.find_test(test, &class.name) {
                 ExistingTest::Untouched(range) if force == RewritePolicy::Rewrite => {
                     let lines = existing.indented_like(&range, &test.lines);
                     edits.replace(
@@ -234,7 +234,7 @@ fn merge_into(
                     lines.push(String::new());
                     lines.extend(test_lines(test, &indentation));
                 }
-                edits.insert(end, existing.insertion(end, &lines));
+                edits.insert(end, existing.insertion_text(end, &lines));
             }
             None => new_classes.push(class_lines(class, &wanted, &existing.indentation())),
         }
@@ -242,7 +242,7 @@ fn merge_into(
     if !added.is_empty() {
         imports.extend(suite.imports.iter().cloned());
     }
-    let missing = existing.missing(&imports)?;
+    let missing = existing.missing_imports(&imports)?;
     if !missing.is_empty() {
         let (end, text) = existing.import_insertion(&missing);
         edits.insert(end, text);

@@ -59,12 +59,12 @@ pub(crate) fn select<'a>(
     untested: &mut UntestedCalls<'_>,
     is_choice: &dyn Fn(&str) -> bool,
 ) -> Vec<&'a Call> {
-    let goals = |call: &Call| goals(call, is_choice);
+    let goals = |call: &Call| reached_goals(call, is_choice);
     let all_goals = |call: &&'a Call| {
         let mut goals = goals(call);
         goals.extend(
             untested
-                .open_lines(call)
+                .unreached_lines(call)
                 .into_iter()
                 .map(SelectionGoal::UntestedLine),
         );
@@ -72,7 +72,7 @@ pub(crate) fn select<'a>(
     };
     let shown: BTreeSet<SelectionGoal> = done.iter().flat_map(|call| goals(call)).collect();
     let goals: Vec<BTreeSet<SelectionGoal>> = calls.iter().map(all_goals).collect();
-    let costs: Vec<usize> = calls.iter().map(|call| cost(call)).collect();
+    let costs: Vec<usize> = calls.iter().map(|call| test_size(call)).collect();
     let mut reached = shown.clone();
     let max_count = max_tests(calls).saturating_sub(done.len());
     let mut chosen: Vec<usize> = Vec::new();
@@ -121,7 +121,7 @@ pub(crate) fn select<'a>(
 fn max_tests(calls: &[&Call]) -> usize {
     let paths: BTreeSet<(&[u32], String)> = calls
         .iter()
-        .map(|call| (call.lines.as_slice(), outcome(call)))
+        .map(|call| (call.lines.as_slice(), outcome_kind(call)))
         .collect();
     2 * paths.len()
 }
@@ -150,7 +150,7 @@ fn drop_superfluous(
 }
 
 /// Estimates the size of a call's test.
-fn cost(call: &Call) -> usize {
+fn test_size(call: &Call) -> usize {
     let events = call.events.len() * 5 + call.variables.len();
     // Slow tests are expensive. Only whole seconds count: on a busy machine, finer differences are
     // random, and the selection must not depend on them.
@@ -162,14 +162,14 @@ fn cost(call: &Call) -> usize {
 }
 
 /// Returns the goals that a call reaches.
-fn goals(call: &Call, is_choice: &dyn Fn(&str) -> bool) -> BTreeSet<SelectionGoal> {
+fn reached_goals(call: &Call, is_choice: &dyn Fn(&str) -> bool) -> BTreeSet<SelectionGoal> {
     let mut goals: BTreeSet<SelectionGoal> = call
         .lines
         .iter()
         .copied()
         .map(SelectionGoal::Line)
         .collect();
-    goals.insert(SelectionGoal::Outcome(outcome(call)));
+    goals.insert(SelectionGoal::Outcome(outcome_kind(call)));
     for effect in call.effects() {
         goals.insert(SelectionGoal::Effect(match effect {
             CallEffect::Changed { after, .. } => {
@@ -226,7 +226,7 @@ fn goals(call: &Call, is_choice: &dyn Fn(&str) -> bool) -> BTreeSet<SelectionGoa
         let shape = match (argument.is_default, word) {
             (true, _) => "left out".to_owned(),
             (false, Some(word)) => word.to_owned(),
-            (false, None) => shape(&call.values, argument.before),
+            (false, None) => value_shape(&call.values, argument.before),
         };
         goals.insert(SelectionGoal::Shape(format!("{} {shape}", argument.name)));
     }
@@ -245,7 +245,7 @@ fn file_kind(state: &FileState) -> &'static str {
 }
 
 /// Describes the kind of a call's outcome.
-fn outcome(call: &Call) -> String {
+fn outcome_kind(call: &Call) -> String {
     match &call.outcome {
         CallOutcome::Returned(value) => {
             let ends: BTreeSet<&str> = call
@@ -257,7 +257,7 @@ fn outcome(call: &Call) -> String {
                     StepOutcome::Raised(_) => "raises",
                 })
                 .collect();
-            format!("gives {} {ends:?}", shape(&call.values, *value))
+            format!("gives {} {ends:?}", value_shape(&call.values, *value))
         }
         CallOutcome::Raised { exception, .. } => {
             format!("raises {}", type_name(&call.values, *exception))
@@ -296,7 +296,7 @@ fn type_name(graph: &ValueGraph, node: NodeId) -> String {
 
 /// Returns the type of a value with properties that often make a difference: emptiness, sign,
 /// length class.
-fn shape(graph: &ValueGraph, node: NodeId) -> String {
+fn value_shape(graph: &ValueGraph, node: NodeId) -> String {
     let length = |length: usize| match length {
         0 => "empty",
         1 => "one",

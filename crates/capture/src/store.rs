@@ -36,7 +36,7 @@ pub struct RecordingWriter {
     /// Its path.
     path: PathBuf,
     /// The number of bytes written.
-    written: u64,
+    bytes_written: u64,
     /// The limit of bytes.
     limit: u64,
     /// The digests of values that were written already.
@@ -70,7 +70,7 @@ impl RecordingWriter {
         let mut writer = RecordingWriter {
             file,
             path,
-            written: 0,
+            bytes_written: 0,
             limit: MAX_BYTES,
             values: BTreeSet::new(),
             units: 0,
@@ -95,7 +95,7 @@ impl RecordingWriter {
 
     /// Returns true if the limit is reached: calls are still counted, but no longer written.
     pub fn is_full(&self) -> bool {
-        self.written >= self.limit
+        self.bytes_written >= self.limit
     }
 
     /// Writes a unit that was called for the first time. Calls refer to it by the returned number.
@@ -157,7 +157,7 @@ impl RecordingWriter {
     fn append(&mut self, record: &StoreRecord) -> io::Result<()> {
         let line = record.line().map_err(io::Error::other)?;
         self.file.write_all(line.as_bytes())?;
-        self.written += line.len() as u64;
+        self.bytes_written += line.len() as u64;
         Ok(())
     }
 }

@@ -64,9 +64,9 @@ pub enum ImportSection {
 impl TestImport {
     /// Creates `import module`.
     #[must_use]
-    pub fn module(module: &str) -> TestImport {
+    pub fn whole_module(module: &str) -> TestImport {
         TestImport {
-            section: section(module),
+            section: import_section(module),
             module: module.to_owned(),
             name: None,
         }
@@ -74,9 +74,9 @@ impl TestImport {
 
     /// Creates `from module import name`.
     #[must_use]
-    pub fn from(module: &str, name: &str) -> TestImport {
+    pub fn single_name(module: &str, name: &str) -> TestImport {
         TestImport {
-            section: section(module),
+            section: import_section(module),
             module: module.to_owned(),
             name: Some(name.to_owned()),
         }
@@ -148,7 +148,7 @@ const STANDARD: [&str; 41] = [
 ];
 
 /// Returns the section that a module belongs to.
-fn section(module: &str) -> ImportSection {
+fn import_section(module: &str) -> ImportSection {
     let first = module.split('.').next().unwrap_or(module);
     if STANDARD.contains(&first) {
         ImportSection::Standard
@@ -218,13 +218,13 @@ mod tests {
     #[test]
     fn heads_are_sorted_in_sections() {
         let imports = [
-            TestImport::from("shop.cart", "total"),
-            TestImport::module("pytest"),
-            TestImport::from("shop.cart", "Cart"),
-            TestImport::module("shop"),
-            TestImport::from("unittest", "mock"),
-            TestImport::module("io"),
-            TestImport::module("io"),
+            TestImport::single_name("shop.cart", "total"),
+            TestImport::whole_module("pytest"),
+            TestImport::single_name("shop.cart", "Cart"),
+            TestImport::whole_module("shop"),
+            TestImport::single_name("unittest", "mock"),
+            TestImport::whole_module("io"),
+            TestImport::whole_module("io"),
         ];
         assert_eq!(
             import_lines(&imports),

@@ -14,7 +14,7 @@ pub(crate) struct CallBuilder {
 }
 
 impl CallBuilder {
-    pub(crate) fn of(name: &str) -> CallBuilder {
+    pub(crate) fn new(name: &str) -> CallBuilder {
         let unit = CodeUnit {
             module: "zoo".to_owned(),
             qualified_name: name.to_owned(),

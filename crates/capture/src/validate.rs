@@ -38,13 +38,13 @@ pub struct CandidateFile {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ValidationRound {
     /// True if each test runs in a process of its own.
-    pub is_alone: bool,
+    pub is_isolated: bool,
     /// The seed for another order than that of the file.
     pub shuffle: Option<u32>,
     /// The value of `PYTHONHASHSEED`.
     pub hash_seed: u32,
     /// The time zone.
-    pub zone: &'static str,
+    pub time_zone: &'static str,
     /// True if the unit under test has a body that raises. Tests that pass then check nothing.
     pub is_empty: bool,
 }
@@ -53,34 +53,34 @@ impl ValidationRound {
     /// The rounds that each test has to pass.
     pub const ALL: [ValidationRound; 3] = [
         ValidationRound {
-            is_alone: true,
+            is_isolated: true,
             shuffle: None,
             hash_seed: 0,
-            zone: "UTC",
+            time_zone: "UTC",
             is_empty: false,
         },
         ValidationRound {
-            is_alone: false,
+            is_isolated: false,
             shuffle: None,
             hash_seed: 1,
-            zone: "Pacific/Kiritimati",
+            time_zone: "Pacific/Kiritimati",
             is_empty: false,
         },
         ValidationRound {
-            is_alone: false,
+            is_isolated: false,
             shuffle: Some(7),
             hash_seed: 4711,
-            zone: "America/St_Johns",
+            time_zone: "America/St_Johns",
             is_empty: false,
         },
     ];
 
     /// The round that finds tests that check nothing.
     pub const EMPTY: ValidationRound = ValidationRound {
-        is_alone: true,
+        is_isolated: true,
         shuffle: None,
         hash_seed: 0,
-        zone: "UTC",
+        time_zone: "UTC",
         is_empty: true,
     };
 }
@@ -203,7 +203,7 @@ impl PythonRunner {
         files: Vec<PathBuf>,
     ) -> Result<BTreeMap<String, TestVerdict>, Error> {
         let round = ValidationRound {
-            is_alone: false,
+            is_isolated: false,
             is_empty: false,
             ..ValidationRound::EMPTY
         };
@@ -240,7 +240,7 @@ impl PythonRunner {
             files,
             modules: &self.modules,
             units,
-            alone: round.is_alone,
+            alone: round.is_isolated,
             empty: round.is_empty,
             shuffle: round.shuffle,
             seconds: MAX_SECONDS,
@@ -250,7 +250,7 @@ impl PythonRunner {
         fs::write(path_to("runner.py"), RUNNER).map_err(prepare_error)?;
         let ended = process::run(self, &inside.path, round, seconds)?;
         let report = fs::read_to_string(path_to("report")).unwrap_or_default();
-        let verdicts = verdicts(&report);
+        let verdicts = parse_report(&report);
         if verdicts.is_empty() {
             return Err(Error(ended));
         }
@@ -299,7 +299,7 @@ pub(crate) fn prepare_error(error: std::io::Error) -> Error {
 
 /// Parses the report of a runner. A test that was started and not finished did not end, or ended
 /// the process.
-fn verdicts(report: &str) -> BTreeMap<String, TestVerdict> {
+fn parse_report(report: &str) -> BTreeMap<String, TestVerdict> {
     // The worst verdict so far, and whether the test was started again since.
     let mut reported: BTreeMap<String, (Option<TestVerdict>, bool)> = BTreeMap::new();
     for line in report.lines() {
@@ -342,7 +342,7 @@ mod tests {
     #[test]
     fn a_report_may_end_in_the_middle() {
         let report = "{\"test\": \"a\", \"outcome\": \"started\", \"message\": \"\"}\n{\"test\": \"a\", \"outcome\": \"passed\", \"message\": \"\"}\n{\"test\": \"b\", \"outcome\": \"started\", \"message\": \"\"}\n{\"test\": \"b\", \"outc";
-        let verdicts = verdicts(report);
+        let verdicts = parse_report(report);
         assert_eq!(verdicts.get("a"), Some(&TestVerdict::Passed));
         assert!(matches!(verdicts.get("b"), Some(TestVerdict::Failed(_))));
     }

@@ -362,10 +362,10 @@ impl<R> Value<R> {
             Value::BrokenText(value) => Value::BrokenText(value),
             Value::Bytes(value) => Value::Bytes(value),
             Value::ByteArray(value) => Value::ByteArray(value),
-            Value::List(items) => Value::List(map_all(items, &mut to)?),
-            Value::Tuple(items) => Value::Tuple(map_all(items, &mut to)?),
-            Value::Set(items) => Value::Set(map_all(items, &mut to)?),
-            Value::FrozenSet(items) => Value::FrozenSet(map_all(items, &mut to)?),
+            Value::List(items) => Value::List(try_map_all(items, &mut to)?),
+            Value::Tuple(items) => Value::Tuple(try_map_all(items, &mut to)?),
+            Value::Set(items) => Value::Set(try_map_all(items, &mut to)?),
+            Value::FrozenSet(items) => Value::FrozenSet(try_map_all(items, &mut to)?),
             Value::Dictionary(entries) => {
                 let both = |(key, value)| Ok((to(key)?, to(value)?));
                 Value::Dictionary(entries.into_iter().map(both).collect::<Result<_, E>>()?)
@@ -378,7 +378,7 @@ impl<R> Value<R> {
                 keywords,
             } => Value::Made {
                 callee,
-                arguments: map_all(arguments, &mut to)?,
+                arguments: try_map_all(arguments, &mut to)?,
                 keywords: map_named(keywords, &mut to)?,
             },
             Value::Object(object) => Value::Object(InstanceValue {
@@ -407,7 +407,7 @@ impl<R> Value<R> {
             },
             Value::Iterator { kind, remaining } => Value::Iterator {
                 kind,
-                remaining: map_all(remaining, &mut to)?,
+                remaining: try_map_all(remaining, &mut to)?,
             },
             Value::Stream {
                 class,
@@ -421,11 +421,11 @@ impl<R> Value<R> {
             Value::Exception(exception) => Value::Exception(Exception {
                 class: exception.class,
                 is_importable: exception.is_importable,
-                arguments: map_all(exception.arguments, &mut to)?,
+                arguments: try_map_all(exception.arguments, &mut to)?,
                 attributes: map_named(exception.attributes, &mut to)?,
                 cause: exception.cause,
                 context: exception.context,
-                members: map_all(exception.members, &mut to)?,
+                members: try_map_all(exception.members, &mut to)?,
             }),
             Value::Omitted { class, length } => Value::Omitted { class, length },
             Value::Unknown { class, reason } => Value::Unknown { class, reason },
@@ -474,7 +474,7 @@ impl<R> Value<R> {
 }
 
 /// Converts every reference of a list.
-fn map_all<R, S, E>(
+fn try_map_all<R, S, E>(
     references: Vec<R>,
     to: &mut impl FnMut(R) -> Result<S, E>,
 ) -> Result<Vec<S>, E> {

@@ -49,10 +49,10 @@ pub(crate) use build::BuildError;
 pub(crate) use code::PythonCode;
 pub(crate) use construct::{BareArguments, call_arguments};
 pub(crate) use distinct_names::choose_distinct_names;
-pub(crate) use exercise::{CallCode, method_code, operator};
+pub(crate) use exercise::{CallCode, method_code, binary_operator};
 pub(crate) use expression::{ExpressionWriter, ValueCode};
 pub use knowledge::Knowledge;
-pub(crate) use literal::{bytes as bytes_literal, text as text_literal};
+pub(crate) use literal::{bytes_literal as bytes_literal, text_literal as text_literal};
 pub(crate) use name::with_number;
 pub(crate) use scope::{ImportScope, snake_case};
 pub use style::TestFramework;
@@ -81,7 +81,7 @@ pub struct TestForm {
     /// True if objects are built by their constructors where the recording shows a matching call.
     pub constructors: bool,
     /// True if values that contain objects are compared by `==` where their class defines it.
-    pub natural: bool,
+    pub use_equality: bool,
     /// The amount of checks.
     pub strength: Strength,
 }
@@ -92,7 +92,7 @@ pub enum Strength {
     /// Everything that is known.
     All,
     /// Everything but printed output and the arguments of exceptions.
-    Quiet,
+    WithoutOutput,
     /// Only the type of the result.
     Type,
 }
@@ -102,27 +102,27 @@ impl TestForm {
     pub const ALL: [TestForm; 5] = [
         TestForm {
             constructors: true,
-            natural: true,
+            use_equality: true,
             strength: Strength::All,
         },
         TestForm {
             constructors: false,
-            natural: true,
+            use_equality: true,
             strength: Strength::All,
         },
         TestForm {
             constructors: false,
-            natural: false,
+            use_equality: false,
             strength: Strength::All,
         },
         TestForm {
             constructors: false,
-            natural: false,
-            strength: Strength::Quiet,
+            use_equality: false,
+            strength: Strength::WithoutOutput,
         },
         TestForm {
             constructors: false,
-            natural: false,
+            use_equality: false,
             strength: Strength::Type,
         },
     ];
@@ -185,7 +185,7 @@ impl<'a> TestWriter<'a> {
         TestWriter {
             recording,
             knowledge,
-            index: RecordingIndex::of(recording),
+            index: RecordingIndex::new(recording),
             creations: creations.collect(),
             style,
         }
@@ -243,19 +243,19 @@ impl<'a> TestWriter<'a> {
         let (name, other_names) = name::test_names(self.knowledge, unit, call, is_none_meaningful);
         let class = format!("Test{}", scope::camel_case(&name::subject_name(unit)));
         let mut scope = ImportScope::new(self.aliases(call));
-        let mut planned = self.plan(call, unit, form, false, &mut scope);
+        let mut planned = self.plan_test(call, unit, form, false, &mut scope);
         // Renaming variables may lead to further clashes with modules, but hardly ever does.
         for _ in 0..MAX_RENAMINGS {
             let Some(retried) = scope.retry(self.aliases(call)) else {
                 break;
             };
             scope = retried;
-            planned = self.plan(call, unit, form, false, &mut scope);
+            planned = self.plan_test(call, unit, form, false, &mut scope);
         }
         let written = planned.and_then(|(mut plan, completeness)| {
             pin_copies(pins, &mut plan, &mut scope);
             let lines = style::render_test(self.style, &name, &plan, &mut scope);
-            if self.mentions_machine(call, &lines) {
+            if self.mentions_local_folder(call, &lines) {
                 Err(BuildError(
                     "a value has a folder of one machine in it".to_owned(),
                 ))
@@ -265,7 +265,7 @@ impl<'a> TestWriter<'a> {
         });
         let (lines, completeness, plan) = written.unwrap_or_else(|BuildError(reason)| {
             scope = ImportScope::new(self.aliases(call));
-            let lines = self.stub(call, unit, &name, &reason, &mut scope);
+            let lines = self.write_stub(call, unit, &name, &reason, &mut scope);
             (lines, Completeness::Stub(reason), None)
         });
         Some(WrittenTest {
@@ -283,7 +283,7 @@ impl<'a> TestWriter<'a> {
     }
 
     /// Writes a skipped test with the part of its body that is known.
-    fn stub(
+    fn write_stub(
         &self,
         call: &'a Call,
         unit: &CodeUnit,
@@ -292,11 +292,11 @@ impl<'a> TestWriter<'a> {
         scope: &mut ImportScope,
     ) -> Vec<String> {
         let form = TestForm::ALL[0];
-        let known = self.plan(call, unit, form, true, scope);
+        let known = self.plan_test(call, unit, form, true, scope);
         let known = known.map(|(plan, _)| style::render_test(self.style, name, &plan, scope));
         let mut lines = style::skip_decorator(self.style, reason, scope);
         match known {
-            Ok(known) if !self.mentions_machine(call, &known) => lines.extend(known),
+            Ok(known) if !self.mentions_local_folder(call, &known) => lines.extend(known),
             _ => {
                 *scope = ImportScope::new(self.aliases(call));
                 lines = style::skip_decorator(self.style, reason, scope);
@@ -308,7 +308,7 @@ impl<'a> TestWriter<'a> {
 
     /// Plans the test of a call. With `is_lenient`, values that cannot be built become
     /// placeholders.
-    fn plan(
+    fn plan_test(
         &self,
         call: &'a Call,
         unit: &CodeUnit,
@@ -332,13 +332,13 @@ impl<'a> TestWriter<'a> {
         pins::pin_defaults(&mut builder, unit)?;
         external::replay_inputs(&mut builder, unit)?;
         exercise::clear_cache(&mut builder, unit)?;
-        let exercised = exercise::exercise(&mut builder, unit)?;
+        let exercised = exercise::write_call(&mut builder, unit)?;
         let verified = checks::verify(&mut builder, unit, exercised)?;
         plan.exercise = verified.exercise;
         plan.checks = verified.checks;
         plan.checks.extend(test_doubles::check_sleeps(&mut builder));
         plan.checks.extend(test_doubles::check_mocks(&mut builder));
-        plan.logged = logged(call);
+        plan.logged = logged_messages(call);
         if form.strength == Strength::All {
             plan.output = external::printed_output(call);
         }
@@ -374,7 +374,7 @@ impl<'a> TestWriter<'a> {
     }
 
     /// Returns true if a test contains a folder of this machine, which makes it useless elsewhere.
-    fn mentions_machine(&self, call: &Call, lines: &[String]) -> bool {
+    fn mentions_local_folder(&self, call: &Call, lines: &[String]) -> bool {
         let execution = self.recording.executions.get(call.execution as usize);
         let folder = execution.map_or("", |execution| execution.folder.as_str());
         let root = self.knowledge.project.root.to_string_lossy();
@@ -386,7 +386,7 @@ impl<'a> TestWriter<'a> {
 }
 
 /// Returns the logged messages of a call.
-fn logged(call: &Call) -> Vec<plan::LogMessage> {
+fn logged_messages(call: &Call) -> Vec<plan::LogMessage> {
     let events = call.events.iter();
     let messages = events.filter_map(|event| match &event.external {
         Interaction::Logged {
@@ -416,8 +416,8 @@ fn created_object(recording: &Recording, call: &Call) -> Option<ObjectId> {
 fn pin_copies(pins: &[(String, String)], plan: &mut TestPlan, scope: &mut ImportScope) {
     for (module, name) in pins.iter().rev() {
         let owner = scope.module(module);
-        let copy = scope.module("copy").flat();
-        let value = PythonCode::Text(format!("{copy}.copy({}.{name})", owner.flat()));
+        let copy = scope.module("copy").one_line();
+        let value = PythonCode::Text(format!("{copy}.copy({}.{name})", owner.one_line()));
         let name = name.clone();
         plan.setup
             .insert(0, plan::SetupStep::pin(owner, name, value));

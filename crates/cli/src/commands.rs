@@ -92,11 +92,7 @@ struct CommandRow {
 }
 
 /// Returns a row of the table.
-const fn row(
-    name: &'static str,
-    takes: &'static str,
-    kinds: &'static [FileKind],
-) -> CommandRow {
+const fn row(name: &'static str, takes: &'static str, kinds: &'static [FileKind]) -> CommandRow {
     CommandRow { name, takes, kinds }
 }
 
@@ -139,7 +135,11 @@ static GROUPS: [(&str, &[CommandRow]); 5] = [
             row("generate", "Python modules", &[Python, Folder]),
             row("changes", "", &[]),
             row("mutate", "Python modules", &[Python, Folder]),
-            row("harness", "Python modules and recordings", &[Python, Folder, Other]),
+            row(
+                "harness",
+                "Python modules and recordings",
+                &[Python, Folder, Other],
+            ),
         ],
     ),
     (
@@ -152,7 +152,10 @@ static GROUPS: [(&str, &[CommandRow]); 5] = [
     ),
     (
         "TSTL and PyModel",
-        &[row("compile", "harnesses", &[Harness]), row("compat", "", &[])],
+        &[
+            row("compile", "harnesses", &[Harness]),
+            row("compat", "", &[]),
+        ],
     ),
 ];
 
@@ -180,7 +183,9 @@ impl Cli {
         for (title, rows) in &GROUPS {
             template += &format!("\n{header}{title}:{header:#}\n");
             for row in *rows {
-                let about = command.find_subcommand(row.name).and_then(clap::Command::get_about);
+                let about = command
+                    .find_subcommand(row.name)
+                    .and_then(clap::Command::get_about);
                 let about = about.map(ToString::to_string).unwrap_or_default();
                 template += &format!("  {literal}{:<11}{literal:#} {about}\n", row.name);
             }
@@ -273,29 +278,29 @@ impl Command {
 
 /// Options for running the system under test, shared by every command that runs it.
 #[derive(Args)]
-#[command(next_help_heading = "How the system runs")]
+#[command(next_help_heading = "Running the system")]
 pub(crate) struct SystemArguments {
     /// Do not check the properties after every step
     #[arg(long, conflicts_with = "checks")]
     no_check: bool,
 
-    /// Which properties to check after a step
+    /// Properties to check after each step
     #[arg(long, value_name = "WHICH", value_enum, default_value = "all")]
     checks: PropertyChecks,
 
-    /// Do not execute the imported modules again for each test (faster)
+    /// Do not reload the imported modules for each test (faster)
     #[arg(long)]
     no_reset: bool,
 
-    /// When an exception of the system and one of its reference agree
+    /// Rule by which exceptions of the system and of its reference agree
     #[arg(long, value_name = "WHEN", value_enum, default_value = "both")]
     reference_exceptions: ExceptionAgreement,
 
-    /// Take only lines that this machine or list of runs lets come next; can be given several times
+    /// Module with a machine or a list of runs that says which lines may come next; can be given several times
     #[arg(long, value_name = "MODULE")]
     scenario: Vec<String>,
 
-    /// How long a step may take before it counts as a hang
+    /// Time limit of a step; a step that takes longer counts as a hang
     #[arg(long, value_name = "DURATION", default_value = STEP_TIMEOUT, allow_hyphen_values = true, value_parser = duration::parse)]
     pub(crate) step_timeout: Duration,
 }
@@ -303,7 +308,7 @@ pub(crate) struct SystemArguments {
 /// The `--stepper` option: the implementation that is tested against models.
 #[derive(Args, Default)]
 struct StepperArgument {
-    /// For models: the module that makes an implementation do each step, and tells what is wrong
+    /// For models: module that performs each step on an implementation, and reports what is wrong
     #[arg(long, value_name = "MODULE")]
     stepper: Option<String>,
 }
@@ -355,7 +360,7 @@ const STEP_TIMEOUT: &str = "5s";
 enum PropertyChecks {
     /// every property of every slot
     All,
-    /// those that can see something that has changed (faster)
+    /// only properties that depend on something that has changed (faster)
     Changed,
 }
 
@@ -474,7 +479,10 @@ mod tests {
     #[test]
     fn a_command_without_a_row_is_noticed() {
         let (unknown, missing) = differences(&GROUPS[..4]);
-        assert_eq!((unknown.len(), missing), (0, vec!["compile".into(), "compat".into()]));
+        assert_eq!(
+            (unknown.len(), missing),
+            (0, vec!["compile".into(), "compat".into()])
+        );
         let invented = [row("fly", "", &[])];
         assert_eq!(differences(&[("Test", &invented)]).0, ["fly"]);
     }

@@ -79,13 +79,18 @@ fn similar_file(path: &Path) -> Option<PathBuf> {
             .find(|other| other.is_file())
     });
     same_name.or_else(|| {
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let folder = path
+            .parent()
+            .filter(|folder| !folder.as_os_str().is_empty());
         let entries = fs::read_dir(folder.unwrap_or(Path::new("."))).ok()?;
         let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
-        let ending = |name: &str| name.rsplit_once('.').map(|(_, ending)| ending.to_owned());
-        let name = path.file_name()?.to_str()?;
-        let alike = names.filter(|other| ending(other) == ending(name));
-        Some(path.with_file_name(spelling::closest(name, alike)?))
+        let (stem, ending) = path.file_name()?.to_str()?.rsplit_once('.')?;
+        let stems = names.filter_map(|name| {
+            let (stem, own) = name.rsplit_once('.')?;
+            (own == ending).then(|| stem.to_owned())
+        });
+        let closest_stem = spelling::closest(stem, stems)?;
+        Some(path.with_file_name(format!("{closest_stem}.{ending}")))
     })
 }
 
@@ -354,7 +359,9 @@ impl OutputFolder {
         fs::create_dir_all(&self.path.absolute)?;
         for entry in fs::read_dir(&self.path.absolute)? {
             let entry = entry?;
-            if entry.file_name().to_str().is_some_and(self.is_own_name) && entry.file_type()?.is_file() {
+            if entry.file_name().to_str().is_some_and(self.is_own_name)
+                && entry.file_type()?.is_file()
+            {
                 fs::remove_file(entry.path())?;
             }
         }

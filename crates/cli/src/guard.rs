@@ -54,7 +54,7 @@ impl ProgressNote {
     }
 
     /// Replaces the numbers.
-    pub(crate) fn count(&self, numbers: [usize; 3]) {
+    pub(crate) fn set_counters(&self, numbers: [usize; 3]) {
         self.counters.set(numbers);
     }
 
@@ -157,7 +157,7 @@ impl WatchdogOptions<'_> {
 /// A mark of progress. If two marks differ, the copy has made progress in between.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ProgressMark {
-    /// The number of notes counted in shared memory.
+    /// The heartbeat counter in shared memory.
     Heartbeat(u64),
     /// The length of the text, and the time of its last change.
     Text((u64, SystemTime)),

@@ -175,7 +175,7 @@ fn dispatch(
     let result = cli.command.run(console, &arguments);
     let advice = match &result {
         Err(CommandError::Interrupted) => Vec::new(),
-        Ok(status) if *status != ExitStatus::Error => Vec::new(),
+        Ok(status) if status.code() != ExitStatus::Error.code() => Vec::new(),
         _ => commands::wrong_models(&command, &matches),
     };
     if advice.is_empty() {

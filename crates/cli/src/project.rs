@@ -108,7 +108,10 @@ mod tests {
             ("a/b/x.tstl", "a/b/x.tstl"),
             ("a/b/../../c/./x.tstl", "c/x.tstl"),
         ] {
-            assert_eq!(project.absolute_harness_name(&top.path().join(harness)), name);
+            assert_eq!(
+                project.absolute_harness_name(&top.path().join(harness)),
+                name
+            );
         }
         let elsewhere = std::path::absolute("/elsewhere/x.tstl").unwrap();
         assert_eq!(

@@ -97,7 +97,10 @@ impl SystemSource {
 
     /// Returns the name in the store of a project.
     pub(crate) fn stored_name(&self, project: &ProjectFolder) -> Result<String, Error> {
-        let names = self.files().into_iter().map(|file| project.harness_name(&file));
+        let names = self
+            .files()
+            .into_iter()
+            .map(|file| project.harness_name(&file));
         Ok(names.collect::<Result<Vec<_>, Error>>()?.join(" "))
     }
 

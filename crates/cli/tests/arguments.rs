@@ -59,6 +59,10 @@ fn help_and_version_are_results() {
         "standalone --help",
         "compat --help",
         "compat tstl_rt --help",
+        "help",
+        "help run",
+        "help model test",
+        "help compat tstl_rt",
         "--version",
     ] {
         let result = testwright(line);
@@ -70,6 +74,69 @@ fn help_and_version_are_results() {
         testwright("--version").out,
         format!("testwright {}\n", testwright_cli::VERSION)
     );
+}
+
+#[test]
+fn help_of_a_command_is_its_own_help() {
+    for command in ["", "run", "model", "model test", "campaign list", "capture"] {
+        assert_eq!(
+            testwright(&format!("help {command}")).out,
+            testwright(&format!("{command} --help")).out,
+        );
+    }
+    assert_refused("help fly", "there is no command `fly`");
+}
+
+#[test]
+fn help_lists_the_commands_in_groups() {
+    let help = testwright("--help").out;
+    let titles = help
+        .lines()
+        .filter(|line| line.ends_with(':') && !line.starts_with(' '));
+    assert_eq!(
+        titles.collect::<Vec<_>>(),
+        [
+            "Test:",
+            "Explore and model:",
+            "Capture:",
+            "Read:",
+            "TSTL and PyModel:",
+            "Options:",
+            "Start with:",
+        ]
+    );
+    assert!(
+        help.contains("\n  run         Search for failures"),
+        "{help}"
+    );
+    assert!(!help.contains("worker"), "{help}");
+}
+
+#[test]
+fn unknown_commands_are_answered_with_the_probable_one() {
+    for (line, words) in [
+        ("stack.tstl", "did you mean `testwright run stack.tstl`?"),
+        (
+            "failure-1.test -v",
+            "did you mean `testwright replay failure-1.test`?",
+        ),
+        (
+            "rnu a.tstl --seed 1",
+            "did you mean `testwright run a.tstl --seed 1`?",
+        ),
+        (
+            "model tset Stack",
+            "did you mean `testwright model test Stack`?",
+        ),
+        (
+            "model Stack",
+            "the commands of `testwright model` are `check`, `lint`, `test`",
+        ),
+        ("fly", "`testwright help` lists the commands"),
+        ("run a.tstl --sed 1", "a similar argument exists: '--seed'"),
+    ] {
+        assert_refused(line, words);
+    }
 }
 
 #[test]
@@ -123,7 +190,7 @@ fn help_fits_the_page() {
 #[test]
 fn wrong_arguments_are_refused() {
     assert_refused("", "Usage: testwright <COMMAND>");
-    assert_refused("rum a.tstl", "a similar subcommand exists: 'run'");
+    assert_refused("rum a.tstl", "did you mean `testwright run a.tstl`?");
     assert_refused("run", "<HARNESS|MODEL>");
     assert_refused("run a.tstl --time soon", "write a duration such as 30s, 2m");
     assert_refused("run a.tstl --time 0", "must be more than nothing");

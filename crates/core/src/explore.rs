@@ -28,7 +28,7 @@
 //! # Requirements
 //!
 //! A system needs nothing beyond [`System`]. Further capabilities make explorations better, and an
-//! [`Explorer`] is told about them:
+//! [`Explorer`] uses them on request:
 //!
 //! - [`with_fingerprints`](Explorer::with_fingerprints): states can be compared ([`Fingerprint`]),
 //!   so each is visited once. Without fingerprints there are as many states as tests, and only

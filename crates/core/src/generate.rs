@@ -173,7 +173,7 @@ pub trait SearchWatcher<S: ?Sized> {
 
     /// Called for each test that ended, passing or not, before
     /// [`failure_found`](SearchWatcher::failure_found).
-    fn test_generated(&mut self, _system: &S, _made: GeneratedTest<'_>) -> ControlFlow<()> {
+    fn test_generated(&mut self, _system: &S, _generated: GeneratedTest<'_>) -> ControlFlow<()> {
         ControlFlow::Continue(())
     }
 
@@ -241,16 +241,18 @@ pub fn search_with<S: System + ?Sized, T: Strategy<S> + ?Sized>(
             TestEnd::Failed(failure) => Some(&**failure),
             _ => None,
         };
-        let mut made = GeneratedTest {
+        let mut generated = GeneratedTest {
             steps: &generator.test.steps,
             remarks: &generator.test.remarks,
             failure,
             number,
             new: &[],
         };
-        generator.strategy.end_test(generator.system, &made)?;
-        made.new = generator.strategy.new_targets();
-        stopped = watcher.test_generated(generator.system, made).is_break();
+        generator.strategy.end_test(generator.system, &generated)?;
+        generated.new = generator.strategy.new_targets();
+        stopped = watcher
+            .test_generated(generator.system, generated)
+            .is_break();
         match end {
             TestEnd::Stopped | TestEnd::Finished => {}
             TestEnd::Deadlocked => {
@@ -287,7 +289,7 @@ pub fn regenerate<S: System + ?Sized>(
 
 /// Regenerates test `number` of a search with a strategy.
 ///
-/// With a strategy that [learns](Strategy::learns) this gives the test that it would generate
+/// With a strategy that [depends on earlier results](Strategy::depends_on_results) this gives the test that it would generate
 /// *now*, which differs. The findings of such a search have to be saved completely, and
 /// [`FailingTest`] and [`GeneratedTest`] contain the steps.
 pub fn regenerate_with<S: System + ?Sized, T: Strategy<S> + ?Sized>(
@@ -411,9 +413,12 @@ mod tests {
     struct TestLog(Vec<(u64, usize, bool)>, usize);
 
     impl<S: System + ?Sized> SearchWatcher<S> for TestLog {
-        fn test_generated(&mut self, _system: &S, made: GeneratedTest<'_>) -> ControlFlow<()> {
-            self.0
-                .push((made.number, made.steps.len(), made.failure.is_some()));
+        fn test_generated(&mut self, _system: &S, generated: GeneratedTest<'_>) -> ControlFlow<()> {
+            self.0.push((
+                generated.number,
+                generated.steps.len(),
+                generated.failure.is_some(),
+            ));
             if self.0.len() < self.1 {
                 ControlFlow::Continue(())
             } else {
@@ -455,8 +460,8 @@ mod tests {
             progress.steps > 0 && progress.steps.is_multiple_of(self.0)
         }
 
-        fn test_generated(&mut self, _system: &S, made: GeneratedTest<'_>) -> ControlFlow<()> {
-            self.1.push(made.steps.len());
+        fn test_generated(&mut self, _system: &S, generated: GeneratedTest<'_>) -> ControlFlow<()> {
+            self.1.push(generated.steps.len());
             ControlFlow::Continue(())
         }
 

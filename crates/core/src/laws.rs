@@ -144,18 +144,18 @@ pub fn check_fingerprint_laws<S: Fingerprint + ?Sized>(
     let mut left = steps;
     while left > 0 {
         reset(system)?;
-        let mut walk = vec![(None, seen.observe(system)?)];
-        while walk.len() <= left.min(RUN_LENGTH) {
+        let mut visited = vec![(None, seen.observe(system)?)];
+        while visited.len() <= left.min(RUN_LENGTH) {
             let Some(action) = system.pick(&mut random) else {
                 break;
             };
             if !matches!(system.step(action), Outcome::Passed | Outcome::Expected) {
                 break;
             }
-            walk.push((Some(action), seen.observe(system)?));
+            visited.push((Some(action), seen.observe(system)?));
         }
         reset(system)?;
-        for (action, fingerprint) in &walk {
+        for (action, fingerprint) in &visited {
             if let Some(action) = *action {
                 system.step(action);
             }
@@ -165,7 +165,7 @@ pub fn check_fingerprint_laws<S: Fingerprint + ?Sized>(
                 );
             }
         }
-        left -= walk.len().min(left);
+        left -= visited.len().min(left);
     }
     Ok(())
 }
@@ -279,9 +279,9 @@ fn random_run<S: System + ?Sized>(
 }
 
 /// Takes the steps of a run again and compares.
-fn repeat_run<S: System + ?Sized>(system: &mut S, walk: &ObservedRun) -> Result<(), String> {
+fn repeat_run<S: System + ?Sized>(system: &mut S, run: &ObservedRun) -> Result<(), String> {
     reset(system)?;
-    for (number, old) in walk.steps_taken.iter().enumerate() {
+    for (number, old) in run.steps_taken.iter().enumerate() {
         let text = system.actions().text(old.action);
         let index = format!("step {} (`{text}`) after a reset", number + 1);
         if list_enabled(system)? != old.before {
@@ -312,8 +312,8 @@ fn repeat_run<S: System + ?Sized>(system: &mut S, walk: &ObservedRun) -> Result<
             ));
         }
     }
-    if walk.end.is_some() && list_enabled(system)? != walk.end {
-        return Err("at the end of a walk, other actions are enabled the second time".to_owned());
+    if run.end.is_some() && list_enabled(system)? != run.end {
+        return Err("at the end of a run, other actions are enabled the second time".to_owned());
     }
     Ok(())
 }

@@ -613,7 +613,10 @@ mod tests {
         let test = read(safe.actions(), "press(1)").unwrap();
         // Pressed before, and not reset by resolving.
         safe.step(ActionId(3));
-        assert_eq!(test.resolve(&mut safe).unwrap(), Test::from_actions([ActionId(1)]));
+        assert_eq!(
+            test.resolve(&mut safe).unwrap(),
+            Test::from_actions([ActionId(1)])
+        );
         assert!(matches!(safe.step(ActionId(1)), Outcome::Failed(_)));
     }
 }

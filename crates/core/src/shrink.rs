@@ -9,7 +9,7 @@
 //!   that two tests for one bug become the same test;
 //! - [`generalize`](Shrinker::generalize) finds out which other values and orders fail too.
 //!
-//! The function [`reduce`] does the first of them for a known failure. Authors of new passes should
+//! The function [`reduce()`] does the first of them for a known failure. Authors of new passes should
 //! know the following.
 //!
 //! # Progress

@@ -6,7 +6,7 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use testwright_core::product::ModelError;
-use testwright_model::{Filter, RecordedRun, make_ready};
+use testwright_model::{Filter, RecordedRun, prepare_run};
 use testwright_python::{Models, ProcessOwner};
 
 /// Replays steps on models while a stepper makes an implementation do the same. Returns the message
@@ -39,15 +39,15 @@ pub(crate) fn replay<'py>(
     for attempt in 0..tries {
         // Another test may have used the stepper. One without a reset can be used just once.
         if attempt > 0 || stepper.can_reset() {
-            make_ready(&mut stepper).map_err(to_py_error)?;
+            prepare_run(&mut stepper).map_err(to_py_error)?;
         }
         let replayed = recorded_run
-            .play(&mut models.product, &mut stepper)
+            .replay(&mut models.product, &mut stepper)
             .map_err(to_py_error)?;
         if let Some(failure) = replayed.failure {
             return Ok(Some(failure.message));
         }
-        if let Some((name, arguments)) = replayed.left_out {
+        if let Some((name, arguments)) = replayed.skipped_step {
             let interner = models.product.interner();
             let (name, arguments) = (
                 interner.name_text(name),

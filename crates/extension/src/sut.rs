@@ -265,7 +265,9 @@ impl Sut {
     ///     >>> type(sut.warning())
     ///     <class 'ValueError'>
     fn warning(&self, python: Python<'_>) -> Option<Py<PyAny>> {
-        self.last_warning.as_ref().map(|warned| warned.clone_ref(python))
+        self.last_warning
+            .as_ref()
+            .map(|warned| warned.clone_ref(python))
     }
 
     /// Remarks something about the last step.

@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::check::{self, HostCode};
 use crate::exceptions::Exceptions;
 use crate::expand::{self, Expansion, LineContext, PlacedNode, PlaceholderMeaning};
-use crate::fragments::{fragment, span, trimmed};
+use crate::fragments::{build_fragment, node_span, trim_nodes};
 use crate::guarded;
 use crate::harness::{ActionTemplate, Expect, Fragment};
 use crate::host::{self, SyntaxKind};
@@ -15,7 +15,10 @@ use crate::placeholders;
 
 /// Parses one action line into its structural alternatives. `guarded` are the functions of the raw
 /// code that take a speculative call.
-pub(crate) fn parse_action(context: &mut LineContext<'_, '_>, guarded: &[String]) -> Vec<ActionTemplate> {
+pub(crate) fn parse_action(
+    context: &mut LineContext<'_, '_>,
+    guarded: &[String],
+) -> Vec<ActionTemplate> {
     let declaration = context.declaration;
     let content = code_range(context);
     if content.is_empty() {
@@ -27,7 +30,7 @@ pub(crate) fn parse_action(context: &mut LineContext<'_, '_>, guarded: &[String]
         return Vec::new();
     };
     let errors = if exceptions.is_dictionary {
-        // Errors behind a dictionary that was taken for exceptions say nothing.
+        // Errors after a dictionary that was taken for exceptions say nothing.
         before
     } else {
         count_errors(context)
@@ -90,13 +93,18 @@ pub(crate) fn count_errors(context: &LineContext<'_, '_>) -> usize {
 }
 
 /// Reports a part that is empty.
-fn report_empty(context: &mut LineContext<'_, '_>, range: &Range<usize>, what: &str, label: &str) {
+fn report_empty(
+    context: &mut LineContext<'_, '_>,
+    range: &Range<usize>,
+    part_name: &str,
+    label: &str,
+) {
     let location = if range.is_empty() {
         keywords::trim(context.line(), 0..context.line().len())
     } else {
         range.clone()
     };
-    let diagnostic = context.error("empty-part", &location, format!("{what} is empty"));
+    let diagnostic = context.error("empty-part", &location, format!("{part_name} is empty"));
     diagnostic.label = label.to_owned();
 }
 
@@ -106,16 +114,16 @@ struct ActionParts {
     guard: Option<Vec<PlacedNode>>,
     /// Statement to execute.
     statement: Vec<PlacedNode>,
-    /// Condition behind `=>`.
+    /// Condition after `=>`.
     post: Option<Condition>,
-    /// Expectation behind `==>`.
+    /// Expectation after `==>`.
     expect: Option<ExpectParts>,
 }
 
 /// Place of a separator, and the nodes that follow it.
 type Section<'n> = (Range<usize>, &'n [PlacedNode]);
 
-/// Parts of `name(arguments)` behind `==>`.
+/// Parts of `name(arguments)` after `==>`.
 struct ExpectParts {
     /// Common part of the names of three functions.
     name: String,
@@ -128,7 +136,7 @@ impl ActionParts {
     fn split(expansion: &Expansion, context: &mut LineContext<'_, '_>) -> Option<ActionParts> {
         let line = context.line();
         let nodes = &expansion.nodes;
-        let whole = span(nodes).unwrap_or_else(|| context.declaration.content.clone());
+        let whole = node_span(nodes).unwrap_or_else(|| context.declaration.content.clone());
         let mut pieces = split_at_separator(nodes, Separator::Guard);
         let dropped = pieces.split_off(pieces.len().min(2));
         let rest = pieces.pop().unwrap_or(&[]);
@@ -150,7 +158,7 @@ impl ActionParts {
         let mark = rest
             .get(statement.len())
             .map(|placed| placed.node.span.clone());
-        let statement = trimmed(statement, line);
+        let statement = trim_nodes(statement, line);
         if statement.is_empty() {
             let behind = arrow.map(|arrow| (arrow, "no statement behind `->`"));
             let before = || Some((mark?, "no statement before this"));
@@ -199,7 +207,7 @@ impl ActionParts {
         arrow: &Range<usize>,
         context: &mut LineContext<'_, '_>,
     ) -> Option<Vec<PlacedNode>> {
-        let guard = trimmed(nodes, context.line());
+        let guard = trim_nodes(nodes, context.line());
         if guard.is_empty() {
             report_empty(context, arrow, "the guard", "no condition before `->`");
             return None;
@@ -224,7 +232,7 @@ impl ActionParts {
         Some(guard)
     }
 
-    /// Splits the nodes behind the guard into statement, post-condition and expectation.
+    /// Splits the nodes after the guard into statement, post-condition and expectation.
     fn split_sections<'n>(
         nodes: &'n [PlacedNode],
         whole: &Range<usize>,
@@ -259,7 +267,7 @@ impl ActionParts {
         (statement, post, expect)
     }
 
-    /// Parses a post-condition behind the arrow `=>`.
+    /// Parses a post-condition after the arrow `=>`.
     fn parse_post_condition(
         nodes: &[PlacedNode],
         arrow: &Range<usize>,
@@ -287,14 +295,14 @@ impl ActionParts {
         let text = &context.line()[only.node.span.clone()];
         let end = text.find(|letter| !host::continues_name(letter));
         let word = &text[..end.unwrap_or(text.len())];
-        let what = match word {
+        let definition = match word {
             "import" | "from" => "an import",
             "def" => "a function",
             "class" => "a class",
             _ => return,
         };
         let (span, text) = (only.node.span.clone(), keywords::shorten(text));
-        let message = format!("{what} in an action is forgotten when the action ends");
+        let message = format!("{definition} in an action is forgotten when the action ends");
         let diagnostic = context.warning("missing-at", &span, message);
         diagnostic.label = "an action like any other".to_owned();
         diagnostic.help = Some(format!(
@@ -304,9 +312,9 @@ impl ActionParts {
 
     /// Checks the host code of all parts.
     fn check(&self, expansion: &Expansion, budget: &mut usize, context: &mut LineContext<'_, '_>) {
-        let mut check = |what, syntax, nodes: &[PlacedNode], around| {
+        let mut check = |part_name, syntax, nodes: &[PlacedNode], around| {
             let code = HostCode {
-                part_name: what,
+                part_name,
                 syntax,
                 nodes,
                 wrapper: around,
@@ -353,12 +361,12 @@ impl ActionParts {
         let mut pre_values = Vec::new();
         let mut none = Vec::new();
         let mut condition = |part: Option<&Vec<PlacedNode>>| {
-            part.map(|nodes| fragment(nodes, line, &mut pre_values))
+            part.map(|nodes| build_fragment(nodes, line, &mut pre_values))
         };
         let post = condition(self.post.as_ref().map(|post| &post.test));
         let post_message = condition(self.post.as_ref().and_then(|post| post.message.as_ref()));
         let post_tail = condition(self.post.as_ref().and_then(|post| post.tail.as_ref()));
-        let statement = fragment(&self.statement, line, &mut none);
+        let statement = build_fragment(&self.statement, line, &mut none);
         let post_text: String = [&post, &post_message, &post_tail]
             .into_iter()
             .flatten()
@@ -376,8 +384,8 @@ impl ActionParts {
             guard: self
                 .guard
                 .as_ref()
-                .map(|guard| fragment(guard, line, &mut none)),
-            speculative: guarded::speculative(&statement, guarded),
+                .map(|guard| build_fragment(guard, line, &mut none)),
+            speculative: guarded::speculative_call(&statement, guarded),
             statement,
             post,
             post_message,
@@ -390,7 +398,7 @@ impl ActionParts {
             pre_values,
             expect: self.expect.as_ref().map(|expect| Expect {
                 name: expect.name.clone(),
-                arguments: fragment(&expect.arguments, line, &mut none),
+                arguments: build_fragment(&expect.arguments, line, &mut none),
             }),
         }
     }
@@ -404,10 +412,10 @@ impl ExpectParts {
         context: &mut LineContext<'_, '_>,
     ) -> Option<ExpectParts> {
         let line = context.line();
-        let nodes = trimmed(nodes, line);
+        let nodes = trim_nodes(nodes, line);
         let parts = Self::split_call(&nodes, line);
         if parts.is_none() {
-            let range = span(&nodes).unwrap_or_else(|| whole.clone());
+            let range = node_span(&nodes).unwrap_or_else(|| whole.clone());
             let diagnostic =
                 context.error("bad-expect", &range, "`name(arguments)` must follow `==>`");
             diagnostic.help = Some(
@@ -437,7 +445,7 @@ impl ExpectParts {
         last.node.span.end -= 1;
         Some(ExpectParts {
             name: name.to_owned(),
-            arguments: trimmed(&arguments, line),
+            arguments: trim_nodes(&arguments, line),
         })
     }
 }
@@ -449,16 +457,16 @@ fn split_at_separator(nodes: &[PlacedNode], mark: Separator) -> Vec<&[PlacedNode
         .collect()
 }
 
-/// A condition behind `=>` or `property:`. It becomes an assertion, so a message may follow it, and
+/// A condition after `=>` or `property:`. It becomes an assertion, so a message may follow it, and
 /// further statements.
 pub(crate) struct Condition {
     /// Expression that must hold.
     pub(crate) test: Vec<PlacedNode>,
-    /// Expression for the message behind a comma.
+    /// Expression for the message after a comma.
     pub(crate) message: Option<Vec<PlacedNode>>,
     /// Place of the comma before the message.
     comma: Option<Range<usize>>,
-    /// Statements behind a semicolon.
+    /// Statements after a semicolon.
     pub(crate) tail: Option<Vec<PlacedNode>>,
 }
 
@@ -470,17 +478,17 @@ impl Condition {
             Some(at) => (&nodes[..at], &nodes[at + 1..]),
             None => (nodes, &[][..]),
         };
-        let mut tail = trimmed(tail, line);
+        let mut tail = trim_nodes(tail, line);
         while tail.last().is_some_and(is_semicolon) {
             tail.pop();
-            tail = trimmed(&tail, line);
+            tail = trim_nodes(&tail, line);
         }
-        let assertion = trimmed(assertion, line);
+        let assertion = trim_nodes(assertion, line);
         let at = assertion.iter().position(|placed| placed.node.is_comma());
         let (test, message, comma) = match at {
             Some(at) => (
-                trimmed(&assertion[..at], line),
-                Some(trimmed(&assertion[at + 1..], line)),
+                trim_nodes(&assertion[..at], line),
+                Some(trim_nodes(&assertion[at + 1..], line)),
                 Some(assertion[at].node.span.clone()),
             ),
             None => (assertion, None, None),
@@ -506,7 +514,7 @@ impl Condition {
     }
 }
 
-/// Warns about text behind a second separator, which the original ignores too.
+/// Warns about text after a second separator, which the original TSTL ignores too.
 fn warn_dropped_text(
     first: &[PlacedNode],
     last: &[PlacedNode],
@@ -515,8 +523,8 @@ fn warn_dropped_text(
     whole: &Range<usize>,
     context: &mut LineContext<'_, '_>,
 ) {
-    let start = span(first).map_or(whole.end, |span| span.start);
-    let end = span(last).map_or(whole.end, |span| span.end);
+    let start = node_span(first).map_or(whole.end, |span| span.start);
+    let end = node_span(last).map_or(whole.end, |span| span.end);
     let range = keywords::trim(context.line(), start..end.max(start));
     let diagnostic = context.warning(
         "dropped-text",
@@ -536,7 +544,7 @@ fn warn_dropped_text(
 /// Reports `pre<(e)>` outside of post-conditions, by returning `None`.
 pub(crate) fn report_misplaced_pre(
     nodes: &[PlacedNode],
-    what: &str,
+    part_name: &str,
     context: &mut LineContext<'_, '_>,
 ) -> Option<()> {
     let Some(pre) = nodes
@@ -548,7 +556,7 @@ pub(crate) fn report_misplaced_pre(
     let diagnostic = context.error(
         "misplaced-pre",
         &pre.node.span,
-        format!("`pre<(…)>` cannot stand in {what}"),
+        format!("`pre<(…)>` cannot stand in {part_name}"),
     );
     diagnostic.help =
         Some("it belongs into a post-condition, behind `=>`, or into a raw function".to_owned());

@@ -5,10 +5,10 @@ use crate::host::{self, HostProblem};
 
 /// Returns advice if a problem is a common mistake. `what` names the part of the line that the text
 /// is.
-pub(crate) fn advice(what: &str, text: &str, problem: &HostProblem) -> Option<String> {
+pub(crate) fn advice(part_name: &str, text: &str, problem: &HostProblem) -> Option<String> {
     let location = &problem.range;
     let mistake = Mistake {
-        part_name: what,
+        part_name,
         text,
         text_before: text.get(..location.start)?,
         text_at: text.get(location.clone())?,
@@ -83,7 +83,10 @@ impl Mistake<'_> {
             || self.message.contains("must start on a new line");
         let is_rest = matches!(self.text_at, "else" | "elif" | "except" | "finally");
         let first = first_word(self.text);
-        if !matches!(self.part_name, "statement" | "`init:` line" | "`finally:` line") {
+        if !matches!(
+            self.part_name,
+            "statement" | "`init:` line" | "`finally:` line"
+        ) {
             return None;
         }
         if first == "try" {

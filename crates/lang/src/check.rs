@@ -15,7 +15,7 @@ use crate::host::{self, HostProblem, SyntaxKind};
 use crate::keywords::{shorten, trim};
 use crate::mapping::MappedText;
 use crate::nodes::NodeKind;
-use crate::placeholders::UNKNOWN;
+use crate::placeholders::UNKNOWN_POOL_TEXT;
 
 /// Name that is written for a hole, followed by its number. Messages show the text of the harness
 /// instead.
@@ -99,7 +99,7 @@ fn retry_with_names(
     let other = fill_holes(code, variant, axes, line, true);
     let retried = host::check(code.syntax, &other.text);
     let kinds = |problems: &[HostProblem]| -> Vec<bool> {
-        let is_outdated = |problem: &HostProblem| problem.outdated.is_some();
+        let is_outdated = |problem: &HostProblem| problem.python2_help.is_some();
         problems.iter().map(is_outdated).collect()
     };
     if kinds(&retried) == kinds(&problems) {
@@ -122,24 +122,28 @@ fn report_problem(
     let mut problem = problem.clone();
     let help = advice::advice(code.part_name, &text.text, &problem);
     problem.message = restore_holes(&problem.message, code.nodes, line);
-    problem.outdated = problem
-        .outdated
+    problem.python2_help = problem
+        .python2_help
         .map(|help| restore_holes(&help, code.nodes, line));
     let mut range = text.source(&problem.range);
-    let mut what = code.part_name.to_owned();
-    if let (Some((at, alternative)), None) = (variant, &problem.outdated)
+    let mut part_name = code.part_name.to_owned();
+    if let (Some((at, alternative)), None) = (variant, &problem.python2_help)
         && let Some(Axis::Choice(choice)) = axes.get(code.nodes[at].axis)
         && let NodeKind::Choice(node) = &code.nodes[at].node.kind
     {
         let chosen = choice.text(alternative as u64);
-        what = format!("{what} with the alternative `{}`", shorten(chosen.trim()));
+        part_name = format!(
+            "{part_name} with the alternative `{}`",
+            shorten(chosen.trim())
+        );
         let location =
             alternative_range(node, alternative).unwrap_or(code.nodes[at].node.span.clone());
         if !(location.start <= range.start && range.end <= location.end) {
             range = trim(line, location);
         }
     }
-    let mut diagnostic = to_diagnostic(&problem, context.declaration.file_range(&range), &what);
+    let mut diagnostic =
+        to_diagnostic(&problem, context.declaration.file_range(&range), &part_name);
     let help = help
         .map(|help| restore_holes(&help, code.nodes, line))
         .or_else(|| alternative_advice(code.nodes, &range));
@@ -184,9 +188,9 @@ fn warn_suspicious(code: &HostCode<'_>, text: &MappedText, context: &mut LineCon
 pub(crate) fn to_diagnostic(
     problem: &HostProblem,
     range: std::ops::Range<usize>,
-    what: &str,
+    part_name: &str,
 ) -> Diagnostic {
-    match &problem.outdated {
+    match &problem.python2_help {
         Some(help) => {
             Diagnostic::error("python-2", range, problem.message.clone()).with_help(help.clone())
         }
@@ -198,7 +202,7 @@ pub(crate) fn to_diagnostic(
         None => Diagnostic::error(
             "host-syntax",
             range,
-            format!("syntax error in the {what}: {}", problem.message),
+            format!("syntax error in the {part_name}: {}", problem.message),
         ),
     }
 }
@@ -228,22 +232,26 @@ fn fill_holes(
 ) -> MappedText {
     let mut mapped = MappedText::default();
     let start = code.nodes.first().map_or(0, |first| first.node.span.start);
-    mapped.push_instead(code.wrapper.0, start..start);
+    mapped.push_replacement(code.wrapper.0, start..start);
     for (at, placed) in code.nodes.iter().enumerate() {
         let span = placed.node.span.clone();
         let hole = || format!("{HOLE}{at}_");
         match &placed.node.kind {
             NodeKind::Text => mapped.push(&line[span.clone()], span.start),
-            NodeKind::Written(text) if text == UNKNOWN => mapped.push_instead(&hole(), span),
-            NodeKind::Written(text) => mapped.push_instead(text, span),
-            NodeKind::Separator(mark) => mapped.push_instead(mark.host_text(), span),
-            NodeKind::Slot(_) | NodeKind::Back(..) => mapped.push_instead(&hole(), span),
-            NodeKind::PreOpen => mapped.push_instead("(", span),
-            NodeKind::PreClose => mapped.push_instead(")", span),
+            NodeKind::HostText(text) if text == UNKNOWN_POOL_TEXT => {
+                mapped.push_replacement(&hole(), span)
+            }
+            NodeKind::HostText(text) => mapped.push_replacement(text, span),
+            NodeKind::Separator(mark) => mapped.push_replacement(mark.host_text(), span),
+            NodeKind::Slot(_) | NodeKind::BackReference(..) => {
+                mapped.push_replacement(&hole(), span)
+            }
+            NodeKind::PreOpen => mapped.push_replacement("(", span),
+            NodeKind::PreClose => mapped.push_replacement(")", span),
             NodeKind::Choice(choice)
                 if readable && fragments::is_operand(code.nodes, at, choice, line) =>
             {
-                mapped.push_instead(&hole(), span);
+                mapped.push_replacement(&hole(), span);
             }
             NodeKind::Choice(choice) => {
                 let alternative = variant
@@ -253,7 +261,7 @@ fn fill_holes(
                     Some(location) => mapped.push(&line[location.clone()], location.start),
                     None => {
                         if let Some(Axis::Choice(axis)) = axes.get(placed.axis) {
-                            mapped.push_instead(&axis.text(alternative as u64), span);
+                            mapped.push_replacement(&axis.text(alternative as u64), span);
                         }
                     }
                 }
@@ -261,7 +269,7 @@ fn fill_holes(
         }
     }
     let end = code.nodes.last().map_or(0, |last| last.node.span.end);
-    mapped.push_instead(code.wrapper.1, end..end);
+    mapped.push_replacement(code.wrapper.1, end..end);
     mapped
 }
 

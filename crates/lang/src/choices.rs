@@ -61,14 +61,14 @@ impl ChoiceItem {
     /// Returns true if the item is text only, so that it can be the alternative of an axis.
     pub(crate) fn is_text(&self) -> bool {
         self.nodes.iter().all(|node| {
-            matches!(node.kind, NodeKind::Text | NodeKind::Written(_)) || node.is_comma()
+            matches!(node.kind, NodeKind::Text | NodeKind::HostText(_)) || node.is_comma()
         })
     }
 
     /// Returns the text of an item that is text only.
     pub(crate) fn text(&self, line: &str) -> String {
         let of_node = |node: &LineNode| match &node.kind {
-            NodeKind::Written(text) => text.clone(),
+            NodeKind::HostText(text) => text.clone(),
             _ => line[node.span.clone()].to_owned(),
         };
         self.nodes.iter().map(of_node).collect()
@@ -121,7 +121,7 @@ fn literal_info_of_items(items: &[ChoiceItem], line: &str) -> Option<LiteralInfo
         };
         let text = match &node.kind {
             NodeKind::Text => &line[node.span.clone()],
-            NodeKind::Written(text) => text,
+            NodeKind::HostText(text) => text,
             _ => return None,
         };
         if !host::is_literal(text) {
@@ -228,7 +228,7 @@ impl ChoiceSpan {
         })
     }
 
-    /// Finds the end by the rule of the original: the first closer ends a choice, and every comma
+    /// Finds the end by the rule of the original TSTL: the first closer ends a choice, and every comma
     /// separates items.
     pub(crate) fn find_textual(text: &str, opener: usize, end: usize) -> Option<ChoiceSpan> {
         let rest = text.get(opener + 1..end)?;
@@ -327,7 +327,10 @@ pub(crate) fn parse_range(content: &str) -> Option<Result<ChoiceValues, String>>
         return Some(Ok(character_range(first, last)));
     }
     if let Some((first, last)) = content.split_once("...") {
-        let ends = (parse_integer(first), parse_integer(last.trim_start_matches('.')));
+        let ends = (
+            parse_integer(first),
+            parse_integer(last.trim_start_matches('.')),
+        );
         if let (Some(_), Some(_)) = ends {
             return Some(Err(format!("a range has two dots, not as in `{content}`")));
         }
@@ -363,7 +366,12 @@ pub(crate) fn range_advice(content: &str) -> String {
             .next()
             .filter(|letter| letters.next().is_none() && letter.is_alphabetic())
     };
-    match (parse_integer(first), parse_integer(last), letter(first), letter(last)) {
+    match (
+        parse_integer(first),
+        parse_integer(last),
+        letter(first),
+        letter(last),
+    ) {
         (Some(_), Some(_), ..) if content.contains("...") => format!("write `<[{first}..{last}]>`"),
         (Some(_), Some(_), ..) => "use smaller numbers".to_owned(),
         (_, _, Some(first), Some(last)) => format!("write `<['{first}'..'{last}']>`"),
@@ -438,7 +446,7 @@ pub(crate) fn range_items(
         .map(|alternative| ChoiceItem {
             span: span.clone(),
             nodes: vec![LineNode {
-                kind: NodeKind::Written(choice.text(alternative).into_owned()),
+                kind: NodeKind::HostText(choice.text(alternative).into_owned()),
                 span: span.clone(),
             }],
         })
@@ -455,9 +463,9 @@ pub(crate) fn parse_bare_range(text: &str) -> Option<(Result<ChoiceValues, Strin
         return None;
     }
     let is_range = parse_characters(content.trim()).is_some()
-        || content
-            .split_once("..")
-            .is_some_and(|(first, last)| parse_integer(first).is_some() && parse_integer(last).is_some());
+        || content.split_once("..").is_some_and(|(first, last)| {
+            parse_integer(first).is_some() && parse_integer(last).is_some()
+        });
     let choice = is_range.then(|| parse_range(content))??;
     Some((choice, end + 2))
 }
@@ -512,12 +520,18 @@ mod tests {
             }))
         );
         assert!(matches!(parse_range("1..x"), Some(Err(_))));
-        assert!(matches!(parse_range("1..99999999999999999999"), Some(Err(_))));
+        assert!(matches!(
+            parse_range("1..99999999999999999999"),
+            Some(Err(_))
+        ));
         assert!(matches!(parse_range("1...5"), Some(Err(_))));
         for other in ["1", "'..'", "...", "f(..)", "'../a'", ""] {
             assert_eq!(parse_range(other), None, "{other:?}");
         }
-        assert_eq!(parse_bare_range("<1..3> + 1").map(|(_, length)| length), Some(6));
+        assert_eq!(
+            parse_bare_range("<1..3> + 1").map(|(_, length)| length),
+            Some(6)
+        );
         assert_eq!(parse_bare_range("<x..y>").map(|(_, length)| length), None);
     }
 }

@@ -7,7 +7,7 @@ use crate::action::{self, Condition};
 use crate::check::{self, HostCode};
 use crate::exceptions::Exceptions;
 use crate::expand::{self, Expansion, LineContext, PlacedNode, PlaceholderMeaning};
-use crate::fragments::{fragment, span, trimmed};
+use crate::fragments::{build_fragment, node_span, trim_nodes};
 use crate::harness::{CodeLine, Fragment, Harness, LogExpression, PropertyLine};
 use crate::host::SyntaxKind;
 use crate::keywords::{self, LineKeyword};
@@ -43,7 +43,9 @@ pub(crate) fn parse_code_line(context: &mut LineContext<'_, '_>, harness: &mut H
             }
         }
         _ => {
-            let found = expand_line(context, content).into_iter().map(|(line, _)| line);
+            let found = expand_line(context, content)
+                .into_iter()
+                .map(|(line, _)| line);
             let list = match keyword {
                 LineKeyword::Init => &mut harness.inits,
                 LineKeyword::Finally => &mut harness.finallys,
@@ -120,16 +122,16 @@ fn expand_line(
     let mut budget = check::budget();
     let mut lines = Vec::new();
     for expansion in expand::expand(nodes, meaning, context) {
-        let what = line_with_article(keyword);
-        if report_misplaced_separator(&expansion, &what, context)
-            || action::report_misplaced_pre(&expansion.nodes, &what, context).is_none()
+        let part_name = line_with_article(keyword);
+        if report_misplaced_separator(&expansion, &part_name, context)
+            || action::report_misplaced_pre(&expansion.nodes, &part_name, context).is_none()
         {
             continue;
         }
         let text = context.line();
         let (code, message) = match keyword {
             LineKeyword::Property => split_property(&expansion.nodes, context),
-            _ => (trimmed(&expansion.nodes, text), None),
+            _ => (trim_nodes(&expansion.nodes, text), None),
         };
         if code.is_empty() {
             report_missing_content(context);
@@ -141,23 +143,23 @@ fn expand_line(
         let line = CodeLine {
             line: context.declaration.line.number,
             text: text[range.clone()].to_owned(),
-            code: fragment(&code, text, &mut Vec::new()),
+            code: build_fragment(&code, text, &mut Vec::new()),
             axes: expansion.axes,
         };
-        let message = message.map(|message| fragment(&message, text, &mut Vec::new()));
+        let message = message.map(|message| build_fragment(&message, text, &mut Vec::new()));
         lines.push((line, message));
     }
     lines
 }
 
-/// Splits a property into its condition and its message. The original runs statements behind the
+/// Splits a property into its condition and its message. The original TSTL runs statements after the
 /// condition, which only a condition with side effects needs; here they are ignored.
 fn split_property(
     nodes: &[PlacedNode],
     context: &mut LineContext<'_, '_>,
 ) -> (Vec<PlacedNode>, Option<Vec<PlacedNode>>) {
     let condition = Condition::split(nodes, context.line());
-    if let Some(range) = condition.tail.as_deref().and_then(span) {
+    if let Some(range) = condition.tail.as_deref().and_then(node_span) {
         let diagnostic = context.warning(
             "dropped-text",
             &range,
@@ -189,7 +191,7 @@ fn check_code(
     budget: &mut usize,
     context: &mut LineContext<'_, '_>,
 ) {
-    let (what, syntax) = match context.declaration.keyword {
+    let (part_name, syntax) = match context.declaration.keyword {
         LineKeyword::Property => ("property", SyntaxKind::Expression),
         LineKeyword::Init => ("`init:` line", SyntaxKind::Statements),
         LineKeyword::Finally => ("`finally:` line", SyntaxKind::Statements),
@@ -197,10 +199,10 @@ fn check_code(
         LineKeyword::Assume => ("assumption", SyntaxKind::Expression),
         _ => ("hint", SyntaxKind::Expression),
     };
-    let mut check = |what, syntax, nodes| {
+    let mut check = |part_name, syntax, nodes| {
         let around = ("", "");
         let code = HostCode {
-            part_name: what,
+            part_name,
             syntax,
             nodes,
             wrapper: around,
@@ -208,7 +210,7 @@ fn check_code(
         };
         check::check(code, &expansion.axes, context);
     };
-    check(what, syntax, code);
+    check(part_name, syntax, code);
     if let Some(message) = message {
         check("message", SyntaxKind::Expression, message);
     }
@@ -217,7 +219,7 @@ fn check_code(
 /// Reports separators that have a meaning only in actions.
 fn report_misplaced_separator(
     expansion: &Expansion,
-    what: &str,
+    part_name: &str,
     context: &mut LineContext<'_, '_>,
 ) -> bool {
     let is_statement = matches!(
@@ -234,7 +236,7 @@ fn report_misplaced_separator(
             .iter()
             .find(|(mark, ..)| placed.node.is_separator(*mark))
         {
-            let message = format!("`{text}` cannot stand in {what}");
+            let message = format!("`{text}` cannot stand in {part_name}");
             let diagnostic = context.error("misplaced-separator", &placed.node.span, message);
             diagnostic.help = Some(if is_statement {
                 format!("only actions have {thing}")
@@ -244,7 +246,7 @@ fn report_misplaced_separator(
             return true;
         }
         if placed.node.is_separator(Separator::Define) {
-            let message = format!("`:=` cannot stand in {what}");
+            let message = format!("`:=` cannot stand in {part_name}");
             let whole = context.declaration.line.text.trim();
             let corrected = whole.replace(":=", "=");
             let diagnostic = context.error("misplaced-definition", &placed.node.span, message);

@@ -114,11 +114,11 @@ pub(crate) fn sort_and_prune(mut diagnostics: Vec<Diagnostic>, file: &str) -> Ve
 /// Removes diagnostics about a line that was joined to the one before by mistake: they say nothing
 /// about the line itself.
 fn drop_in_joined_lines(diagnostics: &mut Vec<Diagnostic>) {
-    let ranges = ranges_of(diagnostics, &["joined-keyword-line"]);
+    let ranges = ranges_of_named(diagnostics, &["joined-keyword-line"]);
     if ranges.is_empty() {
         return;
     }
-    drop_because(diagnostics, |diagnostic| {
+    drop_consequences(diagnostics, |diagnostic| {
         let around = |location: &&Range<usize>| location.contains(&diagnostic.range.start);
         ranges.iter().find(around)
     });
@@ -147,7 +147,7 @@ pub(crate) const IGNORED_TEXT: [&str; 6] = [
 /// Removes diagnostics about unknown pools that are declared in ignored text: that text is what
 /// must be changed.
 fn drop_pools_in_ignored_text(diagnostics: &mut Vec<Diagnostic>, file: &str) {
-    let ranges = ranges_of(diagnostics, &IGNORED_TEXT);
+    let ranges = ranges_of_named(diagnostics, &IGNORED_TEXT);
     let mut ignored: BTreeMap<String, &Range<usize>> = BTreeMap::new();
     for location in &ranges {
         let text = file.get(location.clone()).unwrap_or_default();
@@ -164,7 +164,7 @@ fn drop_pools_in_ignored_text(diagnostics: &mut Vec<Diagnostic>, file: &str) {
     if ignored.is_empty() {
         return;
     }
-    drop_because(diagnostics, |diagnostic| {
+    drop_consequences(diagnostics, |diagnostic| {
         let name = match diagnostic.name {
             "unknown-pool" => diagnostic.message.split('`').nth(1),
             "bad-placeholder" => file.get(diagnostic.range.clone()),
@@ -178,7 +178,7 @@ fn drop_pools_in_ignored_text(diagnostics: &mut Vec<Diagnostic>, file: &str) {
 const MAX_NAME: usize = 100;
 
 /// Returns the ranges of the diagnostics with these names.
-fn ranges_of(diagnostics: &[Diagnostic], names: &[&str]) -> Vec<Range<usize>> {
+fn ranges_of_named(diagnostics: &[Diagnostic], names: &[&str]) -> Vec<Range<usize>> {
     let of_interest = |diagnostic: &&Diagnostic| names.contains(&diagnostic.name);
     let found = diagnostics.iter().filter(of_interest);
     // More such mistakes are unlikely, and every other diagnostic is compared with each of them.
@@ -187,7 +187,7 @@ fn ranges_of(diagnostics: &[Diagnostic], names: &[&str]) -> Vec<Range<usize>> {
 
 /// Removes the diagnostics that follow from a problem at the range that `cause` returns. If one of
 /// them was an error, the cause becomes one.
-fn drop_because<'p>(
+fn drop_consequences<'p>(
     diagnostics: &mut Vec<Diagnostic>,
     cause: impl Fn(&Diagnostic) -> Option<&'p Range<usize>>,
 ) {

@@ -12,7 +12,7 @@ pub(crate) struct Exceptions {
     pub(crate) expected: Vec<String>,
     /// Exceptions that are reported as warnings.
     pub(crate) warnings: Vec<String>,
-    /// Range behind the list.
+    /// Range after the list.
     pub(crate) rest: Range<usize>,
     /// True if it is a dictionary, not a list of exceptions.
     pub(crate) is_dictionary: bool,
@@ -75,7 +75,7 @@ impl Exceptions {
         }
         let mut at = content.start + 1;
         for item in line[at..content.start + length].split(',') {
-            exceptions.item(context, keywords::trim(line, at..at + item.len()));
+            exceptions.parse_item(context, keywords::trim(line, at..at + item.len()));
             at += item.len() + 1;
         }
         exceptions.rest = keywords::trim(line, content.start + length + 1..content.end);
@@ -83,7 +83,7 @@ impl Exceptions {
         Some(exceptions)
     }
 
-    /// Skips the keyword of the line, which may stand behind its exceptions.
+    /// Skips the keyword of the line, which may stand after its exceptions.
     fn skip_keyword(&mut self, context: &LineContext<'_, '_>) {
         let (line, word) = (context.line(), context.declaration.keyword.word());
         let behind = line[self.rest.clone()].strip_prefix(word);
@@ -93,7 +93,7 @@ impl Exceptions {
     }
 
     /// Parses one exception.
-    fn item(&mut self, context: &mut LineContext<'_, '_>, range: Range<usize>) {
+    fn parse_item(&mut self, context: &mut LineContext<'_, '_>, range: Range<usize>) {
         let line = context.line();
         let is_warning = line[range.clone()].starts_with('!');
         let range = if is_warning {

@@ -3,7 +3,7 @@
 //!
 //! A choice between texts is an axis. One whose alternatives contain placeholders is *structural*:
 //! each alternative has its own axes, so the line becomes several. The order of all concrete
-//! actions is that of the original: `<,[…],>` choices vary slowest, then slots and other choices in
+//! actions is that of the original TSTL: `<,[…],>` choices vary slowest, then slots and other choices in
 //! reading order.
 
 use std::collections::BTreeMap;
@@ -105,7 +105,7 @@ pub(crate) fn expand(
     meaning: PlaceholderMeaning,
     context: &mut LineContext<'_, '_>,
 ) -> Vec<Expansion> {
-    let Some(variants) = split(nodes, meaning, context.line()) else {
+    let Some(variants) = split_structural(nodes, meaning, context.line()) else {
         let content = context.declaration.content.clone();
         context
             .error(
@@ -118,13 +118,13 @@ pub(crate) fn expand(
     };
     variants
         .into_iter()
-        .map(|nodes| number(nodes, meaning, context))
+        .map(|nodes| assign_axes(nodes, meaning, context))
         .collect()
 }
 
 /// Splits at structural choices until none is left. Returns `None` if there are too many
 /// alternatives.
-fn split(
+fn split_structural(
     nodes: Vec<LineNode>,
     meaning: PlaceholderMeaning,
     line: &str,
@@ -132,11 +132,11 @@ fn split(
     let mut pending = vec![nodes];
     let mut done = Vec::new();
     while let Some(nodes) = pending.pop() {
-        let Some(at) = next_to_split(&nodes, meaning) else {
+        let Some(at) = find_structural_choice(&nodes, meaning) else {
             done.push(nodes);
             continue;
         };
-        let alternatives = alternatives(&nodes[at], line)?;
+        let alternatives = alternative_nodes(&nodes[at], line)?;
         let count = done.len() + pending.len() + alternatives.len();
         if count > MAX_ALTERNATIVES || count.saturating_mul(line.len()) > MAX_TEXT {
             return None;
@@ -161,7 +161,7 @@ fn as_choice(node: &LineNode) -> Option<&ChoiceNode> {
 
 /// Returns the next choice to split. Choices with double commas come first, from left to right;
 /// those left of a structural one must be split with it.
-fn next_to_split(nodes: &[LineNode], meaning: PlaceholderMeaning) -> Option<usize> {
+fn find_structural_choice(nodes: &[LineNode], meaning: PlaceholderMeaning) -> Option<usize> {
     let has_message = match meaning {
         PlaceholderMeaning::Action => nodes
             .iter()
@@ -172,7 +172,7 @@ fn next_to_split(nodes: &[LineNode], meaning: PlaceholderMeaning) -> Option<usiz
     let has_message = has_message.unwrap_or(nodes.len())..nodes.len();
     let is_structural = |at: usize, double: bool| {
         as_choice(&nodes[at]).is_some_and(|choice| {
-            choice.double == double && structural(choice, has_message.contains(&at))
+            choice.double == double && is_structural(choice, has_message.contains(&at))
         })
     };
     if (0..nodes.len()).any(|at| is_structural(at, true)) {
@@ -185,7 +185,7 @@ fn next_to_split(nodes: &[LineNode], meaning: PlaceholderMeaning) -> Option<usiz
 
 /// Returns true if a choice must be split. A comma in the alternative of a condition may separate
 /// its message.
-fn structural(choice: &ChoiceNode, has_message: bool) -> bool {
+fn is_structural(choice: &ChoiceNode, has_message: bool) -> bool {
     match &choice.alternatives {
         ChoiceAlternatives::Range(_) => false,
         ChoiceAlternatives::Items(items) => items.iter().any(|item| {
@@ -195,7 +195,7 @@ fn structural(choice: &ChoiceNode, has_message: bool) -> bool {
 }
 
 /// Returns the alternatives of a choice as nodes.
-fn alternatives(node: &LineNode, line: &str) -> Option<Vec<Vec<LineNode>>> {
+fn alternative_nodes(node: &LineNode, line: &str) -> Option<Vec<Vec<LineNode>>> {
     let choice = as_choice(node)?;
     match &choice.alternatives {
         ChoiceAlternatives::Items(items) => {
@@ -208,7 +208,7 @@ fn alternatives(node: &LineNode, line: &str) -> Option<Vec<Vec<LineNode>>> {
             }
             let written = |alternative| {
                 vec![LineNode {
-                    kind: NodeKind::Written(axis.text(alternative).into_owned()),
+                    kind: NodeKind::HostText(axis.text(alternative).into_owned()),
                     span: node.span.clone(),
                 }]
             };
@@ -218,13 +218,13 @@ fn alternatives(node: &LineNode, line: &str) -> Option<Vec<Vec<LineNode>>> {
 }
 
 /// Gives each hole its axis.
-fn number(
+fn assign_axes(
     nodes: Vec<LineNode>,
     meaning: PlaceholderMeaning,
     context: &mut LineContext<'_, '_>,
 ) -> Expansion {
     let line = context.line();
-    let roles = roles(&nodes, meaning);
+    let roles = slot_roles(&nodes, meaning);
     let mut axes: Vec<Axis> = context
         .declaration
         .repeat
@@ -254,9 +254,9 @@ fn number(
         }
     }
     for (at, node) in nodes.iter().enumerate() {
-        if let NodeKind::Back(mention, number) = &node.kind {
+        if let NodeKind::BackReference(mention, number) = &node.kind {
             let known = slots.get(&mention.pool).map_or(&[][..], Vec::as_slice);
-            axis_of[at] = back_reference(node, mention, *number, known, context);
+            axis_of[at] = resolve_back_reference(node, mention, *number, known, context);
         }
     }
     let location = |(node, axis)| PlacedNode { node, axis };
@@ -294,7 +294,7 @@ fn warn_if_empty(
 
 /// Returns the axis that a back reference means, or `usize::MAX` after reporting that there is
 /// none.
-fn back_reference(
+fn resolve_back_reference(
     node: &LineNode,
     mention: &PoolMention,
     number: u64,
@@ -331,7 +331,7 @@ fn back_reference(
 }
 
 /// Returns the role of each slot, by node.
-fn roles(nodes: &[LineNode], meaning: PlaceholderMeaning) -> Vec<SlotRole> {
+fn slot_roles(nodes: &[LineNode], meaning: PlaceholderMeaning) -> Vec<SlotRole> {
     let mut roles = Vec::with_capacity(nodes.len());
     for part in nodes.split_inclusive(|node| node.is_separator(Separator::Semicolon)) {
         let define = part
@@ -369,7 +369,7 @@ pub(crate) fn catalog(harness: &Harness) -> Result<Catalog, TooManyActions> {
     let template = |action: &ActionTemplate| Template {
         class: action.class.clone(),
         line: action.line,
-        pieces: action.statement.parts.iter().filter_map(piece).collect(),
+        pieces: action.statement.parts.iter().filter_map(to_piece).collect(),
         axes: action.axes.clone(),
     };
     Catalog::new(
@@ -379,7 +379,7 @@ pub(crate) fn catalog(harness: &Harness) -> Result<Catalog, TooManyActions> {
 }
 
 /// Converts a part of a statement to a piece of a template.
-fn piece(part: &CodePart) -> Option<TemplatePiece> {
+fn to_piece(part: &CodePart) -> Option<TemplatePiece> {
     match part {
         CodePart::Text(text) => Some(TemplatePiece::Text(text.clone())),
         CodePart::Slot { axis, .. } | CodePart::Choice { axis, .. } if *axis == usize::MAX => None,

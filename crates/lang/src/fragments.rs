@@ -9,7 +9,7 @@ use crate::host;
 use crate::nodes::NodeKind;
 
 /// Returns the nodes without blanks at both ends.
-pub(crate) fn trimmed(nodes: &[PlacedNode], line: &str) -> Vec<PlacedNode> {
+pub(crate) fn trim_nodes(nodes: &[PlacedNode], line: &str) -> Vec<PlacedNode> {
     let mut nodes = nodes.to_vec();
     while let Some(first) = nodes.first_mut() {
         if matches!(first.node.kind, NodeKind::Text) {
@@ -37,12 +37,12 @@ pub(crate) fn trimmed(nodes: &[PlacedNode], line: &str) -> Vec<PlacedNode> {
 }
 
 /// Returns the range from the start of the first node to the end of the last.
-pub(crate) fn span(nodes: &[PlacedNode]) -> Option<Range<usize>> {
+pub(crate) fn node_span(nodes: &[PlacedNode]) -> Option<Range<usize>> {
     Some(nodes.first()?.node.span.start..nodes.last()?.node.span.end)
 }
 
 /// Builds the code. The expression of `pre<(e)>` is added to `pre_values`, equal ones once.
-pub(crate) fn fragment(
+pub(crate) fn build_fragment(
     nodes: &[PlacedNode],
     line: &str,
     pre_values: &mut Vec<Fragment>,
@@ -55,8 +55,8 @@ pub(crate) fn fragment(
                 .iter()
                 .position(|inner| matches!(inner.node.kind, NodeKind::PreClose))
                 .unwrap_or(nodes.len() - at);
-            let inner = trimmed(&nodes[at + 1..at + length], line);
-            let value = fragment(&inner, line, &mut Vec::new());
+            let inner = trim_nodes(&nodes[at + 1..at + length], line);
+            let value = build_fragment(&inner, line, &mut Vec::new());
             let known = pre_values.iter().position(|known| *known == value);
             let index = known.unwrap_or_else(|| {
                 pre_values.push(value);
@@ -66,7 +66,7 @@ pub(crate) fn fragment(
             at += length + 1;
             continue;
         }
-        builder.node(nodes, at, line);
+        builder.push_node(nodes, at, line);
         at += 1;
     }
     Fragment {
@@ -82,7 +82,7 @@ struct FragmentBuilder {
 
 impl FragmentBuilder {
     /// Appends host text.
-    fn text(&mut self, text: &str) {
+    fn push_text(&mut self, text: &str) {
         match self.parts.last_mut() {
             Some(CodePart::Text(last)) => last.push_str(text),
             _ if text.is_empty() => {}
@@ -91,13 +91,13 @@ impl FragmentBuilder {
     }
 
     /// Appends a node.
-    fn node(&mut self, nodes: &[PlacedNode], at: usize, line: &str) {
+    fn push_node(&mut self, nodes: &[PlacedNode], at: usize, line: &str) {
         let PlacedNode { node, axis } = &nodes[at];
         match &node.kind {
-            NodeKind::Text => self.text(&line[node.span.clone()]),
-            NodeKind::Written(text) => self.text(text),
-            NodeKind::Separator(mark) => self.text(mark.host_text()),
-            NodeKind::Slot(mention) | NodeKind::Back(mention, _) => {
+            NodeKind::Text => self.push_text(&line[node.span.clone()]),
+            NodeKind::HostText(text) => self.push_text(text),
+            NodeKind::Separator(mark) => self.push_text(mark.host_text()),
+            NodeKind::Slot(mention) | NodeKind::BackReference(mention, _) => {
                 self.parts.push(CodePart::Slot {
                     axis: *axis,
                     twin: mention.twin,
@@ -131,17 +131,17 @@ fn text_at<'a>(placed: Option<&'a PlacedNode>, line: &'a str) -> Option<&'a str>
     let node = &placed?.node;
     match &node.kind {
         NodeKind::Text => Some(&line[node.span.clone()]),
-        NodeKind::Written(text) => Some(text),
+        NodeKind::HostText(text) => Some(text),
         NodeKind::Separator(mark) => Some(mark.host_text()),
         NodeKind::PreOpen => Some("("),
         NodeKind::PreClose => Some(")"),
-        NodeKind::Slot(_) | NodeKind::Back(..) | NodeKind::Choice(_) => None,
+        NodeKind::Slot(_) | NodeKind::BackReference(..) | NodeKind::Choice(_) => None,
     }
 }
 
 /// Returns true if the text around a node does not become part of it.
 fn stands_alone(nodes: &[PlacedNode], at: usize, line: &str) -> bool {
-    is_free_before(&nodes[..at], line) && is_free_behind(&nodes[at + 1..], line)
+    may_precede_operand(&nodes[..at], line) && may_follow_operand(&nodes[at + 1..], line)
 }
 
 /// Returns true for a quotation mark.
@@ -150,13 +150,13 @@ fn is_quote(letter: char) -> bool {
 }
 
 /// Returns true if a letter directly beside a literal would become a part of it.
-fn glues(letter: char) -> bool {
+fn joins_literal(letter: char) -> bool {
     host::continues_name(letter) || is_quote(letter) || letter == '.'
 }
 
-/// Returns true if an operand may stand behind these nodes. Behind another operand, the text of a
+/// Returns true if an operand may stand after these nodes. After another operand, the text of a
 /// choice may be an operator: `x <[-1,+1]>` subtracts or adds.
-fn is_free_before(before: &[PlacedNode], line: &str) -> bool {
+fn may_precede_operand(before: &[PlacedNode], line: &str) -> bool {
     let Some(last) = before.last() else {
         return true;
     };
@@ -165,9 +165,10 @@ fn is_free_before(before: &[PlacedNode], line: &str) -> bool {
     };
     let code = text.trim_end();
     let Some(letter) = code.chars().next_back() else {
-        return is_free_before(&before[..before.len() - 1], line);
+        return may_precede_operand(&before[..before.len() - 1], line);
     };
-    if text.ends_with(glues) || is_quote(letter) || matches!(letter, '.' | ')' | ']' | '}') {
+    if text.ends_with(joins_literal) || is_quote(letter) || matches!(letter, '.' | ')' | ']' | '}')
+    {
         return false;
     }
     let word_start = code
@@ -179,8 +180,8 @@ fn is_free_before(before: &[PlacedNode], line: &str) -> bool {
     word.is_empty() || (host::is_keyword(word) && !host::is_constant(word))
 }
 
-/// Returns true if these nodes may stand behind an operand without becoming a part of it.
-fn is_free_behind(behind: &[PlacedNode], line: &str) -> bool {
+/// Returns true if these nodes may stand after an operand without becoming a part of it.
+fn may_follow_operand(behind: &[PlacedNode], line: &str) -> bool {
     let Some(next) = behind.first() else {
         return true;
     };
@@ -190,5 +191,5 @@ fn is_free_behind(behind: &[PlacedNode], line: &str) -> bool {
     let code = text.trim_start();
     let is_target = code.starts_with('=') && !code.starts_with("==");
     let extends = |letter: char| is_quote(letter) || matches!(letter, '(' | '[' | '.');
-    !text.starts_with(glues) && !code.starts_with(extends) && !is_target
+    !text.starts_with(joins_literal) && !code.starts_with(extends) && !is_target
 }

@@ -4,7 +4,7 @@ use crate::harness::{CodePart, Fragment};
 use crate::host;
 
 /// Returns the call `guardedX(a)` with one more argument, `True`, if the statement is such a call.
-pub(crate) fn speculative(statement: &Fragment, guarded: &[String]) -> Option<Fragment> {
+pub(crate) fn speculative_call(statement: &Fragment, guarded: &[String]) -> Option<Fragment> {
     let Some(CodePart::Text(first)) = statement.parts.first() else {
         return None;
     };

@@ -182,7 +182,7 @@ pub struct ActionTemplate {
     pub post: Option<Fragment>,
     /// The message of the post-condition (`=> expr, message`), an expression.
     pub post_message: Option<Fragment>,
-    /// Statements behind the post-condition (`=> expr; more`), to be run right after it held. They
+    /// Statements after the post-condition (`=> expr; more`), to be run right after it held. They
     /// share the slots, `pre` values and mentions of the post-condition.
     pub post_tail: Option<Fragment>,
     /// True if the post-condition mentions `raised`: it is checked also if the statement raised.

@@ -14,7 +14,7 @@ pub(crate) struct HostProblem {
     /// Message, as a phrase.
     pub(crate) message: String,
     /// Advice for code that was correct in an older version of the language.
-    pub(crate) outdated: Option<String>,
+    pub(crate) python2_help: Option<String>,
 }
 
 /// Grammar for a text.
@@ -46,11 +46,12 @@ pub(crate) fn end_of_code(line: &str) -> usize {
 
 /// Returns the length in bytes of the operator at the start of a text, at least one character.
 pub(crate) fn operator_length(text: &str) -> usize {
-    const LONG: [&str; 25] = [
+    const LONG_OPERATORS: [&str; 25] = [
         "**=", "//=", ">>=", "<<=", "...", "!=", "==", "<=", ">=", "<<", ">>", "**", "//", "+=",
         "-=", "*=", "/=", "%=", "&=", "|=", "^=", "@=", ":=", "->", "<>",
     ];
-    LONG.iter()
+    LONG_OPERATORS
+        .iter()
         .find(|operator| text.starts_with(**operator))
         .map_or_else(
             || text.chars().next().map_or(1, char::len_utf8),
@@ -180,14 +181,14 @@ pub(crate) fn check(syntax: SyntaxKind, text: &str) -> Vec<HostProblem> {
     if problems.is_empty() && syntax != SyntaxKind::Module {
         return Vec::new();
     }
-    let outdated = outdated(text, &problems);
+    let outdated = find_python2(text, &problems);
     if !outdated.is_empty() {
         return outdated;
     }
     let to_problem = |problem: SyntaxProblem| HostProblem {
         range: problem.range,
         message: problem.message,
-        outdated: None,
+        python2_help: None,
     };
     let mut problems: Vec<HostProblem> = problems.into_iter().map(to_problem).collect();
     if syntax != SyntaxKind::Module {
@@ -231,18 +232,18 @@ pub(crate) fn find_suspicious(text: &str, is_condition: bool) -> Option<Suspicio
             }
             "assert" if is_keyword => {
                 if let Some(range) = pair_in_parentheses(text, &tokens[at + 1..]) {
-                    return Some(always_true(text, range, "assert "));
+                    return Some(tuple_condition_warning(text, range, "assert "));
                 }
             }
             _ => {}
         }
     }
     let pair = is_condition.then(|| pair_in_parentheses(text, &tokens));
-    Some(always_true(text, pair??, ""))
+    Some(tuple_condition_warning(text, pair??, ""))
 }
 
 /// Builds the finding for a tuple in the place of a condition.
-fn always_true(text: &str, range: Range<usize>, before: &str) -> SuspiciousCode {
+fn tuple_condition_warning(text: &str, range: Range<usize>, before: &str) -> SuspiciousCode {
     let inner = &text[range.start + 1..range.end - 1];
     let is_short = inner.len() < 80;
     SuspiciousCode {
@@ -289,14 +290,14 @@ fn pair_in_parentheses(text: &str, tokens: &[Token]) -> Option<Range<usize>> {
 
 /// Finds constructs of Python 2 that Python 3 does not have. Other problems of such a text are
 /// mostly their consequences.
-fn outdated(text: &str, problems: &[SyntaxProblem]) -> Vec<HostProblem> {
+fn find_python2(text: &str, problems: &[SyntaxProblem]) -> Vec<HostProblem> {
     let mut hints = testwright_source::python2_constructs(text);
     for problem in problems.iter().take(MAX_HINTS) {
         let hint = testwright_source::python2_hint(text, &problem.range);
         hints.extend(hint.filter(|hint| !hints.contains(hint)));
     }
     hints.sort_by_key(|hint| (hint.range.start, hint.range.end));
-    // If tabs and blanks mix, every line behind the first one looks wrong too.
+    // If tabs and blanks mix, every line after the first one looks wrong too.
     let mut mixed = false;
     hints.retain(|hint| !hint.message.contains("tabs") || !std::mem::replace(&mut mixed, true));
     hints
@@ -304,7 +305,7 @@ fn outdated(text: &str, problems: &[SyntaxProblem]) -> Vec<HostProblem> {
         .map(|hint| HostProblem {
             range: hint.range,
             message: hint.message,
-            outdated: Some(hint.help),
+            python2_help: Some(hint.help),
         })
         .collect()
 }
@@ -381,9 +382,9 @@ mod tests {
     #[test]
     fn old_python_is_called_so() {
         let problems = check(SyntaxKind::Statements, "print 'a'");
-        assert!(problems.len() == 1 && problems[0].outdated.is_some());
+        assert!(problems.len() == 1 && problems[0].python2_help.is_some());
         let problems = check(SyntaxKind::Expression, "a b");
-        assert!(problems.len() == 1 && problems[0].outdated.is_none());
+        assert!(problems.len() == 1 && problems[0].python2_help.is_none());
         assert!(check(SyntaxKind::Module, "x = 1\n").is_empty());
     }
 }

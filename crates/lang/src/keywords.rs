@@ -8,7 +8,7 @@ use crate::lines::LogicalLine;
 
 mod mistakes;
 
-use mistakes::{missing_colon, nearest, wrong_section};
+use mistakes::{missing_colon, nearest, wrong_section_warning};
 
 /// Kind of declaration on a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,7 +66,7 @@ impl LineKeyword {
     }
 
     /// Finds the keyword with this word.
-    fn of_word(word: &str) -> Option<LineKeyword> {
+    fn from_word(word: &str) -> Option<LineKeyword> {
         WORDS
             .iter()
             .find(|(_, singular, _)| !word.is_empty() && *singular == word)
@@ -74,7 +74,7 @@ impl LineKeyword {
     }
 
     /// Finds the keyword with this section header.
-    fn of_section(word: &str) -> Option<LineKeyword> {
+    fn from_section(word: &str) -> Option<LineKeyword> {
         WORDS
             .iter()
             .find(|(.., section)| !word.is_empty() && *section == word)
@@ -91,7 +91,7 @@ pub(crate) struct Declaration<'a> {
     pub(crate) keyword: LineKeyword,
     /// Repeat count of `*N action`.
     pub(crate) repeat: Option<u64>,
-    /// Range behind the keyword, without blanks at both ends, with a trailing comment.
+    /// Range after the keyword, without blanks at both ends, with a trailing comment.
     pub(crate) content: Range<usize>,
 }
 
@@ -102,7 +102,7 @@ impl Declaration<'_> {
     }
 
     /// Returns the range of the file of the line, without blanks at its ends.
-    pub(crate) fn whole(&self) -> Range<usize> {
+    pub(crate) fn line_range(&self) -> Range<usize> {
         self.file_range(&trim(&self.line.text, 0..self.line.text.len()))
     }
 
@@ -122,8 +122,8 @@ pub(crate) fn trim(text: &str, range: Range<usize>) -> Range<usize> {
 /// Returns true if a physical line starts with a keyword and a colon.
 pub(crate) fn starts_with_keyword(line: &str) -> bool {
     colon_word(line.trim_start()).is_some_and(|word| {
-        LineKeyword::of_word(word)
-            .or(LineKeyword::of_section(word))
+        LineKeyword::from_word(word)
+            .or(LineKeyword::from_section(word))
             .is_some()
     })
 }
@@ -147,7 +147,7 @@ pub(crate) fn classify<'a>(
     };
     lines
         .iter()
-        .filter_map(|line| classifier.line(line))
+        .filter_map(|line| classifier.classify_line(line))
         .collect()
 }
 
@@ -160,18 +160,18 @@ struct Classifier<'d> {
 
 impl Classifier<'_> {
     /// Classifies a line. Returns `None` for a section header or a line that cannot be used.
-    fn line<'a>(&mut self, line: &'a LogicalLine) -> Option<Declaration<'a>> {
+    fn classify_line<'a>(&mut self, line: &'a LogicalLine) -> Option<Declaration<'a>> {
         let content = trim(&line.text, 0..line.text.len());
         let text = &line.text[content.clone()];
         let (word, behind_word) = match colon_word(text) {
             Some(word) => (Some(word), word.len() + 1),
-            None => self.loose_colon(line, &content, text),
+            None => self.recognise_loose_colon(line, &content, text),
         };
         let small = word.map(str::to_lowercase).unwrap_or_default();
         let word_is_loose = word.is_some_and(|word| word.len() + 1 != behind_word);
         let known = word.map(|word| if word_is_loose { small.as_str() } else { word });
-        if let Some(section) = known.and_then(LineKeyword::of_section) {
-            self.header(
+        if let Some(section) = known.and_then(LineKeyword::from_section) {
+            self.start_section(
                 line,
                 section,
                 content.start + behind_word..content.end,
@@ -179,21 +179,21 @@ impl Classifier<'_> {
             );
             return None;
         }
-        let own = known.and_then(LineKeyword::of_word);
+        let own = known.and_then(LineKeyword::from_word);
         if own.is_none()
-            && let Some(declaration) = self.behind_exceptions(line, &content, text)
+            && let Some(declaration) = self.keyword_after_exceptions(line, &content, text)
         {
             return Some(declaration);
         }
         if own.is_none() && self.is_misplaced_action(text) {
-            self.misplaced_action(line, &content);
+            self.report_misplaced_action(line, &content);
         }
         let keyword = match (own, &self.section) {
             (Some(own), Some((section, header)))
                 if own != *section && *section != LineKeyword::Action =>
             {
                 let location = content.start..content.start + behind_word;
-                let problem = wrong_section(line, own, *section, header.clone(), &location);
+                let problem = wrong_section_warning(line, own, *section, header.clone(), &location);
                 self.diagnostics.push(problem);
                 own
             }
@@ -211,18 +211,18 @@ impl Classifier<'_> {
             },
         };
         if own.is_none() && keyword == LineKeyword::Action {
-            return self.action(declaration, word);
+            return self.classify_action(declaration, word);
         }
         match word
             .filter(|word| own.is_none() && !host::is_keyword(word) && nearest(word).is_some())
         {
-            Some(word) => self.unknown_keyword(declaration, word),
+            Some(word) => self.report_unknown_keyword(declaration, word),
             None => Some(declaration),
         }
     }
 
-    /// Starts a section. `rest` is the range behind its header.
-    fn header(
+    /// Starts a section. `rest` is the range after its header.
+    fn start_section(
         &mut self,
         line: &LogicalLine,
         section: LineKeyword,
@@ -256,16 +256,16 @@ impl Classifier<'_> {
     }
 
     /// Classifies a line without keyword as an action, unless it is a misspelt declaration.
-    fn action<'a>(
+    fn classify_action<'a>(
         &mut self,
         declaration: Declaration<'a>,
         word: Option<&str>,
     ) -> Option<Declaration<'a>> {
         if declaration.text().starts_with('*') {
-            return self.repeated(declaration);
+            return self.parse_repeat(declaration);
         }
         if let Some(word) = word.filter(|word| !host::is_keyword(word)) {
-            return self.unknown_keyword(declaration, word);
+            return self.report_unknown_keyword(declaration, word);
         }
         if let Some((keyword, content, problem)) = missing_colon(&declaration) {
             self.diagnostics.push(problem);
@@ -279,7 +279,7 @@ impl Classifier<'_> {
     }
 
     /// Parses `*N action`.
-    fn repeated<'a>(&mut self, mut declaration: Declaration<'a>) -> Option<Declaration<'a>> {
+    fn parse_repeat<'a>(&mut self, mut declaration: Declaration<'a>) -> Option<Declaration<'a>> {
         let text = declaration.text();
         let end = text.find(char::is_whitespace).unwrap_or(text.len());
         let (count, rest) = text.split_at(end);

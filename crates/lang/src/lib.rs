@@ -83,9 +83,9 @@ pub fn parse(text: &str) -> (Harness, Vec<Diagnostic>) {
 fn read_line(context: &mut LineContext<'_, '_>, guarded: &[String], harness: &mut Harness) {
     match context.declaration.keyword {
         LineKeyword::Pool => {}
-        LineKeyword::Action | LineKeyword::Expect => {
-            harness.actions.extend(action::parse_action(context, guarded))
-        }
+        LineKeyword::Action | LineKeyword::Expect => harness
+            .actions
+            .extend(action::parse_action(context, guarded)),
         LineKeyword::Reference
         | LineKeyword::Compare
         | LineKeyword::Source
@@ -108,7 +108,7 @@ fn too_many_actions(
     let declaration = declarations
         .iter()
         .find(|declaration| declaration.line.number == line);
-    let range = declaration.map_or(0..0, Declaration::whole);
+    let range = declaration.map_or(0..0, Declaration::line_range);
     Diagnostic::error(
         "too-many-actions",
         range,

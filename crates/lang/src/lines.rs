@@ -1,4 +1,4 @@
-//! Joins physical lines to logical lines, and keeps track of their places.
+//! Joins physical lines to logical lines, and keeps track of their positions in the file.
 //!
 //! A backslash at the end of a line joins it with the next one. All later stages work on the joined
 //! text and use ranges in it; [`LogicalLine::file_range`] converts such a range to one of the file.
@@ -26,8 +26,8 @@ pub(crate) struct LogicalLine {
     pub(crate) number: usize,
     /// Text, without line end and without the backslashes that joined it.
     pub(crate) text: String,
-    /// Origin of each stretch of the text: its start in the text, its start in the file.
-    stretches: Vec<(usize, usize)>,
+    /// Origin of each piece of the text: its start in the text, its start in the file.
+    origins: Vec<(usize, usize)>,
 }
 
 impl LogicalLine {
@@ -42,8 +42,8 @@ impl LogicalLine {
 
     /// Converts an offset in the text to one in the file.
     fn offset(&self, at: usize) -> usize {
-        let stretch = self.stretches.partition_point(|(start, _)| *start <= at);
-        match self.stretches.get(stretch.wrapping_sub(1)) {
+        let index = self.origins.partition_point(|(start, _)| *start <= at);
+        match self.origins.get(index.wrapping_sub(1)) {
             Some((start, file)) => file + (at - start),
             None => at,
         }
@@ -54,7 +54,7 @@ impl LogicalLine {
         let mut file = file;
         for part in text.split_inclusive('\r') {
             let kept = part.trim_end_matches('\r');
-            self.stretches.push((self.text.len(), file));
+            self.origins.push((self.text.len(), file));
             self.text.push_str(kept);
             file += part.len();
         }
@@ -119,7 +119,7 @@ pub(crate) fn read(file: &str, diagnostics: &mut Vec<Diagnostic>) -> HarnessLine
         diagnostics,
     };
     while let Some(line) = reader.next() {
-        reader.line(line);
+        reader.read_line(line);
     }
     reader.lines
 }
@@ -158,11 +158,11 @@ impl<'a> LineReader<'a> {
     }
 
     /// Handles a line by its first characters.
-    fn line(&mut self, line: PhysicalLine<'a>) {
+    fn read_line(&mut self, line: PhysicalLine<'a>) {
         let trimmed = line.text.trim_start();
         if trimmed.starts_with("<@") {
-            self.column_zero(&line, "<@", "starts a raw block");
-            self.block(line);
+            self.report_indented_marker(&line, "<@", "starts a raw block");
+            self.read_raw_block(line);
         } else if trimmed.starts_with("@>") {
             let range = line.trimmed();
             self.diagnostics.push(
@@ -175,16 +175,16 @@ impl<'a> LineReader<'a> {
                 .with_help("put a line `<@` where the raw code starts"),
             );
         } else if trimmed.starts_with('@') {
-            self.column_zero(&line, "@", "marks raw code");
-            self.raw_line(line);
+            self.report_indented_marker(&line, "@", "marks raw code");
+            self.read_raw_line(line);
         } else if !line.is_blank() {
-            self.harness_line(line);
+            self.read_harness_line(line);
         }
     }
 
-    /// Reports a marker that is not at the very start of its line. The original takes such a line
+    /// Reports a marker that is not at the very start of its line. The original TSTL takes such a line
     /// for an action.
-    fn column_zero(&mut self, line: &PhysicalLine<'a>, marker: &str, what: &str) {
+    fn report_indented_marker(&mut self, line: &PhysicalLine<'a>, marker: &str, purpose: &str) {
         if line.text.starts_with(marker) {
             return;
         }
@@ -193,7 +193,7 @@ impl<'a> LineReader<'a> {
             Diagnostic::error(
                 "indented-marker",
                 start..start + marker.len(),
-                format!("`{marker}`, which {what}, must be at the very start of its line"),
+                format!("`{marker}`, which {purpose}, must be at the very start of its line"),
             )
             .with_label("indented")
             .with_help("remove the blanks before it"),
@@ -201,11 +201,11 @@ impl<'a> LineReader<'a> {
     }
 
     /// Adds a line of the harness language, with its continuation lines.
-    fn harness_line(&mut self, first: PhysicalLine<'a>) {
+    fn read_harness_line(&mut self, first: PhysicalLine<'a>) {
         let mut logical = LogicalLine {
             number: first.number,
             text: String::new(),
-            stretches: Vec::new(),
+            origins: Vec::new(),
         };
         let mut comment = Self::trailing_comment(&first);
         let is_comment = first.text.trim_start().starts_with('#');
@@ -225,10 +225,10 @@ impl<'a> LineReader<'a> {
                 self.at += 1;
             }
             let Some(next) = self.next() else {
-                self.nothing_to_continue(line);
+                self.warn_nothing_to_continue(line);
                 break;
             };
-            self.joined(&first, &next, is_comment, comment.take());
+            self.warn_unintended_join(&first, &next, is_comment, comment.take());
             line = next;
         }
         if !is_comment {
@@ -258,7 +258,7 @@ impl<'a> LineReader<'a> {
     }
 
     /// Warns about a backslash at the end of the file.
-    fn nothing_to_continue(&mut self, line: PhysicalLine<'a>) {
+    fn warn_nothing_to_continue(&mut self, line: PhysicalLine<'a>) {
         let end = line.trimmed().end;
         self.diagnostics.push(
             Diagnostic::warning(
@@ -279,7 +279,7 @@ impl<'a> LineReader<'a> {
     }
 
     /// Warns about lines that are surely not meant to be joined.
-    fn joined(
+    fn warn_unintended_join(
         &mut self,
         first: &PhysicalLine<'a>,
         next: &PhysicalLine<'a>,
@@ -313,7 +313,7 @@ impl<'a> LineReader<'a> {
     }
 
     /// Adds an `@` line, and the lines that a backslash joins to it.
-    fn raw_line(&mut self, first: PhysicalLine<'a>) {
+    fn read_raw_line(&mut self, first: PhysicalLine<'a>) {
         let skipped = first.text.len() - first.text.trim_start().len() + 1;
         self.push_raw(&first, skipped);
         let mut line = first;
@@ -335,15 +335,15 @@ impl<'a> LineReader<'a> {
     }
 
     /// Adds a raw block up to its end.
-    fn block(&mut self, opening: PhysicalLine<'a>) {
+    fn read_raw_block(&mut self, opening: PhysicalLine<'a>) {
         let range = opening.trimmed();
         let (first, raw_before) = (self.at, self.lines.raw.len());
-        self.dropped_behind_marker(range.start + 2..range.end, opening.text.trim());
+        self.warn_text_after_marker(range.start + 2..range.end, opening.text.trim());
         while let Some(line) = self.next() {
             if line.text.trim() == "@>" || line.text.starts_with("@>") {
-                self.column_zero(&line, "@>", "ends a raw block");
+                self.report_indented_marker(&line, "@>", "ends a raw block");
                 let range = line.trimmed();
-                self.dropped_behind_marker(range.start + 2..range.end, line.text.trim());
+                self.warn_text_after_marker(range.start + 2..range.end, line.text.trim());
                 return;
             }
             if line.text.starts_with("<@") {
@@ -376,7 +376,7 @@ impl<'a> LineReader<'a> {
             .with_help(help),
         );
         if let Some(end) = end {
-            // Continues as if the block were closed there. Otherwise every line behind it would be
+            // Continues as if the block were closed there. Otherwise every line after it would be
             // wrong too.
             let number = self.physical[end].number;
             let kept = self.lines.raw[raw_before..].partition_point(|line| line.number < number);
@@ -385,11 +385,11 @@ impl<'a> LineReader<'a> {
         }
     }
 
-    /// Returns the first line behind `from` that cannot be host code, as the likely end of an
+    /// Returns the first line after `from` that cannot be host code, as the likely end of an
     /// unclosed raw block.
     fn likely_end(&self, from: usize) -> Option<usize> {
         let lines = self.physical.iter().enumerate().skip(from);
-        let is_ours = |line: &PhysicalLine<'a>| {
+        let is_harness_line = |line: &PhysicalLine<'a>| {
             let is_definition = line.text.starts_with('<') && line.text.contains(":=");
             is_definition
                 || (crate::keywords::starts_with_keyword(line.text)
@@ -397,13 +397,13 @@ impl<'a> LineReader<'a> {
                     && !line.text.starts_with("finally"))
         };
         lines
-            .filter(|(_, line)| is_ours(line))
+            .filter(|(_, line)| is_harness_line(line))
             .map(|(at, _)| at)
             .next()
     }
 
-    /// Warns about text behind the two characters of a marker.
-    fn dropped_behind_marker(&mut self, range: Range<usize>, whole: &str) {
+    /// Warns about text after the two characters of a marker.
+    fn warn_text_after_marker(&mut self, range: Range<usize>, whole: &str) {
         let rest = whole.get(2..).unwrap_or_default();
         if rest.trim().is_empty() || rest.trim_start().starts_with('#') {
             return;

@@ -25,16 +25,16 @@ struct Mapping {
 impl MappedText {
     /// Appends text that stands in the source at `start`.
     pub(crate) fn push(&mut self, text: &str, start: usize) {
-        self.piece(text, start..start + text.len(), true);
+        self.push_piece(text, start..start + text.len(), true);
     }
 
     /// Appends text that replaces a range of the source.
-    pub(crate) fn push_instead(&mut self, text: &str, source: Range<usize>) {
-        self.piece(text, source, false);
+    pub(crate) fn push_replacement(&mut self, text: &str, source: Range<usize>) {
+        self.push_piece(text, source, false);
     }
 
     /// Appends a piece.
-    fn piece(&mut self, text: &str, source: Range<usize>, exact: bool) {
+    fn push_piece(&mut self, text: &str, source: Range<usize>, exact: bool) {
         self.pieces.push(Mapping {
             start: self.text.len(),
             source,
@@ -78,7 +78,7 @@ mod tests {
     fn finds_the_way_back() {
         let mut mapped = MappedText::default();
         mapped.push("ab", 10);
-        mapped.push_instead("xyz", 20..21);
+        mapped.push_replacement("xyz", 20..21);
         mapped.push("c", 30);
         assert_eq!(mapped.text, "abxyzc");
         assert_eq!(mapped.source(&(1..2)), 11..12);

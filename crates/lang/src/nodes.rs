@@ -23,11 +23,11 @@ pub(crate) enum NodeKind {
     /// Host text, as it stands at the span.
     Text,
     /// Host text that does not stand in the file literally.
-    Written(String),
+    HostText(String),
     /// A placeholder `<x>`.
     Slot(PoolMention),
     /// A back reference `<x,1>`, with its number from 1, or 0 for the last.
-    Back(PoolMention, u64),
+    BackReference(PoolMention, u64),
     /// A choice `<[…]>` or `<,[…],>`.
     Choice(Rc<ChoiceNode>),
     /// A separator of the harness language, outside of strings and brackets.
@@ -54,7 +54,7 @@ pub(crate) struct PoolMention {
 /// A separator of the harness language.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Separator {
-    /// `->` behind a guard.
+    /// `->` after a guard.
     Guard,
     /// `=>` before a post-condition.
     Post,

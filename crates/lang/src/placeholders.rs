@@ -2,7 +2,7 @@
 //!
 //! The scanner walks over the host's tokens, so that brackets and quotes inside strings mean
 //! nothing, and decides for every `<` and `%` whether it starts a placeholder or choice. In doubt,
-//! the position decides: behind an operand (a name, a closing bracket) `<` is a comparison,
+//! the position decides: after an operand (a name, a closing bracket) `<` is a comparison,
 //! anywhere else it cannot be host code.
 
 use std::ops::Range;
@@ -18,7 +18,7 @@ mod bad;
 mod choice;
 
 /// Text in place of an unknown pool, so that the rest of the line can still be checked.
-pub(crate) const UNKNOWN: &str = "unknown_pool";
+pub(crate) const UNKNOWN_POOL_TEXT: &str = "unknown_pool";
 
 /// Maximum depth of choices within choices.
 const MAX_NESTING: usize = 20;
@@ -39,7 +39,7 @@ pub(crate) fn scan(
         pools,
         diagnostics,
     };
-    scanner.region(range, RegionContext::default())
+    scanner.scan_region(range, RegionContext::default())
 }
 
 /// Scanner for one line.
@@ -71,7 +71,7 @@ impl<'a> LineScanner<'a, '_> {
     }
 
     /// Parses a region of the line.
-    fn region(&mut self, range: Range<usize>, context: RegionContext) -> Vec<LineNode> {
+    fn scan_region(&mut self, range: Range<usize>, context: RegionContext) -> Vec<LineNode> {
         if context.nesting > MAX_NESTING {
             self.error("too-deep", &range, "choices are nested too deeply");
             if let Some(last) = self.diagnostics.last_mut() {
@@ -96,9 +96,9 @@ impl<'a> LineScanner<'a, '_> {
             scanner: self,
         };
         if context.in_string {
-            region.string(range.clone());
+            region.scan_string(range.clone());
         } else {
-            region.cut();
+            region.tokenize_rest();
             region.run();
         }
         region.flush(range.end);
@@ -137,7 +137,7 @@ struct Region<'s, 'a, 'd> {
     end: usize,
     /// Host tokens of the rest.
     tokens: Vec<Token>,
-    /// Index of the token at or behind the cursor.
+    /// Index of the token at or after the cursor.
     next: usize,
     /// Number of open brackets at the cursor.
     depth: usize,
@@ -164,7 +164,7 @@ impl<'a> Region<'_, 'a, '_> {
     }
 
     /// Splits the rest into tokens.
-    fn cut(&mut self) {
+    fn tokenize_rest(&mut self) {
         let start = self.at;
         self.tokens = host::tokens(self.rest());
         for token in &mut self.tokens {
@@ -192,7 +192,7 @@ impl<'a> Region<'_, 'a, '_> {
                 return None;
             } else {
                 self.retokenizations += 1;
-                self.cut();
+                self.tokenize_rest();
             }
         }
     }
@@ -201,8 +201,8 @@ impl<'a> Region<'_, 'a, '_> {
     fn run(&mut self) {
         while let Some(token) = self.token() {
             match token.kind {
-                TokenKind::String => self.string(token.range),
-                TokenKind::Operator => self.operator(),
+                TokenKind::String => self.scan_string(token.range),
+                TokenKind::Operator => self.scan_operator(),
                 TokenKind::Open => {
                     self.depth += 1;
                     self.skip(token.range.end, PrecedingToken::Operator);
@@ -211,8 +211,8 @@ impl<'a> Region<'_, 'a, '_> {
                     self.depth = self.depth.saturating_sub(1);
                     self.skip(token.range.end, PrecedingToken::Operand);
                 }
-                TokenKind::Name => self.name(&token.range),
-                TokenKind::Keyword => self.keyword(&token.range),
+                TokenKind::Name => self.skip_name(&token.range),
+                TokenKind::Keyword => self.skip_keyword(&token.range),
                 TokenKind::Number => self.skip(token.range.end, PrecedingToken::Operand),
                 TokenKind::Comment | TokenKind::Newline | TokenKind::Unknown => {
                     self.skip(token.range.end, PrecedingToken::Operator);
@@ -251,7 +251,7 @@ impl<'a> Region<'_, 'a, '_> {
     }
 
     /// Skips a keyword of the host.
-    fn keyword(&mut self, range: &Range<usize>) {
+    fn skip_keyword(&mut self, range: &Range<usize>) {
         let word = &self.text()[range.clone()];
         if word == "lambda" {
             self.lambdas += 1;
@@ -265,18 +265,18 @@ impl<'a> Region<'_, 'a, '_> {
     }
 
     /// Skips a name, unless it is a `pre<(…)>`.
-    fn name(&mut self, range: &Range<usize>) {
+    fn skip_name(&mut self, range: &Range<usize>) {
         let word = &self.text()[range.clone()];
         let behind = &self.text()[range.end..self.end];
         let opens = behind.starts_with("<(") || behind.starts_with("%(");
-        if matches!(word, "pre" | "PRE") && opens && !self.unclosed_pre && self.pre(range) {
+        if matches!(word, "pre" | "PRE") && opens && !self.unclosed_pre && self.scan_pre(range) {
             return;
         }
         self.skip(range.end, PrecedingToken::Operand);
     }
 
     /// Parses `pre<(e)>`. Returns false if it is host code (`pre < (e)`).
-    fn pre(&mut self, word: &Range<usize>) -> bool {
+    fn scan_pre(&mut self, word: &Range<usize>) -> bool {
         let start = word.end + 2;
         let text = self.text();
         let closes = |at: usize| {
@@ -297,7 +297,7 @@ impl<'a> Region<'_, 'a, '_> {
                     let location = word.start..start;
                     self.scanner
                         .error("unclosed-pre", &location, "this `pre<(` is never closed");
-                    self.advise("end the expression with `)>`");
+                    self.set_help("end the expression with `)>`");
                     return false;
                 };
                 start + at
@@ -310,7 +310,7 @@ impl<'a> Region<'_, 'a, '_> {
                 &location,
                 "a `pre<(…)>` cannot stand inside another one",
             );
-            self.advise("write one around the whole expression");
+            self.set_help("write one around the whole expression");
         }
         self.push(NodeKind::PreOpen, word.start, start);
         let context = RegionContext {
@@ -319,7 +319,7 @@ impl<'a> Region<'_, 'a, '_> {
             in_pre: true,
             in_string: false,
         };
-        let inner = self.scanner.region(start..close, context);
+        let inner = self.scanner.scan_region(start..close, context);
         self.nodes.extend(inner);
         self.text_start = close;
         self.push(NodeKind::PreClose, close, close + 2);
@@ -327,16 +327,16 @@ impl<'a> Region<'_, 'a, '_> {
     }
 
     /// Sets the help of the last diagnostic.
-    fn advise(&mut self, help: &str) {
+    fn set_help(&mut self, help: &str) {
         if let Some(last) = self.scanner.diagnostics.last_mut() {
             last.help = Some(help.to_owned());
         }
     }
 
     /// Parses a placeholder, a choice or a separator, or skips an operator.
-    fn operator(&mut self) {
+    fn scan_operator(&mut self) {
         let rest = self.rest();
-        if rest.starts_with(['<', '%']) && (self.hole() || self.bad_placeholder()) {
+        if rest.starts_with(['<', '%']) && (self.scan_hole() || self.report_bad_placeholder()) {
             return;
         }
         if self.depth == 0 {
@@ -360,7 +360,7 @@ impl<'a> Region<'_, 'a, '_> {
 
     /// Parses a placeholder or choice at the cursor. Returns false if it is an operator of the
     /// host.
-    fn hole(&mut self) -> bool {
+    fn scan_hole(&mut self) -> bool {
         let rest = self.rest();
         let run = rest.len() - rest.trim_start_matches('<').len();
         if run >= 2 {
@@ -378,17 +378,17 @@ impl<'a> Region<'_, 'a, '_> {
             return true;
         }
         if rest[1..].starts_with('[') || rest[1..].starts_with(",[") {
-            return self.choice();
+            return self.scan_choice();
         }
         if let Some((choice, length)) = choices::parse_bare_range(rest) {
-            self.bare_range(choice, self.at + length);
+            self.push_bare_range(choice, self.at + length);
             return true;
         }
-        self.placeholder(false)
+        self.scan_placeholder(false)
     }
 
     /// Parses `<x>`, `<x,1>`, `%x%` or `%x , 1%`.
-    fn placeholder(&mut self, in_string: bool) -> bool {
+    fn scan_placeholder(&mut self, in_string: bool) -> bool {
         let Some(found) = Placeholder::parse(self.rest()) else {
             return false;
         };
@@ -397,7 +397,7 @@ impl<'a> Region<'_, 'a, '_> {
             if in_string || !expects_operand {
                 return false;
             }
-            self.unknown_pool(&found);
+            self.report_unknown_pool(&found);
             return true;
         };
         if found.has_blanks && !(expects_operand || in_string || self.rest().starts_with('%')) {
@@ -406,10 +406,10 @@ impl<'a> Region<'_, 'a, '_> {
         let (start, twin, silent) = self.prefixes();
         let end = self.at + found.length;
         if in_string && self.looks_like_format(pool, &found) {
-            self.format_in_string(found.name, start..end);
+            self.warn_format_in_string(found.name, start..end);
         }
         if twin && !self.scanner.pools.declared[pool.0].reference {
-            self.no_twin(found.name, start..end);
+            self.report_missing_twin(found.name, start..end);
         }
         let mention = PoolMention {
             pool,
@@ -418,7 +418,7 @@ impl<'a> Region<'_, 'a, '_> {
             in_string,
         };
         let kind = match found.number {
-            Some(number) => NodeKind::Back(mention, number),
+            Some(number) => NodeKind::BackReference(mention, number),
             None => NodeKind::Slot(mention),
         };
         self.push(kind, start, end);
@@ -432,7 +432,7 @@ impl<'a> Region<'_, 'a, '_> {
     }
 
     /// Warns about a format that is taken for a placeholder.
-    fn format_in_string(&mut self, name: &str, range: Range<usize>) {
+    fn warn_format_in_string(&mut self, name: &str, range: Range<usize>) {
         let location = self.scanner.declaration.file_range(&range);
         self.scanner.diagnostics.push(
             Diagnostic::warning(
@@ -446,7 +446,7 @@ impl<'a> Region<'_, 'a, '_> {
     }
 
     /// Reports a placeholder for a pool that is not declared.
-    fn unknown_pool(&mut self, found: &Placeholder<'_>) {
+    fn report_unknown_pool(&mut self, found: &Placeholder<'_>) {
         let range = self.at..self.at + found.length;
         let help = self.scanner.pools.advice(found.name);
         let location = self.scanner.declaration.file_range(&range);
@@ -460,19 +460,19 @@ impl<'a> Region<'_, 'a, '_> {
             .with_help(help),
         );
         self.push(
-            NodeKind::Written(UNKNOWN.to_owned()),
+            NodeKind::HostText(UNKNOWN_POOL_TEXT.to_owned()),
             range.start,
             range.end,
         );
     }
 
     /// Reports `REF:` before a pool without a twin.
-    fn no_twin(&mut self, name: &str, range: Range<usize>) {
+    fn report_missing_twin(&mut self, name: &str, range: Range<usize>) {
         let message = format!("the pool `<{name}>` has no reference twin");
         self.scanner.error("no-twin", &range, message);
         let size = self.scanner.pools.find(name);
         let size = size.map_or(2, |pool| self.scanner.pools.declared[pool.0].size);
-        self.advise(&format!(
+        self.set_help(&format!(
             "declare it with `REF`: `pool: <{name}> {size} REF`"
         ));
     }
@@ -494,7 +494,7 @@ impl<'a> Region<'_, 'a, '_> {
 
     /// Parses placeholders and choices inside a string literal, from its opening to its closing
     /// quotes.
-    fn string(&mut self, range: Range<usize>) {
+    fn scan_string(&mut self, range: Range<usize>) {
         let string = &self.text()[range.clone()];
         let outer_end = std::mem::replace(&mut self.end, range.end);
         self.at = range.start;
@@ -505,7 +505,7 @@ impl<'a> Region<'_, 'a, '_> {
                 let at = self.at - range.start;
                 let in_code = code.iter().any(|code| code.contains(&at));
                 self.before = PrecedingToken::Operand;
-                if !self.placeholder(!in_code) && !self.choice_in_string() {
+                if !self.scan_placeholder(!in_code) && !self.scan_choice_in_string() {
                     self.at += 1;
                 }
             }

@@ -51,7 +51,7 @@ pub(crate) fn read(declarations: &[Declaration<'_>], diagnostics: &mut Vec<Diagn
                 declaration,
                 diagnostics,
             };
-            if let Some((pool, name)) = reader.pool() {
+            if let Some((pool, name)) = reader.parse_pool() {
                 let old_notation = declaration.line.text[name.clone()].starts_with('%');
                 pools.add(
                     pool,
@@ -144,15 +144,15 @@ const FLAGS: [&str; 5] = ["REF", "CONST", "OPAQUE", "OPAQUEREF", "ABSTRACT"];
 /// Name in a declaration, as far as it can be understood.
 enum PoolName {
     /// A correct name.
-    Right(String),
+    Correct(String),
     /// A wrong name whose meaning is clear.
     Repaired(String),
     /// Text without a usable name.
-    Hopeless,
+    Unusable,
 }
 
 /// Returns the name in `<name>` or `%name%`.
-fn bare_name(word: &str) -> Option<&str> {
+fn name_inside_brackets(word: &str) -> Option<&str> {
     let bare = word
         .strip_prefix('<')
         .and_then(|rest| rest.strip_suffix('>'))
@@ -166,7 +166,7 @@ fn is_number(word: &str) -> bool {
 }
 
 /// Returns the number in a text that has exactly one.
-fn number_inside(text: &str) -> Option<&str> {
+fn single_number(text: &str) -> Option<&str> {
     let mut numbers = text
         .split(|letter: char| !letter.is_ascii_digit())
         .filter(|part| !part.is_empty());
@@ -179,29 +179,29 @@ const EXAMPLE: &str =
 
 impl<'a> PoolReader<'a, '_> {
     /// Parses the line. Returns the pool with the range of its name.
-    fn pool(&mut self) -> Option<(Pool, Range<usize>)> {
+    fn parse_pool(&mut self) -> Option<(Pool, Range<usize>)> {
         let words = self.words();
         let Some(first) = words.first() else {
-            let location = self.declaration.whole();
+            let location = self.declaration.line_range();
             let help = format!("{EXAMPLE}; a section of pools starts with `pools:`");
-            self.bad_pool(location, "the pool has no name", help);
+            self.report_bad_pool(location, "the pool has no name", help);
             return None;
         };
         let is_size = |range: &Range<usize>| is_number(self.word(range));
         if is_size(first) {
-            return self.size_first(&words);
+            return self.recover_size_first(&words);
         }
-        let (name, text, used) = self.name(&words);
+        let (name, text, used) = self.parse_name(&words);
         // A pool of doubtful size is better than none: every line that names it would be wrong too.
         let size = match text {
-            PoolName::Right(_) => self.size(&name, &words[used..]),
+            PoolName::Correct(_) => self.parse_size(&name, &words[used..]),
             // The help has shown the whole correct line.
             PoolName::Repaired(_) => words[used..]
                 .iter()
                 .find_map(|word| self.word(word).parse().ok()),
-            PoolName::Hopeless => return None,
+            PoolName::Unusable => return None,
         };
-        let (PoolName::Right(text) | PoolName::Repaired(text)) = text else {
+        let (PoolName::Correct(text) | PoolName::Repaired(text)) = text else {
             return None;
         };
         let mut pool = self.with_name(text, size.unwrap_or(1));
@@ -211,11 +211,11 @@ impl<'a> PoolReader<'a, '_> {
             while let Some(word) = words.next() {
                 let number = words.clone().next().map(|next| self.word(next));
                 let has_size = number.is_some_and(|number| is_number(number.trim_end_matches(',')));
-                if has_size && bare_name(self.word(word)).is_some() {
-                    self.several_pools(word.start);
+                if has_size && name_inside_brackets(self.word(word)).is_some() {
+                    self.report_several_pools(word.start);
                     break;
                 }
-                self.flag(&mut pool, word, &mut words);
+                self.parse_flag(&mut pool, word, &mut words);
             }
         }
         Some((pool, name))
@@ -237,29 +237,32 @@ impl<'a> PoolReader<'a, '_> {
     }
 
     /// Reports an error about the whole declaration.
-    fn bad_pool(&mut self, location: Range<usize>, message: &str, help: String) {
+    fn report_bad_pool(&mut self, location: Range<usize>, message: &str, help: String) {
         self.diagnostics
             .push(Diagnostic::error("bad-pool", location, message).with_help(help));
     }
 
     /// Recovers from `pool: 3 <x>`.
-    fn size_first(&mut self, words: &[Range<usize>]) -> Option<(Pool, Range<usize>)> {
+    fn recover_size_first(&mut self, words: &[Range<usize>]) -> Option<(Pool, Range<usize>)> {
         let size = self.word(&words[0]);
         let name = words
             .get(1)
-            .filter(|word| bare_name(self.word(word)).is_some());
+            .filter(|word| name_inside_brackets(self.word(word)).is_some());
         let Some(name) = name else {
             let location = self.declaration.file_range(&words[0]);
             let help =
                 format!("write `pool: <name> {size}`: the name in angle brackets comes first");
-            self.bad_pool(location, "the pool has no name", help);
+            self.report_bad_pool(location, "the pool has no name", help);
             return None;
         };
         let word = self.word(name);
         let location = self.declaration.file_range(&(words[0].start..name.end));
         let help = format!("write `pool: {word} {size}`");
-        self.bad_pool(location, "the name of a pool comes before its size", help);
-        let pool = self.with_name(bare_name(word)?.to_owned(), size.parse().unwrap_or(1));
+        self.report_bad_pool(location, "the name of a pool comes before its size", help);
+        let pool = self.with_name(
+            name_inside_brackets(word)?.to_owned(),
+            size.parse().unwrap_or(1),
+        );
         Some((pool, name.clone()))
     }
 
@@ -295,11 +298,11 @@ impl<'a> PoolReader<'a, '_> {
     }
 
     /// Parses the name. Returns its range, and the number of words it takes.
-    fn name(&mut self, words: &[Range<usize>]) -> (Range<usize>, PoolName, usize) {
+    fn parse_name(&mut self, words: &[Range<usize>]) -> (Range<usize>, PoolName, usize) {
         let first = words[0].clone();
         let word = self.word(&first);
-        if let Some(name) = bare_name(word) {
-            return (first, PoolName::Right(name.to_owned()), 1);
+        if let Some(name) = name_inside_brackets(word) {
+            return (first, PoolName::Correct(name.to_owned()), 1);
         }
         // `<my int>` is a name of several words.
         let is_open = word.starts_with('<') && !word.contains('>');
@@ -331,7 +334,7 @@ impl<'a> PoolReader<'a, '_> {
             .iter()
             .map(|word| self.word(word))
             .find(|word| is_number(word))
-            .or_else(|| number_inside(text.split_once(inner)?.1))
+            .or_else(|| single_number(text.split_once(inner)?.1))
             .unwrap_or("3");
         let is_plain = text.chars().all(host::continues_name);
         let name = shorten(&name).replace('…', "");
@@ -347,15 +350,15 @@ impl<'a> PoolReader<'a, '_> {
         };
         if name.is_empty() {
             self.error("bad-pool-name", &range, message, EXAMPLE);
-            return (range, PoolName::Hopeless, end + 1);
+            return (range, PoolName::Unusable, end + 1);
         }
         let help = format!("write `pool: <{name}> {size}`");
         self.error("bad-pool-name", &range, message, &help);
         (range, PoolName::Repaired(name), end + 1)
     }
 
-    /// Parses the size behind a name.
-    fn size(&mut self, name: &Range<usize>, words: &[Range<usize>]) -> Option<u32> {
+    /// Parses the size after a name.
+    fn parse_size(&mut self, name: &Range<usize>, words: &[Range<usize>]) -> Option<u32> {
         let pool = self.word(name);
         let Some(range) = words.first() else {
             let message = format!("the pool `{pool}` has no size");
@@ -364,7 +367,7 @@ impl<'a> PoolReader<'a, '_> {
             return None;
         };
         let word = self.word(range);
-        let starts_pool = |range: &Range<usize>| bare_name(self.word(range)).is_some();
+        let starts_pool = |range: &Range<usize>| name_inside_brackets(self.word(range)).is_some();
         let word = match word.strip_suffix(',') {
             Some(size) if words.get(1).is_some_and(starts_pool) => size,
             _ => word,
@@ -377,7 +380,7 @@ impl<'a> PoolReader<'a, '_> {
             };
             let other = words.iter().map(|word| self.word(word));
             let size = other.clone().find(|word| is_number(word));
-            let size = size.or_else(|| number_inside(word)).unwrap_or("3");
+            let size = size.or_else(|| single_number(word)).unwrap_or("3");
             self.error(
                 "bad-pool-size",
                 range,
@@ -413,15 +416,15 @@ impl<'a> PoolReader<'a, '_> {
     }
 
     /// Reports `pool: <x> 3, <y> 2`. The second pool starts at `start`.
-    fn several_pools(&mut self, start: usize) {
+    fn report_several_pools(&mut self, start: usize) {
         let range = start..self.words().last().map_or(start, |last| last.end);
         let location = self.declaration.file_range(&range);
         let help = format!("write `pool: {}` on a line of its own", self.word(&range));
-        self.bad_pool(location, "a `pool:` line declares one pool", help);
+        self.report_bad_pool(location, "a `pool:` line declares one pool", help);
     }
 
     /// Parses a flag, and the word that follows it if it takes one.
-    fn flag<'w>(
+    fn parse_flag<'w>(
         &mut self,
         pool: &mut Pool,
         range: &Range<usize>,
@@ -433,19 +436,23 @@ impl<'a> PoolReader<'a, '_> {
             "CONST" => pool.constant = true,
             "OPAQUE" => pool.opaque = true,
             "OPAQUEREF" => pool.opaque_twin = true,
-            "ABSTRACT" => pool.abstraction = self.argument(range, following.next()),
-            ":" => pool.type_name = self.argument(range, following.next()),
+            "ABSTRACT" => pool.abstraction = self.parse_argument(range, following.next()),
+            ":" => pool.type_name = self.parse_argument(range, following.next()),
             _ if word.starts_with(':') => {
-                pool.type_name = self.expression(&(range.start + 1..range.end));
+                pool.type_name = self.check_expression(&(range.start + 1..range.end));
             }
-            _ => self.unknown_flag(range, word),
+            _ => self.report_unknown_flag(range, word),
         }
     }
 
-    /// Parses the expression behind a flag.
-    fn argument(&mut self, flag: &Range<usize>, argument: Option<&Range<usize>>) -> Option<String> {
+    /// Parses the expression after a flag.
+    fn parse_argument(
+        &mut self,
+        flag: &Range<usize>,
+        argument: Option<&Range<usize>>,
+    ) -> Option<String> {
         if let Some(range) = argument {
-            return self.expression(range);
+            return self.check_expression(range);
         }
         let (message, help) = match self.word(flag) {
             ":" => (
@@ -462,7 +469,7 @@ impl<'a> PoolReader<'a, '_> {
     }
 
     /// Checks that a word is a host expression.
-    fn expression(&mut self, range: &Range<usize>) -> Option<String> {
+    fn check_expression(&mut self, range: &Range<usize>) -> Option<String> {
         let text = self.word(range);
         if let Some(problem) = host::check(SyntaxKind::Expression, text).first() {
             let message = format!("`{text}` is not an expression: {}", problem.message);
@@ -478,7 +485,7 @@ impl<'a> PoolReader<'a, '_> {
     }
 
     /// Warns about a word that is not a flag.
-    fn unknown_flag(&mut self, range: &Range<usize>, word: &str) {
+    fn report_unknown_flag(&mut self, range: &Range<usize>, word: &str) {
         let help = match spelling::nearest(word, FLAGS) {
             Some(meant) if meant.eq_ignore_ascii_case(word) => {
                 format!("write `{meant}`: flags are written in capitals")

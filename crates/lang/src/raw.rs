@@ -50,11 +50,11 @@ fn join_lines(lines: &[RawLine]) -> MappedText {
     let mut number = 1;
     for line in lines {
         let gap = "\n".repeat(line.number.saturating_sub(number));
-        written.push_instead(&gap, line.start..line.start);
+        written.push_replacement(&gap, line.start..line.start);
         number = number.max(line.number);
         written.push(&line.text, line.start);
     }
-    written.push_instead(
+    written.push_replacement(
         "\n",
         written.source(&(written.text.len()..written.text.len())),
     );
@@ -66,16 +66,16 @@ fn apply_edits(written: &MappedText, edits: &[(Range<usize>, String)]) -> Mapped
     let mut result = MappedText::default();
     let mut at = 0;
     for (range, text) in edits {
-        copy(written, at..range.start, &mut result);
-        result.push_instead(text, written.source(range));
+        copy_range(written, at..range.start, &mut result);
+        result.push_replacement(text, written.source(range));
         at = range.end;
     }
-    copy(written, at..written.text.len(), &mut result);
+    copy_range(written, at..written.text.len(), &mut result);
     result
 }
 
 /// Copies line by line, since each line has a place of its own.
-fn copy(written: &MappedText, range: Range<usize>, result: &mut MappedText) {
+fn copy_range(written: &MappedText, range: Range<usize>, result: &mut MappedText) {
     let mut at = range.start;
     for line in written.text[range].split_inclusive('\n') {
         result.push(line, written.source(&(at..at)).start);
@@ -95,7 +95,7 @@ struct RawEditor<'a, 'd> {
     /// For each entry value, its function and its text.
     entry_values: Vec<(usize, String)>,
     /// Offset whose line number was computed last, and that number.
-    counted: (usize, usize),
+    last_line_number: (usize, usize),
     /// True if a `pre<(` was not closed. Further ones are ignored.
     unclosed_pre: bool,
 }
@@ -109,7 +109,7 @@ impl<'a, 'd> RawEditor<'a, 'd> {
             diagnostics,
             functions: Vec::new(),
             entry_values: Vec::new(),
-            counted: (0, 1),
+            last_line_number: (0, 1),
             unclosed_pre: false,
         };
         editor.find_functions();
@@ -166,7 +166,7 @@ impl<'a, 'd> RawEditor<'a, 'd> {
                 .map_or(0, |(range, _): &(Range<usize>, String)| range.end);
             let token = self.tokens[index].clone();
             if token.range.start >= behind {
-                edits.extend(self.edit(index, &token, raw));
+                edits.extend(self.edit_at(index, &token, raw));
             }
             index += 1;
         }
@@ -174,7 +174,7 @@ impl<'a, 'd> RawEditor<'a, 'd> {
     }
 
     /// Returns the replacement for the construct that starts at a token, if there is one.
-    fn edit(
+    fn edit_at(
         &mut self,
         index: usize,
         token: &Token,
@@ -182,19 +182,19 @@ impl<'a, 'd> RawEditor<'a, 'd> {
     ) -> Option<(Range<usize>, String)> {
         let text = self.text(token);
         match (token.kind, text) {
-            (TokenKind::Name, "pre" | "PRE") => self.entry_value(token, raw),
-            (TokenKind::Operator, "%" | "<") => self.commit(index, raw),
+            (TokenKind::Name, "pre" | "PRE") => self.replace_entry_value(token, raw),
+            (TokenKind::Operator, "%" | "<") => self.replace_commit(index, raw),
             (TokenKind::Name, name)
                 if name.starts_with("guarded") && index > 0 && self.is_word(index - 1, "def") =>
             {
-                self.guarded(index, name, raw)
+                self.add_guard_parameter(index, name, raw)
             }
             _ => None,
         }
     }
 
     /// Replaces `pre<(e)>` by the name of an entry value.
-    fn entry_value(
+    fn replace_entry_value(
         &mut self,
         token: &Token,
         raw: &mut RawSection,
@@ -230,7 +230,7 @@ impl<'a, 'd> RawEditor<'a, 'd> {
             self.diagnostics.push(problem);
             return Some((range, "None".to_owned()));
         };
-        let line = line_of(text, &mut self.counted, range.start);
+        let line = line_of(text, &mut self.last_line_number, range.start);
         let expression = text[start..close.at].trim().to_owned();
         // The entry values of one function are adjacent.
         let known = self
@@ -253,7 +253,7 @@ impl<'a, 'd> RawEditor<'a, 'd> {
     }
 
     /// Adds a parameter to `def guardedX(a):`.
-    fn guarded(
+    fn add_guard_parameter(
         &mut self,
         index: usize,
         name: &str,
@@ -277,7 +277,7 @@ impl<'a, 'd> RawEditor<'a, 'd> {
     }
 
     /// Replaces `%COMMIT%` by a return.
-    fn commit(&mut self, index: usize, raw: &RawSection) -> Option<(Range<usize>, String)> {
+    fn replace_commit(&mut self, index: usize, raw: &RawSection) -> Option<(Range<usize>, String)> {
         let token = &self.tokens[index];
         let rest = &self.written.text[token.range.start..];
         let length = ["%COMMIT%", "<COMMIT>"]
@@ -316,8 +316,8 @@ fn report(text: &MappedText, lines: &[RawLine], diagnostics: &mut Vec<Diagnostic
     let end = lines.last().map_or(0, |line| line.start + line.text.len());
     for problem in host::check(SyntaxKind::Module, &text.text) {
         let at = problem.range.start.min(text.text.len());
-        let stretch = stretch_start(&text.text, at);
-        if problem.outdated.is_none() && last_stretch == Some(stretch) {
+        let stretch = unindented_line_start(&text.text, at);
+        if problem.python2_help.is_none() && last_stretch == Some(stretch) {
             continue;
         }
         last_stretch = Some(stretch);
@@ -333,7 +333,7 @@ fn report(text: &MappedText, lines: &[RawLine], diagnostics: &mut Vec<Diagnostic
         if problem.message.starts_with("this line is indented, but") {
             diagnostic.help = Some("remove the blanks in front of the code".to_owned());
         }
-        if let (Some(placeholder), None) = (placeholder, &problem.outdated) {
+        if let (Some(placeholder), None) = (placeholder, &problem.python2_help) {
             diagnostic = Diagnostic::error(
                 "host-syntax",
                 text.source(&(at..at + placeholder.length)),
@@ -346,7 +346,7 @@ fn report(text: &MappedText, lines: &[RawLine], diagnostics: &mut Vec<Diagnostic
 }
 
 /// Returns the start of the last line before `at` with something in its first column.
-fn stretch_start(text: &str, at: usize) -> usize {
+fn unindented_line_start(text: &str, at: usize) -> usize {
     let mut end = at;
     loop {
         let start = text

@@ -13,10 +13,10 @@ use crate::keywords::{self, LineKeyword};
 /// Parses one such line, and adds it to the harness.
 pub(crate) fn read(context: &mut LineContext<'_, '_>, harness: &mut Harness) {
     match context.declaration.keyword {
-        LineKeyword::Reference => reference(context, harness),
-        LineKeyword::Exception => exception(context, harness),
+        LineKeyword::Reference => parse_reference(context, harness),
+        LineKeyword::Exception => parse_exception(context, harness),
         keyword => {
-            let Some(located) = one_word(context) else {
+            let Some(located) = parse_single_word(context) else {
                 return;
             };
             match keyword {
@@ -44,7 +44,7 @@ fn without_comment(context: &LineContext<'_, '_>) -> Range<usize> {
 }
 
 /// Parses a line that has a single word.
-fn one_word(context: &mut LineContext<'_, '_>) -> Option<LocatedText> {
+fn parse_single_word(context: &mut LineContext<'_, '_>) -> Option<LocatedText> {
     let content = without_comment(context);
     let text = &context.line()[content.clone()];
     let Some(word) = text.split_whitespace().next() else {
@@ -69,7 +69,7 @@ fn one_word(context: &mut LineContext<'_, '_>) -> Option<LocatedText> {
 }
 
 /// Parses an `exception:` line.
-fn exception(context: &mut LineContext<'_, '_>, harness: &mut Harness) {
+fn parse_exception(context: &mut LineContext<'_, '_>, harness: &mut Harness) {
     let content = action::code_range(context);
     if content.is_empty() {
         code_lines::report_missing_content(context);
@@ -92,7 +92,7 @@ fn exception(context: &mut LineContext<'_, '_>, harness: &mut Harness) {
 }
 
 /// Parses a `reference:` line.
-fn reference(context: &mut LineContext<'_, '_>, harness: &mut Harness) {
+fn parse_reference(context: &mut LineContext<'_, '_>, harness: &mut Harness) {
     let content = without_comment(context);
     let line = context.line();
     let text = &line[content.clone()];
@@ -103,7 +103,7 @@ fn reference(context: &mut LineContext<'_, '_>, harness: &mut Harness) {
     let Some((pattern, replacement)) = text.split_once("==>") else {
         let diagnostic =
             context.error("bad-reference", &content, "a `reference:` line needs `==>`");
-        diagnostic.help = Some(match other_arrow(text) {
+        diagnostic.help = Some(match split_at_other_arrow(text) {
             Some((pattern, replacement)) => {
                 format!("write `reference: {pattern} ==> {replacement}`")
             }
@@ -125,8 +125,8 @@ fn reference(context: &mut LineContext<'_, '_>, harness: &mut Harness) {
         ));
     }
     let reference = ReferenceRule {
-        pattern: long_pattern(pattern),
-        replacement: long_replacement(replacement),
+        pattern: expand_pattern(pattern),
+        replacement: expand_replacement(replacement),
         line: context.declaration.line.number,
     };
     let known = harness
@@ -148,7 +148,7 @@ fn reference(context: &mut LineContext<'_, '_>, harness: &mut Harness) {
 }
 
 /// Splits pattern and replacement if something else than `==>` stands between them.
-fn other_arrow(text: &str) -> Option<(&str, &str)> {
+fn split_at_other_arrow(text: &str) -> Option<(&str, &str)> {
     let parts = ["=>", "->", "="]
         .iter()
         .find_map(|arrow| text.split_once(arrow));
@@ -162,13 +162,13 @@ fn other_arrow(text: &str) -> Option<(&str, &str)> {
 }
 
 /// Expands `METHOD(m)` and `CALL(f)` on the left.
-fn long_pattern(pattern: &str) -> String {
+fn expand_pattern(pattern: &str) -> String {
     let methods = replace_shorthand(pattern, "METHOD(", |name| format!(r"(\S+)\.{name}\(\)"));
     replace_shorthand(&methods, "CALL(", |name| format!(r"{name}\((\S+)\)"))
 }
 
 /// Expands `METHOD(m)` and `CALL(f)` on the right.
-fn long_replacement(replacement: &str) -> String {
+fn expand_replacement(replacement: &str) -> String {
     let calls = replace_shorthand(replacement, "CALL(", |name| format!(r"{name}(\1)"));
     replace_shorthand(&calls, "METHOD(", |name| format!(r"\1.{name}()"))
 }
@@ -194,11 +194,11 @@ mod tests {
 
     #[test]
     fn shorthands() {
-        assert_eq!(long_pattern("METHOD(get)"), r"(\S+)\.get\(\)");
-        assert_eq!(long_pattern("CALL(f)"), r"f\((\S+)\)");
-        assert_eq!(long_replacement("CALL(sorted)"), r"sorted(\1)");
-        assert_eq!(long_replacement("METHOD(keys)"), r"\1.keys()");
-        assert_eq!(long_pattern("METHOD(get"), "METHOD(get");
-        assert_eq!(long_pattern("plain"), "plain");
+        assert_eq!(expand_pattern("METHOD(get)"), r"(\S+)\.get\(\)");
+        assert_eq!(expand_pattern("CALL(f)"), r"f\((\S+)\)");
+        assert_eq!(expand_replacement("CALL(sorted)"), r"sorted(\1)");
+        assert_eq!(expand_replacement("METHOD(keys)"), r"\1.keys()");
+        assert_eq!(expand_pattern("METHOD(get"), "METHOD(get");
+        assert_eq!(expand_pattern("plain"), "plain");
     }
 }

@@ -37,18 +37,20 @@ fn distance(one: &str, other: &str) -> usize {
     let mut before: Vec<usize> = Vec::new();
     let mut above: Vec<usize> = (0..=other.len()).collect();
     for (row, letter) in one.iter().enumerate() {
-        let mut here = vec![row + 1];
+        let mut row_costs = vec![row + 1];
         for (column, candidate) in other.iter().enumerate() {
             let replaced = above[column] + usize::from(letter != candidate);
-            let mut best = replaced.min(above[column + 1] + 1).min(here[column] + 1);
+            let mut best = replaced
+                .min(above[column + 1] + 1)
+                .min(row_costs[column] + 1);
             let swapped =
                 row > 0 && column > 0 && one[row - 1] == *candidate && other[column - 1] == *letter;
             if swapped {
                 best = best.min(before[column - 1] + 1);
             }
-            here.push(best);
+            row_costs.push(best);
         }
-        before = std::mem::replace(&mut above, here);
+        before = std::mem::replace(&mut above, row_costs);
     }
     above[other.len()]
 }

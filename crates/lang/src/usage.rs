@@ -18,8 +18,8 @@ pub(crate) fn check(
     declarations: &[Declaration<'_>],
     diagnostics: &mut Vec<Diagnostic>,
 ) {
-    no_actions(file, pools, declarations, diagnostics);
-    let usage = PoolUsage::of(harness);
+    report_no_actions(file, pools, declarations, diagnostics);
+    let usage = PoolUsage::collect(harness);
     let is_incomplete = |diagnostic: &Diagnostic| {
         diagnostic.severity == crate::Severity::Error || IGNORED_TEXT.contains(&diagnostic.name)
     };
@@ -29,14 +29,14 @@ pub(crate) fn check(
     }
     check_pre_calls(harness, declarations, diagnostics);
     if !harness.references.is_empty() {
-        let words = words(harness);
+        let words = statement_words(harness);
         for reference in &harness.references {
             diagnostics.extend(check_partial_match(reference, &words, declarations));
         }
     }
     for (index, (pool, location)) in pools.declared.iter().zip(&pools.name_ranges).enumerate() {
         let pool_id = PoolId(index);
-        if !usage.named.contains(&pool_id) {
+        if !usage.mentioned.contains(&pool_id) {
             diagnostics.push(
                 Diagnostic::warning(
                     "unused-pool",
@@ -104,7 +104,7 @@ fn check_pre_calls(
     }
 }
 
-/// Returns the place of an action `<x> = …`, which was probably meant to be `<x> := …`.
+/// Returns the position of an action `<x> = …`, which was probably meant to be `<x> := …`.
 fn plain_assignment(
     harness: &Harness,
     pool: PoolId,
@@ -112,9 +112,9 @@ fn plain_assignment(
 ) -> Option<std::ops::Range<usize>> {
     let is_assignment = |action: &&ActionTemplate| match action.statement.parts.as_slice() {
         [CodePart::Slot { axis, .. }, CodePart::Text(text), ..] => {
-            let is_it = matches!(action.axes.get(*axis), Some(Axis::Slot { pool: named, .. }) if *named == pool);
+            let is_pool = matches!(action.axes.get(*axis), Some(Axis::Slot { pool: named, .. }) if *named == pool);
             let text = text.trim_start();
-            is_it && text.starts_with('=') && !text.starts_with("==")
+            is_pool && text.starts_with('=') && !text.starts_with("==")
         }
         _ => false,
     };
@@ -122,11 +122,11 @@ fn plain_assignment(
     declarations
         .iter()
         .find(|declaration| declaration.line.number == line)
-        .map(Declaration::whole)
+        .map(Declaration::line_range)
 }
 
 /// Collects the words of all statements, each with the line where it first occurs.
-fn words(harness: &Harness) -> BTreeMap<String, usize> {
+fn statement_words(harness: &Harness) -> BTreeMap<String, usize> {
     let mut words = BTreeMap::new();
     for action in &harness.actions {
         let text = action.statement.render(|_| " ".to_owned());
@@ -159,7 +159,7 @@ fn check_partial_match(
     Some(
         Diagnostic::warning(
             "matches-part",
-            declaration.whole(),
+            declaration.line_range(),
             format!("the pattern `{pattern}` also matches inside `{word}` on line {line}"),
         )
         .with_label("replaced wherever these letters stand")
@@ -168,7 +168,7 @@ fn check_partial_match(
 }
 
 /// Reports a harness without actions.
-fn no_actions(
+fn report_no_actions(
     file: &str,
     pools: &Pools,
     declarations: &[Declaration<'_>],
@@ -208,7 +208,7 @@ fn no_actions(
 #[derive(Default)]
 struct PoolUsage {
     /// Pools that are mentioned somewhere.
-    named: BTreeSet<PoolId>,
+    mentioned: BTreeSet<PoolId>,
     /// Pools whose slots must hold a value for some line.
     needed: BTreeSet<PoolId>,
     /// Pools that some line fills.
@@ -217,32 +217,32 @@ struct PoolUsage {
 
 impl PoolUsage {
     /// Collects the usage of all pools.
-    fn of(harness: &Harness) -> PoolUsage {
+    fn collect(harness: &Harness) -> PoolUsage {
         let mut usage = PoolUsage::default();
         for action in &harness.actions {
-            usage.axes(&action.axes);
-            usage.filled_by(&action.statement, &action.axes);
+            usage.add_axes(&action.axes);
+            usage.add_filled(&action.statement, &action.axes);
         }
         for property in &harness.properties {
-            usage.axes(&property.line.axes);
+            usage.add_axes(&property.line.axes);
         }
         for init in &harness.inits {
-            usage.axes(&init.axes);
+            usage.add_axes(&init.axes);
             usage.filled.extend(init.axes.iter().filter_map(pool));
         }
         let others = [&harness.finallys, &harness.assumptions, &harness.hints];
         let logs = harness.logs.iter().map(|log| &log.line);
         for line in others.into_iter().flatten().chain(logs) {
-            usage.axes(&line.axes);
+            usage.add_axes(&line.axes);
         }
         usage
     }
 
     /// Adds the pools of a line's axes.
-    fn axes(&mut self, axes: &[Axis]) {
+    fn add_axes(&mut self, axes: &[Axis]) {
         for axis in axes {
             if let Axis::Slot { pool, role } = axis {
-                self.named.insert(*pool);
+                self.mentioned.insert(*pool);
                 if matches!(role, SlotRole::Use | SlotRole::SilentUse) {
                     self.needed.insert(*pool);
                 }
@@ -251,7 +251,7 @@ impl PoolUsage {
     }
 
     /// Adds the pools that a statement defines. A definition in a guard does not fill its pool.
-    fn filled_by(&mut self, statement: &Fragment, axes: &[Axis]) {
+    fn add_filled(&mut self, statement: &Fragment, axes: &[Axis]) {
         for part in &statement.parts {
             if let CodePart::Slot { axis, .. } = part
                 && let Some(Axis::Slot {

@@ -27,11 +27,11 @@ pub struct StateTracker {
     states: Vec<Vec<ModelState>>,
     /// Distinct arguments that were recorded. Only the log tells which arguments an observed action
     /// may have.
-    seen: Vec<ValueId>,
+    recorded_arguments: Vec<ValueId>,
 }
 
 /// Maximum number of arguments to remember.
-const MAX_SEEN: usize = 100;
+const MAX_ARGUMENTS: usize = 100;
 
 /// Explanation of a recorded action that the model does not allow.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,7 +67,7 @@ impl StateTracker {
     pub fn new(product: &mut Product<'_>) -> Result<StateTracker, ModelError> {
         let mut tracker = StateTracker {
             states: Vec::new(),
-            seen: Vec::new(),
+            recorded_arguments: Vec::new(),
         };
         tracker.restart(product)?;
         Ok(tracker)
@@ -90,12 +90,12 @@ impl StateTracker {
     }
 
     /// Adds the states that can be reached by unrecorded actions with these names, any number of
-    /// times. Stops adding once there are `most` states.
-    pub(crate) fn follow_unrecorded(
+    /// times. Stops adding once there are `max_states` states.
+    pub(crate) fn apply_unrecorded(
         &mut self,
         product: &mut Product<'_>,
         names: &[NameId],
-        most: usize,
+        max_states: usize,
     ) -> Result<(), ModelError> {
         let mut known: FxHashSet<Vec<ModelState>> = self.states.iter().cloned().collect();
         let mut next = 0;
@@ -103,8 +103,8 @@ impl StateTracker {
             let state = self.states[next].clone();
             next += 1;
             for one in product.possible_steps(&state, Phase::Usual)? {
-                let is_meant = names.contains(&one.label.name);
-                if is_meant && known.len() < most && known.insert(one.to.clone()) {
+                let is_unrecorded = names.contains(&one.label.name);
+                if is_unrecorded && known.len() < max_states && known.insert(one.to.clone()) {
                     self.states.push(one.to);
                 }
             }
@@ -114,7 +114,7 @@ impl StateTracker {
 
     /// Applies a recorded action. Returns the steps that it may have been, with their results, or
     /// the reasons for which no state allows it.
-    pub fn follow(
+    pub fn apply_recorded(
         &mut self,
         product: &mut Product<'_>,
         happened: &LoggedAction,
@@ -124,8 +124,10 @@ impl StateTracker {
             arguments,
             result,
         } = *happened;
-        if self.seen.len() < MAX_SEEN && !self.seen.contains(&arguments) {
-            self.seen.push(arguments);
+        if self.recorded_arguments.len() < MAX_ARGUMENTS
+            && !self.recorded_arguments.contains(&arguments)
+        {
+            self.recorded_arguments.push(arguments);
         }
         let mut after: Vec<Vec<ModelState>> = Vec::new();
         let mut labels: Vec<StepLabel> = Vec::new();
@@ -166,7 +168,7 @@ impl StateTracker {
         let mut states = Vec::new();
         for (state, why) in refused {
             states.push(StateRejection {
-                alternatives: self.possible(product, &state)?,
+                alternatives: self.possible_steps(product, &state)?,
                 state,
                 reason: why,
             });
@@ -176,7 +178,7 @@ impl StateTracker {
 
     /// Returns the steps that are possible in a state. Models do not list the arguments of observed
     /// actions, so these are tried with the arguments recorded so far.
-    fn possible(
+    fn possible_steps(
         &self,
         product: &mut Product<'_>,
         state: &[ModelState],
@@ -187,8 +189,8 @@ impl StateTracker {
             if moves.iter().any(|one| one.label.name == name) {
                 continue;
             }
-            for arguments in &self.seen {
-                match allowed(product, state, name, *arguments) {
+            for arguments in &self.recorded_arguments {
+                match allowed_steps(product, state, name, *arguments) {
                     Ok(labels) => possible.extend(labels),
                     Err(ModelError::Interrupted) => return Err(ModelError::Interrupted),
                     // These arguments were only a guess, so an error with them says nothing.
@@ -201,7 +203,7 @@ impl StateTracker {
 }
 
 /// Returns the steps that an action with these arguments may be, or nothing if it is blocked.
-fn allowed(
+fn allowed_steps(
     product: &mut Product<'_>,
     state: &[ModelState],
     name: NameId,

@@ -6,14 +6,14 @@
 //! ```
 //! use testwright_core::product::Product;
 //! use testwright_core::toys::ToyMachine;
-//! use testwright_model::{CoverGoal, CoverPlan, GraphLimits, cover, explore};
+//! use testwright_model::{CoverGoal, CoverPlan, GraphLimits, compute_suite, explore};
 //!
 //! let mut interner = ToyMachine::interner();
 //! let lines = ["off on lit", "lit up bright", "bright out off", "lit out off"];
 //! let lamp = ToyMachine::program(&mut interner, "lamp", &lines);
 //! let mut lamp = Product::new(interner, vec![Box::new(lamp)]);
 //! let graph = explore(&mut lamp, &GraphLimits::default(), &mut |_| true).graph;
-//! let suite = cover(&graph, &CoverPlan::new(CoverGoal::Transitions));
+//! let suite = compute_suite(&graph, &CoverPlan::new(CoverGoal::Transitions));
 //! assert_eq!((suite.runs.len(), suite.runs[0].len()), (1, 5));
 //! assert_eq!((suite.covered, suite.total), (4, 4));
 //! ```
@@ -118,12 +118,12 @@ impl CoverPlan {
     }
 
     /// Returns the cost of a transition.
-    fn cost_of(&self, transition: usize) -> u64 {
+    fn transition_cost(&self, transition: usize) -> u64 {
         value_or_one(&self.costs, transition)
     }
 
     /// Returns the weight of a transition.
-    fn weight_of(&self, transition: usize) -> u64 {
+    fn transition_weight(&self, transition: usize) -> u64 {
         value_or_one(&self.weights, transition)
     }
 }
@@ -213,7 +213,7 @@ pub fn count_pairs(graph: &ProductGraph) -> u64 {
 /// covers each path that is still missing, and [`CoveringSuite::is_optimal`] is false. The work is
 /// counted and not timed, so that a suite does not depend on the machine. A tour can have many more
 /// steps than there are transitions, if most paths lead back to the start.
-pub fn cover(graph: &ProductGraph, plan: &CoverPlan) -> CoveringSuite {
+pub fn compute_suite(graph: &ProductGraph, plan: &CoverPlan) -> CoveringSuite {
     let usable = UsableGraph::new(graph, plan);
     let targets = Targets::new(&usable, plan.goal);
     let (runs, is_optimal) = match plan.goal {
@@ -222,7 +222,7 @@ pub fn cover(graph: &ProductGraph, plan: &CoverPlan) -> CoveringSuite {
         }
         CoverGoal::Transitions | CoverGoal::Pairs => {
             let tour = tour::runs(&usable, &targets, flow::MAX_WORK);
-            cut::runs(&usable, &targets, tour, plan.max_steps)
+            cut::cut_runs(&usable, &targets, tour, plan.max_steps)
         }
         CoverGoal::Shortest => (shortest::runs(&usable), false),
         CoverGoal::Random { runs, steps } => (random_runs::runs(&usable, plan, runs, steps), false),
@@ -234,14 +234,14 @@ pub fn cover(graph: &ProductGraph, plan: &CoverPlan) -> CoveringSuite {
     let empty = runs.iter().filter(|run| run.is_empty()).count();
     coverage.mark_empty_runs(&usable, &targets, empty);
     let cost = runs.iter().fold(0u64, |cost, run| {
-        let steps = run.iter().map(|step| plan.cost_of(*step as usize));
+        let steps = run.iter().map(|step| plan.transition_cost(*step as usize));
         steps.fold(cost.saturating_add(RUN_COST), u64::saturating_add)
     });
     CoveringSuite {
         covered: coverage.covered(),
-        total: targets.all(),
+        total: targets.count(),
         cost,
-        unreachable: targets.unreachable(&usable),
+        unreachable: targets.find_unreachable(&usable),
         runs,
         is_optimal,
     }

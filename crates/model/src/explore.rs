@@ -50,7 +50,7 @@ pub trait Expander {
 
     /// Returns the distinct steps that are possible in `state`, which is the oldest state that was
     /// announced and not expanded yet.
-    fn moves(
+    fn possible_steps(
         &mut self,
         product: &mut Product<'_>,
         state: &[ModelState],
@@ -61,7 +61,7 @@ pub trait Expander {
 struct LocalExpander;
 
 impl Expander for LocalExpander {
-    fn moves(
+    fn possible_steps(
         &mut self,
         product: &mut Product<'_>,
         state: &[ModelState],
@@ -99,8 +99,8 @@ pub fn explore_from(
     limits: &GraphLimits,
     proceed: &mut dyn FnMut(&GraphProgress) -> bool,
 ) -> ExploredGraph {
-    let mut here = LocalExpander;
-    let mut explorer = GraphBuilder::new(product, &mut here, limits, proceed);
+    let mut expander = LocalExpander;
+    let mut explorer = GraphBuilder::new(product, &mut expander, limits, proceed);
     let error = explorer.explore_from_state(start).err();
     explorer.finish(error)
 }
@@ -223,7 +223,7 @@ impl<'e, 'm> GraphBuilder<'e, 'm> {
     /// them.
     fn expand(&mut self, state: u32) -> Result<bool, ModelError> {
         let model_states = self.graph.state(state).to_vec();
-        let moves = self.expander.moves(self.product, &model_states)?;
+        let moves = self.expander.possible_steps(self.product, &model_states)?;
         if moves.is_empty() {
             if self.product.is_accepting(&model_states) {
                 self.graph.finished.push(state)

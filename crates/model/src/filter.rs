@@ -14,13 +14,13 @@ pub struct Filter {
 
 impl Filter {
     /// Returns true if the action called `name` is kept.
-    pub fn keeps(&self, name: &str) -> bool {
+    pub fn includes(&self, name: &str) -> bool {
         let is_in = |names: &[String]| names.iter().any(|one| one == name);
         !is_in(&self.exclude) && (self.include.is_empty() || is_in(&self.include))
     }
 
     /// Returns true if the action with this interned name is kept.
-    pub fn keeps_name(&self, interner: &Interner, name: NameId) -> bool {
-        self.keeps(interner.name_text(name))
+    pub fn includes_name(&self, interner: &Interner, name: NameId) -> bool {
+        self.includes(interner.name_text(name))
     }
 }

@@ -92,7 +92,7 @@ impl Fsm {
 
     /// Removes the actions that the filter leaves out, together with their edges.
     pub fn filtered(mut self, interner: &Interner, filter: &Filter) -> Fsm {
-        let keeps = |name: &NameId| filter.keeps_name(interner, *name);
+        let keeps = |name: &NameId| filter.includes_name(interner, *name);
         self.cleanup.retain(keeps);
         let vocabulary = self.vocabulary.iter().copied().filter(keeps).collect();
         self.with_vocabulary(vocabulary)
@@ -109,7 +109,7 @@ impl Fsm {
     }
 
     /// Iterates over the edges that leave a state. A state that does not exist has none.
-    fn from(&self, state: ModelState) -> impl Iterator<Item = &FsmEdge> {
+    fn edges_from(&self, state: ModelState) -> impl Iterator<Item = &FsmEdge> {
         let numbers = self.leaving.get(state.0 as usize);
         let numbers = numbers.map_or(&[][..], Vec::as_slice);
         numbers.iter().map(|number| &self.edges[*number as usize])
@@ -151,8 +151,8 @@ impl Model for Fsm {
     ) -> Result<Vec<ModelStep>, ModelError> {
         let goes =
             |edge: &&FsmEdge| phase == Phase::Usual || self.cleanup.contains(&edge.label.name);
-        let edges = self.from(from).filter(goes);
-        Ok(edges.map(as_move).collect())
+        let edges = self.edges_from(from).filter(goes);
+        Ok(edges.map(to_model_step).collect())
     }
 
     fn block_reason(
@@ -162,12 +162,15 @@ impl Model for Fsm {
         name: NameId,
         arguments: ValueId,
     ) -> Result<Option<BlockReason>, ModelError> {
-        if self.from(from).any(|edge| fits(edge, name, arguments)) {
+        if self
+            .edges_from(from)
+            .any(|edge| matches_action(edge, name, arguments))
+        {
             return Ok(None);
         }
         Ok(Some(BlockReason::Scenario {
             state: self.text(from),
-            instead: self.from(from).map(|edge| edge.label).collect(),
+            instead: self.edges_from(from).map(|edge| edge.label).collect(),
         }))
     }
 
@@ -188,8 +191,10 @@ impl Model for Fsm {
         name: NameId,
         arguments: ValueId,
     ) -> Result<Vec<ModelStep>, ModelError> {
-        let edges = self.from(from).filter(|edge| fits(edge, name, arguments));
-        Ok(edges.map(as_move).collect())
+        let edges = self
+            .edges_from(from)
+            .filter(|edge| matches_action(edge, name, arguments));
+        Ok(edges.map(to_model_step).collect())
     }
 
     fn is_accepting(&self, state: ModelState) -> bool {
@@ -216,13 +221,13 @@ impl Model for Fsm {
 }
 
 /// Returns true if an edge has this action with these arguments, or leaves the arguments open.
-fn fits(edge: &FsmEdge, name: NameId, arguments: ValueId) -> bool {
+fn matches_action(edge: &FsmEdge, name: NameId, arguments: ValueId) -> bool {
     let given = edge.label.arguments;
     edge.label.name == name && (given == ValueId::EMPTY || given == arguments)
 }
 
 /// Converts an edge to the form in which a model offers its steps.
-fn as_move(edge: &FsmEdge) -> ModelStep {
+fn to_model_step(edge: &FsmEdge) -> ModelStep {
     ModelStep {
         label: edge.label,
         to: edge.to,

@@ -8,7 +8,7 @@ use std::fmt::Write;
 use testwright_core::product::Product;
 
 use crate::ProductGraph;
-use crate::module_text::{Stubs, head};
+use crate::module_text::{Stubs, header_comment};
 
 /// Names that the module uses for itself. An action of the same name gets another one there.
 const RESERVED: &[&str] = &[
@@ -40,7 +40,7 @@ pub fn summary(graph: &ProductGraph) -> String {
 /// Writes a graph as a Python module. `command`, the command line that made it, stands in a comment
 /// on top.
 pub fn write(product: &Product<'_>, graph: &ProductGraph, command: &str) -> String {
-    let mut text = head(command);
+    let mut text = header_comment(command);
     let _ = writeln!(
         text,
         "# {}, {} finished and {} deadend states\n",

@@ -43,7 +43,7 @@ impl StateNumbers {
 
     /// Returns the number of a state, and true if it is new. Returns `None` if the numbers are used
     /// up.
-    fn of(&mut self, state: &[ModelState]) -> Option<(u32, bool)> {
+    fn number(&mut self, state: &[ModelState]) -> Option<(u32, bool)> {
         match self {
             StateNumbers::ByModelState { numbers, next } => {
                 let index = state[0].0 as usize;
@@ -148,7 +148,7 @@ impl ProductGraph {
     /// Returns the number of a state, and true if it is new. Returns `None` if the numbers are used
     /// up.
     pub(crate) fn number(&mut self, state: &[ModelState]) -> Option<(u32, bool)> {
-        let number = self.numbers.of(state)?;
+        let number = self.numbers.number(state)?;
         if number.1 {
             self.model_states.extend_from_slice(state);
         }
@@ -187,7 +187,7 @@ impl ProductGraph {
         }
         let predecessors = self.predecessors();
         while let Some(state) = waiting.pop() {
-            for from in predecessors.of(state) {
+            for from in predecessors.predecessors_of(state) {
                 if !std::mem::replace(&mut alive[*from as usize], true) {
                     waiting.push(*from);
                 }
@@ -289,7 +289,7 @@ struct Predecessors {
 
 impl Predecessors {
     /// Returns the predecessors of a state.
-    fn of(&self, state: u32) -> &[u32] {
+    fn predecessors_of(&self, state: u32) -> &[u32] {
         let state = state as usize;
         &self.from[self.ends[state] as usize..self.ends[state + 1] as usize]
     }

@@ -32,7 +32,7 @@
 //! - [`conform`]: decides whether a model allows a recorded behaviour. [`recorded_suite()`]: turns
 //!   it into a scenario.
 //! - [`parallel`]: explores with the help of other processes.
-//! - [`cover()`]: makes suites that cover an explored graph.
+//! - [`compute_suite`]: makes suites that cover an explored graph.
 //! - [`fsm_file`], [`suite_file`]: write graphs and runs as Python modules.
 
 #![warn(missing_docs)]
@@ -59,7 +59,7 @@ pub mod suite_file;
 
 pub use cover::{
     CoverGoal, CoverPlan, CoverTarget, CoveringSuite, RUN_COST, UnreachableReason,
-    UnreachableTarget, count_pairs, cover,
+    UnreachableTarget, compute_suite, count_pairs,
 };
 pub use explore::{
     Expander, ExploredGraph, GraphLimits, GraphProgress, explore, explore_from, explore_with,
@@ -70,7 +70,7 @@ pub use graph::{ProductGraph, ProductTransition, ShortestPaths, state_text};
 pub use playlist::Playlist;
 pub use product_system::{ProductSystem, TakenTransition};
 pub use recorded_suite::recorded_suite;
-pub use replay::{RecordedRun, ReplayOutcome, make_ready};
+pub use replay::{RecordedRun, ReplayOutcome, prepare_run};
 pub use runs::{
     Chooser, ChosenStep, Implementation, ModelRunner, RunCounts, RunEnd, RunPlan, RunWatcher,
     step_text,

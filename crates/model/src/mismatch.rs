@@ -4,11 +4,11 @@ use testwright_core::{Failure, FailureKind};
 
 /// Builds the failure for an action that did not do what the models say. The signature leaves out
 /// values, so that the same complaint about other values counts as the same failure.
-pub(crate) fn mismatch(action: &str, why: String) -> Failure {
+pub(crate) fn mismatch(action: &str, reason: String) -> Failure {
     Failure {
         kind: FailureKind::ModelMismatch,
-        signature: format!("{action}: {}", without_values(&why)),
-        message: why,
+        signature: format!("{action}: {}", without_values(&reason)),
+        message: reason,
         details: String::new(),
     }
 }

@@ -24,7 +24,7 @@ impl<'w> Stubs<'w> {
     /// Returns the name by which the module refers to an action. It differs from the action's own
     /// name if that is reserved or is not a valid identifier. The function's `__name__` stays the
     /// action's own.
-    pub(crate) fn reference(&self, name: NameId) -> String {
+    pub(crate) fn python_name(&self, name: NameId) -> String {
         let own = self.interner.name_text(name);
         if !can_be_written(own) {
             return format!("_action_{}", name.0);
@@ -40,7 +40,7 @@ impl<'w> Stubs<'w> {
     pub(crate) fn write(&self, text: &mut String, vocabulary: &[NameId]) {
         for name in vocabulary {
             let own = self.interner.name_text(*name);
-            let reference = self.reference(*name);
+            let reference = self.python_name(*name);
             if !can_be_written(own) {
                 let quoted = quoted(own);
                 let _ = writeln!(text, "def {reference}(): pass");
@@ -58,7 +58,7 @@ impl<'w> Stubs<'w> {
     pub(crate) fn tuple(&self, vocabulary: &[NameId]) -> String {
         let names: Vec<String> = vocabulary
             .iter()
-            .map(|name| self.reference(*name))
+            .map(|name| self.python_name(*name))
             .collect();
         match names.as_slice() {
             [one] => format!("({one},)"),
@@ -70,7 +70,7 @@ impl<'w> Stubs<'w> {
     pub(crate) fn step(&self, label: StepLabel) -> String {
         let arguments = &self.interner.value_text(label.arguments).literal;
         let result = &self.interner.value_text(label.result).literal;
-        format!("({}, {arguments}, {result})", self.reference(label.name))
+        format!("({}, {arguments}, {result})", self.python_name(label.name))
     }
 
     /// Returns a step as a Python tuple, without its result if that is `None`.
@@ -79,7 +79,7 @@ impl<'w> Stubs<'w> {
             return self.step(label);
         }
         let arguments = &self.interner.value_text(label.arguments).literal;
-        format!("({}, {arguments})", self.reference(label.name))
+        format!("({}, {arguments})", self.python_name(label.name))
     }
 }
 
@@ -108,7 +108,7 @@ fn can_be_written(name: &str) -> bool {
 }
 
 /// Returns the first lines of a module: a comment with the command that made it.
-pub(crate) fn head(command: &str) -> String {
+pub(crate) fn header_comment(command: &str) -> String {
     // A command line may contain line breaks, and the text after one would be code.
     let command = command.replace(['\n', '\r'], " ");
     format!("\n# {command}\n")

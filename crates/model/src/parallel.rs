@@ -42,10 +42,10 @@ const CHUNK: usize = 32;
 
 /// One in so many transferred states is also expanded in this process, to check that the copies of
 /// the models behave alike.
-const TRIAL: usize = 997;
+const CHECK_INTERVAL: usize = 997;
 
 /// First byte of an answer: the steps that are possible.
-const MOVES: u8 = 0;
+const STEPS: u8 = 0;
 /// First byte of an answer: the code of a model raised an exception.
 const RAISED: u8 = 1;
 /// First byte of an answer: a model cannot be used.
@@ -63,13 +63,13 @@ pub const CANNOT_PASS_STATES: &str =
 pub const COPIES_DIFFER: &str = "the models behave differently in another process";
 
 /// Number of chunks that a helper has in advance, so that it never waits for the next.
-const AHEAD: usize = 3;
+const CHUNKS_IN_ADVANCE: usize = 3;
 
 /// Maximum number of chunks to expand in this process for each one that every helper gets.
-const MAX_KEPT: u64 = 8;
+const MAX_LOCAL_CHUNKS: u64 = 8;
 
 /// Number of chunks to expand in this process before helpers are tried again, if they do not pay.
-const PAUSE: u64 = 64;
+const RETRY_INTERVAL: u64 = 64;
 
 /// Clock that returns the time since a fixed moment.
 pub type Clock = Box<dyn FnMut() -> Duration>;
@@ -86,15 +86,15 @@ pub struct HelperPool<'t> {
     finished: u64,
     /// Number of the first chunk that may be handed out. Earlier ones are kept for this process or
     /// were handed out.
-    next_free: u64,
+    next_unassigned: u64,
     /// Number of chunks handed out since the last one was kept for this process.
-    in_a_row: usize,
+    chunks_since_local: usize,
     /// Number of chunks to keep for this process after every helper has got one.
-    kept: u64,
+    local_chunks: u64,
     /// Decoded answers to the first chunk.
     answers: VecDeque<Result<Vec<JointStep>, ModelError>>,
     /// Number of answers used so far.
-    asked: usize,
+    used_answers: usize,
     /// Cost of a chunk in this process and of a chunk that was handed out, without waiting.
     costs: [AverageCost; 2],
     /// Error while handing out chunks, for the next call that can return it.
@@ -111,7 +111,7 @@ struct Chunk {
     /// Number of the helper that it was handed to.
     helper: Option<usize>,
     /// Time when its turn came, moved forward by the time spent waiting for its answers.
-    since: Duration,
+    started_at: Duration,
 }
 
 /// Moving average of the time that something takes.
@@ -120,7 +120,7 @@ struct AverageCost(Option<f64>);
 
 impl AverageCost {
     /// Adds a measurement.
-    fn note(&mut self, taken: Duration) {
+    fn add(&mut self, taken: Duration) {
         let taken = taken.as_secs_f64();
         self.0 = Some(self.0.map_or(taken, |before| before * 0.9 + taken * 0.1));
     }
@@ -176,28 +176,29 @@ impl<'t> HelperPool<'t> {
             chunks: VecDeque::new(),
             finished: 0,
             // The first chunk is expanded in this process.
-            next_free: 1,
-            in_a_row: 0,
-            kept: 1,
+            next_unassigned: 1,
+            chunks_since_local: 0,
+            local_chunks: 1,
             answers: VecDeque::new(),
-            asked: 0,
+            used_answers: 0,
             costs: [AverageCost::default(); 2],
             error: None,
         }
     }
 
     /// Hands out chunks while a helper has few in advance.
-    fn hand_out(&mut self, product: &Product<'_>) -> Result<(), ModelError> {
+    fn send_chunks(&mut self, product: &Product<'_>) -> Result<(), ModelError> {
         loop {
             // The chunk in progress and the next one are not worth handing out.
-            self.next_free = self.next_free.max(self.finished + 1);
+            self.next_unassigned = self.next_unassigned.max(self.finished + 1);
             let idle = (0..self.helpers.len()).min_by_key(|one| self.helpers[*one].waiting);
-            let Some(number) = idle.filter(|one| self.helpers[*one].waiting < AHEAD) else {
+            let Some(number) = idle.filter(|one| self.helpers[*one].waiting < CHUNKS_IN_ADVANCE)
+            else {
                 return Ok(());
             };
             let Some(chunk) = self
                 .chunks
-                .get_mut((self.next_free - self.finished) as usize)
+                .get_mut((self.next_unassigned - self.finished) as usize)
             else {
                 return Ok(());
             };
@@ -220,14 +221,14 @@ impl<'t> HelperPool<'t> {
             write_frame(questions, &frame)
                 .and_then(|()| questions.flush())
                 .map_err(|_| helper_lost())?;
-            self.in_a_row += 1;
-            self.next_free += 1;
-            if self.in_a_row >= self.helpers.len() {
-                self.in_a_row = 0;
-                self.next_free += if self.is_worthwhile() {
-                    self.kept
+            self.chunks_since_local += 1;
+            self.next_unassigned += 1;
+            if self.chunks_since_local >= self.helpers.len() {
+                self.chunks_since_local = 0;
+                self.next_unassigned += if self.is_worthwhile() {
+                    self.local_chunks
                 } else {
-                    PAUSE
+                    RETRY_INTERVAL
                 };
             }
         }
@@ -236,7 +237,7 @@ impl<'t> HelperPool<'t> {
     /// Returns true if handing out a chunk costs less than expanding it in this process.
     fn is_worthwhile(&self) -> bool {
         match self.costs {
-            [AverageCost(Some(here)), AverageCost(Some(handed_out))] => handed_out < here * 0.9,
+            [AverageCost(Some(local)), AverageCost(Some(handed_out))] => handed_out < local * 0.9,
             _ => true,
         }
     }
@@ -250,18 +251,18 @@ impl<'t> HelperPool<'t> {
         let helper = &mut self.helpers[number];
         let frame = match helper.answers.try_recv() {
             Ok(frame) => {
-                self.kept = self.kept.saturating_sub(1).max(1);
+                self.local_chunks = self.local_chunks.saturating_sub(1).max(1);
                 frame
             }
             Err(TryRecvError::Disconnected) => return Err(helper_lost().into()),
             Err(TryRecvError::Empty) => {
                 // The time spent waiting could have gone into chunks of its own.
-                self.kept = (self.kept + 1).min(MAX_KEPT);
+                self.local_chunks = (self.local_chunks + 1).min(MAX_LOCAL_CHUNKS);
                 let began = (self.clock)();
                 let frame = helper.answers.recv().map_err(|_| helper_lost())?;
                 let waited = (self.clock)().saturating_sub(began);
                 if let Some(chunk) = self.chunks.front_mut() {
-                    chunk.since += waited;
+                    chunk.started_at += waited;
                 }
                 frame
             }
@@ -285,10 +286,10 @@ impl<'t> HelperPool<'t> {
         state: &[ModelState],
     ) -> Result<Vec<JointStep>, ModelError> {
         let moves = self.answers.pop_front().ok_or_else(helper_lost)??;
-        self.asked += 1;
-        if self.asked % TRIAL == 1 {
-            let here = product.possible_steps(state, Phase::Usual)?;
-            if here != moves {
+        self.used_answers += 1;
+        if self.used_answers % CHECK_INTERVAL == 1 {
+            let local = product.possible_steps(state, Phase::Usual)?;
+            if local != moves {
                 return Err(Error::new(COPIES_DIFFER).into());
             }
         }
@@ -307,13 +308,13 @@ impl Expander for HelperPool<'_> {
         }
         let is_full = |last: &Chunk| last.states.len() == CHUNK;
         if self.chunks.back().is_some_and(is_full)
-            && let Err(error) = self.hand_out(product)
+            && let Err(error) = self.send_chunks(product)
         {
             self.error.get_or_insert(error);
         }
     }
 
-    fn moves(
+    fn possible_steps(
         &mut self,
         product: &mut Product<'_>,
         state: &[ModelState],
@@ -324,7 +325,7 @@ impl Expander for HelperPool<'_> {
         let chunk = self.chunks.front_mut().ok_or_else(helper_lost)?;
         let helper = chunk.helper;
         if chunk.expanded == 0 {
-            chunk.since = (self.clock)();
+            chunk.started_at = (self.clock)();
             if let Some(number) = helper {
                 self.receive_answers(product, number)?;
             }
@@ -336,11 +337,11 @@ impl Expander for HelperPool<'_> {
         let chunk = self.chunks.front_mut().ok_or_else(helper_lost)?;
         chunk.expanded += 1;
         if chunk.expanded == CHUNK {
-            let taken = (self.clock)().saturating_sub(chunk.since);
-            self.costs[usize::from(helper.is_some())].note(taken);
+            let taken = (self.clock)().saturating_sub(chunk.started_at);
+            self.costs[usize::from(helper.is_some())].add(taken);
             self.chunks.pop_front();
             self.finished += 1;
-            self.hand_out(product)?;
+            self.send_chunks(product)?;
         }
         Ok(moves)
     }
@@ -364,9 +365,9 @@ impl Helper {
         let text: &mut dyn FnMut() -> Option<String> = &mut text;
         match *kind {
             RAISED => {
-                let (what, traceback) = (text()?, text()?);
+                let (exception, traceback) = (text()?, text()?);
                 return Some(Err(ModelError::Raised {
-                    exception: what,
+                    exception,
                     traceback,
                 }));
             }
@@ -476,7 +477,7 @@ fn encode_steps(
         ];
         steps.push((numbers, product.export(&one.to)?));
     }
-    let mut frame = vec![MOVES];
+    let mut frame = vec![STEPS];
     put_number(&mut frame, new.len());
     new.iter().for_each(|value| put_bytes(&mut frame, value));
     put_number(&mut frame, steps.len());
@@ -494,9 +495,9 @@ fn encode_steps(
 fn encode_error(error: &ModelError) -> Vec<u8> {
     let (kind, texts) = match error {
         ModelError::Raised {
-            exception: what,
+            exception,
             traceback,
-        } => (RAISED, [what.clone(), traceback.clone()]),
+        } => (RAISED, [exception.clone(), traceback.clone()]),
         ModelError::Unusable(error) => {
             let help = error.help.clone().unwrap_or_default();
             (UNUSABLE, [error.message.clone(), help])

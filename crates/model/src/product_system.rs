@@ -113,7 +113,7 @@ impl<'w, 'm> ProductSystem<'w, 'm> {
             error: None,
         };
         for name in vocabulary {
-            system.template(name).map_err(too_many)?;
+            system.template(name).map_err(too_many_actions)?;
         }
         Ok(system)
     }
@@ -151,7 +151,7 @@ impl<'w, 'm> ProductSystem<'w, 'm> {
     }
 
     /// Returns the number of an action, and adds it to the catalogue if it is new.
-    pub fn action(&mut self, name: NameId, arguments: ValueId) -> Result<ActionId, Error> {
+    pub fn action_id(&mut self, name: NameId, arguments: ValueId) -> Result<ActionId, Error> {
         if let Some(known) = self.numbers.get(&(name, arguments)) {
             return Ok(*known);
         }
@@ -179,7 +179,7 @@ impl<'w, 'm> ProductSystem<'w, 'm> {
                 action
             }
             None => {
-                let action = self.add(template, text).map_err(|_| number())?;
+                let action = self.add_action(template, text).map_err(|_| number())?;
                 self.arguments[template.0].1.push(Some(arguments));
                 action
             }
@@ -189,7 +189,11 @@ impl<'w, 'm> ProductSystem<'w, 'm> {
     }
 
     /// Adds an action with this text to the catalogue.
-    fn add(&mut self, template: TemplateId, text: String) -> Result<ActionId, TooManyActions> {
+    fn add_action(
+        &mut self,
+        template: TemplateId,
+        text: String,
+    ) -> Result<ActionId, TooManyActions> {
         let action = self.actions.add_action(template, text.clone())?;
         if let Some(named) = &mut self.by_text {
             named.entry((template, text)).or_insert(action);
@@ -226,7 +230,7 @@ impl<'w, 'm> ProductSystem<'w, 'm> {
         }
         let mut all = Vec::new();
         for state in self.states.clone() {
-            match self.moves(&state) {
+            match self.steps_from(&state) {
                 Ok(moves) => all.push(moves),
                 Err(error) => self.error = Some(error),
             }
@@ -235,13 +239,13 @@ impl<'w, 'm> ProductSystem<'w, 'm> {
     }
 
     /// Returns the steps that are possible in a state, and numbers their actions.
-    fn moves(&mut self, state: &[ModelState]) -> Result<Rc<[JointStep]>, ModelError> {
+    fn steps_from(&mut self, state: &[ModelState]) -> Result<Rc<[JointStep]>, ModelError> {
         if let Some(known) = self.cache.get(state) {
             return Ok(Rc::clone(known));
         }
         let moves: Rc<[JointStep]> = self.product.possible_steps(state, Phase::Usual)?.into();
         for one in moves.iter() {
-            self.action(one.label.name, one.label.arguments)?;
+            self.action_id(one.label.name, one.label.arguments)?;
         }
         if self.cache.len() >= MAX_CACHED {
             self.cache.clear();
@@ -270,14 +274,14 @@ impl<'w, 'm> ProductSystem<'w, 'm> {
     }
 
     /// Moves the system to these states.
-    fn move_to(&mut self, states: Vec<Vec<ModelState>>) {
+    fn set_states(&mut self, states: Vec<Vec<ModelState>>) {
         self.states = states;
         self.possible = None;
         self.error = None;
     }
 
     /// Takes an action in the models, without an implementation.
-    fn take(&mut self, action: ActionId) {
+    fn take_action(&mut self, action: ActionId) {
         let chosen = self.name_and_arguments(action);
         let fits = |one: &&JointStep| Some((one.label.name, one.label.arguments)) == chosen;
         let taken = self.possible_steps().filter(fits);
@@ -285,7 +289,7 @@ impl<'w, 'm> ProductSystem<'w, 'm> {
         after.sort_unstable();
         after.dedup();
         self.coverage.record(&self.states, action);
-        self.move_to(after);
+        self.set_states(after);
     }
 
     /// Returns the outcome of computing what is possible now, which is where the code of a model
@@ -295,7 +299,7 @@ impl<'w, 'm> ProductSystem<'w, 'm> {
         match &self.error {
             None => Outcome::Passed,
             Some(ModelError::Interrupted) => Outcome::Interrupted,
-            Some(error) => Outcome::Failed(Box::new(failure_of(error))),
+            Some(error) => Outcome::Failed(Box::new(model_failure(error))),
         }
     }
 
@@ -331,12 +335,12 @@ impl<'w, 'm> ProductSystem<'w, 'm> {
 }
 
 /// Converts the error of a full catalogue.
-fn too_many(error: TooManyActions) -> ModelError {
+fn too_many_actions(error: TooManyActions) -> ModelError {
     Error::new(error.to_string()).into()
 }
 
 /// Converts an exception in a model's code to a failure.
-fn failure_of(error: &ModelError) -> Failure {
+fn model_failure(error: &ModelError) -> Failure {
     let details = match error {
         ModelError::Raised { traceback, .. } => traceback.clone(),
         _ => String::new(),
@@ -361,21 +365,21 @@ impl System for ProductSystem<'_, '_> {
         if let Some(known) = self.actions_by_text().get(&(template, rest.to_owned())) {
             return Some(*known);
         }
-        let action = self.add(template, rest.to_owned()).ok()?;
+        let action = self.add_action(template, rest.to_owned()).ok()?;
         self.arguments[template.0].1.push(None);
         Some(action)
     }
 
     fn reset(&mut self) -> Result<(), Error> {
         self.reset_implementation()?;
-        self.move_to(self.starts.clone());
+        self.set_states(self.starts.clone());
         self.compute_steps();
         match &self.error {
             None | Some(ModelError::Interrupted) => Ok(()),
             Some(ModelError::Unusable(error)) => Err(error.clone()),
             Some(error) => {
                 let mut message = format!("where runs begin, a model raises {error}");
-                for line in failure_of(error).details.lines() {
+                for line in model_failure(error).details.lines() {
                     message.push_str("\n  ");
                     message.push_str(line);
                 }
@@ -404,7 +408,7 @@ impl System for ProductSystem<'_, '_> {
 
     fn step(&mut self, action: ActionId) -> Outcome {
         match &self.attached {
-            None => self.take(action),
+            None => self.take_action(action),
             Some(_) => {
                 if let Some(wrong) = self.step_in_lockstep(action) {
                     return wrong;
@@ -431,13 +435,13 @@ impl Snapshot for ProductSystem<'_, '_> {
     }
 
     fn restore(&mut self, state: &Self::State) -> Result<(), Error> {
-        self.move_to(state.clone());
+        self.set_states(state.clone());
         Ok(())
     }
 }
 
 impl Fingerprint for ProductSystem<'_, '_> {
-    fn fingerprint(&mut self, _likeness: Equivalence) -> Result<u128, Error> {
+    fn fingerprint(&mut self, _equivalence: Equivalence) -> Result<u128, Error> {
         Ok(crate::graph::key_of_states(&self.states))
     }
 }
@@ -452,11 +456,11 @@ impl Covered for ProductSystem<'_, '_> {
     }
 
     fn reset_touched(&mut self) -> Result<(), Error> {
-        self.coverage.begin_anew();
+        self.coverage.begin_test();
         Ok(())
     }
 
     fn touched(&self) -> Coverage {
-        self.coverage.since()
+        self.coverage.current_test()
     }
 }

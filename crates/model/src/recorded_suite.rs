@@ -35,9 +35,10 @@ pub fn recorded_suite(
         for happened in run {
             let mut longer = Vec::new();
             for interpretation in &interpretations {
-                longer.extend(interpretation.with(product, happened, &others)?);
+                longer.extend(interpretation.with_action(product, happened, &others)?);
             }
-            interpretations = prefer(longer, |interpretation| interpretation.tracker.is_some());
+            interpretations =
+                keep_preferred(longer, |interpretation| interpretation.tracker.is_some());
             if interpretations.len() > MAX_INTERPRETATIONS {
                 let message = format!("`{name}` leaves open too often what came of its steps");
                 let help = "record the results, too";
@@ -51,7 +52,7 @@ pub fn recorded_suite(
             let tracker = interpretation.tracker.as_ref();
             tracker.is_some_and(|tracker| tracker.is_accepting(product))
         };
-        let interpretations = prefer(interpretations, may_end);
+        let interpretations = keep_preferred(interpretations, may_end);
         all.extend(
             interpretations
                 .into_iter()
@@ -78,14 +79,14 @@ impl Interpretation {
     ) -> Result<(), ModelError> {
         match &mut self.tracker {
             Some(tracker) if !others.is_empty() => {
-                tracker.follow_unrecorded(product, others, MAX_STATES)
+                tracker.apply_unrecorded(product, others, MAX_STATES)
             }
             _ => Ok(()),
         }
     }
 
     /// Returns the interpretations with one more recorded action, one for each possible result.
-    fn with(
+    fn with_action(
         &self,
         product: &mut Product<'_>,
         happened: &LoggedAction,
@@ -104,7 +105,7 @@ impl Interpretation {
             return Ok(vec![longer(impossible_step(happened), None)]);
         };
         let mut after = before.clone();
-        let Ok(labels) = after.follow(product, happened)? else {
+        let Ok(labels) = after.apply_recorded(product, happened)? else {
             return Ok(vec![longer(impossible_step(happened), None)]);
         };
         if let [only] = labels.as_slice() {
@@ -115,7 +116,7 @@ impl Interpretation {
             let mut after = before.clone();
             let result = Some([label.result; 2]);
             if after
-                .follow(
+                .apply_recorded(
                     product,
                     &LoggedAction {
                         result,
@@ -132,7 +133,7 @@ impl Interpretation {
 }
 
 /// Keeps the interpretations that satisfy `is_good`, or all if none does.
-fn prefer(
+fn keep_preferred(
     interpretations: Vec<Interpretation>,
     is_good: impl Fn(&Interpretation) -> bool,
 ) -> Vec<Interpretation> {

@@ -25,7 +25,7 @@ pub struct ReplayOutcome {
     /// Steps taken, each with true if the implementation took it by itself.
     pub steps: Vec<(StepLabel, bool)>,
     /// First step that was not possible at its turn. It was left out.
-    pub left_out: Option<(NameId, ValueId)>,
+    pub skipped_step: Option<(NameId, ValueId)>,
     /// Failure of the run.
     pub failure: Option<Failure>,
 }
@@ -37,7 +37,7 @@ impl RecordedRun {
     /// an action by itself that makes it possible. A recorded run may end early. So it is not a
     /// failure if the models could go on from its end. It is one if they cannot go on and do not
     /// accept the state.
-    pub fn play(
+    pub fn replay(
         &self,
         product: &mut Product<'_>,
         implementation: &mut dyn Implementation,
@@ -45,8 +45,8 @@ impl RecordedRun {
         let mut reader = RecordedChooser {
             steps: &self.steps,
             next: 0,
-            left_out: None,
-            could_go_on: false,
+            skipped_step: None,
+            can_continue: false,
         };
         let mut recorder = TakenSteps::default();
         let mut runner = ModelRunner {
@@ -67,14 +67,14 @@ impl RecordedRun {
         let is_open = |failure: &Failure| failure.message == RunEnd::NOT_ACCEPTING;
         Ok(ReplayOutcome {
             steps: recorder.0,
-            left_out: reader.left_out,
+            skipped_step: reader.skipped_step,
             failure: end.failure.filter(|failure| !is_open(failure)),
         })
     }
 }
 
 /// Resets an implementation for another run, and discards the actions that it took by itself.
-pub fn make_ready(implementation: &mut dyn Implementation) -> Result<(), ModelError> {
+pub fn prepare_run(implementation: &mut dyn Implementation) -> Result<(), ModelError> {
     implementation.reset()?;
     implementation.discard_observations()?;
     Ok(())
@@ -87,9 +87,9 @@ struct RecordedChooser<'s> {
     /// Index of the next step.
     next: usize,
     /// First step that was not possible at its turn.
-    left_out: Option<(NameId, ValueId)>,
+    skipped_step: Option<(NameId, ValueId)>,
     /// True if a step was possible at the last choice, so that the models could go on.
-    could_go_on: bool,
+    can_continue: bool,
 }
 
 impl Chooser for RecordedChooser<'_> {
@@ -98,7 +98,7 @@ impl Chooser for RecordedChooser<'_> {
         _product: &mut Product<'_>,
         possible: &[JointStep],
     ) -> Result<Option<ChosenStep>, ModelError> {
-        self.could_go_on = !possible.is_empty();
+        self.can_continue = !possible.is_empty();
         let Some((name, arguments)) = self.steps.get(self.next).copied() else {
             return Ok(None);
         };
@@ -115,14 +115,14 @@ impl Chooser for RecordedChooser<'_> {
     }
 
     fn is_finished(&self) -> bool {
-        self.could_go_on
+        self.can_continue
     }
 
     fn should_retry(&mut self) -> bool {
         let Some(step) = self.steps.get(self.next) else {
             return false;
         };
-        self.left_out.get_or_insert(*step);
+        self.skipped_step.get_or_insert(*step);
         self.next += 1;
         true
     }

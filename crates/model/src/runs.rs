@@ -107,7 +107,7 @@ pub struct RunEnd {
     /// Number of steps taken.
     pub steps: usize,
     /// True if the run ended because no step was possible.
-    pub nothing_left: bool,
+    pub no_step_possible: bool,
     /// True if the run ended in an accepting state.
     pub accepting: bool,
     /// Failure that ended the run.
@@ -151,9 +151,9 @@ pub struct ModelRunner<'t, 'm> {
 /// Reason for the end of a run.
 enum RunStop {
     /// No step was possible.
-    NothingLeft,
+    NoStepPossible,
     /// The plan or the chooser has no more steps.
-    Enough,
+    Finished,
     /// The run failed.
     Failed(Failure),
 }
@@ -242,14 +242,14 @@ impl ModelRunner<'_, '_> {
         let mut steps = 0;
         let stop = self.take_steps(&mut states, &mut steps, watcher)?;
         let accepting = self.is_accepting(&states);
-        let nothing_left = matches!(stop, RunStop::NothingLeft);
+        let nothing_left = matches!(stop, RunStop::NoStepPossible);
         let failure = match stop {
             RunStop::Failed(why) => Some(why),
-            RunStop::NothingLeft if self.implementation.is_some() && !accepting => {
+            RunStop::NoStepPossible if self.implementation.is_some() && !accepting => {
                 let why = format!("{}, {}", RunEnd::NOTHING_LEFT, RunEnd::NOT_ACCEPTING);
                 Some(mismatch("", why))
             }
-            RunStop::Enough if self.implementation.is_some() && !accepting => {
+            RunStop::Finished if self.implementation.is_some() && !accepting => {
                 Some(mismatch("", RunEnd::NOT_ACCEPTING.to_owned()))
             }
             _ => None,
@@ -261,7 +261,7 @@ impl ModelRunner<'_, '_> {
         Ok(RunEnd {
             run,
             steps,
-            nothing_left,
+            no_step_possible: nothing_left,
             accepting,
             failure,
             unhandled,
@@ -303,7 +303,7 @@ impl ModelRunner<'_, '_> {
                     possible = self.possible_steps(states, phase)?;
                     match self.chooser.choose(self.product, &possible)? {
                         Some(_) if phase == Phase::Cleanup && self.is_accepting(states) => {
-                            return Ok(RunStop::Enough);
+                            return Ok(RunStop::Finished);
                         }
                         Some(chosen) => chosen,
                         None => {
@@ -313,9 +313,9 @@ impl ModelRunner<'_, '_> {
                             let has_finished =
                                 phase == Phase::Cleanup || self.chooser.is_finished();
                             return Ok(if has_finished {
-                                RunStop::Enough
+                                RunStop::Finished
                             } else {
-                                RunStop::NothingLeft
+                                RunStop::NoStepPossible
                             });
                         }
                     }
@@ -350,7 +350,7 @@ impl ModelRunner<'_, '_> {
                 max_steps = max_steps.map(|max| max + self.plan.cleanup);
             }
         }
-        Ok(RunStop::Enough)
+        Ok(RunStop::Finished)
     }
 
     /// Waits for an action of the implementation. Returns true if one came.
@@ -453,13 +453,13 @@ impl RunEnd {
     pub const NOT_ACCEPTING: &'static str = "ended in non-accepting state";
 
     /// Describes how the run ended, in the words of PyModel.
-    pub fn info(&self) -> String {
+    pub fn description(&self) -> String {
         let position = if self.accepting {
             RunEnd::ACCEPTING
         } else {
             RunEnd::NOT_ACCEPTING
         };
-        if self.nothing_left {
+        if self.no_step_possible {
             format!("{}, {position}", RunEnd::NOTHING_LEFT)
         } else {
             position.to_owned()

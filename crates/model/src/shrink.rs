@@ -10,14 +10,14 @@ use testwright_core::product::{ModelError, NameId, Product, ValueId};
 use testwright_core::shrink::{Basis, ReduceOptions, ShrinkGoal, Shrinker};
 use testwright_core::{Error, Failure, Step, Test, Trace};
 
-use crate::replay::make_ready;
+use crate::replay::prepare_run;
 use crate::{Implementation, ProductSystem, RecordedRun, ReplayOutcome};
 
 /// Number of tries for a run that does not fail each time.
-const TRIES: usize = 10;
+const MAX_TRIES: usize = 10;
 
 /// Number of failures in a row after which a run counts as failing always.
-const IN_A_ROW: usize = 3;
+const SURE_FAILURES: usize = 3;
 
 /// A minimal failing run: every step is needed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,9 +29,9 @@ pub struct MinimalRun {
     /// Failure of that replay.
     pub failure: Failure,
     /// Number of replays that shrinking took.
-    pub plays: u64,
+    pub replays: u64,
     /// Number of failures and of tries at the end, if the run does not always fail.
-    pub odds: Option<(usize, usize)>,
+    pub failure_rate: Option<(usize, usize)>,
 }
 
 /// Removes steps from a run while it fails in the same way.
@@ -48,15 +48,15 @@ pub fn shrink(
     let mut system = ProductSystem::starting_with_run(product, recorded.run).map_err(to_error)?;
     let mut actions = Vec::new();
     for (name, arguments) in &recorded.steps {
-        actions.push(system.action(*name, *arguments)?);
+        actions.push(system.action_id(*name, *arguments)?);
     }
     let test = Test::from_actions(actions);
     let mut goal = ReplayGoal {
         implementation,
         recorded,
         failure,
-        tries: TRIES,
-        plays: 0,
+        tries: MAX_TRIES,
+        replays: 0,
         failed: FxHashMap::default(),
     };
     if !goal.fails(&mut system, &test)? {
@@ -64,20 +64,20 @@ pub fn shrink(
     }
     goal.tries = 1;
     let mut test = reduce_test(&mut system, &mut goal, &test, proceed)?;
-    let mut odds = goal.odds(&mut system, &test, IN_A_ROW, proceed)?;
+    let mut odds = goal.count_failures(&mut system, &test, SURE_FAILURES, proceed)?;
     if odds.0 < odds.1 || goal.implementation.is_asynchronous() {
-        goal.tries = TRIES;
+        goal.tries = MAX_TRIES;
         test = reduce_test(&mut system, &mut goal, &test, proceed)?;
-        odds = goal.odds(&mut system, &test, TRIES, proceed)?;
+        odds = goal.count_failures(&mut system, &test, MAX_TRIES, proceed)?;
     }
-    let plays = goal.plays;
+    let plays = goal.replays;
     let replayed = goal.failed.remove(&test.steps).unwrap_or_default();
     Ok(Some(MinimalRun {
         steps: chosen_steps(&system, &test),
         failure: replayed.failure.clone().unwrap_or_else(|| failure.clone()),
         replayed,
-        plays,
-        odds: Some(odds).filter(|(failed, tries)| failed < tries),
+        replays: plays,
+        failure_rate: Some(odds).filter(|(failed, tries)| failed < tries),
     }))
 }
 
@@ -119,21 +119,21 @@ struct ReplayGoal<'a> {
     /// Number of tries for each candidate.
     tries: usize,
     /// Number of replays so far.
-    plays: u64,
+    replays: u64,
     /// Candidates that failed, each with its outcome.
     failed: FxHashMap<Vec<Step>, ReplayOutcome>,
 }
 
 impl ReplayGoal<'_> {
     /// Replays a test once. Returns true if it fails in the same way.
-    fn play(&mut self, system: &mut ProductSystem<'_, '_>, test: &Test) -> Result<bool, Error> {
+    fn replay(&mut self, system: &mut ProductSystem<'_, '_>, test: &Test) -> Result<bool, Error> {
         let recorded = RecordedRun {
             steps: chosen_steps(system, test),
             ..self.recorded.clone()
         };
-        self.plays += 1;
-        make_ready(self.implementation).map_err(to_error)?;
-        let replayed = recorded.play(system.product_mut(), self.implementation);
+        self.replays += 1;
+        prepare_run(self.implementation).map_err(to_error)?;
+        let replayed = recorded.replay(system.product_mut(), self.implementation);
         let replayed = replayed.map_err(to_error)?;
         let is_same = |failure: &Failure| failure.is_same_as(self.failure);
         let has_failed = replayed.failure.as_ref().is_some_and(is_same);
@@ -149,7 +149,7 @@ impl ReplayGoal<'_> {
             return Ok(true);
         }
         for _ in 0..self.tries {
-            if self.play(system, test)? {
+            if self.replay(system, test)? {
                 return Ok(true);
             }
         }
@@ -158,7 +158,7 @@ impl ReplayGoal<'_> {
 
     /// Counts the failures of a test in so many tries. Returns the numbers of failures and of
     /// tries.
-    fn odds(
+    fn count_failures(
         &mut self,
         system: &mut ProductSystem<'_, '_>,
         test: &Test,
@@ -167,7 +167,7 @@ impl ReplayGoal<'_> {
     ) -> Result<(usize, usize), Error> {
         let [mut failed, mut tried] = [0, 0];
         while tried < tries && proceed() {
-            failed += usize::from(self.play(system, test)?);
+            failed += usize::from(self.replay(system, test)?);
             tried += 1;
         }
         Ok((failed, tried))

@@ -60,7 +60,7 @@ impl RunSuite {
     /// Cuts each run before the first action that the filter leaves out.
     pub fn filtered(mut self, interner: &Interner, filter: &Filter) -> RunSuite {
         let mut vocabulary = std::mem::take(&mut self.vocabulary);
-        vocabulary.retain(|name| filter.keeps_name(interner, *name));
+        vocabulary.retain(|name| filter.includes_name(interner, *name));
         self.with_vocabulary(vocabulary)
     }
 
@@ -78,7 +78,7 @@ impl RunSuite {
     }
 
     /// Returns the only step that is possible in a state, or `None` at the end of a run.
-    fn next(&self, state: ModelState) -> Option<ModelStep> {
+    fn next_step(&self, state: ModelState) -> Option<ModelStep> {
         let (run, position) = self.position(state);
         let label = *self.runs.get(run)?.get(position)?;
         Some(ModelStep {
@@ -131,7 +131,7 @@ impl Model for RunSuite {
         _phase: Phase,
         _offers: &[StepLabel],
     ) -> Result<Vec<ModelStep>, ModelError> {
-        Ok(self.next(from).into_iter().collect())
+        Ok(self.next_step(from).into_iter().collect())
     }
 
     fn block_reason(
@@ -141,7 +141,7 @@ impl Model for RunSuite {
         name: NameId,
         arguments: ValueId,
     ) -> Result<Option<BlockReason>, ModelError> {
-        let next = self.next(from).map(|next| next.label);
+        let next = self.next_step(from).map(|next| next.label);
         if next.is_some_and(|label| (label.name, label.arguments) == (name, arguments)) {
             return Ok(None);
         }
@@ -168,7 +168,7 @@ impl Model for RunSuite {
         _name: NameId,
         _arguments: ValueId,
     ) -> Result<Vec<ModelStep>, ModelError> {
-        Ok(self.next(from).into_iter().collect())
+        Ok(self.next_step(from).into_iter().collect())
     }
 
     fn is_accepting(&self, state: ModelState) -> bool {

@@ -8,15 +8,15 @@ use std::fmt::Write;
 
 use testwright_core::product::{Interner, NameId, StepLabel};
 
-use crate::module_text::{Stubs, head};
+use crate::module_text::{Stubs, header_comment};
 
 /// Names that the module uses for itself. An action of the same name gets another one there.
 const RESERVED: &[&str] = &["actions", "testSuite", "testsuite", "test_suite", "graph"];
 
 /// Writes the module up to its first run. `command`, the command line that made the runs, stands in
 /// a comment on top.
-pub fn begin(interner: &Interner, vocabulary: &[NameId], command: &str) -> String {
-    let mut text = head(command);
+pub fn write_header(interner: &Interner, vocabulary: &[NameId], command: &str) -> String {
+    let mut text = header_comment(command);
     let stubs = Stubs::new(interner, RESERVED);
     text.push_str("\n# The actions: only their names matter here.\n");
     stubs.write(&mut text, vocabulary);
@@ -29,23 +29,23 @@ pub fn begin(interner: &Interner, vocabulary: &[NameId], command: &str) -> Strin
 }
 
 /// Writes one run as a list of steps.
-pub fn run(interner: &Interner, steps: &[StepLabel]) -> String {
+pub fn write_run(interner: &Interner, steps: &[StepLabel]) -> String {
     let mut text = "  [\n".to_owned();
     for label in steps {
-        text.push_str(&step(interner, *label));
+        text.push_str(&write_step(interner, *label));
     }
     text.push_str("  ],\n");
     text
 }
 
 /// Writes one step of a run.
-pub fn step(interner: &Interner, label: StepLabel) -> String {
+pub fn write_step(interner: &Interner, label: StepLabel) -> String {
     let stubs = Stubs::new(interner, RESERVED);
     format!("    {},\n", stubs.short_step(label))
 }
 
 /// Separator between two runs.
-pub const BETWEEN: &str = "#\n";
+pub const SEPARATOR: &str = "#\n";
 
 /// Text after the last run.
 pub const END: &str = "]";
@@ -57,10 +57,13 @@ pub fn write(
     runs: &[Vec<StepLabel>],
     command: &str,
 ) -> String {
-    let runs: Vec<String> = runs.iter().map(|steps| run(interner, steps)).collect();
+    let runs: Vec<String> = runs
+        .iter()
+        .map(|steps| write_run(interner, steps))
+        .collect();
     format!(
         "{}{}{END}",
-        begin(interner, vocabulary, command),
-        runs.join(BETWEEN)
+        write_header(interner, vocabulary, command),
+        runs.join(SEPARATOR)
     )
 }

@@ -5,7 +5,7 @@ use testwright_core::product::{ModelState, Product};
 use testwright_core::toys::ToyMachine;
 use testwright_model::{
     CoverGoal, CoverPlan, CoveringSuite, Fsm, FsmEdge, GraphLimits, ProductGraph, RunSuite,
-    count_pairs, cover, explore,
+    compute_suite, count_pairs, explore,
 };
 
 /// Explores a product. Returns its graph, and the text of each transition's action.
@@ -55,7 +55,7 @@ fn door() -> (ProductGraph, Vec<String>) {
 
 fn check(goal: CoverGoal, expected: Expect) {
     let (graph, names) = door();
-    let suite = cover(&graph, &CoverPlan::new(goal));
+    let suite = compute_suite(&graph, &CoverPlan::new(goal));
     expected.assert_eq(&text(&names, &suite));
 }
 
@@ -131,7 +131,7 @@ fn runs_are_cut_where_they_may_end() {
         lock(1) unlock lock(1)
         lock(1) unlock lock(2)
     "#]]
-    .assert_eq(&text(&names, &cover(&graph, &plan)));
+    .assert_eq(&text(&names, &compute_suite(&graph, &plan)));
 }
 
 #[test]
@@ -152,7 +152,7 @@ fn a_product_with_a_suite_begins_at_each_of_its_runs() {
     let product = Product::new(interner, vec![Box::new(lamp), Box::new(suite)]);
     let (graph, names) = explored(product);
     assert_eq!(graph.starts.len(), 2);
-    let suite = cover(&graph, &CoverPlan::new(CoverGoal::Transitions));
+    let suite = compute_suite(&graph, &CoverPlan::new(CoverGoal::Transitions));
     expect![[r#"
         5 of 5, cost 7
         on off
@@ -185,7 +185,7 @@ fn what_cannot_end_is_named() {
         edges,
     );
     let (graph, names) = explored(Product::new(interner, vec![Box::new(fsm)]));
-    let suite = cover(&graph, &CoverPlan::new(CoverGoal::Transitions));
+    let suite = compute_suite(&graph, &CoverPlan::new(CoverGoal::Transitions));
     expect![[r#"
         2 of 3, cost 3
         go back
@@ -202,6 +202,6 @@ fn pairs_are_counted_before_they_are_covered() {
     assert_eq!(count_pairs(&graph), followed.count() as u64);
     assert_eq!(
         count_pairs(&graph),
-        cover(&graph, &CoverPlan::new(CoverGoal::Pairs)).total as u64
+        compute_suite(&graph, &CoverPlan::new(CoverGoal::Pairs)).total as u64
     );
 }

@@ -7,7 +7,7 @@ use testwright_core::product::{
 };
 use testwright_core::toys::ToyMachine;
 use testwright_model::{
-    Implementation, MinimalRun, RecordedRun, ReplayOutcome, RunSuite, make_ready, shrink,
+    Implementation, MinimalRun, RecordedRun, ReplayOutcome, RunSuite, prepare_run, shrink,
 };
 
 /// Builds a door with a lock for two keys, and a bell that the door rings by itself.
@@ -134,8 +134,8 @@ fn shrink_failing(real: &mut Real, text: &str) -> (Option<MinimalRun>, String) {
     let recorded_run = recorded_run(&mut product, text);
     let mut failure = None;
     for _ in 0..100 {
-        make_ready(real).unwrap();
-        failure = recorded_run.play(&mut product, real).unwrap().failure;
+        prepare_run(real).unwrap();
+        failure = recorded_run.replay(&mut product, real).unwrap().failure;
         if failure.is_some() {
             break;
         }
@@ -154,8 +154,8 @@ fn what_fails_each_time_is_played_a_few_times() {
     let (short, text) = shrink_failing(&mut Real::jamming(1), LONG);
     let short = short.unwrap();
     assert_eq!(text, "lock(2)");
-    assert_eq!(short.odds, None);
-    assert!(short.plays < 20, "{}", short.plays);
+    assert_eq!(short.failure_rate, None);
+    assert!(short.replays < 20, "{}", short.replays);
     assert!(short.failure.message.starts_with("it jams at lock "));
     assert_eq!(short.replayed.steps.len(), 1);
 }
@@ -164,7 +164,7 @@ fn what_fails_each_time_is_played_a_few_times() {
 fn what_fails_now_and_then_is_made_as_short() {
     for each in 2..5 {
         let (short, text) = shrink_failing(&mut Real::jamming(each), LONG);
-        let (failed, tries) = short.unwrap().odds.unwrap();
+        let (failed, tries) = short.unwrap().failure_rate.unwrap();
         assert_eq!(text, "lock(2)", "each {each}");
         assert_eq!(tries, 10);
         assert!((10 / each..=10 / each + 1).contains(&failed), "{failed}");
@@ -184,7 +184,7 @@ fn what_an_implementation_does_by_itself_is_made_short_as_well() {
         let short = short.unwrap();
         assert_eq!(text, "open", "each {each}");
         assert_eq!(short.failure.message, "ring(), action not enabled");
-        assert_eq!(short.odds.is_some(), each > 1);
+        assert_eq!(short.failure_rate.is_some(), each > 1);
     }
 }
 
@@ -197,9 +197,9 @@ fn a_step_that_is_not_possible_is_left_out_and_told() {
         ..whole.clone()
     };
     let replayed = recorded_run
-        .play(&mut product, &mut Real::jamming(1))
+        .replay(&mut product, &mut Real::jamming(1))
         .unwrap();
-    assert_eq!(replayed.left_out, Some(whole.steps[2]));
+    assert_eq!(replayed.skipped_step, Some(whole.steps[2]));
     assert_eq!(replayed.steps.len(), 2);
     assert_eq!(replayed.failure, None);
 }
@@ -221,12 +221,12 @@ fn a_run_that_is_not_there_has_no_steps() {
         check_invariants: true,
     };
     let played = recorded_run
-        .play(&mut product, &mut Real::jamming(1))
+        .replay(&mut product, &mut Real::jamming(1))
         .unwrap();
     assert_eq!(played.steps, [(go, false)]);
     recorded_run.run = 1;
     let played = recorded_run
-        .play(&mut product, &mut Real::jamming(1))
+        .replay(&mut product, &mut Real::jamming(1))
         .unwrap();
     assert_eq!(played, ReplayOutcome::default());
 }

@@ -149,7 +149,10 @@ impl<'py> ValueHasher<'py> {
     /// Returns true if an object was visited before, and hashes its number then.
     fn is_repeated(&mut self, value: &Bound<'py, PyAny>) -> bool {
         let next = self.object_numbers.len() as u64;
-        let number = *self.object_numbers.entry(value.as_ptr() as usize).or_insert(next);
+        let number = *self
+            .object_numbers
+            .entry(value.as_ptr() as usize)
+            .or_insert(next);
         if number != next {
             self.hash_number(b'&', number);
         }

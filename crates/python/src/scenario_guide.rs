@@ -120,7 +120,9 @@ impl<'py> ScenarioGuide<'py> {
         after.sort_unstable();
         after.dedup();
         self.set_states(after);
-        self.positions[before].next_positions.insert(name, self.current);
+        self.positions[before]
+            .next_positions
+            .insert(name, self.current);
     }
 
     /// Returns the current states of the scenarios.

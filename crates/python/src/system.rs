@@ -323,7 +323,10 @@ impl<'py> PythonSystem<'py> {
                     } else {
                         "compiling this line"
                     };
-                    self.add_problem(line, describe_exception(self.context.python, subject, &error));
+                    self.add_problem(
+                        line,
+                        describe_exception(self.context.python, subject, &error),
+                    );
                 }
                 false
             }
@@ -544,7 +547,8 @@ impl System for PythonSystem<'_> {
             // The caller sees the interruption before the next step.
             Err(error) if interrupt::is_interrupt(self.context.python, &error.error) => Ok(()),
             Err(error) => {
-                let message = describe_exception(self.context.python, &error.failed_step, &error.error);
+                let message =
+                    describe_exception(self.context.python, &error.failed_step, &error.error);
                 Err(Error {
                     message,
                     help: error.help,
@@ -630,7 +634,9 @@ impl System for PythonSystem<'_> {
         self.states
             .record_action(self.shapes.shape(template), values, is_filled);
         let Variant {
-            has_reference: mirrored, warns, ..
+            has_reference: mirrored,
+            warns,
+            ..
         } = *self.actions.get_variant(variant);
         if self.hooks.has(Hook::AfterEach) && !(mirrored && result.is_ok()) {
             self.call_hook(Hook::AfterEach);

@@ -101,7 +101,8 @@ fn what_is_deep_in_the_code_is_found_by_its_branches() {
     for seed in 0..5 {
         let place = seed as usize;
         steps[0][place] = with_lock(|system| run(system, Uniform, seed).0);
-        steps[1][place] = with_lock(|system| run(system, Exploit::with_novelty(NewCoverage), seed).0);
+        steps[1][place] =
+            with_lock(|system| run(system, Exploit::with_novelty(NewCoverage), seed).0);
         steps[2][place] = with_lock(|system| {
             let classes = Arc::new(ActionClasses::new(system.actions()));
             run(system, Auto::new(&classes, NewCoverage), seed).0

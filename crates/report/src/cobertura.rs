@@ -14,7 +14,7 @@ use quick_xml::events::{BytesDecl, BytesText, Event};
 
 use crate::Timestamp;
 use crate::coverage::{CoverageReport, CoverageSummary, FileCoverage, FileFindings};
-use crate::xml::replace_invalid;
+use crate::xml::replace_invalid_chars;
 
 type Xml = Writer<Vec<u8>>;
 
@@ -38,8 +38,8 @@ struct CoberturaClass<'a> {
 /// Writes the whole document.
 fn write(xml: &mut Xml, report: &CoverageReport, timestamp: Timestamp) -> io::Result<()> {
     let mut packages: BTreeMap<String, Vec<CoberturaClass<'_>>> = BTreeMap::new();
-    for (_, file) in report.sorted() {
-        let path = replace_invalid(&report.relative_path(file));
+    for (_, file) in report.sorted_files() {
+        let path = replace_invalid_chars(&report.relative_path(file));
         let folder = path.rsplit_once('/').map_or(".", |(folder, _)| folder);
         let package = folder.replace('/', ".");
         packages.entry(package).or_default().push(CoberturaClass {
@@ -48,7 +48,7 @@ fn write(xml: &mut Xml, report: &CoverageReport, timestamp: Timestamp) -> io::Re
             file,
         });
     }
-    let total = sum(packages.values().flatten());
+    let total = sum_classes(packages.values().flatten());
     xml.write_event(Event::Decl(BytesDecl::new("1.0", Some("UTF-8"), None)))?;
     xml.create_element("coverage")
         .with_attribute(("version", concat!("testwright ", env!("CARGO_PKG_VERSION"))))
@@ -67,13 +67,13 @@ fn write(xml: &mut Xml, report: &CoverageReport, timestamp: Timestamp) -> io::Re
         )
         .write_inner_content(|xml| {
             xml.create_element("sources").write_inner_content(|xml| {
-                let root = replace_invalid(&report.root.to_string_lossy());
+                let root = replace_invalid_chars(&report.root.to_string_lossy());
                 xml.create_element("source")
                     .write_text_content(BytesText::new(&root))?;
                 Ok(())
             })?;
             xml.create_element("packages").write_inner_content(|xml| {
-                (packages.iter()).try_for_each(|(name, classes)| package(xml, name, classes))
+                (packages.iter()).try_for_each(|(name, classes)| write_package(xml, name, classes))
             })?;
             Ok(())
         })?;
@@ -81,8 +81,8 @@ fn write(xml: &mut Xml, report: &CoverageReport, timestamp: Timestamp) -> io::Re
 }
 
 /// Writes a package.
-fn package(xml: &mut Xml, name: &str, classes: &[CoberturaClass<'_>]) -> io::Result<()> {
-    let counts = sum(classes);
+fn write_package(xml: &mut Xml, name: &str, classes: &[CoberturaClass<'_>]) -> io::Result<()> {
+    let counts = sum_classes(classes);
     xml.create_element("package")
         .with_attribute(("name", name))
         .with_attributes(
@@ -91,15 +91,16 @@ fn package(xml: &mut Xml, name: &str, classes: &[CoberturaClass<'_>]) -> io::Res
                 .map(|(name, rate)| (*name, rate.as_str())),
         )
         .write_inner_content(|xml| {
-            xml.create_element("classes")
-                .write_inner_content(|xml| (classes.iter()).try_for_each(|one| class(xml, one)))?;
+            xml.create_element("classes").write_inner_content(|xml| {
+                (classes.iter()).try_for_each(|one| write_class(xml, one))
+            })?;
             Ok(())
         })?;
     Ok(())
 }
 
 /// Writes a class.
-fn class(xml: &mut Xml, class: &CoberturaClass<'_>) -> io::Result<()> {
+fn write_class(xml: &mut Xml, class: &CoberturaClass<'_>) -> io::Result<()> {
     let name = class.path.rsplit('/').next().unwrap_or(&class.path);
     let counts = class.findings.counts();
     xml.create_element("class")
@@ -113,14 +114,14 @@ fn class(xml: &mut Xml, class: &CoberturaClass<'_>) -> io::Result<()> {
         .write_inner_content(|xml| {
             xml.create_element("methods").write_empty()?;
             xml.create_element("lines")
-                .write_inner_content(|xml| lines(xml, class))?;
+                .write_inner_content(|xml| write_lines(xml, class))?;
             Ok(())
         })?;
     Ok(())
 }
 
 /// Writes the lines of a class.
-fn lines(xml: &mut Xml, class: &CoberturaClass<'_>) -> io::Result<()> {
+fn write_lines(xml: &mut Xml, class: &CoberturaClass<'_>) -> io::Result<()> {
     let branches: BTreeMap<u32, Vec<i32>> = class.file.counted_branches().collect();
     let FileFindings {
         executed,
@@ -159,7 +160,7 @@ fn lines(xml: &mut Xml, class: &CoberturaClass<'_>) -> io::Result<()> {
 }
 
 /// Adds the numbers of classes.
-fn sum<'a>(classes: impl IntoIterator<Item = &'a CoberturaClass<'a>>) -> CoverageSummary {
+fn sum_classes<'a>(classes: impl IntoIterator<Item = &'a CoberturaClass<'a>>) -> CoverageSummary {
     (classes.into_iter())
         .map(|class| class.findings.counts())
         .sum()

@@ -8,7 +8,7 @@ use std::iter::Sum;
 use std::ops::Add;
 use std::path::PathBuf;
 
-use crate::visible::visible;
+use crate::visible::make_visible;
 
 /// A jump from one line to another, as coverage.py counts: a negative number is the entry or the
 /// exit of the code object whose first line it is (of a module: -1; of a function defined in line
@@ -103,7 +103,7 @@ impl CoverageReport {
     /// Returns the name of a file for people: relative to the root if possible, with `/` between
     /// folders, on one line and without terminal control characters.
     pub fn name(&self, file: &FileCoverage) -> String {
-        visible(&self.relative_path(file)).into_owned()
+        make_visible(&self.relative_path(file)).into_owned()
     }
 
     /// Returns the path relative to the root if possible, otherwise the whole path, with `/`
@@ -118,7 +118,7 @@ impl CoverageReport {
     }
 
     /// Returns the files with their names, sorted by name.
-    pub(crate) fn sorted(&self) -> Vec<(String, &FileCoverage)> {
+    pub(crate) fn sorted_files(&self) -> Vec<(String, &FileCoverage)> {
         let mut files: Vec<_> = (self.files.iter())
             .map(|file| (self.name(file), file))
             .collect();
@@ -130,7 +130,7 @@ impl CoverageReport {
     pub(crate) fn test_name(&self, index: usize) -> String {
         match self.tests.get(index) {
             Some(name) if name.trim().is_empty() => "(no name)".to_owned(),
-            Some(name) => visible(name).into_owned(),
+            Some(name) => make_visible(name).into_owned(),
             None => format!("test {}", index + 1),
         }
     }
@@ -154,7 +154,7 @@ impl FileCoverage {
     }
 
     /// Returns an executed arc as a reader sees it: in first lines, and without detours.
-    pub(crate) fn meaning(&self, arc: Arc) -> Arc {
+    pub(crate) fn normalise_arc(&self, arc: Arc) -> Arc {
         let direct = |arc: Arc| self.detours.get(&arc).copied().unwrap_or(arc);
         let (from, to) = direct(arc);
         direct((self.first_line(from), self.first_line(to)))
@@ -193,7 +193,7 @@ impl FileCoverage {
         arcs.sort_unstable();
         arcs.dedup();
         let executed: BTreeSet<u32> = (arcs.iter()).flat_map(|arc| self.touched(*arc)).collect();
-        let taken: BTreeSet<Arc> = arcs.iter().map(|arc| self.meaning(*arc)).collect();
+        let taken: BTreeSet<Arc> = arcs.iter().map(|arc| self.normalise_arc(*arc)).collect();
         let (executed_branches, missing_branches): (BTreeSet<_>, BTreeSet<_>) = self
             .counted_branches()
             .flat_map(|(line, destinations)| {

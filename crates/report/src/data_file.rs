@@ -97,7 +97,7 @@ fn fill(report: &CoverageReport, path: &Path, timestamp: Timestamp) -> rusqlite:
         let mut insert_arc = transaction.prepare(
             "INSERT OR IGNORE INTO arc (file_id, context_id, fromno, tono) VALUES (?, ?, ?, ?)",
         )?;
-        for (_, file) in report.sorted() {
+        for (_, file) in report.sorted_files() {
             let path = file.path.to_string_lossy();
             insert_file.execute([&path])?;
             let file_id: i64 = find_file.query_row([&path], |row| row.get(0))?;

@@ -148,7 +148,7 @@ pub enum Labels {
 
 impl Labels {
     /// Returns the label of a transition.
-    fn of(self, transition: &GraphTransition) -> &str {
+    fn label_text(self, transition: &GraphTransition) -> &str {
         match self {
             Labels::Action => &transition.text,
             Labels::Name => &transition.name,

@@ -52,7 +52,7 @@ pub fn write(
 
 /// Iterates over all pages, since together they may be large. The index comes last.
 pub fn pages(report: &CoverageReport, timestamp: Timestamp) -> impl Iterator<Item = ReportPage> {
-    let files = report.sorted();
+    let files = report.sorted_files();
     let names = page_names::page_names(files.iter().map(|(name, _)| name.as_str()));
     let mut rows = Vec::with_capacity(files.len());
     let mut next = 0;
@@ -94,7 +94,7 @@ pub fn pages(report: &CoverageReport, timestamp: Timestamp) -> impl Iterator<Ite
 const STYLE: &str = include_str!("html/style.css");
 
 /// Renders the beginning of a page, up to its body.
-fn head(title: &str, script: &str) -> String {
+fn page_head(title: &str, script: &str) -> String {
     // The policy is a second defence behind the escaping: nothing is loaded, nothing is sent.
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
@@ -109,7 +109,7 @@ fn head(title: &str, script: &str) -> String {
 }
 
 /// Renders the end of a page.
-fn foot(timestamp: Timestamp) -> String {
+fn page_foot(timestamp: Timestamp) -> String {
     format!(
         "<footer>Testwright {} · {} UTC</footer>\n</body>\n</html>\n",
         env!("CARGO_PKG_VERSION"),
@@ -146,7 +146,7 @@ fn name_with_folder(name: &str) -> String {
 }
 
 /// Renders a bar as long as the covered share, coloured by its rating.
-fn bar(counts: &CoverageSummary) -> String {
+fn coverage_bar(counts: &CoverageSummary) -> String {
     let share = counts.percentage();
     let judgement = match share {
         90.0.. => "good",
@@ -157,17 +157,17 @@ fn bar(counts: &CoverageSummary) -> String {
 }
 
 /// Renders a number with its noun.
-fn quantity(number: usize, noun: &str) -> String {
+fn count_with_noun(number: usize, noun: &str) -> String {
     let plural = match (number, noun.strip_suffix("ch")) {
         (1, _) => "",
         (_, Some(_)) => "es",
         (_, None) => "s",
     };
-    format!("{} {noun}{plural}", grouped(number))
+    format!("{} {noun}{plural}", group_digits(number))
 }
 
 /// Renders a number with commas between its thousands.
-fn grouped(number: usize) -> String {
+fn group_digits(number: usize) -> String {
     let digits = number.to_string();
     let mut text = String::new();
     for (index, digit) in digits.chars().enumerate() {
@@ -350,8 +350,8 @@ mod tests {
 
     #[test]
     fn quantities() {
-        assert_eq!(quantity(1, "branch"), "1 branch");
-        assert_eq!(quantity(0, "branch"), "0 branches");
-        assert_eq!(quantity(1_234_567, "line"), "1,234,567 lines");
+        assert_eq!(count_with_noun(1, "branch"), "1 branch");
+        assert_eq!(count_with_noun(0, "branch"), "0 branches");
+        assert_eq!(count_with_noun(1_234_567, "line"), "1,234,567 lines");
     }
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesText, Event};
 
-use crate::xml::replace_invalid;
+use crate::xml::replace_invalid_chars;
 
 type Xml = Writer<Vec<u8>>;
 
@@ -90,7 +90,7 @@ fn write(xml: &mut Xml, suite: &TestSuite) -> io::Result<()> {
         .with_attributes(counts())
         .write_inner_content(|xml| {
             xml.create_element("testsuite")
-                .with_attribute(("name", replace_invalid(&suite.name).as_str()))
+                .with_attribute(("name", replace_invalid_chars(&suite.name).as_str()))
                 .with_attributes(counts())
                 .write_inner_content(|xml| {
                     let mut cases = suite.cases.iter();
@@ -105,8 +105,8 @@ fn write(xml: &mut Xml, suite: &TestSuite) -> io::Result<()> {
 fn write_case(xml: &mut Xml, suite: &str, case: &TestCase) -> io::Result<()> {
     let element = xml
         .create_element("testcase")
-        .with_attribute(("classname", replace_invalid(suite).as_str()))
-        .with_attribute(("name", replace_invalid(&case.name).as_str()))
+        .with_attribute(("classname", replace_invalid_chars(suite).as_str()))
+        .with_attribute(("name", replace_invalid_chars(&case.name).as_str()))
         .with_attribute(("time", seconds(case.time).as_str()));
     let (name, kind, message, details) = match &case.verdict {
         CaseVerdict::Passed => {
@@ -122,9 +122,9 @@ fn write_case(xml: &mut Xml, suite: &str, case: &TestCase) -> io::Result<()> {
     };
     element.write_inner_content(|xml| {
         xml.create_element(name)
-            .with_attribute(("type", replace_invalid(kind).as_str()))
-            .with_attribute(("message", replace_invalid(message).as_str()))
-            .write_text_content(BytesText::new(&replace_invalid(details)))?;
+            .with_attribute(("type", replace_invalid_chars(kind).as_str()))
+            .with_attribute(("message", replace_invalid_chars(message).as_str()))
+            .write_text_content(BytesText::new(&replace_invalid_chars(details)))?;
         Ok(())
     })?;
     Ok(())

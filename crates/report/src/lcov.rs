@@ -8,25 +8,25 @@
 use std::fmt::Write;
 
 use crate::coverage::{CoverageReport, FileCoverage};
-use crate::visible::visible;
+use crate::visible::make_visible;
 
 /// Renders a tracefile.
 pub fn lcov(report: &CoverageReport) -> String {
     let mut text = String::new();
-    for (_, file) in report.sorted() {
-        section(&mut text, file);
+    for (_, file) in report.sorted_files() {
+        write_section(&mut text, file);
     }
     text
 }
 
 /// Renders the section of one file.
-fn section(text: &mut String, file: &FileCoverage) {
+fn write_section(text: &mut String, file: &FileCoverage) {
     let findings = file.findings();
     let counts = findings.counts();
     // A line cannot be continued in the next one. So a line break in a path is spelled out, which
     // keeps the path at least recognisable.
     let path = file.path.to_string_lossy();
-    let _ = write!(text, "TN:\nSF:{}\n", visible(&path));
+    let _ = write!(text, "TN:\nSF:{}\n", make_visible(&path));
     for (line, mut destinations) in file.counted_branches() {
         destinations.sort_by_key(|destination| (*destination < 0, *destination));
         let has_run = findings.executed.contains(&line);

@@ -68,4 +68,4 @@ mod xml;
 pub use coverage::{Arc, Attribution, CoverageReport, CoverageSummary, FileCoverage, FileFindings};
 pub use error::Error;
 pub use timestamp::Timestamp;
-pub use visible::visible;
+pub use visible::make_visible;

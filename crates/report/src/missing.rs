@@ -6,7 +6,7 @@ use crate::coverage::FileFindings;
 ///
 /// A range may span lines without statements. A branch from or to a missing line is left out, since
 /// the line implies it.
-pub(crate) fn missing(findings: &FileFindings) -> Vec<String> {
+pub(crate) fn missing_ranges(findings: &FileFindings) -> Vec<String> {
     let mut items: Vec<(u32, String)> = Vec::new();
     let mut add = |first: u32, last: u32| {
         let text = if first == last {
@@ -64,7 +64,7 @@ mod tests {
             missing_branches: branches.iter().copied().collect::<BTreeSet<_>>(),
             ..FileFindings::default()
         };
-        assert_eq!(super::missing(&findings).join(", "), expected);
+        assert_eq!(super::missing_ranges(&findings).join(", "), expected);
     }
 
     #[test]

@@ -9,7 +9,7 @@ use std::fmt::Write;
 use unicode_width::UnicodeWidthStr;
 
 use crate::coverage::{CoverageReport, CoverageSummary};
-use crate::missing::missing;
+use crate::missing::missing_ranges;
 
 /// Options for drawing the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,9 +28,9 @@ const MIN_MISSING: usize = 14;
 const MIN_NAME: usize = 20;
 
 /// Headings of the numbers.
-const LONG: [&str; 5] = ["Statements", "Missed", "Branches", "Missed", "Cover"];
+const LONG_HEADINGS: [&str; 5] = ["Statements", "Missed", "Branches", "Missed", "Cover"];
 /// Headings for a narrow terminal.
-const SHORT: [&str; 5] = ["Stmts", "Miss", "Branch", "Miss", "Cover"];
+const SHORT_HEADINGS: [&str; 5] = ["Stmts", "Miss", "Branch", "Miss", "Cover"];
 
 /// A line of the table.
 struct TableRow {
@@ -49,13 +49,13 @@ struct TableLayout {
 
 /// Renders the table, with a line end after each line. Without files it is empty.
 pub fn table(report: &CoverageReport, options: &TableOptions) -> String {
-    let rows: Vec<TableRow> = (report.sorted().into_iter())
+    let rows: Vec<TableRow> = (report.sorted_files().into_iter())
         .map(|(name, file)| {
             let findings = file.findings();
             TableRow {
                 name,
                 counts: findings.counts(),
-                missing: missing(&findings),
+                missing: missing_ranges(&findings),
             }
         })
         .collect();
@@ -108,7 +108,7 @@ impl TableLayout {
     fn new(rows: &[TableRow], total: &CoverageSummary, options: &TableOptions) -> TableLayout {
         let widths = |headings: [&'static str; 5]| {
             let mut widths = headings.map(str::len);
-            for (width, number) in widths.iter_mut().zip(numbers(total)) {
+            for (width, number) in widths.iter_mut().zip(number_cells(total)) {
                 *width = (*width).max(number.len());
             }
             widths
@@ -124,15 +124,15 @@ impl TableLayout {
         let needs = |numbers: &[usize; 5]| numbers.iter().map(|width| width + 2).sum::<usize>();
         let mut layout = TableLayout {
             name,
-            headings: LONG,
-            numbers: widths(LONG),
+            headings: LONG_HEADINGS,
+            numbers: widths(LONG_HEADINGS),
             missing: Some(missing),
         };
         let room = |layout: &TableLayout| options.width.saturating_sub(needs(&layout.numbers));
         let min_missing = missing.min(MIN_MISSING) + 2;
         if room(&layout) < name.min(MIN_NAME) + min_missing {
-            layout.headings = SHORT;
-            layout.numbers = widths(SHORT);
+            layout.headings = SHORT_HEADINGS;
+            layout.numbers = widths(SHORT_HEADINGS);
         }
         let room = room(&layout);
         if room >= name.min(MIN_NAME) + min_missing {
@@ -161,13 +161,13 @@ impl TableLayout {
             60.0.. => "33",
             _ => "31",
         });
-        self.line(&name, numbers(counts), missing, colour)
+        self.line(&name, number_cells(counts), missing, colour)
     }
 
     /// Renders one line: the name to the left, the numbers to the right, the last of them in this
     /// colour.
     fn line(&self, name: &str, cells: [String; 5], missing: &str, colour: Option<&str>) -> String {
-        let mut line = padded(name, self.name);
+        let mut line = pad(name, self.name);
         for (index, (cell, width)) in cells.iter().zip(self.numbers).enumerate() {
             let cell = format!("{cell:>width$}");
             match colour {
@@ -212,7 +212,7 @@ impl TableLayout {
 }
 
 /// Renders the numbers of a line.
-fn numbers(counts: &CoverageSummary) -> [String; 5] {
+fn number_cells(counts: &CoverageSummary) -> [String; 5] {
     [
         counts.statements.to_string(),
         counts.missed_statements.to_string(),
@@ -223,7 +223,7 @@ fn numbers(counts: &CoverageSummary) -> [String; 5] {
 }
 
 /// Pads a text with spaces.
-fn padded(text: &str, width: usize) -> String {
+fn pad(text: &str, width: usize) -> String {
     let padding = width.saturating_sub(text.width());
     text.to_owned() + &" ".repeat(padding)
 }

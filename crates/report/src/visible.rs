@@ -11,7 +11,7 @@ pub(crate) fn is_invisible(letter: char) -> bool {
 }
 
 /// Renders a text on one line, with invisible characters spelled as in Rust: `\n`, `\u{1b}`.
-pub fn visible(text: &str) -> Cow<'_, str> {
+pub fn make_visible(text: &str) -> Cow<'_, str> {
     if !text.contains(is_invisible) {
         return Cow::Borrowed(text);
     }
@@ -32,8 +32,8 @@ mod tests {
 
     #[test]
     fn what_would_be_obeyed_is_spelled_out() {
-        assert_eq!(visible("plain ä名"), "plain ä名");
-        assert_eq!(visible("a\nb\u{1b}[31m"), "a\\nb\\u{1b}[31m");
-        assert_eq!(visible("a\u{202e}b\0"), "a\\u{202e}b\\u{0}");
+        assert_eq!(make_visible("plain ä名"), "plain ä名");
+        assert_eq!(make_visible("a\nb\u{1b}[31m"), "a\\nb\\u{1b}[31m");
+        assert_eq!(make_visible("a\u{202e}b\0"), "a\\u{202e}b\\u{0}");
     }
 }

@@ -1,7 +1,7 @@
 //! A module as a list of top-level statements, and the ones that given names need.
 //!
 //! This extracts a short program from a long one: split it with [`definitions`], select with
-//! [`needed`], and join the texts again.
+//! [`needed_definitions`], and join the texts again.
 
 use std::collections::HashSet;
 
@@ -179,7 +179,7 @@ fn names_defined(
     names.map(String::as_str).collect()
 }
 
-/// Returns true if a definition is needed; see [`needed`]. `defined` is everything the module
+/// Returns true if a definition is needed; see [`needed_definitions`]. `defined` is everything the module
 /// defines, `own` what it does not import.
 fn is_needed(
     definition: &ModuleDefinition,
@@ -309,7 +309,7 @@ print('hello')
 ";
 
     #[test]
-    fn needed_definitions() {
+    fn definitions_needed_by_names_are_found() {
         check_needed(MODULE, &["look"], &[1, 2, 3, 5, 7]);
         check_needed(MODULE, &["other"], &[1, 2, 4, 6]);
         check_needed(MODULE, &["count"], &[1, 2, 9, 10, 13]);

@@ -6,7 +6,7 @@
 //! like any other.
 //!
 //! ```
-//! use testwright_source::{check_statements, definitions, names, needed};
+//! use testwright_source::{check_statements, definitions, names, needed_definitions};
 //!
 //! // Is it Python? If not, where and why?
 //! let problems = check_statements("stack.push(1");
@@ -17,7 +17,7 @@
 //! let module = "import math\nlimit = 3\ndef area(r): return math.pi * r * r\n";
 //! let reads = names("a = area(2)").unwrap_or_default().reads;
 //! let definitions = definitions(module).unwrap_or_default();
-//! let kept: Vec<&str> = needed(&definitions, &reads)
+//! let kept: Vec<&str> = needed_definitions(&definitions, &reads)
 //!     .into_iter()
 //!     .map(|definition| &module[definition.range.clone()])
 //!     .collect();
@@ -28,7 +28,7 @@
 //!
 //! - [`check_module`], [`check_statements`], [`check_expression`]: syntax errors, in plain words.
 //! - [`statements()`], [`is_literal`]: the form of a small piece of code.
-//! - [`names()`], [`definitions()`], [`needed`], [`imports()`]: dependencies.
+//! - [`names()`], [`definitions()`], [`needed_definitions`], [`imports()`]: dependencies.
 //! - [`functions()`]: the functions of a file by line.
 //! - [`only_definitions()`]: whether running a module again could make a difference.
 //! - [`coverable`](mod@coverable): the lines and branches of a file that can run, for coverage.

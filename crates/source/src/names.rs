@@ -177,7 +177,8 @@ impl<'a> NameVisitor<'a> {
             kind,
             ..BindingScope::default()
         };
-        self.outer_scopes.push(std::mem::replace(&mut self.scope, scope));
+        self.outer_scopes
+            .push(std::mem::replace(&mut self.scope, scope));
     }
 
     /// Closes a scope and passes the names it did not bind to the scope around it.

@@ -300,7 +300,8 @@ impl DefinitionScope<'_> {
 
     /// Records a class definition. Returns true if it is harmless.
     fn is_harmless_class(&mut self, class: &StmtClassDef) -> bool {
-        let is_base = |base: &Expr| matches!(base, Expr::Name(_)) || self.is_known_dotted_name(base);
+        let is_base =
+            |base: &Expr| matches!(base, Expr::Name(_)) || self.is_known_dotted_name(base);
         let plain_head = class.type_params.is_none()
             && class.decorator_list.is_empty()
             && class.arguments.as_ref().is_none_or(|arguments| {
@@ -417,7 +418,9 @@ impl DefinitionScope<'_> {
             Expr::UnaryOp(operation) => self.operation_effect([&*operation.operand]),
             Expr::BinOp(operation) => self.operation_effect([&*operation.left, &*operation.right]),
             Expr::BoolOp(operation) => self.operation_effect(&operation.values),
-            Expr::If(choice) => self.operation_effect([&*choice.test, &*choice.body, &*choice.orelse]),
+            Expr::If(choice) => {
+                self.operation_effect([&*choice.test, &*choice.body, &*choice.orelse])
+            }
             Expr::Compare(comparison) => {
                 self.operation_effect(comparison.comparators.iter().chain([&*comparison.left]))
             }
@@ -437,7 +440,11 @@ impl DefinitionScope<'_> {
 
     /// Classifies several expressions: the worst of them counts.
     fn worst_of_elements<'e>(&self, elements: impl IntoIterator<Item = &'e Expr>) -> ValueEffect {
-        worst_effect(elements.into_iter().map(|element| self.value_effect(element)))
+        worst_effect(
+            elements
+                .into_iter()
+                .map(|element| self.value_effect(element)),
+        )
     }
 
     /// Classifies an operation, which is harmless only for plain operands.
@@ -533,7 +540,8 @@ impl DefinitionScope<'_> {
 
     /// Returns true if a name holds a plain value.
     fn is_plain(&self, name: &str) -> bool {
-        self.look_up(name, |scope| scope.plain_names.get(name)).is_some()
+        self.look_up(name, |scope| scope.plain_names.get(name))
+            .is_some()
     }
 
     /// Looks a name up in this scope, or in the outer one if it is not bound here.

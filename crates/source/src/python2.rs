@@ -89,8 +89,12 @@ impl<'a> Python2Scanner<'a> {
         let token = self.tokens.get(position)?;
         let word = self.text(position);
         match (token.kind, word) {
-            (TokenKind::Name, "print") if self.starts_statement(position) => self.print_hint(position),
-            (TokenKind::Name, "exec") if self.starts_statement(position) => self.exec_hint(position),
+            (TokenKind::Name, "print") if self.starts_statement(position) => {
+                self.print_hint(position)
+            }
+            (TokenKind::Name, "exec") if self.starts_statement(position) => {
+                self.exec_hint(position)
+            }
             (TokenKind::Keyword, "except") => self.except_hint(position),
             (TokenKind::Keyword, "raise") => self.raise_hint(position),
             (TokenKind::Operator, "<>") => Some(hint(
@@ -240,7 +244,11 @@ impl<'a> Python2Scanner<'a> {
         if comma <= position || self.text(comma) != "," || !is_variable {
             return None;
         }
-        let help = format!("{} as {}", self.text_between(position, comma), self.text(name));
+        let help = format!(
+            "{} as {}",
+            self.text_between(position, comma),
+            self.text(name)
+        );
         Some(hint(
             &self.range(position, colon)?,
             "only Python 2 names an exception with a comma",
@@ -272,9 +280,10 @@ impl<'a> Python2Scanner<'a> {
         let closing = behind.find(is_backtick);
         let end = closing.map_or(position + 1, |closing| closing + 1);
         let help = match closing {
-            Some(closing) => {
-                write_instead(&format!("repr({})", self.text_between(position + 1, closing)))
-            }
+            Some(closing) => write_instead(&format!(
+                "repr({})",
+                self.text_between(position + 1, closing)
+            )),
             None => "write `repr(...)`".to_owned(),
         };
         let message = "backticks make a text of a value only in Python 2";

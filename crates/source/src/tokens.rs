@@ -217,8 +217,9 @@ impl<'a> OpenString<'a> {
     /// Returns the position after the closing quotes, if they are at `at`.
     fn end_if_closed_at(&self, at: usize) -> Option<usize> {
         let length = if self.triple { 3 } else { 1 };
-        let here = self.bytes.get(at..at + length)?;
-        here.iter()
+        let quotes = self.bytes.get(at..at + length)?;
+        quotes
+            .iter()
             .all(|byte| *byte == self.quote)
             .then_some(at + length)
     }

@@ -13,7 +13,7 @@ use ruff_python_parser::{
 pub(crate) fn message(error: &ParseError, text: &str) -> String {
     use ParseErrorType as Type;
     let found = text.get(error.location.to_std_range()).unwrap_or("");
-    let message_text = match &error.error {
+    let known_message = match &error.error {
         Type::ExpectedExpression => {
             return format!("expected an expression{}", found_instead(found));
         }
@@ -87,8 +87,8 @@ pub(crate) fn message(error: &ParseError, text: &str) -> String {
         Type::InvalidAssignmentTarget
         | Type::InvalidAnnotatedAssignmentTarget
         | Type::InvalidAugmentedAssignmentTarget => {
-            let behind = text.get(error.location.end().to_usize()..).unwrap_or("");
-            let comparison = if behind.trim_start().starts_with('=') {
+            let after = text.get(error.location.end().to_usize()..).unwrap_or("");
+            let comparison = if after.trim_start().starts_with('=') {
                 "; to compare, write `==`"
             } else {
                 ""
@@ -101,22 +101,22 @@ pub(crate) fn message(error: &ParseError, text: &str) -> String {
         Type::UnexpectedIpythonEscapeCommand => "this is a command of IPython, not of Python",
         Type::FStringError(error) | Type::TStringError(error) => interpolation_message(error),
         Type::Lexical(error) => return lexical_message(error, found),
-        Type::OtherError(message_text) if message_text == "Expected a statement" => {
+        Type::OtherError(known_message) if known_message == "Expected a statement" => {
             return statement_message(found);
         }
-        Type::OtherError(message_text) if message_text == "Expected a simple statement" => {
+        Type::OtherError(known_message) if known_message == "Expected a simple statement" => {
             "a statement with a block cannot follow a colon on the same line"
         }
-        Type::OtherError(message_text)
-            if message_text.starts_with("Expected an identifier, but found a keyword") =>
+        Type::OtherError(known_message)
+            if known_message.starts_with("Expected an identifier, but found a keyword") =>
         {
             return format!(
                 "{} is a keyword of Python and cannot stand here",
                 quoted(found)
             );
         }
-        Type::OtherError(message_text)
-            if message_text.starts_with("Expected an identifier") && found == "=" =>
+        Type::OtherError(known_message)
+            if known_message.starts_with("Expected an identifier") && found == "=" =>
         {
             let before = text.get(..error.location.start().to_usize());
             return match before.and_then(keyword_at_end) {
@@ -127,7 +127,7 @@ pub(crate) fn message(error: &ParseError, text: &str) -> String {
         // The remaining messages are clear already.
         other => return adapt_message(&other.to_string()),
     };
-    message_text.to_owned()
+    known_message.to_owned()
 }
 
 /// Returns the keyword at the end of a text, if there is one.
@@ -153,7 +153,7 @@ fn statement_message(found: &str) -> String {
 /// Returns the message of a lexical error.
 fn lexical_message(error: &LexicalErrorType, found: &str) -> String {
     use LexicalErrorType as Type;
-    let message_text = match error {
+    let known_message = match error {
         Type::UnclosedStringError | Type::StringError if is_triple(found) => {
             "this string has no closing triple quote"
         }
@@ -177,7 +177,7 @@ fn lexical_message(error: &LexicalErrorType, found: &str) -> String {
         Type::Eof => "the text ends too early; is a bracket or a quote not closed?",
         other => return adapt_message(&other.to_string()),
     };
-    message_text.to_owned()
+    known_message.to_owned()
 }
 
 /// Returns true if a string has triple quotes.
@@ -214,7 +214,7 @@ fn interpolation_message(error: &InterpolatedStringErrorType) -> &'static str {
 /// Returns the name of a token for people; `text` is the token, where known.
 fn token_name(kind: TokenKind, text: &str) -> String {
     use TokenKind as Kind;
-    let message_text = match kind {
+    let known_message = match kind {
         Kind::Newline | Kind::NonLogicalNewline => "the end of the line",
         Kind::EndOfFile => "the end of the text",
         Kind::Indent => "an indented block",
@@ -227,7 +227,7 @@ fn token_name(kind: TokenKind, text: &str) -> String {
         }
         other => return other.to_string(),
     };
-    message_text.to_owned()
+    known_message.to_owned()
 }
 
 /// Returns `, found …` unless nothing was found.

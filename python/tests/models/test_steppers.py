@@ -156,13 +156,13 @@ def timed(models, how, *options, status=0):
 
 
 @pytest.mark.parametrize("how", ["at once", "later"])
-def test_what_is_observed_must_be_possible(models, how):
+def test_observations_must_be_possible(models, how):
     done = timed(models, how, "-n", 8, "-t", 20)
     assert done.stdout == f"{TIMED * 2}  0. Success at step 8, reached accepting state\n"
     assert done.stderr == ""
 
 
-def test_what_is_not_possible_is_refused(models):
+def test_impossible_observations_are_refused(models):
     done = timed(models, "too many", "-n", 8)
     # A refused observation is not a step.
     assert done.stdout == (

@@ -48,11 +48,11 @@ class BTree:
         return list(walk(self.root))
 
     def is_even(self):
-        """Whether all leaves are on one level, and nodes have one child more than values; only the root may be empty."""
+        """Returns true if all leaves are on one level and nodes have one child more than values; only the root may be empty."""
         return depth(self.root) is not None or self.root.is_leaf()
 
     def _split(self, parent, place):
-        """Makes two nodes of a full child; its middle value goes up."""
+        """Splits a full child into two nodes; its middle value moves up."""
         full = parent.children[place]
         right = Node(full.values[2:], full.children[2:])
         parent.values.insert(place, full.values[1])
@@ -60,7 +60,7 @@ class BTree:
         full.values, full.children = full.values[:1], full.children[:2]
 
     def _discard(self, node, value):
-        """Every node but the root that it comes to has two values at least."""
+        """Removes a value. Every node that it visits, except for the root, has at least two values."""
         place = position(node, value)
         if node.is_leaf():
             if value in node.values:
@@ -81,7 +81,7 @@ class BTree:
         self._discard(self._filled(node, place), value)
 
     def _filled(self, node, place):
-        """A child, with another value if it had but one."""
+        """Returns a child, after adding a value if it had only one."""
         child = node.children[place]
         if len(child.values) > 1:
             return child
@@ -106,7 +106,7 @@ class BTree:
         return node.children[place - 1]
 
     def _merge(self, node, place):
-        """Makes one node of two children and the value between them."""
+        """Merges two children and the value between them into one node."""
         right = node.children.pop(place + 1)
         left = node.children[place]
         left.values += [node.values.pop(place), *right.values]
@@ -135,7 +135,7 @@ def walk(node):
 
 
 def depth(node):
-    """The number of levels below a node, or None if it is not as it should be."""
+    """Returns the number of levels below a node, or None if it is invalid."""
     if node.is_leaf():
         return 0 if node.values else None
     depths = {depth(child) for child in node.children}

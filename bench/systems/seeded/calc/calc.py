@@ -1,8 +1,8 @@
-"""Works out expressions of whole numbers: a tokenizer, and a parser that goes down one function per precedence."""
+"""Evaluates integer expressions: a tokenizer, and a recursive-descent parser with one function per precedence."""
 
 
 class Mistake(Exception):
-    """The text is no expression."""
+    """The text is not an expression."""
 
 
 def tokens(text):
@@ -88,7 +88,7 @@ class Parser:
 
 
 class Calculator:
-    """Remembers the last result."""
+    """A calculator that remembers the last result."""
 
     def __init__(self):
         self.last = 0

@@ -39,7 +39,7 @@ class Editor:
             self.right += 1
 
     def undo(self):
-        """Takes the last change back; the cursor goes there."""
+        """Reverts the last change, and moves the cursor there."""
         if not self.done:
             return
         what, place, text = change = self.done.pop()

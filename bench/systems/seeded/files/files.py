@@ -1,9 +1,9 @@
-"""A file system in memory: a tree of directories that know how much is in them."""
+"""A file system in memory: a tree of directories that store their total size."""
 
 
 class Node:
     def __init__(self, size=None):
-        #: Of a file; a directory has children instead.
+        #: The size of a file; a directory has children instead.
         self.size = size
         self.children = {} if size is None else None
         self.parent = None
@@ -24,7 +24,7 @@ class Files:
         self._attach(parent, name, Node())
 
     def write(self, path, size):
-        """Makes a file, or replaces it."""
+        """Creates a file, or replaces it."""
         parent, name = self._place(path)
         old = parent.children.get(name)
         if old is not None:
@@ -42,7 +42,7 @@ class Files:
         self._detach(parent, name)
 
     def rename(self, old, new):
-        """Moves a file or a directory. A file may replace a file, and nothing else anything."""
+        """Moves a file or a directory. Only a file may replace something, and only a file."""
         parent, name = self._place(old)
         node = self._child(parent, name, old)
         new_parent, new_name = self._place(new)
@@ -62,11 +62,11 @@ class Files:
         self._attach(new_parent, new_name, node)
 
     def usage(self, path):
-        """How much is in a directory and all below it."""
+        """Returns the total size of a directory."""
         return self._find(path.split("/")[1:], path).total
 
     def tree(self):
-        """Every path with its size; None for a directory."""
+        """Returns every path with its size; None for a directory."""
         found, todo = [], [("", self.root)]
         while todo:
             path, node = todo.pop()
@@ -89,7 +89,7 @@ class Files:
         return parent.children[name]
 
     def _place(self, path):
-        """The directory that a path is in, and its name there."""
+        """Returns the parent directory of a path, and its name there."""
         *names, name = path.split("/")[1:]
         parent = self._find(names, path)
         if not parent.is_directory():

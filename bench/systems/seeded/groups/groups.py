@@ -1,4 +1,4 @@
-"""Which things belong together: union-find with sizes, and going back to earlier marks."""
+"""Groups of things: union-find with sizes and rollback to earlier marks."""
 
 
 class Groups:
@@ -6,14 +6,14 @@ class Groups:
         self.parents = list(range(count))
         self.sizes = [1] * count
         self.count = count
-        #: Things and what they pointed to before, and groups that were joined, newest last.
+        #: Things and their earlier parents, and joined groups, newest last.
         self.changes = []
         self.joins = []
-        #: How many there were of both.
+        #: The lengths of both lists at each mark.
         self.marks = []
 
     def find(self, thing):
-        """The one that stands for all of its group; the way there becomes shorter."""
+        """Returns the representative of a group, and compresses the path to it."""
         while self.parents[thing] != thing:
             above = self.parents[self.parents[thing]]
             if above != self.parents[thing]:
@@ -45,7 +45,7 @@ class Groups:
         self.marks.append((len(self.changes), len(self.joins)))
 
     def back(self):
-        """Back to the last mark, which is gone then."""
+        """Rolls back to the last mark, and removes it."""
         if not self.marks:
             raise IndexError("no mark")
         changes, joins = self.marks.pop()

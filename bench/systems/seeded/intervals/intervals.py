@@ -1,4 +1,4 @@
-"""A map from ranges of numbers to values: spans that do not overlap, in order, alike neighbours joined."""
+"""A map from ranges of numbers to values: sorted spans that do not overlap; equal neighbours are joined."""
 
 from bisect import bisect_left, bisect_right
 
@@ -10,7 +10,7 @@ class IntervalMap:
         self.values = []
 
     def assign(self, start, end, value):
-        """Gives the numbers from `start` up to, but without, `end` a value."""
+        """Assigns a value to the numbers from `start` up to, but without, `end`."""
         if start >= end:
             return
         place = self.erase(start, end)
@@ -22,7 +22,7 @@ class IntervalMap:
             self._join(place - 1)
 
     def erase(self, start, end):
-        """Takes the values of a range away; says where a span for it would be put in."""
+        """Removes the values of a range. Returns the index at which a span for it would be inserted."""
         if start >= end:
             return bisect_left(self.starts, start)
         first = bisect_right(self.ends, start)
@@ -45,7 +45,7 @@ class IntervalMap:
         return None
 
     def shift(self, start, distance):
-        """Makes room: whatever is at `start` or after it moves up."""
+        """Makes room: everything from `start` on moves up."""
         place = bisect_right(self.starts, start) - 1
         if place >= 0 and self.starts[place] < start < self.ends[place]:
             self.starts.insert(place + 1, start)

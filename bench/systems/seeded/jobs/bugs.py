@@ -1,4 +1,4 @@
-"""Seeded bugs: name, in words, the right text and the wrong one."""
+"""Seeded bugs: the name, a description, the correct text and the wrong one."""
 
 BUGS = {
     "jobs-remove": (

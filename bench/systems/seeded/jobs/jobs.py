@@ -7,7 +7,7 @@ class Jobs:
         self.places = {}
 
     def push(self, job, priority):
-        """Adds a job; one that is there changes its priority."""
+        """Adds a job, or changes the priority of an existing one."""
         if job in self.places:
             self.change(job, priority)
             return
@@ -16,7 +16,7 @@ class Jobs:
         self._rise(len(self.heap) - 1)
 
     def pop(self):
-        """The job with the lowest number, of those the first by name."""
+        """Removes and returns the job with the lowest number; among equals, the first by name."""
         if not self.heap:
             raise IndexError("no jobs")
         job = self.heap[0][1]
@@ -42,7 +42,7 @@ class Jobs:
             self._sink(self.places[last[1]])
 
     def jobs(self):
-        """All jobs in the order in which they would be done."""
+        """Returns all jobs in the order of `pop`."""
         return [job for _, job in sorted(self.heap)]
 
     def is_heap(self):

@@ -1,4 +1,4 @@
-"""Limits how often clients may do something: so many times within a window of time. Who is refused too often waits."""
+"""A rate limiter: each client has a number of calls per window of time. A client that is refused too often has to wait."""
 
 
 class Limiter:
@@ -16,7 +16,7 @@ class Limiter:
         self.now += seconds
 
     def allow(self, client):
-        """Whether a client may do it now."""
+        """Counts a call. Returns true if it is allowed."""
         if self.blocked.get(client, 0) > self.now:
             return False
         times = self.times.setdefault(client, [])
@@ -33,19 +33,19 @@ class Limiter:
         return False
 
     def remaining(self, client):
-        """How often a client may do it at this moment."""
+        """Returns how many calls a client has left at this moment."""
         if self.blocked.get(client, 0) > self.now:
             return 0
         recent = [time for time in self.times.get(client, []) if time > self.now - self.window]
         return self.most - len(recent)
 
     def pardon(self, client):
-        """A client that had to wait need not wait any longer."""
+        """Ends the waiting time of a client."""
         self.blocked.pop(client, None)
         self.refused.pop(client, None)
 
     def sweep(self):
-        """Forgets clients of whom nothing needs to be known."""
+        """Removes clients that have no state to keep."""
         for client in list(self.times):
             is_idle = all(time <= self.now - self.window for time in self.times[client])
             if is_idle and self.blocked.get(client, 0) <= self.now:

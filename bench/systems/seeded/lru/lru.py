@@ -1,4 +1,4 @@
-"""A cache that keeps what was used last. Entries form a ring, from the newest to the oldest; pinned ones stay."""
+"""An LRU cache. Entries form a ring, from the newest to the oldest; pinned ones stay."""
 
 
 class Entry:
@@ -14,11 +14,11 @@ class Cache:
         self.capacity = capacity
         self.entries = {}
         self.pinned = set()
-        # The head of the ring is no entry: it is older than the newest and newer than the oldest.
+        # The head of the ring is a sentinel between the oldest and the newest entry.
         self.head = Entry(None, None)
 
     def get(self, key):
-        """The value of a key, which is now the one used last; None if it is not there."""
+        """Returns the value of a key, or None, and makes it the most recently used."""
         entry = self.entries.get(key)
         if entry is None:
             return None
@@ -26,7 +26,7 @@ class Cache:
         return entry.value
 
     def peek(self, key):
-        """The value of a key, without using it."""
+        """Returns the value of a key without changing the order."""
         entry = self.entries.get(key)
         return None if entry is None else entry.value
 
@@ -47,7 +47,7 @@ class Cache:
             self._unlink(entry)
 
     def pin(self, key):
-        """Keeps an entry that is there, whatever comes."""
+        """Pins an existing entry, so that it is never evicted."""
         if key in self.entries:
             self.pinned.add(key)
 
@@ -60,7 +60,7 @@ class Cache:
         self._shrink()
 
     def keys(self):
-        """All keys, those used last first."""
+        """Returns all keys, the most recently used first."""
         keys, entry = [], self.head.older
         while entry is not self.head:
             keys.append(entry.key)
@@ -68,7 +68,7 @@ class Cache:
         return keys
 
     def _shrink(self):
-        """Lets the oldest go that are not pinned, as long as there are too many."""
+        """Evicts the oldest entries that are not pinned, while there are too many."""
         entry = self.head.newer
         while len(self.entries) > self.capacity and entry is not self.head:
             newer = entry.newer

@@ -1,4 +1,4 @@
-"""A store of keys and values with nested transactions. Each transaction logs what a key was before it changed it."""
+"""A key-value store with nested transactions. Each transaction logs the old values of the keys that it changes."""
 
 MISSING = object()
 
@@ -22,7 +22,7 @@ class Store:
         return self.values.get(key)
 
     def count(self, value):
-        """How many keys have a value."""
+        """Returns the number of keys with a value."""
         return self.counts.get(value, 0)
 
     def begin(self):
@@ -32,7 +32,7 @@ class Store:
         return len(self.logs)
 
     def commit(self):
-        """Keeps the changes of the innermost transaction, as part of the one around it."""
+        """Commits the innermost transaction into the one around it."""
         if not self.logs:
             raise LookupError("no transaction")
         log = self.logs.pop()
@@ -42,7 +42,7 @@ class Store:
                 around.setdefault(key, before)
 
     def rollback(self):
-        """Takes the changes of the innermost transaction back."""
+        """Rolls the innermost transaction back."""
         if not self.logs:
             raise LookupError("no transaction")
         for key, before in self.logs.pop().items():

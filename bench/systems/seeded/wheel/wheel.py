@@ -1,15 +1,15 @@
-"""Timers on a wheel: a slot for each moment, and for what is further away the number of turns to wait."""
+"""A timer wheel: a slot for each tick, and the number of turns to wait for timers that are further away."""
 
 
 class Wheel:
     def __init__(self, slots=8):
         self.slots = [[] for _ in range(slots)]
         self.now = 0
-        #: For each timer its slot.
+        #: The slot of each timer.
         self.where = {}
 
     def schedule(self, name, delay):
-        """Sets a timer; one that is set already is set anew."""
+        """Sets a timer, or resets an existing one."""
         self.cancel(name)
         slot = (self.now + delay) % len(self.slots)
         turns = (delay - 1) // len(self.slots)
@@ -22,7 +22,7 @@ class Wheel:
             self.slots[slot] = [timer for timer in self.slots[slot] if timer[1] != name]
 
     def tick(self):
-        """Goes on by one moment; says whose time has come, in the order in which they were set."""
+        """Advances by one tick. Returns the timers that expired, in the order in which they were set."""
         self.now = (self.now + 1) % len(self.slots)
         due, later = [], []
         for timer in self.slots[self.now]:

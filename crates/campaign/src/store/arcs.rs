@@ -4,14 +4,14 @@ use rusqlite::{Connection, params};
 use testwright_core::Error;
 
 use super::stored_row::query_rows;
-use super::{CampaignId, ReachedArc, Store, missing};
+use super::{CampaignId, ReachedArc, Store, missing_row};
 
 impl Store {
     /// Adds arcs that a campaign has reached. Arcs that it has reached before stay unchanged.
     pub fn record_arcs(&mut self, campaign: CampaignId, arcs: &[ReachedArc]) -> Result<(), Error> {
         self.write(|transaction| {
             if !transaction.prepare("SELECT 1 FROM campaign WHERE id = ?1")?.exists([campaign.0])? {
-                return Err(missing("campaign", campaign.0));
+                return Err(missing_row("campaign", campaign.0));
             }
             let mut insert = transaction.prepare(
                 "INSERT OR IGNORE INTO place (campaign, file, from_line, to_line, test) VALUES (?1, ?2, ?3, ?4, ?5)",

@@ -10,7 +10,7 @@ use super::stored_row::{
 };
 use super::{
     CampaignEnding, CampaignId, CampaignProgress, CampaignRecord, CampaignState, NewCampaign,
-    Store, missing,
+    Store, missing_row,
 };
 
 /// The maximum number of points in a progress curve. Beyond it, every second one is deleted.
@@ -74,7 +74,7 @@ impl Store {
                 [campaign.0],
             )?;
             if changed == 0 {
-                return Err(missing("campaign", campaign.0));
+                return Err(missing_row("campaign", campaign.0));
             }
             lock_campaign(&store, campaign.0)
         })?;
@@ -106,7 +106,7 @@ impl Store {
                 },
             )?;
             if changed == 0 {
-                return Err(missing("campaign", campaign.0));
+                return Err(missing_row("campaign", campaign.0));
             }
             add_to_curve(transaction, campaign, progress.seconds)?;
             Ok(())
@@ -130,7 +130,7 @@ impl Store {
                 params![campaign.0, ending.name(), reason, stored_time(at)],
             )?;
             match changed {
-                0 => Err(missing("campaign", campaign.0)),
+                0 => Err(missing_row("campaign", campaign.0)),
                 _ => Ok(()),
             }
         })?;
@@ -152,7 +152,7 @@ impl Store {
         let query = format!("{SELECT_RECORD} WHERE id = ?1");
         self.read(|database| {
             let found = self.read_records(database, &query, [campaign.0])?.pop();
-            found.ok_or_else(|| missing("campaign", campaign.0))
+            found.ok_or_else(|| missing_row("campaign", campaign.0))
         })
     }
 

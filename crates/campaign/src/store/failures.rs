@@ -9,11 +9,12 @@ use testwright_core::Error;
 use super::error::StoreError;
 use super::stored_row::{StoredRow, query_one, query_rows, stored_count, stored_time};
 use super::{
-    CampaignId, FailureId, FailureStatus, NewFailure, StatusChange, Store, StoredFailure, missing,
+    CampaignId, FailureId, FailureStatus, NewFailure, StatusChange, Store, StoredFailure,
+    missing_row,
 };
 
 /// The maximum length of a failure's message, signature and details. The code under test may
-/// produce texts of any length, and the failure must be stored nevertheless.
+/// produce texts of any length, and the failure must still be stored.
 const MAX_MESSAGE_BYTES: usize = 1 << 20;
 
 impl Store {
@@ -77,7 +78,7 @@ impl Store {
                 params![failure.0, text, truncate(message), truncate(details)],
             )?;
             match changed {
-                0 => Err(missing("failure", failure.0)),
+                0 => Err(missing_row("failure", failure.0)),
                 _ => Ok(()),
             }
         })
@@ -105,7 +106,7 @@ impl Store {
         self.write(|transaction| {
             let query = "SELECT status FROM failure WHERE id = ?1";
             let before = query_one(transaction, "failure", query, [failure.0], self::status)?
-                .ok_or_else(|| missing("failure", failure.0))?;
+                .ok_or_else(|| missing_row("failure", failure.0))?;
             if before == status {
                 Ok(())
             } else {
@@ -139,14 +140,14 @@ fn record_sighting(
     let times = stored_count(times);
     let exists = |query| database.prepare(query)?.exists([campaign.0]);
     if !exists("SELECT 1 FROM campaign WHERE id = ?1")? {
-        return Err(missing("campaign", campaign.0));
+        return Err(missing_row("campaign", campaign.0));
     }
     let changed = database.execute(
         "UPDATE failure SET times = min(times + ?2, 9223372036854775807), seen = max(seen, ?3) WHERE id = ?1",
         params![failure.0, times, stored_time(at)],
     )?;
     if changed == 0 {
-        return Err(missing("failure", failure.0));
+        return Err(missing_row("failure", failure.0));
     }
     database.execute(
         "INSERT INTO sighting (campaign, failure, times) VALUES (?1, ?2, ?3)
@@ -219,7 +220,7 @@ fn query_changes(database: &Connection, failure: i64) -> Result<Vec<StatusChange
 
 /// Reads a status from a row.
 fn status(row: &StoredRow<'_>) -> Result<FailureStatus, StoreError> {
-    FailureStatus::of_name(&row.text("status")?)
+    FailureStatus::from_name(&row.text("status")?)
         .ok_or_else(|| row.damaged_column("status", "no status"))
 }
 

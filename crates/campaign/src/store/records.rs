@@ -13,7 +13,7 @@ pub struct FailureId(pub(super) i64);
 
 impl CampaignId {
     /// Returns the id with this number. The store may not have such a campaign.
-    pub fn of(number: u32) -> CampaignId {
+    pub fn from_number(number: u32) -> CampaignId {
         CampaignId(number.into())
     }
 
@@ -212,7 +212,7 @@ impl FailureStatus {
     }
 
     /// Returns the status with this name.
-    pub fn of_name(name: &str) -> Option<FailureStatus> {
+    pub fn from_name(name: &str) -> Option<FailureStatus> {
         FailureStatus::ALL
             .into_iter()
             .find(|status| status.name() == name)
@@ -284,6 +284,6 @@ pub struct PruneResult {
     pub size_before: u64,
     /// The size of the file afterwards, in bytes.
     pub size_after: u64,
-    /// The error if the file could not be made smaller. The data is deleted nevertheless.
+    /// The error if the file could not be made smaller. The data is deleted anyway.
     pub compact_error: Option<testwright_core::Error>,
 }

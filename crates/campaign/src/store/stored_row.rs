@@ -46,8 +46,8 @@ pub(super) fn query_one<T>(
 
 impl StoredRow<'_> {
     /// Returns the error for a column with an unexpected value.
-    pub(super) fn damaged_column(&self, column: &str, what: &str) -> StoreError {
-        StoreError::Damaged(format!("`{}.{column}` has {what}", self.table))
+    pub(super) fn damaged_column(&self, column: &str, problem: &str) -> StoreError {
+        StoreError::Damaged(format!("`{}.{column}` has {problem}", self.table))
     }
 
     /// Returns the error for a column with a value of another type.

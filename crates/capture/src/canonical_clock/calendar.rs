@@ -39,7 +39,7 @@ const WEEKDAYS: [&str; 7] = [
 
 impl TimePoint {
     /// Creates a point in time from seconds since 1970.
-    pub(super) fn of_seconds(seconds: f64) -> TimePoint {
+    pub(super) fn from_seconds(seconds: f64) -> TimePoint {
         #[expect(
             clippy::cast_possible_truncation,
             reason = "saturates, which is as good"
@@ -56,7 +56,7 @@ impl TimePoint {
 
     /// Adds seconds.
     pub(super) fn add_seconds(self, seconds: f64) -> TimePoint {
-        self.add_microseconds(TimePoint::of_seconds(seconds).microseconds)
+        self.add_microseconds(TimePoint::from_seconds(seconds).microseconds)
     }
 
     /// Adds microseconds.
@@ -72,7 +72,7 @@ impl TimePoint {
     }
 
     /// Returns the beginning of its day.
-    pub(super) fn day(self) -> TimePoint {
+    pub(super) fn start_of_day(self) -> TimePoint {
         let days = self.microseconds.div_euclid(DAY);
         TimePoint {
             microseconds: days * DAY,
@@ -81,20 +81,20 @@ impl TimePoint {
 
     /// Creates a point in time from year, month and day, and optionally hour, minute, second and
     /// microsecond.
-    pub(super) fn of_parts(parts: &[i64]) -> Option<TimePoint> {
+    pub(super) fn from_parts(parts: &[i64]) -> Option<TimePoint> {
         let [year, month, day, rest @ ..] = parts else {
             return None;
         };
         let rest = |index: usize| rest.get(index).copied().unwrap_or(0);
         let seconds = (rest(0) * 60 + rest(1)) * 60 + rest(2);
         Some(TimePoint {
-            microseconds: days(*year, *month, *day) * DAY + seconds * 1_000_000 + rest(3),
+            microseconds: days_since_1970(*year, *month, *day) * DAY + seconds * 1_000_000 + rest(3),
         })
     }
 
     /// Returns year, month, day, hour, minute, second and microsecond.
     pub(super) fn parts(self) -> [i64; 7] {
-        let (year, month, day) = date(self.microseconds.div_euclid(DAY));
+        let (year, month, day) = date_after_1970(self.microseconds.div_euclid(DAY));
         let rest = self.microseconds.rem_euclid(DAY);
         let seconds = rest / 1_000_000;
         [
@@ -109,7 +109,7 @@ impl TimePoint {
     }
 
     /// Renders it in all usual formats, always in the same order.
-    pub(super) fn formats(self) -> Vec<String> {
+    pub(super) fn usual_formats(self) -> Vec<String> {
         let [year, month, day, hour, minute, second, micro] = self.parts();
         let name = |names: &[&'static str], number: i64| {
             let index = usize::try_from(number).unwrap_or(0) % names.len();
@@ -149,7 +149,7 @@ impl TimePoint {
 /// Returns the number of days from the beginning of 1970 to a date. Years are counted from March,
 /// so that the leap day is the last of its year, and in groups of 400, which all have the same
 /// number of days.
-fn days(year: i64, month: i64, day: i64) -> i64 {
+fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
     let year = if month <= 2 { year - 1 } else { year };
     let group = year.div_euclid(400);
     let year = year.rem_euclid(400);
@@ -159,7 +159,7 @@ fn days(year: i64, month: i64, day: i64) -> i64 {
 }
 
 /// Returns the date that is a number of days after the beginning of 1970.
-fn date(days: i64) -> (i64, i64, i64) {
+fn date_after_1970(days: i64) -> (i64, i64, i64) {
     let days = days + 719_468;
     let group = days.div_euclid(146_097);
     let day = days.rem_euclid(146_097);
@@ -178,19 +178,19 @@ mod tests {
 
     #[test]
     fn dates_and_numbers_of_days_belong_together() {
-        assert_eq!(date(0), (1970, 1, 1));
-        assert_eq!(date(days(2000, 2, 29)), (2000, 2, 29));
+        assert_eq!(date_after_1970(0), (1970, 1, 1));
+        assert_eq!(date_after_1970(days_since_1970(2000, 2, 29)), (2000, 2, 29));
         for number in (-200_000..200_000).step_by(97) {
-            let (year, month, day) = date(number);
-            assert_eq!(days(year, month, day), number);
+            let (year, month, day) = date_after_1970(number);
+            assert_eq!(days_since_1970(year, month, day), number);
         }
     }
 
     #[test]
     fn a_time_point_has_the_usual_formats() {
-        let moment = TimePoint::of_parts(&[2026, 11, 17, 2, 8, 33, 920_373]).expect("a moment");
+        let moment = TimePoint::from_parts(&[2026, 11, 17, 2, 8, 33, 920_373]).expect("a moment");
         assert_eq!(moment.parts(), [2026, 11, 17, 2, 8, 33, 920_373]);
-        let texts = moment.formats();
+        let texts = moment.usual_formats();
         assert_eq!(texts[0], "2026-11-17T02:08:33.920373");
         assert!(texts.contains(&"Tue Nov 17 02:08:33 2026".to_owned()));
         assert!(texts.contains(&"17/11/2026".to_owned()));

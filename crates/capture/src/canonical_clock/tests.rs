@@ -31,7 +31,7 @@ fn recording(made: CallBuilder) -> Recording {
 
 #[test]
 fn replies_and_their_differences_are_replaced() {
-    let mut made = CallBuilder::of("measured");
+    let mut made = CallBuilder::new("measured");
     let (first, second) = (1_794_881_313.184_811, 1_794_881_313.684_911);
     let one = made.plain(Value::Float(ExactFloat(first)));
     let other = made.plain(Value::Float(ExactFloat(second)));
@@ -56,7 +56,7 @@ fn replies_and_their_differences_are_replaced() {
 
 #[test]
 fn dates_are_replaced_everywhere() {
-    let mut made = CallBuilder::of("invoice");
+    let mut made = CallBuilder::new("invoice");
     let parts = [2026, 11, 17, 2, 8, 33, 920_373].map(|part| made.number(part));
     let now = made.plain(Value::Made {
         callee: ImportPath::new("datetime", "datetime"),
@@ -83,7 +83,7 @@ fn dates_are_replaced_everywhere() {
 
 #[test]
 fn times_whole_seconds_away_from_a_reply_are_replaced() {
-    let mut made = CallBuilder::of("due");
+    let mut made = CallBuilder::new("due");
     let mut date = |parts: [i64; 7]| {
         let arguments = parts.map(|part| made.number(part)).to_vec();
         made.plain(Value::Made {
@@ -111,7 +111,7 @@ fn times_whole_seconds_away_from_a_reply_are_replaced() {
 
 #[test]
 fn nothing_changes_without_a_clock() {
-    let mut made = CallBuilder::of("label");
+    let mut made = CallBuilder::new("label");
     let result = made.text("2026-11-17");
     let before = recording(made.returns(result));
     let calls = before.calls.clone();

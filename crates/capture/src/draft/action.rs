@@ -3,7 +3,7 @@
 use super::pools::ValueRequestId;
 use crate::inspect::FunctionRole;
 use crate::recording::Call;
-use crate::write::{CallCode, PythonCode, method_code, operator};
+use crate::write::{CallCode, PythonCode, method_code, binary_operator};
 
 /// An action.
 pub(super) struct DraftAction<'a> {
@@ -22,11 +22,11 @@ pub(super) struct DraftAction<'a> {
     /// A comment about its origin.
     pub(super) note: String,
     /// The reason why it is commented out, as the end of "it …" or as a whole phrase.
-    pub(super) left_out: Option<String>,
+    pub(super) comment_reason: Option<String>,
     /// The class that it is listed under.
     pub(super) section: Option<usize>,
     /// Its position in the draft.
-    pub(super) order: usize,
+    pub(super) position: usize,
     /// The recorded calls that it can repeat.
     pub(super) calls: Vec<&'a Call>,
 }
@@ -36,7 +36,7 @@ pub(super) enum ActionCallee {
     /// A named callable: a function, a class, a method of a class.
     Named(String),
     /// A method, property or operator of an object of a class.
-    Of {
+    Member {
         class: usize,
         role: Option<FunctionRole>,
         name: String,
@@ -68,22 +68,22 @@ pub(super) enum ArgumentSource {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum ResultUse {
     /// The result is not used.
-    Nothing,
+    Unchanged,
     /// A generator is exhausted.
-    List,
+    Exhaust,
     /// A generator that did not end is used for a limited number of items.
-    Some,
+    TakeItems,
     /// A coroutine is run.
     Run,
     /// A context is entered and left.
-    With,
+    EnterContext,
 }
 
 /// A condition on the receiver of an action.
 pub(super) struct DraftGuard {
     /// The code before and behind the receiver.
-    pub(super) before: &'static str,
-    pub(super) behind: String,
+    pub(super) before_receiver: &'static str,
+    pub(super) after_receiver: String,
 }
 
 impl DraftAction<'_> {
@@ -99,9 +99,9 @@ impl DraftAction<'_> {
     }
 
     /// Returns the classes of the objects that it needs.
-    pub(super) fn needs(&self) -> Vec<usize> {
+    pub(super) fn needed_classes(&self) -> Vec<usize> {
         let receiver = match &self.callee {
-            ActionCallee::Of { class, .. } => Some(*class),
+            ActionCallee::Member { class, .. } => Some(*class),
             ActionCallee::Named(_) => None,
         };
         let arguments = self
@@ -126,17 +126,17 @@ impl DraftAction<'_> {
             })
             .collect();
         let statement = match &self.callee {
-            ActionCallee::Named(name) => PythonCode::call(name, arguments).flat(),
-            ActionCallee::Of { role, name, .. } => {
+            ActionCallee::Named(name) => PythonCode::call(name, arguments).one_line(),
+            ActionCallee::Member { role, name, .. } => {
                 object_statement(*role, receiver, name, arguments)
             }
         };
         match self.result_use {
-            ResultUse::Nothing => statement,
-            ResultUse::List => format!("list({statement})"),
-            ResultUse::Some => format!("list(itertools.islice({statement}, 100))"),
+            ResultUse::Unchanged => statement,
+            ResultUse::Exhaust => format!("list({statement})"),
+            ResultUse::TakeItems => format!("list(itertools.islice({statement}, 100))"),
             ResultUse::Run => format!("asyncio.run({statement})"),
-            ResultUse::With => format!("with {statement}: pass"),
+            ResultUse::EnterContext => format!("with {statement}: pass"),
         }
     }
 }
@@ -150,14 +150,14 @@ fn object_statement(
 ) -> String {
     let is_method = matches!(role, Some(FunctionRole::Method) | None);
     if let (true, [other]) = (is_method, arguments.as_slice()) {
-        let other = other.flat();
-        if let Some(operator) = operator(name) {
+        let other = other.one_line();
+        if let Some(operator) = binary_operator(name) {
             return format!("{receiver} {operator} {other}");
         }
-        if let Some(operator) = reflected(name) {
+        if let Some(operator) = reflected_operator(name) {
             return format!("{other} {operator} {receiver}");
         }
-        if let Some(operator) = in_place(name) {
+        if let Some(operator) = in_place_operator(name) {
             return format!("{receiver} {operator}= {other}");
         }
     }
@@ -169,31 +169,31 @@ fn object_statement(
         ("__copy__", []) => return format!("copy.copy({receiver})"),
         ("__deepcopy__", _) => return format!("copy.deepcopy({receiver})"),
         // A statement needs no brackets.
-        ("__contains__", [item]) => return format!("{} in {receiver}", item.flat()),
-        ("__format__", [form]) => return format!("format({receiver}, {})", form.flat()),
+        ("__contains__", [item]) => return format!("{} in {receiver}", item.one_line()),
+        ("__format__", [form]) => return format!("format({receiver}, {})", form.one_line()),
         _ => {}
     }
     match method_code(role, receiver, name, arguments) {
-        CallCode::Value(code) | CallCode::Statement(code) | CallCode::Creation(code) => code.flat(),
+        CallCode::Value(code) | CallCode::Statement(code) | CallCode::Creation(code) => code.one_line(),
     }
 }
 
 /// Returns the operator that a special method of its right operand implements.
-fn reflected(name: &str) -> Option<&'static str> {
-    operator(&format!("__{}", name.strip_prefix("__r")?)).filter(|_| !name.starts_with("__re"))
+fn reflected_operator(name: &str) -> Option<&'static str> {
+    binary_operator(&format!("__{}", name.strip_prefix("__r")?)).filter(|_| !name.starts_with("__re"))
 }
 
 /// Returns the operator that a special method for `+=` and the like implements.
-fn in_place(name: &str) -> Option<&'static str> {
-    let found = operator(&format!("__{}", name.strip_prefix("__i")?))?;
+fn in_place_operator(name: &str) -> Option<&'static str> {
+    let found = binary_operator(&format!("__{}", name.strip_prefix("__i")?))?;
     (!found.ends_with(['=', '<', '>'])).then_some(found)
 }
 
 /// Returns true if a method can be called by ordinary syntax.
-pub(super) fn has_syntax(name: &str) -> bool {
+pub(super) fn has_ordinary_syntax(name: &str) -> bool {
     let is_special = name.starts_with("__") && name.ends_with("__");
     let is_operator =
-        operator(name).is_some() || reflected(name).is_some() || in_place(name).is_some();
+        binary_operator(name).is_some() || reflected_operator(name).is_some() || in_place_operator(name).is_some();
     !is_special
         || is_operator
         || matches!(
@@ -223,11 +223,11 @@ pub(super) fn has_syntax(name: &str) -> bool {
 }
 
 /// Returns true if the receiver of a special method is written behind the argument.
-pub(super) fn is_written_behind(name: &str) -> bool {
-    name == "__contains__" || reflected(name).is_some()
+pub(super) fn is_receiver_last(name: &str) -> bool {
+    name == "__contains__" || reflected_operator(name).is_some()
 }
 
 /// Returns true if a special method compares or combines an object with another.
 pub(super) fn is_operator(name: &str) -> bool {
-    operator(name).is_some() || reflected(name).is_some() || in_place(name).is_some()
+    binary_operator(name).is_some() || reflected_operator(name).is_some() || in_place_operator(name).is_some()
 }

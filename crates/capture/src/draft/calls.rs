@@ -56,7 +56,7 @@ pub(super) struct RecordedCalls<'a> {
     /// The calls made by code outside of the modules.
     from_outside: BTreeSet<(u32, CallId)>,
     /// The module that ran as the main program.
-    main: Option<String>,
+    main_module: Option<String>,
     /// The working folders of the recorded processes.
     folders: Vec<String>,
     /// The files that the calls read.
@@ -67,20 +67,20 @@ pub(super) struct RecordedCalls<'a> {
 
 impl<'a> RecordedCalls<'a> {
     /// Collects the calls of the modules of a public API.
-    pub(super) fn of_api(
+    pub(super) fn collect(
         api: &PublicApi<'a>,
         recording: &'a Recording,
         knowledge: &'a Knowledge<'a>,
     ) -> RecordedCalls<'a> {
         let mut calls = RecordedCalls {
             recording,
-            expressions: ExpressionWriter::of(recording, knowledge),
+            expressions: ExpressionWriter::new(recording, knowledge),
             by_definition: BTreeMap::new(),
             counts: BTreeMap::new(),
             from_outside: BTreeSet::new(),
-            main: None,
+            main_module: None,
             folders: Vec::new(),
-            files: RecordedFiles::of(recording),
+            files: RecordedFiles::collect(recording),
             defining_modules: api.defining_modules(),
         };
         let mut keys: Vec<Option<Key>> = Vec::new();
@@ -92,7 +92,7 @@ impl<'a> RecordedCalls<'a> {
                 *calls.counts.entry(key.clone()).or_default() += unit.calls;
             }
             if let (Some((module, _)), "__main__") = (&key, unit.module.as_str()) {
-                calls.main = Some(module.clone());
+                calls.main_module = Some(module.clone());
             }
             keys.push(key);
         }
@@ -103,7 +103,7 @@ impl<'a> RecordedCalls<'a> {
             .filter(|call| of_unit(call).is_some())
             .map(|call| (call.execution, call.id))
             .collect();
-        let kept = kept_calls(recording);
+        let kept = kept_call_ids(recording);
         for call in &recording.calls {
             let Some(key) = of_unit(call) else {
                 continue;
@@ -132,9 +132,9 @@ impl<'a> RecordedCalls<'a> {
 
     /// Returns the importable names of modules that ran as the main program.
     pub(super) fn aliases(&self) -> BTreeMap<String, String> {
-        let main = self.main.clone();
+        let main = self.main_module.clone();
         // Values of the main program's own classes can be imported from it.
-        let main = main.or_else(|| self.expressions.program(self.recording));
+        let main = main.or_else(|| self.expressions.importable_program(self.recording));
         main.map(|name| ("__main__".to_owned(), name))
             .into_iter()
             .collect()
@@ -197,7 +197,7 @@ impl<'a> RecordedCalls<'a> {
         let unit = unit.ok_or_else(|| BuildError("a call of nothing".to_owned()))?;
         let mut arguments = Vec::new();
         for argument in call_arguments(call, unit, skipped, BareArguments::ByPosition)? {
-            let parameter = if argument.is_one_of_many {
+            let parameter = if argument.is_variadic {
                 argument.keyword.unwrap_or(argument.parameter)
             } else {
                 argument.parameter
@@ -257,7 +257,7 @@ impl<'a> RecordedCalls<'a> {
     fn defining_path(&self, class: &ImportPath) -> ImportPath {
         let first = class.path.split('.').next().unwrap_or(&class.path);
         let offered = (class.module.clone(), first.to_owned());
-        let module = match (&self.main, self.defining_modules.get(&offered)) {
+        let module = match (&self.main_module, self.defining_modules.get(&offered)) {
             (Some(main), _) if class.module == "__main__" => main,
             (_, Some(definer)) => definer,
             _ => return class.clone(),
@@ -273,7 +273,7 @@ impl<'a> RecordedCalls<'a> {
         scope: &mut ImportScope,
     ) -> Result<Sample, BuildError> {
         let mut tried = scope.clone();
-        let ValueCode { before, code } = self.expressions.value(call, node, &mut tried)?;
+        let ValueCode { setup_lines: before, code } = self.expressions.write_value(call, node, &mut tried)?;
         let imports = tried.imports();
         // Importing the program would run it.
         if imports.iter().any(|import| import.module == "__main__") {
@@ -281,20 +281,20 @@ impl<'a> RecordedCalls<'a> {
                 "a part of the program that was recorded".to_owned(),
             ));
         }
-        let kind = SampleKind::of(call.values.value(node));
+        let kind = SampleKind::of_value(call.values.value(node));
         let before: Vec<String> = before
             .iter()
             .map(|line| self.files.with_variables(line))
             .collect();
-        let whole = code.flat();
+        let whole = code.one_line();
         let replaced = self.files.with_variables(&whole);
         let code = if replaced == whole {
             code
         } else {
             PythonCode::text(replaced)
         };
-        let sample = Sample { before, code, kind };
-        let flat = sample.flat();
+        let sample = Sample { setup_lines: before, code, kind };
+        let flat = sample.full_text();
         if flat.chars().count() > MAX_LENGTH {
             return Err(BuildError("too long to be written".to_owned()));
         }
@@ -302,7 +302,7 @@ impl<'a> RecordedCalls<'a> {
             .folders
             .iter()
             .any(|folder| flat.contains(folder.as_str()))
-            || names_file(call, &flat)
+            || mentions_file(call, &flat)
         {
             return Err(BuildError("a path of one machine".to_owned()));
         }
@@ -312,7 +312,7 @@ impl<'a> RecordedCalls<'a> {
 }
 
 /// Returns true if a text contains the absolute path of a file that a call used.
-fn names_file(call: &Call, text: &str) -> bool {
+fn mentions_file(call: &Call, text: &str) -> bool {
     call.events.iter().any(|event| match &event.external {
         Interaction::File { path, .. } => path.starts_with('/') && text.contains(path.as_str()),
         _ => false,
@@ -320,7 +320,7 @@ fn names_file(call: &Call, text: &str) -> bool {
 }
 
 /// Returns all calls that were kept.
-fn kept_calls(recording: &Recording) -> BTreeSet<(u32, CallId)> {
+fn kept_call_ids(recording: &Recording) -> BTreeSet<(u32, CallId)> {
     let calls = recording.calls.iter();
     calls.map(|call| (call.execution, call.id)).collect()
 }
@@ -367,7 +367,7 @@ pub(super) fn used_from_outside(
         .collect();
     let mut inside: BTreeSet<(u32, CallId)> = BTreeSet::new();
     let mut used = BTreeSet::new();
-    let kept = kept_calls(recording);
+    let kept = kept_call_ids(recording);
     // Callers come before their callees in a recording.
     for call in &recording.calls {
         let Some(module) = module_of(call).filter(|module| is_inside(module)) else {

@@ -7,8 +7,8 @@ mod limits;
 use std::collections::BTreeSet;
 
 use super::action::{
-    ActionArgument, ActionCallee, ArgumentSource, DraftAction, ResultUse, has_syntax,
-    is_written_behind,
+    ActionArgument, ActionCallee, ArgumentSource, DraftAction, ResultUse, has_ordinary_syntax,
+    is_receiver_last,
 };
 use super::calls::RecordedCalls;
 use super::pools::{ValueRequests, free_name, pool_name};
@@ -43,7 +43,7 @@ pub(super) struct Drafter<'a> {
 /// A class whose objects are kept in a pool.
 pub(super) struct PooledClass<'a> {
     /// The class.
-    pub(super) at: LocatedClass<'a>,
+    pub(super) class: LocatedClass<'a>,
     /// Its path.
     pub(super) reference: ImportPath,
     /// The name of its pool.
@@ -61,7 +61,7 @@ pub(super) enum PendingDraft<'a> {
 /// A function, method or constructor, with the way in which it is called.
 pub(super) struct ApiTarget<'a> {
     /// The function.
-    at: LocatedFunction<'a>,
+    function: LocatedFunction<'a>,
     /// The callee.
     callee: CalleeName,
     /// The class that it is listed under.
@@ -69,7 +69,7 @@ pub(super) struct ApiTarget<'a> {
     /// The number of leading parameters without arguments: `self`, `cls`.
     skipped: usize,
     /// Its position in the draft.
-    order: usize,
+    position: usize,
 }
 
 /// The callee of a target.
@@ -78,9 +78,9 @@ pub(super) enum CalleeName {
     /// A name.
     Text(String),
     /// An object of a class.
-    Of(usize),
+    Member(usize),
     /// The constructor of a class.
-    New(usize, String),
+    Constructor(usize, String),
 }
 
 impl<'a> Drafter<'a> {
@@ -101,7 +101,7 @@ impl<'a> Drafter<'a> {
             }
             let pool = free_name(&pool_name(reference.name()), &mut names);
             self.classes.push(PooledClass {
-                at,
+                class: at,
                 reference,
                 pool,
             });
@@ -111,19 +111,19 @@ impl<'a> Drafter<'a> {
     /// Drafts everything in the public API.
     pub(super) fn draft_all(&mut self) {
         for number in 0..self.classes.len() {
-            self.class(number);
+            self.draft_class(number);
         }
         for at in self.api.functions() {
             let reference = ImportPath::new(&at.module.name, &at.definition.qualified_name);
-            let callee = CalleeName::Text(self.scope.reference(&reference).flat());
+            let callee = CalleeName::Text(self.scope.reference(&reference).one_line());
             let calls = self.calls.calls_of(&at.key(), |_| true);
             let order = self.pending.len();
             let target = ApiTarget {
-                at,
+                function: at,
                 callee,
                 section: None,
                 skipped: 0,
-                order,
+                position: order,
             };
             self.pending.push((PendingDraft::Function(target), calls));
         }
@@ -135,38 +135,38 @@ impl<'a> Drafter<'a> {
         for (order, (pending, calls)) in seen.into_iter().chain(unseen) {
             match pending {
                 PendingDraft::Function(target) => self.draft_target(&target, &calls),
-                PendingDraft::Record(class) => self.record(class, order),
+                PendingDraft::Record(class) => self.draft_record(class, order),
             }
         }
-        self.actions.sort_by_key(|action| action.order);
+        self.actions.sort_by_key(|action| action.position);
         self.guard_growth();
         self.leave_out_unreachable();
         for action in &self.actions {
             self.requests
-                .count_uses(&action.requests(), action.left_out.is_none());
-            if let (ActionCallee::Of { name, .. }, [only]) =
+                .count_uses(&action.requests(), action.comment_reason.is_none());
+            if let (ActionCallee::Member { name, .. }, [only]) =
                 (&action.callee, action.requests().as_slice())
-                && is_written_behind(name)
+                && is_receiver_last(name)
             {
-                self.requests.mark_first(*only);
+                self.requests.mark_starts_action(*only);
             }
         }
     }
 
     /// Adds the constructor and the methods of a class.
-    fn class(&mut self, number: usize) {
+    fn draft_class(&mut self, number: usize) {
         let Some((reference, at)) = self
             .classes
             .get(number)
-            .map(|class| (class.reference.clone(), class.at))
+            .map(|class| (class.reference.clone(), class.class))
         else {
             return;
         };
         let methods = self.api.methods(&reference);
-        self.constructor(number, &reference, at, &methods);
+        self.draft_constructor(number, &reference, at, &methods);
         for method in methods {
             let definition = method.definition;
-            if !is_public(&definition.name) || !has_syntax(&definition.name) {
+            if !is_public(&definition.name) || !has_ordinary_syntax(&definition.name) {
                 continue;
             }
             let key = method.key();
@@ -178,7 +178,7 @@ impl<'a> Drafter<'a> {
                         continue;
                     }
                     (
-                        self.of_class(&reference, &definition.name),
+                        self.class_callee(&reference, &definition.name),
                         0,
                         self.calls.calls_of(&key, |_| true),
                     )
@@ -186,12 +186,12 @@ impl<'a> Drafter<'a> {
                 FunctionRole::ClassMethod => {
                     let is_included = |call: &Call| matches!(&call.receiver, Receiver::Class(class) if self.calls.is_same_class(class, &reference));
                     let calls = self.calls.calls_of(&key, is_included);
-                    (self.of_class(&reference, &definition.name), 1, calls)
+                    (self.class_callee(&reference, &definition.name), 1, calls)
                 }
                 _ => {
                     let is_included = |call: &Call| matches!(&call.receiver, Receiver::Instance(class) if self.calls.is_same_class(class, &reference));
                     (
-                        CalleeName::Of(number),
+                        CalleeName::Member(number),
                         1,
                         self.calls.calls_of(&key, is_included),
                     )
@@ -203,32 +203,32 @@ impl<'a> Drafter<'a> {
                     .qualified_name
                     .starts_with(&format!("{}.", at.definition.qualified_name));
             let is_elsewhere = self.classes.iter().any(|class| {
-                class.at.module.name == method.module.name
+                class.class.module.name == method.module.name
                     && definition.qualified_name
-                        == format!("{}.{}", class.at.definition.qualified_name, definition.name)
+                        == format!("{}.{}", class.class.definition.qualified_name, definition.name)
             });
             if calls.is_empty() && is_inherited && is_elsewhere {
                 continue;
             }
             let target = ApiTarget {
-                at: method,
+                function: method,
                 callee,
                 section: Some(number),
                 skipped,
-                order: self.pending.len(),
+                position: self.pending.len(),
             };
             self.pending.push((PendingDraft::Function(target), calls));
         }
     }
 
     /// Returns the callee for a static or class method.
-    fn of_class(&mut self, class: &ImportPath, name: &str) -> CalleeName {
-        let class = self.scope.reference(class).flat();
+    fn class_callee(&mut self, class: &ImportPath, name: &str) -> CalleeName {
+        let class = self.scope.reference(class).one_line();
         CalleeName::Text(format!("{class}.{name}"))
     }
 
     /// Adds the constructor of a class.
-    fn constructor(
+    fn draft_constructor(
         &mut self,
         number: usize,
         reference: &ImportPath,
@@ -238,9 +238,9 @@ impl<'a> Drafter<'a> {
         if at.class.kind == ClassKind::Abstract {
             return;
         }
-        let class = self.scope.reference(reference).flat();
+        let class = self.scope.reference(reference).one_line();
         let named = |name: &str| methods.iter().find(|method| method.definition.name == name);
-        let callee = CalleeName::New(number, class);
+        let callee = CalleeName::Constructor(number, class);
         if let Some(init) = named("__init__").or_else(|| named("__new__")).copied() {
             let is_new = |call: &Call| {
                 let class = match &call.receiver {
@@ -251,11 +251,11 @@ impl<'a> Drafter<'a> {
             };
             let calls = self.calls.calls_of(&init.key(), is_new);
             let target = ApiTarget {
-                at: init,
+                function: init,
                 callee,
                 section: Some(number),
                 skipped: 1,
-                order: self.pending.len(),
+                position: self.pending.len(),
             };
             self.pending.push((PendingDraft::Function(target), calls));
             return;
@@ -266,8 +266,8 @@ impl<'a> Drafter<'a> {
 
     /// Drafts the constructor of a class that does not define one: it takes the fields of a record,
     /// or nothing.
-    fn record(&mut self, number: usize, order: usize) {
-        let Some(PooledClass { at, reference, .. }) = self.classes.get(number) else {
+    fn draft_record(&mut self, number: usize, order: usize) {
+        let Some(PooledClass { class: at, reference, .. }) = self.classes.get(number) else {
             return;
         };
         let (at, reference) = (*at, reference.clone());
@@ -299,15 +299,15 @@ impl<'a> Drafter<'a> {
         let inherited = unknown
             .first()
             .map(|base| format!("takes what `{base}` takes, which is not known here"));
-        let class = self.scope.reference(&reference).flat();
+        let class = self.scope.reference(&reference).one_line();
         let origin = SignatureTarget {
             module: at.module,
             key,
-            callee: CalleeName::New(number, class),
+            callee: CalleeName::Constructor(number, class),
             role: None,
             name: "__init__",
             section: Some(number),
-            result_use: ResultUse::Nothing,
+            result_use: ResultUse::Unchanged,
             result: None,
             effect: inherited.filter(|_| fields.is_empty()),
             exceptions: Vec::new(),
@@ -319,10 +319,10 @@ impl<'a> Drafter<'a> {
 
     /// Drafts actions for all forms in which something was called, or for its signature.
     fn draft_target(&mut self, target: &ApiTarget<'a>, calls: &[&'a Call]) {
-        let at = target.at;
+        let at = target.function;
         let definition = at.definition;
         if at.function.execution == ExecutionKind::AsyncGenerator {
-            self.comment_out(
+            self.add_commented_out(
                 target,
                 "gives an asynchronous generator, which needs a loop around it",
             );
@@ -340,9 +340,9 @@ impl<'a> Drafter<'a> {
                 result_use: self.result_use(at, &[]),
                 result: self.hinted_result(target),
                 effect: self.texts.reachable_effect(at.module, definition),
-                exceptions: self.expected(at),
+                exceptions: self.expected_exceptions(at),
                 is_record: false,
-                order: target.order,
+                order: target.position,
             };
             self.draft_parameters(&origin, parameters.unwrap_or_default());
             return;
@@ -359,24 +359,24 @@ impl<'a> Drafter<'a> {
         // `list()` iterates anyway.
         let is_listed = matches!(at.definition.name.as_str(), "__iter__" | "__reversed__");
         match at.function.execution {
-            ExecutionKind::Generator if is_context => ResultUse::With,
-            ExecutionKind::Generator if is_listed => ResultUse::Nothing,
+            ExecutionKind::Generator if is_context => ResultUse::EnterContext,
+            ExecutionKind::Generator if is_listed => ResultUse::Unchanged,
             ExecutionKind::Generator => {
                 let is_open = |call: &&Call| call.outcome == CallOutcome::Unfinished;
                 if calls.is_empty() || calls.iter().any(is_open) {
-                    ResultUse::Some
+                    ResultUse::TakeItems
                 } else {
-                    ResultUse::List
+                    ResultUse::Exhaust
                 }
             }
             ExecutionKind::Coroutine => ResultUse::Run,
-            ExecutionKind::Plain | ExecutionKind::AsyncGenerator => ResultUse::Nothing,
+            ExecutionKind::Plain | ExecutionKind::AsyncGenerator => ResultUse::Unchanged,
         }
     }
 
     /// Adds an action that is commented out for a reason.
-    fn comment_out(&mut self, target: &ApiTarget<'a>, reason: &str) {
-        let at = target.at;
+    fn add_commented_out(&mut self, target: &ApiTarget<'a>, reason: &str) {
+        let at = target.function;
         let parameters = at.function.signature.parameters.get(target.skipped..);
         let arguments = parameters.unwrap_or_default().iter();
         let arguments = arguments.filter(|parameter| parameter.default.is_none());
@@ -392,14 +392,14 @@ impl<'a> Drafter<'a> {
                     field: None,
                 })
                 .collect(),
-            result_use: ResultUse::Nothing,
+            result_use: ResultUse::Unchanged,
             result: None,
             exceptions: Vec::new(),
             guard: None,
             note: String::new(),
-            left_out: Some(format!("it {reason}")),
+            comment_reason: Some(format!("it {reason}")),
             section: target.section,
-            order: target.order,
+            position: target.position,
             calls: Vec::new(),
         });
     }
@@ -409,8 +409,8 @@ impl CalleeName {
     /// Converts the callee for an action.
     fn into_callee(self, role: Option<FunctionRole>, name: &str) -> ActionCallee {
         match self {
-            CalleeName::Text(text) | CalleeName::New(_, text) => ActionCallee::Named(text),
-            CalleeName::Of(class) => ActionCallee::Of {
+            CalleeName::Text(text) | CalleeName::Constructor(_, text) => ActionCallee::Named(text),
+            CalleeName::Member(class) => ActionCallee::Member {
                 class,
                 role,
                 name: name.to_owned(),

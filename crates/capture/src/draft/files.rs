@@ -24,7 +24,7 @@ struct RecordedFile {
 
 impl RecordedFiles {
     /// Collects the files of a recording.
-    pub(super) fn of(recording: &Recording) -> RecordedFiles {
+    pub(super) fn collect(recording: &Recording) -> RecordedFiles {
         let mut files = RecordedFiles::default();
         let mut names = BTreeSet::new();
         for event in recording.calls.iter().flat_map(|call| &call.events) {
@@ -42,7 +42,7 @@ impl RecordedFiles {
             if !is_included || files.by_path.contains_key(path) {
                 continue;
             }
-            let name = variable(path, &mut names);
+            let name = variable_name(path, &mut names);
             let content = content.clone();
             files
                 .by_path
@@ -55,7 +55,7 @@ impl RecordedFiles {
     pub(super) fn with_variables(&self, expression: &str) -> String {
         let mut replaced = expression.to_owned();
         for (path, file) in &self.by_path {
-            replaced = replaced.replace(&text_literal(path).flat(), &file.name);
+            replaced = replaced.replace(&text_literal(path).one_line(), &file.name);
         }
         replaced
     }
@@ -68,7 +68,7 @@ impl RecordedFiles {
             if Some(file).filter(is_used).is_none() {
                 continue;
             }
-            let place = text_literal(file_name(path)).flat();
+            let place = text_literal(file_name(path)).one_line();
             let RecordedFile { name, content } = file;
             made.push(format!("{name} = os.path.join(files.name, {place})"));
             let before = format!("pathlib.Path({name}).write_bytes(");
@@ -94,7 +94,7 @@ fn file_name(path: &str) -> &str {
 }
 
 /// Returns a variable for a path: `FILE_SETTINGS_INI` for `/data/settings.ini`.
-fn variable(path: &str, names: &mut BTreeSet<String>) -> String {
+fn variable_name(path: &str, names: &mut BTreeSet<String>) -> String {
     let letters = file_name(path).chars();
     let wanted: String = letters
         .map(|letter| {
@@ -127,7 +127,7 @@ mod tests {
             before: FileState::File(b"a = 1\n".to_vec()),
             after: FileState::File(after.to_vec()),
         };
-        let made = CallBuilder::of("read")
+        let made = CallBuilder::new("read")
             .event(file("/data/settings.ini", b"a = 1\n"))
             .event(file("/data/other/settings.ini", b"a = 1\n"))
             .event(file("/data/changed.ini", b""))
@@ -136,7 +136,7 @@ mod tests {
             calls: vec![made.call],
             ..Recording::default()
         };
-        let files = RecordedFiles::of(&recording);
+        let files = RecordedFiles::collect(&recording);
         let replaced = files.with_variables(
             "read(Path(\"/data/settings.ini\"), \"/data/changed.ini\", \"near.ini\")",
         );

@@ -19,40 +19,40 @@ enum AttributeFact {
     /// It is `False`.
     False,
     /// It is `None`.
-    Nothing,
+    IsNone,
     /// It is not `None`.
-    Something,
+    IsNotNone,
     /// It is an empty collection.
     Empty,
     /// It is a collection with items.
-    Filled,
+    NotEmpty,
 }
 
 impl AttributeFact {
     /// Returns the condition that a value satisfies.
-    fn of(value: &Value) -> AttributeFact {
+    fn from_value(value: &Value) -> AttributeFact {
         match value {
             Value::Boolean(true) => AttributeFact::True,
             Value::Boolean(false) => AttributeFact::False,
-            Value::None => AttributeFact::Nothing,
+            Value::None => AttributeFact::IsNone,
             Value::List(items) | Value::Set(items) if items.is_empty() => AttributeFact::Empty,
             Value::Dictionary(entries) if entries.is_empty() => AttributeFact::Empty,
-            Value::List(_) | Value::Set(_) | Value::Dictionary(_) => AttributeFact::Filled,
-            _ => AttributeFact::Something,
+            Value::List(_) | Value::Set(_) | Value::Dictionary(_) => AttributeFact::NotEmpty,
+            _ => AttributeFact::IsNotNone,
         }
     }
 
     /// Converts the condition to a guard.
-    fn guard(self, attribute: &str) -> DraftGuard {
+    fn to_guard(self, attribute: &str) -> DraftGuard {
         let (before, behind) = match self {
-            AttributeFact::True | AttributeFact::Filled => ("", String::new()),
+            AttributeFact::True | AttributeFact::NotEmpty => ("", String::new()),
             AttributeFact::False | AttributeFact::Empty => ("not ", String::new()),
-            AttributeFact::Nothing => ("", " is None".to_owned()),
-            AttributeFact::Something => ("", " is not None".to_owned()),
+            AttributeFact::IsNone => ("", " is None".to_owned()),
+            AttributeFact::IsNotNone => ("", " is not None".to_owned()),
         };
         DraftGuard {
-            before,
-            behind: format!(".{attribute}{behind}"),
+            before_receiver: before,
+            after_receiver: format!(".{attribute}{behind}"),
         }
     }
 }
@@ -63,8 +63,8 @@ const MAX_SIZE: usize = 100;
 /// Returns a guard against objects that grow without limit.
 pub(super) fn size_guard() -> DraftGuard {
     DraftGuard {
-        before: "len(",
-        behind: format!(") < {MAX_SIZE}"),
+        before_receiver: "len(",
+        after_receiver: format!(") < {MAX_SIZE}"),
     }
 }
 
@@ -73,27 +73,27 @@ pub(super) fn infer_guard(calls: &[&Call], others: &[&Call]) -> Option<DraftGuar
     if calls.len() < MIN_CALLS {
         return None;
     }
-    let first = attributes(calls.first()?);
+    let first = attribute_facts(calls.first()?);
     for (name, fact) in &first {
         let is_same = |call: &&Call| {
-            attributes(call)
+            attribute_facts(call)
                 .iter()
                 .any(|known| known == &(name.clone(), *fact))
         };
         let is_otherwise = |call: &&Call| {
-            let known = attributes(call);
+            let known = attribute_facts(call);
             let found = known.iter().find(|(known, _)| known == name);
             found.is_some_and(|(_, other)| other != fact)
         };
         if calls.iter().all(is_same) && others.iter().any(is_otherwise) {
-            return Some(fact.guard(name));
+            return Some(fact.to_guard(name));
         }
     }
     None
 }
 
 /// Returns the public attributes of the receiver at entry, with their conditions.
-fn attributes(call: &Call) -> Vec<(String, AttributeFact)> {
+fn attribute_facts(call: &Call) -> Vec<(String, AttributeFact)> {
     let own: Option<NodeId> = call.arguments.first().map(|own| own.before);
     let Some(Value::Object(object)) = own.map(|own| call.values.value(own)) else {
         return Vec::new();
@@ -103,7 +103,7 @@ fn attributes(call: &Call) -> Vec<(String, AttributeFact)> {
         .iter()
         .filter(|(name, _)| !name.starts_with('_'));
     public
-        .map(|(name, node)| (name.clone(), AttributeFact::of(call.values.value(*node))))
+        .map(|(name, node)| (name.clone(), AttributeFact::from_value(call.values.value(*node))))
         .collect()
 }
 

@@ -18,12 +18,12 @@ pub(super) struct HintedValues {
     /// The classes whose objects are allowed.
     pub(super) classes: Vec<ImportPath>,
     /// True if `None` is allowed.
-    pub(super) or_none: bool,
+    pub(super) allows_none: bool,
 }
 
 impl HintedValues {
     /// Creates hinted values of one kind.
-    fn of(label: &str, kind: SampleKind, texts: &[&str]) -> HintedValues {
+    fn of_kind(label: &str, kind: SampleKind, texts: &[&str]) -> HintedValues {
         HintedValues {
             label: label.to_owned(),
             samples: texts.iter().map(|text| Sample::new(kind, *text)).collect(),
@@ -33,11 +33,11 @@ impl HintedValues {
 
     /// Returns true if there is anything to try.
     pub(super) fn is_usable(&self) -> bool {
-        !self.samples.is_empty() || !self.classes.is_empty() || self.or_none
+        !self.samples.is_empty() || !self.classes.is_empty() || self.allows_none
     }
 
     /// Combines the values of two hints.
-    fn and(mut self, other: HintedValues) -> HintedValues {
+    fn combine(mut self, other: HintedValues) -> HintedValues {
         if self.label.is_empty() {
             self.label = other.label;
         } else if !other.label.is_empty() && self.label != other.label {
@@ -49,7 +49,7 @@ impl HintedValues {
             }
         }
         self.classes.extend(other.classes);
-        self.or_none |= other.or_none;
+        self.allows_none |= other.allows_none;
         self
     }
 }
@@ -69,14 +69,14 @@ const MAX_DEPTH: usize = 4;
 
 impl HintReader<'_, '_> {
     /// Returns the values that an annotation allows; `None` if it does not tell.
-    pub(super) fn annotation(&mut self, text: &str) -> Option<HintedValues> {
+    pub(super) fn annotation_values(&mut self, text: &str) -> Option<HintedValues> {
         let expression = tree::expression(text).ok()?;
-        self.hint(&expression, MAX_DEPTH)
+        self.type_values(&expression, MAX_DEPTH)
             .filter(HintedValues::is_usable)
     }
 
     /// Returns the values that a default suggests.
-    pub(super) fn default(&self, default: &inspect::DefaultValue) -> Option<HintedValues> {
+    pub(super) fn default_values(&self, default: &inspect::DefaultValue) -> Option<HintedValues> {
         if !default.literal {
             return None;
         }
@@ -97,17 +97,17 @@ impl HintReader<'_, '_> {
     }
 
     /// Returns the values that a type allows.
-    fn hint(&mut self, expression: &Expression, depth: usize) -> Option<HintedValues> {
+    fn type_values(&mut self, expression: &Expression, depth: usize) -> Option<HintedValues> {
         let depth = depth.checked_sub(1)?;
         match &expression.kind {
             ExpressionKind::None => Some(HintedValues {
-                or_none: true,
+                allows_none: true,
                 ..HintedValues::default()
             }),
             // A hint in quotes refers to a later definition.
             ExpressionKind::Text(text) => {
                 let inner = tree::expression(text).ok()?;
-                self.hint(&inner, depth)
+                self.type_values(&inner, depth)
             }
             ExpressionKind::Binary {
                 left,
@@ -115,24 +115,24 @@ impl HintReader<'_, '_> {
                 right,
             } => {
                 // One side may be unknown.
-                let left = self.hint(left, depth + 1).unwrap_or_default();
-                let right = self.hint(right, depth + 1).unwrap_or_default();
-                Some(left.and(right))
+                let left = self.type_values(left, depth + 1).unwrap_or_default();
+                let right = self.type_values(right, depth + 1).unwrap_or_default();
+                Some(left.combine(right))
             }
             ExpressionKind::Subscript { object, index } => {
                 let words = object.dotted_parts()?;
-                self.parametrized_type(words.last()?, index, depth)
+                self.parametrized_type_values(words.last()?, index, depth)
             }
             ExpressionKind::Name(_) | ExpressionKind::Attribute { .. } => {
                 let words = expression.dotted_parts()?;
-                self.named_type(&words.join("."))
+                self.named_type_values(&words.join("."))
             }
             _ => None,
         }
     }
 
     /// Returns the values of a named type.
-    fn named_type(&mut self, name: &str) -> Option<HintedValues> {
+    fn named_type_values(&mut self, name: &str) -> Option<HintedValues> {
         let last = name.rsplit('.').next().unwrap_or(name);
         if let Some(found) = simple_values(last) {
             return Some(found);
@@ -140,7 +140,7 @@ impl HintReader<'_, '_> {
         let reference = self.api.resolve(self.module, name);
         let at = self.api.class(&reference)?;
         if at.class.kind == ClassKind::Enum {
-            let class = self.scope.reference(&reference).flat();
+            let class = self.scope.reference(&reference).one_line();
             let members = at.class.members.iter();
             let members = members.map(|member| format!("{class}.{member}"));
             return Some(HintedValues {
@@ -159,7 +159,7 @@ impl HintReader<'_, '_> {
     }
 
     /// Returns the values of a type with parameters.
-    fn parametrized_type(
+    fn parametrized_type_values(
         &mut self,
         name: &str,
         index: &Expression,
@@ -171,21 +171,21 @@ impl HintReader<'_, '_> {
         };
         match name {
             "Optional" => {
-                let inner = self.hint(parts.first()?, depth + 1)?;
+                let inner = self.type_values(parts.first()?, depth + 1)?;
                 Some(HintedValues {
-                    or_none: true,
+                    allows_none: true,
                     ..inner
                 })
             }
             "Union" => {
                 let mut all = HintedValues::default();
                 for part in parts {
-                    all = all.and(self.hint(part, depth + 1).unwrap_or_default());
+                    all = all.combine(self.type_values(part, depth + 1).unwrap_or_default());
                 }
                 Some(all)
             }
             "Annotated" | "Final" | "ClassVar" | "Required" | "NotRequired" => {
-                self.hint(parts.first()?, depth + 1)
+                self.type_values(parts.first()?, depth + 1)
             }
             "Literal" => literal_values(&parts),
             "Type" | "type" | "Callable" => None,
@@ -193,7 +193,7 @@ impl HintReader<'_, '_> {
                 let inner = parts
                     .iter()
                     .filter(|part| part.kind != ExpressionKind::Ellipsis)
-                    .map(|part| self.hint(part, depth))
+                    .map(|part| self.type_values(part, depth))
                     .collect::<Option<Vec<HintedValues>>>();
                 // A collection of unknown items is still a collection.
                 match inner.filter(|inner| inner.iter().all(|part| !part.samples.is_empty())) {
@@ -215,11 +215,11 @@ fn literal_values(parts: &[&Expression]) -> Option<HintedValues> {
         };
         hinted.samples.push(match operand {
             ExpressionKind::None => {
-                hinted.or_none = true;
+                hinted.allows_none = true;
                 continue;
             }
             ExpressionKind::Text(text) => Sample {
-                before: Vec::new(),
+                setup_lines: Vec::new(),
                 code: crate::write::text_literal(text),
                 kind: SampleKind::Text,
             },
@@ -238,50 +238,50 @@ fn literal_values(parts: &[&Expression]) -> Option<HintedValues> {
 fn simple_values(name: &str) -> Option<HintedValues> {
     Some(match name {
         "int" | "Integral" | "SupportsIndex" | "SupportsInt" => {
-            HintedValues::of("int", SampleKind::Integer, &["0", "1", "-1", "2", "10"])
+            HintedValues::of_kind("int", SampleKind::Integer, &["0", "1", "-1", "2", "10"])
         }
         "float" | "Real" | "Number" | "SupportsFloat" => {
-            HintedValues::of("float", SampleKind::Float, &["0.0", "1.0", "-1.5", "2.25"])
+            HintedValues::of_kind("float", SampleKind::Float, &["0.0", "1.0", "-1.5", "2.25"])
         }
-        "complex" => HintedValues::of("complex", SampleKind::Other, &["0j", "1 + 2j"]),
-        "bool" => HintedValues::of("bool", SampleKind::Boolean, &["True", "False"]),
+        "complex" => HintedValues::of_kind("complex", SampleKind::Other, &["0j", "1 + 2j"]),
+        "bool" => HintedValues::of_kind("bool", SampleKind::Boolean, &["True", "False"]),
         "str" | "AnyStr" | "Text" | "LiteralString" => {
-            HintedValues::of("str", SampleKind::Text, &["\"\"", "\"a\"", "\"two words\""])
+            HintedValues::of_kind("str", SampleKind::Text, &["\"\"", "\"a\"", "\"two words\""])
         }
-        "bytes" | "ByteString" | "Buffer" => HintedValues::of(
+        "bytes" | "ByteString" | "Buffer" => HintedValues::of_kind(
             "bytes",
             SampleKind::Bytes,
             &["b\"\"", "b\"a\"", "b\"\\x00\\xff\""],
         ),
-        "bytearray" => HintedValues::of(
+        "bytearray" => HintedValues::of_kind(
             "bytearray",
             SampleKind::Other,
             &["bytearray()", "bytearray(b\"a\")"],
         ),
         "list" | "List" | "Sequence" | "MutableSequence" | "Iterable" | "Collection"
-        | "Reversible" | "Sized" => HintedValues::of(
+        | "Reversible" | "Sized" => HintedValues::of_kind(
             "list",
             SampleKind::List,
             &["[]", "[1]", "[2, 1, 2]", "[\"a\"]"],
         ),
         "tuple" | "Tuple" => {
-            HintedValues::of("tuple", SampleKind::Tuple, &["()", "(1,)", "(1, \"a\")"])
+            HintedValues::of_kind("tuple", SampleKind::Tuple, &["()", "(1,)", "(1, \"a\")"])
         }
         "set" | "Set" | "MutableSet" | "AbstractSet" => {
-            HintedValues::of("set", SampleKind::Set, &["set()", "{1}", "{1, 2}"])
+            HintedValues::of_kind("set", SampleKind::Set, &["set()", "{1}", "{1, 2}"])
         }
-        "frozenset" | "FrozenSet" => HintedValues::of(
+        "frozenset" | "FrozenSet" => HintedValues::of_kind(
             "frozenset",
             SampleKind::Set,
             &["frozenset()", "frozenset({1, 2})"],
         ),
-        "dict" | "Dict" | "Mapping" | "MutableMapping" => HintedValues::of(
+        "dict" | "Dict" | "Mapping" | "MutableMapping" => HintedValues::of_kind(
             "dict",
             SampleKind::Dictionary,
             &["{}", "{\"a\": 1}", "{\"a\": 1, \"b\": [2]}"],
         ),
         "Iterator" | "Generator" => {
-            HintedValues::of("iterator", SampleKind::Other, &["iter([])", "iter([1, 2])"])
+            HintedValues::of_kind("iterator", SampleKind::Other, &["iter([])", "iter([1, 2])"])
         }
         "Any" | "object" | "Hashable" => HintedValues {
             label: "any".to_owned(),
@@ -294,7 +294,7 @@ fn simple_values(name: &str) -> Option<HintedValues> {
             ..HintedValues::default()
         },
         "None" | "NoneType" => HintedValues {
-            or_none: true,
+            allows_none: true,
             ..HintedValues::default()
         },
         _ => return None,
@@ -305,11 +305,11 @@ fn simple_values(name: &str) -> Option<HintedValues> {
 fn collection_values(name: &str, inner: &[HintedValues]) -> Option<HintedValues> {
     let labels: Vec<&str> = inner.iter().map(|part| part.label.as_str()).collect();
     let items = |part: &HintedValues| -> Vec<String> {
-        let samples = part.samples.iter().map(|sample| sample.code.flat());
+        let samples = part.samples.iter().map(|sample| sample.code.one_line());
         // The first value is often an empty one.
         samples
             .skip(1)
-            .chain(part.samples.first().map(|sample| sample.code.flat()))
+            .chain(part.samples.first().map(|sample| sample.code.one_line()))
             .take(2)
             .collect()
     };

@@ -27,17 +27,17 @@ pub(super) struct ValueRequest {
     /// The values: recorded ones first, then hinted ones.
     samples: Vec<Sample>,
     /// The number of recorded values.
-    seen: usize,
+    recorded_count: usize,
     /// The name of the hinted type, if there are no recorded values.
     label: String,
     /// The number of active actions that use it.
-    active: usize,
+    active_uses: usize,
     /// The number of uses in all actions.
     uses: usize,
     /// The maximum number of its values in one action.
-    at_once: usize,
+    max_per_action: usize,
     /// True if an action begins with it.
-    is_first: bool,
+    starts_action: bool,
 }
 
 /// The number of a request.
@@ -65,12 +65,12 @@ impl ValueRequests {
             self.requests.push(ValueRequest {
                 name: pool_name(parameter),
                 samples: Vec::new(),
-                seen: 0,
+                recorded_count: 0,
                 label: String::new(),
-                active: 0,
+                active_uses: 0,
                 uses: 0,
-                at_once: 0,
-                is_first: false,
+                max_per_action: 0,
+                starts_action: false,
             });
         }
         id
@@ -82,7 +82,7 @@ impl ValueRequests {
             && !request.samples.contains(&sample)
         {
             request.samples.push(sample);
-            request.seen = request.samples.len();
+            request.recorded_count = request.samples.len();
         }
     }
 
@@ -109,14 +109,14 @@ impl ValueRequests {
     pub(super) fn has_recorded(&self, id: ValueRequestId) -> bool {
         self.requests
             .get(id.0)
-            .is_some_and(|request| request.seen > 0)
+            .is_some_and(|request| request.recorded_count > 0)
     }
 
     /// Adds a request with the recorded values of other parameters with the same name.
     pub(super) fn borrow_by_name(&mut self, key: &Key, parameter: &str) -> Option<ValueRequestId> {
         let name = pool_name(parameter);
         let alike = self.requests.iter().filter(|request| request.name == name);
-        let seen = alike.flat_map(|request| request.samples.iter().take(request.seen));
+        let seen = alike.flat_map(|request| request.samples.iter().take(request.recorded_count));
         let samples: Vec<Sample> = seen.cloned().collect();
         let id = (!samples.is_empty()).then(|| self.find_or_add(key, parameter))?;
         for sample in samples {
@@ -132,16 +132,16 @@ impl ValueRequests {
             let times = ids.iter().filter(|other| **other == id).count();
             if let Some(request) = self.requests.get_mut(id.0) {
                 request.uses += times;
-                request.active += usize::from(is_active);
-                request.at_once = request.at_once.max(times);
+                request.active_uses += usize::from(is_active);
+                request.max_per_action = request.max_per_action.max(times);
             }
         }
     }
 
     /// Marks a request as the beginning of an action.
-    pub(super) fn mark_first(&mut self, id: ValueRequestId) {
+    pub(super) fn mark_starts_action(&mut self, id: ValueRequestId) {
         if let Some(request) = self.requests.get_mut(id.0) {
-            request.is_first = true;
+            request.starts_action = true;
         }
     }
 
@@ -157,7 +157,7 @@ impl ValueRequests {
                 group.name == name && (group.kinds.is_empty() || !group.kinds.is_disjoint(&kinds))
             };
             let index = groups.iter().position(fits).unwrap_or_else(|| {
-                groups.push(RequestGroup::named(name));
+                groups.push(RequestGroup::new(name));
                 groups.len() - 1
             });
             group_of.push(index);
@@ -175,7 +175,7 @@ impl ValueRequests {
                 _ if group.uses == 0 => ArgumentValues::Choice(Vec::new()),
                 Some(choices) => ArgumentValues::Choice(choices),
                 None => {
-                    pools.pools.push(group.pool(&mut names, &mut constants));
+                    pools.pools.push(group.into_pool(&mut names, &mut constants));
                     ArgumentValues::Pool(pools.pools.len() - 1)
                 }
             };
@@ -200,7 +200,7 @@ impl ValueRequest {
             "int".to_owned()
         } else if only(&[SampleKind::Integer, SampleKind::Float]) {
             "number".to_owned()
-        } else if self.seen == 0 && !self.label.is_empty() {
+        } else if self.recorded_count == 0 && !self.label.is_empty() {
             pool_name(&self.label)
         } else {
             self.name.clone()
@@ -219,27 +219,27 @@ struct RequestGroup {
     /// The hinted values.
     hinted: Vec<Sample>,
     /// The number of active actions that use them.
-    active: usize,
+    active_uses: usize,
     /// The number of uses in all actions.
     uses: usize,
     /// The maximum number of values in one action.
-    at_once: usize,
+    max_per_action: usize,
     /// True if an action begins with one of them.
-    is_first: bool,
+    starts_action: bool,
 }
 
 impl RequestGroup {
     /// Creates a group without values.
-    fn named(name: String) -> RequestGroup {
+    fn new(name: String) -> RequestGroup {
         RequestGroup {
             name,
             kinds: BTreeSet::new(),
             samples: Vec::new(),
             hinted: Vec::new(),
-            active: 0,
+            active_uses: 0,
             uses: 0,
-            at_once: 0,
-            is_first: false,
+            max_per_action: 0,
+            starts_action: false,
         }
     }
 
@@ -248,7 +248,7 @@ impl RequestGroup {
         self.kinds.extend(kinds);
         let (seen, hinted) = request
             .samples
-            .split_at(request.seen.min(request.samples.len()));
+            .split_at(request.recorded_count.min(request.samples.len()));
         for sample in seen {
             if !self.samples.contains(sample) {
                 self.samples.push(sample.clone());
@@ -259,14 +259,14 @@ impl RequestGroup {
                 self.hinted.push(sample.clone());
             }
         }
-        self.active += request.active;
+        self.active_uses += request.active_uses;
         self.uses += request.uses;
-        self.at_once = self.at_once.max(request.at_once);
-        self.is_first |= request.is_first;
+        self.max_per_action = self.max_per_action.max(request.max_per_action);
+        self.starts_action |= request.starts_action;
     }
 
     /// Returns all values, recorded ones first.
-    fn all(&self) -> Vec<&Sample> {
+    fn all_samples(&self) -> Vec<&Sample> {
         let further = self.hinted.iter();
         let further = further.filter(|sample| !self.samples.contains(sample));
         self.samples.iter().chain(further).collect()
@@ -274,7 +274,7 @@ impl RequestGroup {
 
     /// Returns the values, if they are few and short enough for the only action that uses them.
     fn choices(&self) -> Option<Vec<String>> {
-        let texts: Vec<String> = self.all().iter().map(|sample| sample.flat()).collect();
+        let texts: Vec<String> = self.all_samples().iter().map(|sample| sample.full_text()).collect();
         if self.name == "bool" {
             return Some(vec!["True".to_owned(), "False".to_owned()]);
         }
@@ -284,18 +284,18 @@ impl RequestGroup {
             && length <= max_length
             && !texts.iter().any(|text| is_misread(text));
         // A brace at the start of a line begins the list of exceptions.
-        let is_mistaken = self.is_first && texts.iter().any(|text| text.starts_with('{'));
+        let is_mistaken = self.starts_action && texts.iter().any(|text| text.starts_with('{'));
         (self.uses <= 1 && fits && !is_mistaken && !texts.is_empty()).then_some(texts)
     }
 
     /// Converts the group to a pool.
-    fn pool(self, names: &mut BTreeSet<String>, constants: &mut BTreeSet<String>) -> DraftPool {
+    fn into_pool(self, names: &mut BTreeSet<String>, constants: &mut BTreeSet<String>) -> DraftPool {
         let name = free_name(&self.name, names);
-        let all = self.all();
+        let all = self.all_samples();
         let more = all.len().saturating_sub(MAX_VALUES);
         let mut entries = Vec::new();
         for sample in all.into_iter().take(MAX_VALUES) {
-            let flat = sample.flat();
+            let flat = sample.full_text();
             let is_long = flat.chars().count() > MAX_IN_LINE;
             let (expression, definition) = if is_long || is_misread(&flat) {
                 define_value(sample, &name, constants)
@@ -303,19 +303,19 @@ impl RequestGroup {
                 (flat.clone(), Vec::new())
             };
             entries.push(PoolEntry {
-                flat,
+                one_line: flat,
                 expression,
                 definition,
             });
         }
         DraftPool {
             name,
-            size: self.at_once.clamp(2, 4),
+            size: self.max_per_action.clamp(2, 4),
             kinds: self.kinds.into_iter().collect(),
-            seen: self.samples.len(),
+            recorded_count: self.samples.len(),
             hinted: entries.len().saturating_sub(self.samples.len()),
-            more,
-            is_active: self.active > 0,
+            left_out_count: more,
+            is_active: self.active_uses > 0,
             entries,
         }
     }
@@ -362,11 +362,11 @@ pub(super) struct DraftPool {
     /// The kinds of its values.
     pub(super) kinds: Vec<SampleKind>,
     /// The number of recorded values.
-    pub(super) seen: usize,
+    pub(super) recorded_count: usize,
     /// The number of hinted values.
     pub(super) hinted: usize,
     /// The number of values that are left out.
-    pub(super) more: usize,
+    pub(super) left_out_count: usize,
     /// True if an active action uses it.
     pub(super) is_active: bool,
     /// The values.
@@ -376,7 +376,7 @@ pub(super) struct DraftPool {
 /// A value of a pool.
 pub(super) struct PoolEntry {
     /// The whole value.
-    pub(super) flat: String,
+    pub(super) one_line: String,
     /// The expression in the harness.
     pub(super) expression: String,
     /// Python code that defines it, if it does not fit on a line.
@@ -392,7 +392,7 @@ fn define_value(
     if let Some(function) = sample.defined_function()
         && taken.insert(function.clone())
     {
-        return (function, sample.before.clone());
+        return (function, sample.setup_lines.clone());
     }
     let mut free = |wanted: String| {
         let mut number = 1;
@@ -403,10 +403,10 @@ fn define_value(
         }
         name
     };
-    if !sample.before.is_empty() {
+    if !sample.setup_lines.is_empty() {
         let maker = free(format!("make_{name}"));
         let mut lines = vec![format!("def {maker}():")];
-        let before = sample.before.iter();
+        let before = sample.setup_lines.iter();
         lines.extend(before.map(|line| format!("    {line}").trim_end().to_owned()));
         lines.extend(sample.code.lines("return ", "", 4));
         return (format!("{maker}()"), lines);

@@ -18,7 +18,7 @@ pub(super) struct PublicApi<'a> {
     /// The requested modules, as they were named.
     roots: &'a [String],
     /// Names that code outside of the modules has used, by module and first name.
-    used: BTreeSet<(String, String)>,
+    externally_used: BTreeSet<(String, String)>,
 }
 
 /// A class, with its module.
@@ -57,7 +57,7 @@ impl LocatedClass<'_> {
 impl<'a> PublicApi<'a> {
     /// Collects the modules of these names and all modules inside of them. `used` are names that
     /// other code has used, by module and first name.
-    pub(super) fn of(
+    pub(super) fn collect(
         project: &'a PythonProject,
         roots: &'a [String],
         used: BTreeSet<(String, String)>,
@@ -76,7 +76,7 @@ impl<'a> PublicApi<'a> {
             modules,
             exporting_packages: BTreeMap::new(),
             roots,
-            used,
+            externally_used: used,
         };
         api.find_exporting_packages();
         api
@@ -87,7 +87,7 @@ impl<'a> PublicApi<'a> {
         let mut exporting_packages = BTreeMap::new();
         for package in self.modules.iter().filter(|module| module.is_package()) {
             for import in &package.imports {
-                let from = package.imported_from(import);
+                let from = package.import_source(import);
                 let Some(source) = self.module(&from) else {
                     continue;
                 };
@@ -96,7 +96,7 @@ impl<'a> PublicApi<'a> {
                         let outer = source.definitions.iter().map(|found| found.name.as_str());
                         outer.filter(|name| is_public(name)).collect()
                     }
-                    Some(name) if name == import.bound && is_public(name) => vec![name],
+                    Some(name) if name == import.bound_name && is_public(name) => vec![name],
                     _ => continue,
                 };
                 for name in names {
@@ -150,7 +150,7 @@ impl<'a> PublicApi<'a> {
         let is_found = is_requested
             || is_public_module
             || self.exporting_packages.contains_key(&key)
-            || self.used.contains(&key);
+            || self.externally_used.contains(&key);
         is_found && !definition.is_test && qualified.split('.').all(is_public)
     }
 
@@ -228,12 +228,12 @@ impl<'a> PublicApi<'a> {
 
     /// Resolves a name in a module, through packages that only re-export it.
     pub(super) fn resolve(&self, module: &ProjectModule, name: &str) -> ImportPath {
-        let mut reference = module.resolved(name);
+        let mut reference = module.resolve(name);
         for _ in 0..5 {
             let Some(from) = self.module(&reference.module) else {
                 break;
             };
-            let next = from.resolved(&reference.path);
+            let next = from.resolve(&reference.path);
             if next == reference {
                 break;
             }

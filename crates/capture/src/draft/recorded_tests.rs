@@ -23,7 +23,7 @@ const MAX_STEPS: usize = 60;
 const MAX_OBJECTS: usize = 4;
 
 /// The maximum number of unrelated calls in one test.
-const MAX_TOGETHER: usize = 10;
+const MAX_UNRELATED_CALLS: usize = 10;
 
 /// The saved tests, with numbers for the report.
 #[derive(Default)]
@@ -31,7 +31,7 @@ pub(super) struct RecordedTests {
     /// The steps of each test.
     pub(super) tests: Vec<Vec<String>>,
     /// The number of calls in them.
-    pub(super) repeated: usize,
+    pub(super) replayed_calls: usize,
     /// The number of calls that could not be repeated.
     pub(super) skipped: usize,
     /// The maximum number of objects in use at once, by class.
@@ -57,7 +57,7 @@ impl<'a> TestDrafter<'a, '_> {
     pub(super) fn draft_tests(&mut self) -> RecordedTests {
         let mut action_of: BTreeMap<(u32, CallId), usize> = BTreeMap::new();
         for (number, action) in self.actions.iter().enumerate() {
-            for call in action.calls.iter().filter(|_| action.left_out.is_none()) {
+            for call in action.calls.iter().filter(|_| action.comment_reason.is_none()) {
                 action_of.insert((call.execution, call.id), number);
             }
         }
@@ -71,7 +71,7 @@ impl<'a> TestDrafter<'a, '_> {
                 let is_short = test.steps.len() < MAX_STEPS;
                 if action
                     .filter(|_| is_short)
-                    .and_then(|action| self.step(&mut test, action, call))
+                    .and_then(|action| self.add_call(&mut test, action, call))
                     .is_none()
                 {
                     // A call without objects does not affect the following ones.
@@ -82,7 +82,7 @@ impl<'a> TestDrafter<'a, '_> {
             }
             let is_new = !test.steps.is_empty() && known.insert(test.steps.clone());
             if is_new && drafted.tests.len() < MAX_TESTS {
-                drafted.repeated += test.calls;
+                drafted.replayed_calls += test.calls;
                 drafted.skipped += group.len() - test.calls;
                 drafted.tests.push(test.steps);
                 for (class, number) in test.slots_used {
@@ -160,7 +160,7 @@ impl<'a> TestDrafter<'a, '_> {
     }
 
     /// Adds the steps of one call; `None` if it cannot be repeated.
-    fn step(
+    fn add_call(
         &mut self,
         test: &mut TestDraft<'a>,
         action: &DraftAction<'a>,
@@ -176,7 +176,7 @@ impl<'a> TestDrafter<'a, '_> {
             .shape_call(call, skipped, self.scope, class_of)
             .ok()?;
         let receiver = match action.callee {
-            ActionCallee::Of { .. } => test.slot_of(call, own?.before)?,
+            ActionCallee::Member { .. } => test.slot_of(call, own?.before)?,
             ActionCallee::Named(_) => String::new(),
         };
         let mut steps = Vec::new();
@@ -185,9 +185,9 @@ impl<'a> TestDrafter<'a, '_> {
         for (argument, given) in action.arguments.iter().zip(&shaped.arguments) {
             texts.push(match &argument.source {
                 ArgumentSource::Text(text) => text.clone(),
-                ArgumentSource::Object(class) => self.object(test, call, *class, given.node)?,
+                ArgumentSource::Object(class) => self.object_slot(test, call, *class, given.node)?,
                 ArgumentSource::Request(request) => {
-                    self.value(*request, flat(given)?, &mut slots, &mut steps)?
+                    self.value_code(*request, argument_code(given)?, &mut slots, &mut steps)?
                 }
             });
         }
@@ -198,7 +198,7 @@ impl<'a> TestDrafter<'a, '_> {
                 (CallOutcome::Returned(node), _) => Some(*node),
                 _ => None,
             };
-            let number = test.made.entry(class).or_default();
+            let number = test.objects_made.entry(class).or_default();
             if *number >= MAX_OBJECTS {
                 return None;
             }
@@ -232,7 +232,7 @@ impl<'a> TestDrafter<'a, '_> {
 impl<'a> TestDrafter<'a, '_> {
     /// Returns the slot of an object. A record without a recorded creation is created from its
     /// fields.
-    fn object(
+    fn object_slot(
         &mut self,
         test: &mut TestDraft<'a>,
         call: &'a Call,
@@ -254,7 +254,7 @@ impl<'a> TestDrafter<'a, '_> {
                 .collect();
             let is_field = |(name, _): &(String, NodeId)| names.contains(name.as_str());
             action.result == Some(class)
-                && action.left_out.is_none()
+                && action.comment_reason.is_none()
                 && !names.is_empty()
                 && names.len() == action.arguments.len()
                 && record.attributes.iter().all(is_field)
@@ -268,13 +268,13 @@ impl<'a> TestDrafter<'a, '_> {
                 .attributes
                 .iter()
                 .find(|(name, _)| argument.field.as_ref() == Some(name))?;
-            let flat = self.calls.sample(call, field.1, self.scope).ok()?.flat();
+            let flat = self.calls.sample(call, field.1, self.scope).ok()?.full_text();
             let ArgumentSource::Request(request) = &argument.source else {
                 return None;
             };
-            texts.push(self.value(*request, flat, &mut slots, &mut steps)?);
+            texts.push(self.value_code(*request, flat, &mut slots, &mut steps)?);
         }
-        let number = test.made.entry(class).or_default();
+        let number = test.objects_made.entry(class).or_default();
         if *number >= MAX_OBJECTS {
             return None;
         }
@@ -289,7 +289,7 @@ impl<'a> TestDrafter<'a, '_> {
     }
 
     /// Returns the expression for a value: itself, or the slot of a pool, which a step fills first.
-    fn value(
+    fn value_code(
         &self,
         request: ValueRequestId,
         flat: String,
@@ -300,7 +300,7 @@ impl<'a> TestDrafter<'a, '_> {
             ArgumentValues::Choice(choices) => choices.contains(&flat).then_some(flat),
             ArgumentValues::Pool(number) => {
                 let pool = self.pools.pools.get(*number)?;
-                let entry = pool.entries.iter().find(|entry| entry.flat == flat)?;
+                let entry = pool.entries.iter().find(|entry| entry.one_line == flat)?;
                 let slot = slots.entry(*number).or_default();
                 let name = format!("{}{slot}", pool.name);
                 *slot += 1;
@@ -315,8 +315,8 @@ impl<'a> TestDrafter<'a, '_> {
 }
 
 /// Returns the code of an argument.
-fn flat(given: &ShapedArgument<'_>) -> Option<String> {
-    given.sample.as_ref().map(Sample::flat)
+fn argument_code(given: &ShapedArgument<'_>) -> Option<String> {
+    given.sample.as_ref().map(Sample::full_text)
 }
 
 /// Returns true if a call is `__init__`, whose object is the one that the action makes.
@@ -340,7 +340,7 @@ impl CallGroup<'_> {
             .calls
             .first()
             .is_some_and(|first| first.unit == call.unit);
-        self.objects.is_empty() && is_alike && self.calls.len() < MAX_TOGETHER
+        self.objects.is_empty() && is_alike && self.calls.len() < MAX_UNRELATED_CALLS
     }
 }
 
@@ -356,7 +356,7 @@ struct TestDraft<'a> {
     /// The last recorded state of the objects.
     states: BTreeMap<ObjectId, (&'a Call, NodeId)>,
     /// The number of objects made, by class.
-    made: BTreeMap<usize, usize>,
+    objects_made: BTreeMap<usize, usize>,
     /// The number of slots used, by class.
     slots_used: BTreeMap<usize, usize>,
 }

@@ -7,7 +7,7 @@ use crate::write::PythonCode;
 #[derive(Clone, Debug)]
 pub(super) struct Sample {
     /// Statements that have to come first, line by line.
-    pub(super) before: Vec<String>,
+    pub(super) setup_lines: Vec<String>,
     /// The expression.
     pub(super) code: PythonCode,
     /// The kind of value.
@@ -16,7 +16,7 @@ pub(super) struct Sample {
 
 impl PartialEq for Sample {
     fn eq(&self, other: &Sample) -> bool {
-        self.flat() == other.flat()
+        self.full_text() == other.full_text()
     }
 }
 
@@ -26,25 +26,25 @@ impl Sample {
     /// Creates a sample from an expression.
     pub(super) fn new(kind: SampleKind, text: impl Into<String>) -> Sample {
         Sample {
-            before: Vec::new(),
+            setup_lines: Vec::new(),
             code: PythonCode::text(text),
             kind,
         }
     }
 
     /// Returns the whole code as one text, which identifies the sample.
-    pub(super) fn flat(&self) -> String {
-        let mut lines = self.before.clone();
-        lines.push(self.code.flat());
+    pub(super) fn full_text(&self) -> String {
+        let mut lines = self.setup_lines.clone();
+        lines.push(self.code.one_line());
         lines.join("\n")
     }
 
     /// Returns the name of the function, if the sample is a function that is defined first.
     pub(super) fn defined_function(&self) -> Option<String> {
-        let name = self.code.flat();
-        let first = self.before.first()?;
+        let name = self.code.one_line();
+        let first = self.setup_lines.first()?;
         let is_alone = |line: &String| line.is_empty() || line.starts_with([' ', ')']);
-        let is_whole = self.before.iter().skip(1).all(is_alone);
+        let is_whole = self.setup_lines.iter().skip(1).all(is_alone);
         (is_whole && first.starts_with(&format!("def {name}("))).then_some(name)
     }
 }
@@ -66,7 +66,7 @@ pub(super) enum SampleKind {
 
 impl SampleKind {
     /// Returns the kind of a recorded value.
-    pub(super) fn of(value: &Value) -> SampleKind {
+    pub(super) fn of_value(value: &Value) -> SampleKind {
         match value {
             Value::Boolean(_) => SampleKind::Boolean,
             Value::Integer(_) | Value::LargeInteger(_) => SampleKind::Integer,
@@ -94,7 +94,7 @@ impl SampleKind {
     }
 
     /// Returns the type name for a comment.
-    pub(super) fn word(self) -> Option<&'static str> {
+    pub(super) fn type_name(self) -> Option<&'static str> {
         Some(match self {
             SampleKind::Boolean => "bool",
             SampleKind::Integer => "int",

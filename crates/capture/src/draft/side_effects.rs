@@ -151,7 +151,7 @@ const METHODS: [&str; 10] = [
 
 impl<'a> SourceTexts<'a> {
     /// Reads the sources of modules.
-    pub(super) fn of(
+    pub(super) fn read(
         api: &'a PublicApi<'a>,
         read: impl Fn(&ProjectModule) -> Option<String>,
     ) -> SourceTexts<'a> {
@@ -164,7 +164,7 @@ impl<'a> SourceTexts<'a> {
         };
         texts.own_methods = METHODS
             .into_iter()
-            .filter(|name| texts.defines_harmlessly(name))
+            .filter(|name| texts.has_harmless_definition(name))
             .collect();
         texts
     }
@@ -178,15 +178,15 @@ impl<'a> SourceTexts<'a> {
         let Some(text) = self.text(module, definition) else {
             return Some("cannot be read".to_owned());
         };
-        let source_tokens = TokenText::of(text);
+        let source_tokens = TokenText::tokenize(text);
         (0..source_tokens.tokens.len())
             .filter(|index| !self.own_methods.contains(source_tokens.word(*index)))
-            .find_map(|index| source_tokens.effect(index, module))
+            .find_map(|index| source_tokens.effect_at(index, module))
     }
 
     /// Returns true if the modules define something of this name, and no such definition has an
     /// effect.
-    fn defines_harmlessly(&self, name: &str) -> bool {
+    fn has_harmless_definition(&self, name: &str) -> bool {
         let modules = self.api.modules.iter();
         let mut found = modules
             .flat_map(|module| module.definitions.iter().map(move |found| (*module, found)))
@@ -216,7 +216,7 @@ impl<'a> SourceTexts<'a> {
     ) -> bool {
         let reached = self.reachable_definitions(module, definition);
         reached.into_iter().any(|(module, definition)| {
-            let source_tokens = TokenText::of(self.text(module, definition).unwrap_or_default());
+            let source_tokens = TokenText::tokenize(self.text(module, definition).unwrap_or_default());
             source_tokens
                 .names()
                 .any(|name| matches!(name, "open" | "read_text" | "read_bytes"))
@@ -237,7 +237,7 @@ impl<'a> SourceTexts<'a> {
                 continue;
             }
             reached.push((module, definition));
-            let source_tokens = TokenText::of(self.text(module, definition).unwrap_or_default());
+            let source_tokens = TokenText::tokenize(self.text(module, definition).unwrap_or_default());
             let names: BTreeSet<&str> = source_tokens.names().collect();
             // Callees are found by name alone, which finds too many rather than too few.
             for module in &self.api.modules {
@@ -267,7 +267,7 @@ struct TokenText<'t> {
 
 impl<'t> TokenText<'t> {
     /// Splits a text into tokens.
-    fn of(text: &'t str) -> TokenText<'t> {
+    fn tokenize(text: &'t str) -> TokenText<'t> {
         let mut tokens = tokens(text);
         tokens.retain(|token| !matches!(token.kind, TokenKind::Comment | TokenKind::Newline));
         let mut split = TokenText {
@@ -296,7 +296,7 @@ impl<'t> TokenText<'t> {
     }
 
     /// Describes the effect of the name at an index, if it has one.
-    fn effect(&self, index: usize, module: &ProjectModule) -> Option<String> {
+    fn effect_at(&self, index: usize, module: &ProjectModule) -> Option<String> {
         if self.tokens.get(index)?.kind != TokenKind::Name {
             return None;
         }
@@ -322,7 +322,7 @@ impl<'t> TokenText<'t> {
             let source_tokens = std::iter::once(name).chain(rest.map(|dot| self.word(dot + 1)));
             return library_effect(&source_tokens.collect::<Vec<&str>>().join("."));
         }
-        let import = module.imports.iter().find(|import| import.bound == name);
+        let import = module.imports.iter().find(|import| import.bound_name == name);
         if import.is_none() && self.imported.contains(name) {
             return library_effect(&format!("{name}.{next}"));
         }

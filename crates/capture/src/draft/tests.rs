@@ -105,14 +105,14 @@ fn cage(made: &mut CallBuilder, animals: &[&str]) -> NodeId {
 }
 
 fn created() -> CallBuilder {
-    let mut made = CallBuilder::of("Cage.__init__");
+    let mut made = CallBuilder::new("Cage.__init__");
     let before = made.object(10, "Cage", &[]);
     let after = cage(&mut made, &[]);
     made.on("Cage", before, after)
 }
 
 fn put(before: &[&str], name: &str) -> CallBuilder {
-    let mut made = CallBuilder::of("Cage.put");
+    let mut made = CallBuilder::new("Cage.put");
     let held = cage(&mut made, before);
     let holds = cage(&mut made, &[before, &[name]].concat());
     let animal = made.text(name);
@@ -121,7 +121,7 @@ fn put(before: &[&str], name: &str) -> CallBuilder {
 }
 
 fn took(before: &[&str]) -> CallBuilder {
-    let mut made = CallBuilder::of("Cage.take");
+    let mut made = CallBuilder::new("Cage.take");
     let held = cage(&mut made, before);
     let (last, rest) = before.split_last().expect("not empty");
     let holds = cage(&mut made, rest);
@@ -130,7 +130,7 @@ fn took(before: &[&str]) -> CallBuilder {
 }
 
 fn fed(food: &str, amount: Option<i64>) -> CallBuilder {
-    let mut made = CallBuilder::of("feed");
+    let mut made = CallBuilder::new("feed");
     let (text, number) = (made.text(food), made.number(amount.unwrap_or(1)));
     let mut made = made
         .argument("food", text, text)
@@ -407,7 +407,7 @@ fn modules_in_a_source_folder_are_found() {
 
 #[test]
 fn a_line_never_begins_with_a_brace_that_is_no_exception() {
-    let mut made = CallBuilder::of("Cage.__contains__");
+    let mut made = CallBuilder::new("Cage.__contains__");
     let held = cage(&mut made, &[]);
     let wanted = made.plain(Value::Set(Vec::new()));
     let number = made.number(1);

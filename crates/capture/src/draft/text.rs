@@ -58,17 +58,17 @@ struct AnnotatedLine {
 
 impl DraftText<'_, '_> {
     /// Renders the whole draft.
-    pub(super) fn text(mut self, head: &DraftHeader<'_>) -> String {
-        self.header(head);
+    pub(super) fn render(mut self, head: &DraftHeader<'_>) -> String {
+        self.add_header(head);
         let end_of_head = self.lines.len();
-        self.constants();
-        self.values();
+        self.add_constants();
+        self.add_value_pools();
         for number in 0..self.classes.len() {
-            self.class(number);
+            self.add_class(number);
         }
-        self.functions();
-        self.property_section();
-        self.files(end_of_head);
+        self.add_functions();
+        self.add_property_section();
+        self.add_files(end_of_head);
         let mut text = self.lines.join("\n");
         text.push('\n');
         text
@@ -80,7 +80,7 @@ impl DraftText<'_, '_> {
     }
 
     /// Adds the title of a section.
-    fn section_title(&mut self, section_title: &str) {
+    fn add_section_title(&mut self, section_title: &str) {
         let dashes = "-".repeat(WIDTH.saturating_sub(section_title.chars().count() + 8));
         self.push("");
         self.push(format!("# ---- {section_title} {dashes}"));
@@ -88,7 +88,7 @@ impl DraftText<'_, '_> {
     }
 
     /// Adds the head.
-    fn header(&mut self, head: &DraftHeader<'_>) {
+    fn add_header(&mut self, head: &DraftHeader<'_>) {
         let modules = head.modules.join(", ");
         let origin = match head.calls {
             0 => "drafted from its signatures alone".to_owned(),
@@ -134,11 +134,11 @@ impl DraftText<'_, '_> {
     }
 
     /// Adds code that creates the files mentioned below an index.
-    fn files(&mut self, index: usize) {
+    fn add_files(&mut self, index: usize) {
         let rest = self.lines.split_off(index);
         let code = self.files.setup_code(&rest);
         if !code.is_empty() {
-            self.section_title("Files that were read");
+            self.add_section_title("Files that were read");
             self.push("<@");
             self.lines.extend(code);
             self.push("@>");
@@ -147,7 +147,7 @@ impl DraftText<'_, '_> {
     }
 
     /// Adds values that do not fit on a line, as Python code.
-    fn constants(&mut self) {
+    fn add_constants(&mut self) {
         let pools = self.pools.pools.iter().filter(|pool| pool.is_active);
         let entries = pools.flat_map(|pool| &pool.entries);
         let definitions: Vec<&Vec<String>> = entries
@@ -157,7 +157,7 @@ impl DraftText<'_, '_> {
         if definitions.is_empty() {
             return;
         }
-        self.section_title("Values that were seen and need more than a line");
+        self.add_section_title("Values that were seen and need more than a line");
         self.push("<@");
         let mut is_function = false;
         for (number, lines) in definitions.into_iter().enumerate() {
@@ -172,11 +172,11 @@ impl DraftText<'_, '_> {
     }
 
     /// Adds the pools of values.
-    fn values(&mut self) {
+    fn add_value_pools(&mut self) {
         if self.pools.pools.is_empty() {
             return;
         }
-        self.section_title("Values");
+        self.add_section_title("Values");
         let pools = self.pools;
         for (number, pool) in pools.pools.iter().enumerate() {
             if number > 0 {
@@ -187,15 +187,15 @@ impl DraftText<'_, '_> {
                 self.push("# Only what is commented out needs these.");
             }
             let texts = format!("{mark}pool: <{}> {}", pool.name, pool.size);
-            self.push(format!("{texts}  # {}", origin(pool)));
-            for line in choices(pool) {
+            self.push(format!("{texts}  # {}", describe_origin(pool)));
+            for line in pool_lines(pool) {
                 self.push(format!("{mark}{line}"));
             }
         }
     }
 
     /// Adds the pool and the actions of a class.
-    fn class(&mut self, number: usize) {
+    fn add_class(&mut self, number: usize) {
         let Some(class) = self.classes.get(number) else {
             return;
         };
@@ -207,24 +207,24 @@ impl DraftText<'_, '_> {
         let is_needed = self
             .actions
             .iter()
-            .any(|action| action.needs().contains(&number) || action.result == Some(number));
+            .any(|action| action.needed_classes().contains(&number) || action.result == Some(number));
         if actions.is_empty() && !is_needed {
             return;
         }
-        self.section_title(class.reference.name());
+        self.add_section_title(class.reference.name());
         let is_active = self.actions.iter().any(|action| {
-            action.left_out.is_none()
-                && (action.needs().contains(&number) || action.result == Some(number))
+            action.comment_reason.is_none()
+                && (action.needed_classes().contains(&number) || action.result == Some(number))
         });
         let mark = if is_active { "" } else { "# " };
         let size = self.sizes.get(&number).copied().unwrap_or(0).clamp(2, 4);
         self.push(format!("{mark}pool: <{}> {size}", class.pool));
         self.push("");
-        self.block(&actions);
+        self.add_actions(&actions);
     }
 
     /// Adds the actions of functions.
-    fn functions(&mut self) {
+    fn add_functions(&mut self) {
         let actions: Vec<&DraftAction<'_>> = self
             .actions
             .iter()
@@ -233,16 +233,16 @@ impl DraftText<'_, '_> {
         if actions.is_empty() {
             return;
         }
-        self.section_title("Functions");
-        self.block(&actions);
+        self.add_section_title("Functions");
+        self.add_actions(&actions);
     }
 
     /// Adds actions with aligned comments, then those that are commented out, by reason.
-    fn block(&mut self, actions: &[&DraftAction<'_>]) {
-        let active = actions.iter().filter(|action| action.left_out.is_none());
+    fn add_actions(&mut self, actions: &[&DraftAction<'_>]) {
+        let active = actions.iter().filter(|action| action.comment_reason.is_none());
         let mut remarked: Vec<AnnotatedLine> = Vec::new();
         for action in active {
-            let line = self.line(action);
+            let line = self.render_action(action);
             // `__or__` and `__ror__` are one operator.
             if !remarked.iter().any(|known| known.line == line) {
                 let remark = action.note.clone();
@@ -257,10 +257,10 @@ impl DraftText<'_, '_> {
         }
         let mut by_reason: Vec<(&str, Vec<String>)> = Vec::new();
         for action in actions {
-            let Some(reason) = &action.left_out else {
+            let Some(reason) = &action.comment_reason else {
                 continue;
             };
-            let line = self.line(action);
+            let line = self.render_action(action);
             match by_reason.iter_mut().find(|(known, _)| known == reason) {
                 Some((_, lines)) if lines.contains(&line) => {}
                 Some((_, lines)) => lines.push(line),
@@ -277,7 +277,7 @@ impl DraftText<'_, '_> {
     }
 
     /// Renders an action.
-    fn line(&self, action: &DraftAction<'_>) -> String {
+    fn render_action(&self, action: &DraftAction<'_>) -> String {
         let class_pool = |class: usize| {
             let class = self.classes.get(class);
             class.map_or_else(String::new, |class| format!("<{}>", class.pool))
@@ -302,14 +302,14 @@ impl DraftText<'_, '_> {
             })
             .collect();
         let receiver = match &action.callee {
-            ActionCallee::Of { class, .. } => class_pool(*class),
+            ActionCallee::Member { class, .. } => class_pool(*class),
             ActionCallee::Named(_) => String::new(),
         };
         let mut line = String::new();
         if !action.exceptions.is_empty() {
             line.push_str(&format!("{{{}}} ", action.exceptions.join(", ")));
         }
-        if let (Some(guard), ActionCallee::Of { class, .. }) = (&action.guard, &action.callee) {
+        if let (Some(guard), ActionCallee::Member { class, .. }) = (&action.guard, &action.callee) {
             // The slot left of `:=` belongs to the same pool and is counted first.
             let slot_number = if action.result == Some(*class) { 2 } else { 1 };
             let pool = self
@@ -318,7 +318,7 @@ impl DraftText<'_, '_> {
                 .map_or("", |class| class.pool.as_str());
             line.push_str(&format!(
                 "{}<{pool},{slot_number}>{} -> ",
-                guard.before, guard.behind
+                guard.before_receiver, guard.after_receiver
             ));
         }
         if let Some(class) = action.result {
@@ -329,12 +329,12 @@ impl DraftText<'_, '_> {
     }
 
     /// Adds the section for properties.
-    fn property_section(&mut self) {
-        self.section_title("What must be true");
+    fn add_property_section(&mut self) {
+        self.add_section_title("What must be true");
         self.push("# Nothing is claimed yet, so only exceptions, crashes and hangs are found. For example:");
         self.push("#");
         let sized = self.actions.iter().find_map(|action| match &action.callee {
-            ActionCallee::Of { class, name, .. } if name == "__len__" => self.classes.get(*class),
+            ActionCallee::Member { class, name, .. } if name == "__len__" => self.classes.get(*class),
             _ => None,
         });
         match sized.or(self.classes.first()) {
@@ -351,29 +351,29 @@ impl DraftText<'_, '_> {
 }
 
 /// Describes the origin of a pool's values.
-fn origin(pool: &DraftPool) -> String {
-    let kinds: Vec<&str> = pool.kinds.iter().filter_map(|kind| kind.word()).collect();
+fn describe_origin(pool: &DraftPool) -> String {
+    let kinds: Vec<&str> = pool.kinds.iter().filter_map(|kind| kind.type_name()).collect();
     let mut parts = vec![kinds.join(" or ")];
-    parts.extend((pool.seen > 0).then(|| format!("{} seen", pool.seen)));
-    parts.extend(match (pool.seen, pool.hinted) {
+    parts.extend((pool.recorded_count > 0).then(|| format!("{} seen", pool.recorded_count)));
+    parts.extend(match (pool.recorded_count, pool.hinted) {
         (_, 0) => None,
         (0, _) => Some("from type hints".to_owned()),
         (_, hinted) => Some(format!("{hinted} from hints and defaults")),
     });
-    parts.extend((pool.more > 0).then(|| format!("{} more not written", pool.more)));
+    parts.extend((pool.left_out_count > 0).then(|| format!("{} more not written", pool.left_out_count)));
     parts.retain(|part| !part.is_empty());
     parts.join(", ")
 }
 
 /// Renders the lines that fill a pool.
-fn choices(pool: &DraftPool) -> Vec<String> {
+fn pool_lines(pool: &DraftPool) -> Vec<String> {
     let texts: Vec<&str> = pool
         .entries
         .iter()
         .map(|entry| entry.expression.as_str())
         .collect();
     if pool.kinds == [SampleKind::Integer]
-        && let Some(range) = range(&texts)
+        && let Some(range) = integer_range(&texts)
     {
         return vec![format!("<{}> := <[{range}]>", pool.name)];
     }
@@ -406,7 +406,7 @@ fn choices(pool: &DraftPool) -> Vec<String> {
 }
 
 /// Renders integers without a gap as a range.
-fn range(texts: &[&str]) -> Option<String> {
+fn integer_range(texts: &[&str]) -> Option<String> {
     let mut numbers = texts
         .iter()
         .map(|text| text.parse::<i64>().ok())

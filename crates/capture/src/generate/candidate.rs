@@ -34,9 +34,9 @@ pub(super) struct TestCandidate<'a> {
     /// The test as it is written now.
     pub(super) written: WrittenTest,
     /// The index of its form in [`TestForm::ALL`].
-    form: usize,
+    form_index: usize,
     /// Globals that the test has to restore, besides those with recorded changes.
-    pins: Vec<(String, String)>,
+    pinned_globals: Vec<(String, String)>,
     /// Its state.
     state: CandidateState,
 }
@@ -55,8 +55,8 @@ impl<'a> TestCandidate<'a> {
             call,
             module,
             written,
-            form: 0,
-            pins: Vec::new(),
+            form_index: 0,
+            pinned_globals: Vec::new(),
             state: if is_stub {
                 CandidateState::Accepted
             } else {
@@ -126,7 +126,7 @@ impl<'a> TestCandidate<'a> {
     }
 
     /// Gives the test up.
-    pub(super) fn give_up(&mut self, reason: String) {
+    pub(super) fn drop_with_reason(&mut self, reason: String) {
         self.state = CandidateState::Dropped(reason);
     }
 
@@ -137,18 +137,18 @@ impl<'a> TestCandidate<'a> {
 
     /// Rewrites the test in the next form that makes a difference, or gives it up.
     pub(super) fn try_next_form(&mut self, writer: &TestWriter<'a>, message: &str) {
-        while let Some(form) = TestForm::ALL.get(self.form + 1) {
-            self.form += 1;
+        while let Some(form) = TestForm::ALL.get(self.form_index + 1) {
+            self.form_index += 1;
             if self.rewrite(writer, *form) {
                 return;
             }
         }
-        self.give_up(message.to_owned());
+        self.drop_with_reason(message.to_owned());
     }
 
     /// Rewrites the test. Returns true if its text changed and it is no stub.
     fn rewrite(&mut self, writer: &TestWriter<'a>, form: TestForm) -> bool {
-        let Some(written) = writer.write(self.call, form, &self.pins) else {
+        let Some(written) = writer.write(self.call, form, &self.pinned_globals) else {
             return false;
         };
         let is_new = written.test.lines != self.written.test.lines;
@@ -164,15 +164,15 @@ impl<'a> TestCandidate<'a> {
         let pin = name
             .rsplit_once('.')
             .map(|(module, name)| (module.to_owned(), name.to_owned()));
-        let form = TestForm::ALL.get(self.form).copied();
+        let form = TestForm::ALL.get(self.form_index).copied();
         if let (Some(pin), Some(form)) = (pin, form)
-            && !self.pins.contains(&pin)
+            && !self.pinned_globals.contains(&pin)
         {
-            self.pins.push(pin);
+            self.pinned_globals.push(pin);
             if self.rewrite(writer, form) {
                 return;
             }
         }
-        self.give_up(format!("it leaves {name} changed"));
+        self.drop_with_reason(format!("it leaves {name} changed"));
     }
 }

@@ -17,7 +17,7 @@ pub(super) struct JoinedTests {
 
 impl SuiteGenerator<'_, '_> {
     /// Joins candidates with equal skeletons. Existing tests stay as they are.
-    pub(super) fn join(&mut self, present: &BTreeSet<String>) -> Result<(), Error> {
+    pub(super) fn join_similar(&mut self, present: &BTreeSet<String>) -> Result<(), Error> {
         let mut alike: BTreeMap<(String, TestSkeleton), Vec<usize>> = BTreeMap::new();
         for (index, candidate) in self.candidates.iter().enumerate() {
             let written = &candidate.written;
@@ -62,7 +62,7 @@ impl SuiteGenerator<'_, '_> {
 
     /// Returns the joined test that a candidate is a row of, if all of its rows are among these
     /// candidates.
-    pub(super) fn joined_with(&self, index: usize, among: &[usize]) -> Option<&JoinedTests> {
+    pub(super) fn joined_test_of(&self, index: usize, among: &[usize]) -> Option<&JoinedTests> {
         let mut joined = self.joined.iter();
         let found = joined.find(|joined| joined.members.contains(&index))?;
         let is_whole = found.members.iter().all(|member| among.contains(member));

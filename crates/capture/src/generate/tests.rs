@@ -81,7 +81,7 @@ fn generated_beside(calls: Vec<CallBuilder>, present: BTreeSet<String>) -> Gener
     let options = Options {
         modules: Vec::new(),
         style: TestFramework::Unittest,
-        present,
+        existing_ids: present,
     };
     let runner = PythonRunner {
         executable: PathBuf::from("python3"),
@@ -115,7 +115,7 @@ fn in_shop(mut made: CallBuilder) -> CallBuilder {
 }
 
 fn doubled(given: i64, result: i64) -> CallBuilder {
-    let mut made = CallBuilder::of("double");
+    let mut made = CallBuilder::new("double");
     let (given, result) = (made.number(given), made.number(result));
     made.argument("number", given, given).returns(result)
 }
@@ -154,7 +154,7 @@ fn a_test_that_fails_is_weakened_as_far_as_needed() {
 
 #[test]
 fn a_test_that_fails_in_every_form_is_dropped() {
-    let mut made = CallBuilder::of("double");
+    let mut made = CallBuilder::new("double");
     let (given, result) = (made.number(2), made.text("four"));
     let found = generated(vec![made.argument("number", given, given).returns(result)]);
     assert!(
@@ -166,7 +166,7 @@ fn a_test_that_fails_in_every_form_is_dropped() {
 
 #[test]
 fn leaked_changes_are_restored() {
-    let mut made = CallBuilder::of("remember");
+    let mut made = CallBuilder::new("remember");
     let (name, one) = (made.text("ann"), made.number(1));
     let found = generated(vec![made.argument("name", name, name).returns(one)]);
     assert_eq!(
@@ -180,7 +180,7 @@ fn leaked_changes_are_restored() {
 
 #[test]
 fn a_test_that_checks_nothing_is_counted_as_smoke_and_only_kept_if_there_is_no_other() {
-    let found = generated(vec![CallBuilder::of("nothing")]);
+    let found = generated(vec![CallBuilder::new("nothing")]);
     assert_eq!(
         outcomes(&found),
         [&TestOutcome::Written(Completeness::Smoke)]
@@ -190,7 +190,7 @@ fn a_test_that_checks_nothing_is_counted_as_smoke_and_only_kept_if_there_is_no_o
 
 #[test]
 fn an_emptied_unit_makes_real_tests_fail() {
-    let mut made = CallBuilder::of("Cart.add");
+    let mut made = CallBuilder::new("Cart.add");
     let item = made.number(1);
     let owner = made.text("ann");
     let items = made.list(2, &[]);
@@ -210,7 +210,7 @@ fn an_emptied_unit_makes_real_tests_fail() {
 fn a_test_may_not_write_outside_of_its_folder() {
     let outside = tempfile::tempdir().expect("a folder");
     let target = outside.path().join("x.txt");
-    let mut made = CallBuilder::of("save");
+    let mut made = CallBuilder::new("save");
     let path = made.text(&target.to_string_lossy());
     // The recording lacks that the file is written.
     let found = generated(vec![made.argument("path", path, path)]);
@@ -223,7 +223,7 @@ fn a_test_may_not_write_outside_of_its_folder() {
 
 #[test]
 fn random_replies_are_replayed() {
-    let mut made = CallBuilder::of("chance");
+    let mut made = CallBuilder::new("chance");
     let quarter = made.plain(crate::value::Value::Float(crate::value::ExactFloat(0.25)));
     let made = made.returns(quarter).event(Interaction::Called {
         source: crate::recording::ExternalSource::Random,
@@ -241,7 +241,7 @@ fn random_replies_are_replayed() {
 
 #[test]
 fn values_that_vary_are_not_checked() {
-    let mut made = CallBuilder::of("chance");
+    let mut made = CallBuilder::new("chance");
     let quarter = made.plain(crate::value::Value::Float(crate::value::ExactFloat(0.25)));
     let found = generated(vec![made.returns(quarter)]);
     assert!(

@@ -11,7 +11,7 @@ pub(super) fn last_word(text: &str) -> &str {
 }
 
 /// Returns the role of a function, by its decorators, its name and its surroundings.
-pub(super) fn role(
+pub(super) fn function_role(
     decorators: &[String],
     function: &tree::Function,
     in_class: bool,
@@ -88,7 +88,7 @@ pub(super) fn class_kind(
 
 /// Returns the parts of a field that a record's constructor takes: `name: type`, with or without a
 /// default.
-pub(super) fn field(statement: &Statement) -> Option<(&str, &Expression, Option<&Expression>)> {
+pub(super) fn record_field(statement: &Statement) -> Option<(&str, &Expression, Option<&Expression>)> {
     let StatementKind::Annotated {
         target,
         annotation,
@@ -116,7 +116,7 @@ pub(super) fn field(statement: &Statement) -> Option<(&str, &Expression, Option<
 }
 
 /// Returns the public names that a statement assigns to.
-pub(super) fn assigned(statement: &Statement) -> Vec<String> {
+pub(super) fn assigned_names(statement: &Statement) -> Vec<String> {
     let StatementKind::Assign { targets, .. } = &statement.kind else {
         return Vec::new();
     };

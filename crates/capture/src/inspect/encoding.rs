@@ -22,7 +22,7 @@ pub fn decode_source(bytes: &[u8]) -> Result<Cow<'_, str>, usize> {
         Ok(text) => return Ok(Cow::Borrowed(text)),
         Err(error) => error,
     };
-    if declares_single_bytes(bytes) {
+    if declares_single_byte_encoding(bytes) {
         let letters = bytes.iter().map(|byte| {
             if byte.is_ascii() {
                 char::from(*byte)
@@ -38,7 +38,7 @@ pub fn decode_source(bytes: &[u8]) -> Result<Cow<'_, str>, usize> {
 
 /// Returns true if one of the first two lines is a comment that declares an encoding with one byte
 /// per character.
-fn declares_single_bytes(bytes: &[u8]) -> bool {
+fn declares_single_byte_encoding(bytes: &[u8]) -> bool {
     bytes.split(|byte| *byte == b'\n').take(2).any(|line| {
         let line = String::from_utf8_lossy(line)
             .to_lowercase()

@@ -28,17 +28,17 @@ impl FileFilter {
 /// Finds the Python files of a project, relative to its folder and sorted.
 pub(super) fn python_files(root: &Path, chosen: &FileFilter) -> Vec<PathBuf> {
     let mut walk = FileWalk {
-        chosen,
-        above: Vec::new(),
+        filter: chosen,
+        ignore_files: Vec::new(),
         found: Vec::new(),
     };
-    walk.folder(root, &mut Vec::new());
+    walk.search_folder(root, &mut Vec::new());
     walk.found.sort();
     walk.found
 }
 
 /// Returns the folder that contains the package or module of a file, given the file's dotted name.
-pub(super) fn above_package(name: &str, file: &Path) -> Option<PathBuf> {
+pub(super) fn package_parent(name: &str, file: &Path) -> Option<PathBuf> {
     let mut path = file.with_extension("");
     if path.file_name()? == "__init__" {
         path.pop();
@@ -68,20 +68,20 @@ pub(super) fn files_of_package(above: &Path, name: &str) -> Vec<PathBuf> {
 /// The state of the search.
 struct FileWalk<'a> {
     /// The filter.
-    chosen: &'a FileFilter,
+    filter: &'a FileFilter,
     /// The ignore files of the folders above, each with its depth.
-    above: Vec<(usize, IgnoreFile)>,
+    ignore_files: Vec<(usize, IgnoreFile)>,
     /// The files found so far.
     found: Vec<PathBuf>,
 }
 
 impl FileWalk<'_> {
     /// Searches a folder.
-    fn folder(&mut self, folder: &Path, path: &mut Vec<String>) {
+    fn search_folder(&mut self, folder: &Path, path: &mut Vec<String>) {
         let Ok(entries) = fs::read_dir(folder) else {
             return;
         };
-        self.above.push((path.len(), IgnoreFile::of(folder)));
+        self.ignore_files.push((path.len(), IgnoreFile::read(folder)));
         for entry in entries.flatten() {
             let (Ok(kind), Ok(name)) = (entry.file_type(), entry.file_name().into_string()) else {
                 continue;
@@ -91,14 +91,14 @@ impl FileWalk<'_> {
             // found otherwise.
             if kind.is_dir() {
                 if !self.excludes_folder(&entry.path(), path) {
-                    self.folder(&entry.path(), path);
+                    self.search_folder(&entry.path(), path);
                 }
             } else if kind.is_file() && self.includes_file(path) {
                 self.found.push(path.iter().collect());
             }
             path.pop();
         }
-        self.above.pop();
+        self.ignore_files.pop();
     }
 
     /// Returns true if a file is part of the project.
@@ -107,7 +107,7 @@ impl FileWalk<'_> {
         let is_python = words
             .last()
             .is_some_and(|name| name.ends_with(".py") && !name.starts_with('.'));
-        is_python && !self.is_ignored(&words, false) && self.chosen.includes(&words)
+        is_python && !self.is_ignored(&words, false) && self.filter.includes(&words)
     }
 
     /// Returns true if a folder is excluded: hidden, ignored, generated or installed.
@@ -130,10 +130,10 @@ impl FileWalk<'_> {
 
     /// Returns true if an ignore file excludes a path. Deeper ignore files take precedence.
     fn is_ignored(&self, path: &[&str], is_folder: bool) -> bool {
-        self.above
+        self.ignore_files
             .iter()
             .rev()
-            .find_map(|(depth, ignore)| ignore.verdict(path.get(*depth..)?, is_folder))
+            .find_map(|(depth, ignore)| ignore.is_excluded(path.get(*depth..)?, is_folder))
             .unwrap_or(false)
     }
 }

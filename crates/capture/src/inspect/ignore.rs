@@ -16,14 +16,14 @@ struct IgnorePattern {
     /// The components of the path; `**` matches any number of them.
     components: Vec<String>,
     /// True if it includes paths that earlier patterns exclude.
-    keeps: bool,
+    is_negated: bool,
     /// True if it matches folders only.
     only_folders: bool,
 }
 
 impl IgnoreFile {
     /// Reads `.gitignore` in a folder; a missing file has no patterns.
-    pub(super) fn of(folder: &Path) -> IgnoreFile {
+    pub(super) fn read(folder: &Path) -> IgnoreFile {
         // A file that cannot be read excludes nothing.
         let text = fs::read(folder.join(".gitignore")).unwrap_or_default();
         IgnoreFile::parse(&String::from_utf8_lossy(&text))
@@ -37,13 +37,13 @@ impl IgnoreFile {
 
     /// Returns true if a path is excluded, false if it is included again, `None` if no pattern
     /// matches. The last matching pattern counts.
-    pub(super) fn verdict(&self, path: &[&str], is_folder: bool) -> Option<bool> {
+    pub(super) fn is_excluded(&self, path: &[&str], is_folder: bool) -> Option<bool> {
         self.patterns
             .iter()
             .rev()
             .filter(|pattern| is_folder || !pattern.only_folders)
             .find(|pattern| path_matches(&pattern.components, path))
-            .map(|pattern| !pattern.keeps)
+            .map(|pattern| !pattern.is_negated)
     }
 }
 
@@ -71,7 +71,7 @@ impl IgnorePattern {
         }
         Some(IgnorePattern {
             components,
-            keeps,
+            is_negated: keeps,
             only_folders,
         })
     }
@@ -111,7 +111,7 @@ fn matches_from(pattern: &[char], name: &[char]) -> bool {
                 star = Some((at + 1, read));
                 at += 1;
             }
-            GlobStep::Fits(length) => {
+            GlobStep::Matches(length) => {
                 at += length;
                 read += 1;
             }
@@ -137,7 +137,7 @@ enum GlobStep {
     /// The pattern begins with a star.
     Star,
     /// The character matches this many characters of the pattern.
-    Fits(usize),
+    Matches(usize),
     /// The character does not match.
     Differs,
 }
@@ -146,27 +146,27 @@ enum GlobStep {
 fn match_one(pattern: &[char], letter: char) -> GlobStep {
     match pattern {
         ['*', ..] => GlobStep::Star,
-        ['?', ..] => GlobStep::Fits(1),
+        ['?', ..] => GlobStep::Matches(1),
         ['[', rest @ ..] => match rest.iter().skip(1).position(|end| *end == ']') {
             Some(end) => {
                 let members = rest.get(..=end).unwrap_or_default();
-                if in_set(members, letter) {
-                    GlobStep::Fits(end + 3)
+                if is_in_set(members, letter) {
+                    GlobStep::Matches(end + 3)
                 } else {
                     GlobStep::Differs
                 }
             }
-            None if letter == '[' => GlobStep::Fits(1),
+            None if letter == '[' => GlobStep::Matches(1),
             None => GlobStep::Differs,
         },
-        ['\\', escaped, ..] if *escaped == letter => GlobStep::Fits(2),
-        [same, ..] if *same == letter => GlobStep::Fits(1),
+        ['\\', escaped, ..] if *escaped == letter => GlobStep::Matches(2),
+        [same, ..] if *same == letter => GlobStep::Matches(1),
         _ => GlobStep::Differs,
     }
 }
 
 /// Returns true if a character is in a set such as `a-c`, or not in one such as `!a-c`.
-fn in_set(members: &[char], letter: char) -> bool {
+fn is_in_set(members: &[char], letter: char) -> bool {
     let (inverted, mut members) = match members {
         ['!' | '^', rest @ ..] => (true, rest),
         _ => (false, members),

@@ -8,7 +8,7 @@ use testwright_source::tree::{
 };
 use testwright_source::{Range, is_literal};
 
-use super::classify::{assigned, class_kind, field, last_word, role};
+use super::classify::{assigned_names, class_kind, record_field, last_word, function_role};
 use super::definition::{
     ClassDefinition, CodeDefinition, DefaultValue, DefinitionKind, ExecutionKind,
     FunctionDefinition, FunctionRole, FunctionSignature, SignatureParameter,
@@ -33,7 +33,7 @@ pub struct ProjectModule {
     /// The range of `if __name__ == "__main__":`.
     pub main_guard: Option<Range>,
     /// The offset at which new imports can be added, at the start of a line.
-    pub after_imports: usize,
+    pub imports_end: usize,
     /// True if it contains tests, by its file's name.
     pub is_test: bool,
     /// The reason why it could not be parsed.
@@ -57,7 +57,7 @@ pub struct ImportedName {
     /// The imported name, or `*`; `None` for the module itself.
     pub name: Option<String>,
     /// The name that is bound.
-    pub bound: String,
+    pub bound_name: String,
 }
 
 impl ProjectModule {
@@ -69,15 +69,15 @@ impl ProjectModule {
             Err(error) => return empty.with_problem(1, format!("cannot be read: {error}")),
         };
         match encoding::decode_source(&bytes) {
-            Ok(text) => empty.fill(text.strip_prefix('\u{feff}').unwrap_or(&text), settings),
+            Ok(text) => empty.with_source(text.strip_prefix('\u{feff}').unwrap_or(&text), settings),
             Err(line) => empty.with_problem(line, "is not UTF-8 text".to_owned()),
         }
     }
 
     /// Parses a text that is not in a file of a project.
     #[must_use]
-    pub fn of_text(path: &Path, text: &str, settings: &PytestSettings) -> ProjectModule {
-        ProjectModule::empty(Path::new(""), path, settings).fill(text, settings)
+    pub fn from_text(path: &Path, text: &str, settings: &PytestSettings) -> ProjectModule {
+        ProjectModule::empty(Path::new(""), path, settings).with_source(text, settings)
     }
 
     /// Creates a module without content.
@@ -90,7 +90,7 @@ impl ProjectModule {
             imports: Vec::new(),
             variables: Vec::new(),
             main_guard: None,
-            after_imports: 0,
+            imports_end: 0,
             is_test: file_name.is_some_and(|name| settings.is_test_file(name)),
             problem: None,
         }
@@ -103,7 +103,7 @@ impl ProjectModule {
     }
 
     /// Fills the module from its source.
-    fn fill(self, text: &str, settings: &PytestSettings) -> ProjectModule {
+    fn with_source(self, text: &str, settings: &PytestSettings) -> ProjectModule {
         match tree::module(text) {
             Ok(tree) => {
                 let mut reader = DefinitionReader {
@@ -112,8 +112,8 @@ impl ProjectModule {
                     settings,
                     module: self,
                 };
-                reader.module.after_imports = after_imports(text, &tree);
-                reader.top_level(&tree.body);
+                reader.module.imports_end = find_imports_end(text, &tree);
+                reader.read_top_level(&tree.body);
                 reader.module
             }
             Err(problems) => {
@@ -123,7 +123,7 @@ impl ProjectModule {
                     |problem| (problem.range.start, problem.message),
                 );
                 let before = text.as_bytes().get(..start).unwrap_or_default();
-                self.with_problem(newlines(before) + 1, message)
+                self.with_problem(count_newlines(before) + 1, message)
             }
         }
     }
@@ -141,15 +141,15 @@ impl ProjectModule {
 
     /// Resolves a name in this module by its imports.
     #[must_use]
-    pub fn resolved(&self, name: &str) -> ImportPath {
+    pub fn resolve(&self, name: &str) -> ImportPath {
         let (first, rest) = match name.split_once('.') {
             Some((first, rest)) => (first, Some(rest)),
             None => (name, None),
         };
-        let Some(import) = self.imports.iter().find(|import| import.bound == first) else {
+        let Some(import) = self.imports.iter().find(|import| import.bound_name == first) else {
             return ImportPath::new(self.name.clone(), name);
         };
-        let from = self.imported_from(import);
+        let from = self.import_source(import);
         match (&import.name, rest) {
             (Some(name), None) => ImportPath::new(from, name.clone()),
             (Some(name), Some(rest)) => ImportPath::new(format!("{from}.{name}"), rest),
@@ -162,7 +162,7 @@ impl ProjectModule {
     }
 
     /// Returns the absolute name of the module that an import takes something from.
-    pub(crate) fn imported_from(&self, import: &ImportedName) -> String {
+    pub(crate) fn import_source(&self, import: &ImportedName) -> String {
         let relative = import.module.trim_start_matches('.');
         let dots = import.module.len() - relative.len();
         if dots == 0 {
@@ -215,7 +215,7 @@ fn dotted_name(root: &Path, path: &Path) -> String {
 }
 
 /// Counts line ends.
-fn newlines(bytes: &[u8]) -> usize {
+fn count_newlines(bytes: &[u8]) -> usize {
     bytes.iter().filter(|byte| **byte == b'\n').count()
 }
 
@@ -227,7 +227,7 @@ fn line_starts(text: &str) -> Vec<usize> {
 
 /// Returns the offset of the line behind the last import before any function or class. Without an
 /// import, it is behind the docstring, or at the first statement.
-fn after_imports(text: &str, tree: &tree::Module) -> usize {
+fn find_imports_end(text: &str, tree: &tree::Module) -> usize {
     let header = tree.body.iter().take_while(|statement| {
         !matches!(
             statement.kind,
@@ -235,7 +235,7 @@ fn after_imports(text: &str, tree: &tree::Module) -> usize {
         )
     });
     let last = header
-        .filter(|statement| holds_import(statement))
+        .filter(|statement| contains_import(statement))
         .last()
         .map(|statement| statement.range.end);
     match (last, tree.body.first()) {
@@ -247,15 +247,15 @@ fn after_imports(text: &str, tree: &tree::Module) -> usize {
 }
 
 /// Returns true if a statement is an import, or a block that contains one.
-fn holds_import(statement: &Statement) -> bool {
+fn contains_import(statement: &Statement) -> bool {
     match &statement.kind {
         StatementKind::Import(_) | StatementKind::ImportFrom { .. } => true,
         StatementKind::If {
             body, otherwise, ..
-        } => body.iter().chain(otherwise).any(holds_import),
+        } => body.iter().chain(otherwise).any(contains_import),
         StatementKind::Try { body, handlers, .. } => {
             let handled = handlers.iter().flat_map(|handler| &handler.body);
-            body.iter().chain(handled).any(holds_import)
+            body.iter().chain(handled).any(contains_import)
         }
         _ => false,
     }
@@ -312,29 +312,29 @@ impl DefinitionReader<'_> {
     }
 
     /// Reads the body of the module.
-    fn top_level(&mut self, body: &[Statement]) {
+    fn read_top_level(&mut self, body: &[Statement]) {
         let context = DefinitionContext {
             prefix: "",
             in_class: false,
             in_function: false,
             is_test: self.module.is_test,
         };
-        self.block(body, context);
+        self.read_block(body, context);
     }
 
     /// Reads a block.
-    fn block(&mut self, body: &[Statement], context: DefinitionContext<'_>) {
+    fn read_block(&mut self, body: &[Statement], context: DefinitionContext<'_>) {
         for statement in body {
-            self.statement(statement, context);
+            self.read_statement(statement, context);
         }
     }
 
     /// Reads a statement and the blocks in it.
-    fn statement(&mut self, statement: &Statement, context: DefinitionContext<'_>) {
+    fn read_statement(&mut self, statement: &Statement, context: DefinitionContext<'_>) {
         let outside = !context.in_class && !context.in_function;
         match &statement.kind {
-            StatementKind::Function(function) => self.function(statement, function, context),
-            StatementKind::Class(class) => self.class(statement, class, context),
+            StatementKind::Function(function) => self.add_function(statement, function, context),
+            StatementKind::Class(class) => self.add_class(statement, class, context),
             StatementKind::If {
                 condition,
                 body,
@@ -343,8 +343,8 @@ impl DefinitionReader<'_> {
                 if outside && is_main_check(condition) {
                     self.module.main_guard = Some(statement.range.clone());
                 }
-                self.block(body, context);
-                self.block(otherwise, context);
+                self.read_block(body, context);
+                self.read_block(otherwise, context);
             }
             StatementKind::For {
                 body, otherwise, ..
@@ -352,13 +352,13 @@ impl DefinitionReader<'_> {
             | StatementKind::While {
                 body, otherwise, ..
             } => {
-                self.block(body, context);
-                self.block(otherwise, context);
+                self.read_block(body, context);
+                self.read_block(otherwise, context);
             }
-            StatementKind::With { body, .. } => self.block(body, context),
+            StatementKind::With { body, .. } => self.read_block(body, context),
             StatementKind::Match { cases, .. } => {
                 for case in cases {
-                    self.block(&case.body, context);
+                    self.read_block(&case.body, context);
                 }
             }
             StatementKind::Try {
@@ -367,32 +367,32 @@ impl DefinitionReader<'_> {
                 otherwise,
                 finally,
             } => {
-                self.block(body, context);
+                self.read_block(body, context);
                 for handler in handlers {
-                    self.block(&handler.body, context);
+                    self.read_block(&handler.body, context);
                 }
-                self.block(otherwise, context);
-                self.block(finally, context);
+                self.read_block(otherwise, context);
+                self.read_block(finally, context);
             }
             StatementKind::Assign { targets, value } => {
                 for target in targets {
                     if let (Some(name), ExpressionKind::Lambda { parameters, .. }) =
                         (target.as_name(), &value.kind)
                     {
-                        self.lambda(name, parameters, value, context);
+                        self.add_lambda(name, parameters, value, context);
                     } else if outside {
-                        self.variable(target);
+                        self.add_variable(target);
                     }
                 }
             }
-            StatementKind::Annotated { target, .. } if outside => self.variable(target),
+            StatementKind::Annotated { target, .. } if outside => self.add_variable(target),
             StatementKind::Import(aliases) if outside => {
                 self.module
                     .imports
                     .extend(aliases.iter().map(|alias| ImportedName {
                         module: alias.name.clone(),
                         name: None,
-                        bound: alias.alias.clone().unwrap_or_else(|| {
+                        bound_name: alias.alias.clone().unwrap_or_else(|| {
                             let first = alias.name.split('.').next();
                             first.unwrap_or(&alias.name).to_owned()
                         }),
@@ -410,7 +410,7 @@ impl DefinitionReader<'_> {
                     .extend(names.iter().map(|alias| ImportedName {
                         module: module.clone(),
                         name: Some(alias.name.clone()),
-                        bound: alias.alias.as_ref().unwrap_or(&alias.name).clone(),
+                        bound_name: alias.alias.as_ref().unwrap_or(&alias.name).clone(),
                     }));
             }
             _ => {}
@@ -418,17 +418,17 @@ impl DefinitionReader<'_> {
     }
 
     /// Adds the names that an assignment binds.
-    fn variable(&mut self, target: &Expression) {
+    fn add_variable(&mut self, target: &Expression) {
         match &target.kind {
             ExpressionKind::Name(name) if !self.module.variables.contains(name) => {
                 self.module.variables.push(name.clone());
             }
             ExpressionKind::Tuple(parts) | ExpressionKind::List(parts) => {
                 for part in parts {
-                    self.variable(part);
+                    self.add_variable(part);
                 }
             }
-            ExpressionKind::Starred(part) => self.variable(part),
+            ExpressionKind::Starred(part) => self.add_variable(part),
             _ => {}
         }
     }
@@ -455,7 +455,7 @@ impl DefinitionReader<'_> {
     }
 
     /// Adds a function and the definitions inside of it.
-    fn function(
+    fn add_function(
         &mut self,
         statement: &Statement,
         function: &tree::Function,
@@ -478,14 +478,14 @@ impl DefinitionReader<'_> {
                 returns: function.returns.as_ref().map(|given| self.source(given)),
             },
             execution,
-            role: role(&decorators, function, context.in_class, context.in_function),
+            role: function_role(&decorators, function, context.in_class, context.in_function),
         });
         let mut definition = self.definition(&statement.range, &function.name, context, kind);
         definition.decorators = decorators;
         let prefix = format!("{}.<locals>.", definition.qualified_name);
         let is_test = definition.is_test;
         self.module.definitions.push(definition);
-        self.block(
+        self.read_block(
             &function.body,
             DefinitionContext {
                 prefix: &prefix,
@@ -497,7 +497,7 @@ impl DefinitionReader<'_> {
     }
 
     /// Adds a lambda that is assigned to a name.
-    fn lambda(
+    fn add_lambda(
         &mut self,
         name: &str,
         parameters: &[tree::Parameter],
@@ -552,7 +552,7 @@ impl DefinitionReader<'_> {
 
     /// Returns the fields of a record class.
     fn fields(&self, class: &tree::Class) -> Vec<SignatureParameter> {
-        let fields = class.body.iter().filter_map(field);
+        let fields = class.body.iter().filter_map(record_field);
         fields
             .map(|(name, annotation, default)| SignatureParameter {
                 name: name.to_owned(),
@@ -564,7 +564,7 @@ impl DefinitionReader<'_> {
     }
 
     /// Adds a class and the definitions inside of it.
-    fn class(
+    fn add_class(
         &mut self,
         statement: &Statement,
         class: &tree::Class,
@@ -586,7 +586,7 @@ impl DefinitionReader<'_> {
             kind: class_kind(&decorators, &bases, class),
             methods: methods.collect(),
             fields: self.fields(class),
-            members: class.body.iter().flat_map(assigned).collect(),
+            members: class.body.iter().flat_map(assigned_names).collect(),
             bases,
         });
         let mut definition = self.definition(&statement.range, &class.name, context, kind);
@@ -595,7 +595,7 @@ impl DefinitionReader<'_> {
         let prefix = format!("{}.", definition.qualified_name);
         let is_test = definition.is_test;
         self.module.definitions.push(definition);
-        self.block(
+        self.read_block(
             &class.body,
             DefinitionContext {
                 prefix: &prefix,

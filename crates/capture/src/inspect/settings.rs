@@ -76,7 +76,7 @@ impl PytestSettings {
             uses_pytest: true,
             ..PytestSettings::default()
         };
-        for (key, values) in entries(&lines) {
+        for (key, values) in parse_entries(&lines) {
             match key.as_str() {
                 "python_files" => settings.files = values,
                 "python_classes" => settings.classes = values,
@@ -143,7 +143,7 @@ fn section_lines<'a>(text: &'a str, section: &str) -> Option<Vec<&'a str>> {
 }
 
 /// Returns the keys with the words of their values, in the syntax of INI files or of TOML.
-fn entries(lines: &[&str]) -> Vec<(String, Vec<String>)> {
+fn parse_entries(lines: &[&str]) -> Vec<(String, Vec<String>)> {
     let mut found: Vec<(String, Vec<String>)> = Vec::new();
     for line in lines {
         let line = match line.find('#') {

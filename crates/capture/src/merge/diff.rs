@@ -8,7 +8,7 @@ const CONTEXT: usize = 3;
 pub fn unified_diff(name: &str, before: &str, after: &str) -> String {
     let old: Vec<&str> = before.split_inclusive('\n').collect();
     let new: Vec<&str> = after.split_inclusive('\n').collect();
-    let script = script(&old, &new);
+    let script = diff_lines(&old, &new);
     if script.iter().all(|step| matches!(step, DiffLine::Same(..))) {
         return String::new();
     }
@@ -38,7 +38,7 @@ enum DiffLine {
 
 /// Compares two texts. Common lines at both ends are skipped, the rest is compared completely.
 /// Merging inserts a few blocks, so the rest is small; if it is large, all of it counts as changed.
-fn script(old: &[&str], new: &[&str]) -> Vec<DiffLine> {
+fn diff_lines(old: &[&str], new: &[&str]) -> Vec<DiffLine> {
     let start = old.iter().zip(new).take_while(|(a, b)| a == b).count();
     let most = old.len().min(new.len()) - start;
     let end = (old.iter().rev().zip(new.iter().rev()).take(most))
@@ -50,7 +50,7 @@ fn script(old: &[&str], new: &[&str]) -> Vec<DiffLine> {
         steps.extend((0..rows).map(|row| DiffLine::Old(start + row, start)));
         steps.extend((0..columns).map(|column| DiffLine::New(start + column, start + rows)));
     } else {
-        steps.extend(longest_common(old, new, start, (rows, columns)));
+        steps.extend(diff_completely(old, new, start, (rows, columns)));
     }
     steps.extend(
         (0..end).map(|line| DiffLine::Same(old.len() - end + line, new.len() - end + line)),
@@ -59,7 +59,7 @@ fn script(old: &[&str], new: &[&str]) -> Vec<DiffLine> {
 }
 
 /// Finds the longest common subsequence of the lines from `start` on.
-fn longest_common(
+fn diff_completely(
     old: &[&str],
     new: &[&str],
     start: usize,

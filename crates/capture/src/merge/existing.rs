@@ -52,7 +52,7 @@ impl ExistingFile {
             message: "this is not UTF-8 text".to_owned(),
         })?;
         let without_mark = text.strip_prefix('\u{feff}').unwrap_or(&text);
-        let module = ProjectModule::of_text(
+        let module = ProjectModule::from_text(
             Path::new("test.py"),
             without_mark,
             &PytestSettings::default(),
@@ -93,7 +93,7 @@ impl ExistingFile {
 
     /// Returns the position where methods can be added to a class, and their indentation. The outer
     /// `None` means that there is no such class, the inner one that there is no room in it.
-    pub(super) fn class(&self, name: &str) -> Option<Option<(usize, String)>> {
+    pub(super) fn method_insertion(&self, name: &str) -> Option<Option<(usize, String)>> {
         let class = self.class_definition(name)?;
         let place = self
             .indent_in(class)
@@ -125,7 +125,7 @@ impl ExistingFile {
     }
 
     /// Finds a test by its marker, wherever it is and whatever its name is now.
-    pub(super) fn test(&self, test: &UnitTest, class: &str) -> ExistingTest {
+    pub(super) fn find_test(&self, test: &UnitTest, class: &str) -> ExistingTest {
         for definition in self.functions() {
             let range = definition.range.start..self.line_end_without_newline(definition.range.end);
             let Some((marker, now)) = self.text.get(range.clone()).and_then(marker::find_marker)
@@ -152,7 +152,7 @@ impl ExistingFile {
     }
 
     /// Returns all tests with a marker, in order.
-    pub(super) fn marked(&self) -> Vec<MarkedTest> {
+    pub(super) fn marked_tests(&self) -> Vec<MarkedTest> {
         self.functions()
             .filter_map(|definition| {
                 let end = self.line_end_without_newline(definition.range.end);
@@ -201,7 +201,7 @@ impl ExistingFile {
 
     /// Renders lines for an insertion at `position`, which is the start of a line, or the end of a
     /// text without a last newline.
-    pub(super) fn insertion(&self, position: usize, lines: &[String]) -> String {
+    pub(super) fn insertion_text(&self, position: usize, lines: &[String]) -> String {
         let before = self.text.get(..position).unwrap_or_default();
         let mut text = String::new();
         let open = !before.is_empty() && !before.ends_with('\n');
@@ -216,10 +216,10 @@ impl ExistingFile {
     }
 
     /// Returns the imports that the file lacks.
-    pub(super) fn missing(&self, imports: &[TestImport]) -> Result<Vec<TestImport>, MergeError> {
+    pub(super) fn missing_imports(&self, imports: &[TestImport]) -> Result<Vec<TestImport>, MergeError> {
         let mut missing: Vec<TestImport> = Vec::new();
         for import in imports {
-            if !missing.contains(import) && !self.has(import)? {
+            if !missing.contains(import) && !self.has_import(import)? {
                 missing.push(import.clone());
             }
         }
@@ -228,21 +228,21 @@ impl ExistingFile {
     }
 
     /// Returns true if the file has an import. A name with another meaning is an error.
-    fn has(&self, import: &TestImport) -> Result<bool, MergeError> {
+    fn has_import(&self, import: &TestImport) -> Result<bool, MergeError> {
         let bound = import.bound_name();
         for found in &self.module.imports {
             let same_module = found.module == import.module;
             let star = same_module && found.name.as_deref() == Some("*") && import.name.is_some();
-            let same = same_module && found.name == import.name && found.bound == bound;
+            let same = same_module && found.name == import.name && found.bound_name == bound;
             // `import a.b` also binds `a`, and several of those go together.
             let package = found.name.is_none()
                 && import.name.is_none()
-                && found.bound == bound
+                && found.bound_name == bound
                 && found.module.split('.').next() == Some(bound);
             if star || same {
                 return Ok(true);
             }
-            if found.bound == bound && !package {
+            if found.bound_name == bound && !package {
                 let meaning = match &found.name {
                     Some(name) => format!("{}.{name}", found.module),
                     None => found.module.clone(),
@@ -266,9 +266,9 @@ impl ExistingFile {
 
     /// Returns the position behind the imports of the file, and the text of new imports there.
     pub(super) fn import_insertion(&self, imports: &[TestImport]) -> (usize, String) {
-        let position = self.module.after_imports;
+        let position = self.module.imports_end;
         let lines: Vec<String> = imports.iter().map(TestImport::text).collect();
-        (position, self.insertion(position, &lines))
+        (position, self.insertion_text(position, &lines))
     }
 
     /// Returns the position before the main guard or at the end of the file, and the text of new
@@ -296,7 +296,7 @@ impl ExistingFile {
         if guard.is_some() {
             lines.extend([String::new(), String::new()]);
         }
-        (position, self.insertion(position, &lines))
+        (position, self.insertion_text(position, &lines))
     }
 
     /// Moves a position up over the comments right above it.
@@ -357,7 +357,7 @@ fn header_end(text: &str) -> Option<usize> {
                 let next = tokens
                     .iter()
                     .skip(index + 1)
-                    .find(|next| !text.get(next.range.clone()).is_some_and(is_no_code))?;
+                    .find(|next| !text.get(next.range.clone()).is_some_and(is_blank_or_comment))?;
                 return (next.range.start >= end).then_some(end);
             }
             _ => {}
@@ -367,7 +367,7 @@ fn header_end(text: &str) -> Option<usize> {
 }
 
 /// Returns true if a token is blank or a comment.
-fn is_no_code(token: &str) -> bool {
+fn is_blank_or_comment(token: &str) -> bool {
     token.trim().is_empty() || token.starts_with('#')
 }
 

@@ -28,12 +28,12 @@ impl Ledger {
 
     /// Returns the ids of all tests ever written to a file.
     #[must_use]
-    pub fn written(&self, file: &str) -> BTreeSet<String> {
+    pub fn ids_of_file(&self, file: &str) -> BTreeSet<String> {
         self.files.get(file).cloned().unwrap_or_default()
     }
 
     /// Returns the ids of all tests ever written.
-    pub fn all(&self) -> impl Iterator<Item = &String> {
+    pub fn all_ids(&self) -> impl Iterator<Item = &String> {
         self.files.values().flatten()
     }
 
@@ -66,7 +66,7 @@ mod tests {
         ledger.add("tests/test a.py", "0a1b");
         ledger.add("tests/test a.py", "ffff");
         assert_eq!(Ledger::parse(&ledger.text()), ledger);
-        assert_eq!(ledger.written("tests/test a.py").len(), 2);
-        assert!(ledger.written("other").is_empty());
+        assert_eq!(ledger.ids_of_file("tests/test a.py").len(), 2);
+        assert!(ledger.ids_of_file("other").is_empty());
     }
 }

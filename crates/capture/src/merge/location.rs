@@ -31,11 +31,11 @@ pub fn find_test_file(
         .filter(|candidate| candidate.is_test && candidate.name != "conftest")
         .filter(in_folder)
         .collect();
-    for name in names(module) {
+    for name in test_file_names(module) {
         let found = tests.iter().find(|test| {
             let stem = test.path.file_stem().and_then(|stem| stem.to_str());
             stem.is_some_and(|stem| stem.eq_ignore_ascii_case(&name.stem))
-                && (name.is_full || imports(test, module))
+                && (name.has_full_name || imports_module(test, module))
         });
         if let Some(found) = found {
             return TestLocation {
@@ -44,7 +44,7 @@ pub fn find_test_file(
             };
         }
     }
-    let folder = folder.map_or_else(|| usual_folder(project), Path::to_path_buf);
+    let folder = folder.map_or_else(|| default_test_folder(project), Path::to_path_buf);
     let path = folder.join(format!("test_{}.py", module.replace('.', "_")));
     let exists = project.root.join(&path).exists();
     TestLocation { path, exists }
@@ -55,11 +55,11 @@ struct TestFileName {
     /// The name without extension.
     stem: String,
     /// True if it contains the whole dotted name, so that it cannot belong to another module.
-    is_full: bool,
+    has_full_name: bool,
 }
 
 /// Returns the usual names of a module's test file, the most specific first.
-fn names(module: &str) -> Vec<TestFileName> {
+fn test_file_names(module: &str) -> Vec<TestFileName> {
     let full = module.replace('.', "_");
     let last = module.rsplit('.').next().unwrap_or(module).to_owned();
     let mut names = Vec::new();
@@ -74,14 +74,14 @@ fn names(module: &str) -> Vec<TestFileName> {
             format!("{bare}test"),
         ] {
             let stem = name;
-            names.push(TestFileName { stem, is_full });
+            names.push(TestFileName { stem, has_full_name: is_full });
         }
     }
     names
 }
 
 /// Returns true if a test file imports a module.
-fn imports(test: &ProjectModule, module: &str) -> bool {
+fn imports_module(test: &ProjectModule, module: &str) -> bool {
     test.imports.iter().any(|import| {
         import.module == module
             || import
@@ -93,7 +93,7 @@ fn imports(test: &ProjectModule, module: &str) -> bool {
 
 /// Returns the folder for new test files: pytest's configured one, the one with most test files, or
 /// `tests`.
-fn usual_folder(project: &PythonProject) -> PathBuf {
+fn default_test_folder(project: &PythonProject) -> PathBuf {
     let configured = project.settings.folders.iter().map(PathBuf::from);
     if let Some(folder) = configured
         .into_iter()

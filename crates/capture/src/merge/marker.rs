@@ -93,7 +93,7 @@ fn text_digest<'a>(lines: impl Iterator<Item = &'a str>) -> String {
 
 /// Finds the ids of all markers in a text, even if it is not valid Python.
 #[must_use]
-pub fn written_ids(text: &str) -> BTreeSet<String> {
+pub fn marker_ids(text: &str) -> BTreeSet<String> {
     let markers = text.lines().filter_map(parse);
     markers.map(|marker| marker.id).collect()
 }

@@ -18,7 +18,7 @@ fn test(id: &str, name: &str, body: &str) -> UnitTest {
 
 fn suite() -> UnitTestSuite {
     UnitTestSuite {
-        imports: vec![TestImport::module("io"), TestImport::from("shop", "total")],
+        imports: vec![TestImport::whole_module("io"), TestImport::single_name("shop", "total")],
         classes: vec![TestClass {
             name: "TestTotal".to_owned(),
             base: None,
@@ -165,7 +165,7 @@ fn edited_and_deleted_tests_stay_so() {
             .skipped
             .contains(&("bb".to_owned(), SkipReason::Edited))
     );
-    let written: BTreeSet<String> = written_ids(&text(&first));
+    let written: BTreeSet<String> = marker_ids(&text(&first));
     assert_eq!(written, ["aa", "bb"].map(str::to_owned).into());
     for existing in [Some(&b"x = 1\n"[..]), None] {
         let again = merge(existing, &suite(), &written, RewritePolicy::Rewrite).expect("merged");

@@ -7,7 +7,7 @@ pub(super) const TEXT_PREFIX: &str = "XX";
 
 /// Changes an integer by one, and writes it in its own base. Returns `None` for numbers beyond 128
 /// bits.
-pub(super) fn integer(written: &str, digits: &str, change: i128) -> Option<String> {
+pub(super) fn changed_integer(written: &str, digits: &str, change: i128) -> Option<String> {
     let number: i128 = digits.parse().ok()?;
     let changed = number.checked_add(change)?;
     let sign = if changed < 0 { "-" } else { "" };
@@ -23,7 +23,7 @@ pub(super) fn integer(written: &str, digits: &str, change: i128) -> Option<Strin
 }
 
 /// Changes a float by one, or doubles it where one makes no difference.
-pub(super) fn float(number: f64, change: f64) -> Option<String> {
+pub(super) fn changed_float(number: f64, change: f64) -> Option<String> {
     let moved = number + change;
     let changed = if moved == number { number * 2.0 } else { moved };
     (changed.is_finite() && changed != number).then(|| format!("{changed:?}"))
@@ -76,12 +76,12 @@ mod tests {
 
     #[test]
     fn numbers_keep_their_form() {
-        assert_eq!(integer("0xFF", "255", 1).as_deref(), Some("0x100"));
-        assert_eq!(integer("0", "0", -1).as_deref(), Some("-1"));
-        assert_eq!(integer("1_000", "1000", 1).as_deref(), Some("1001"));
-        assert_eq!(float(0.5, 1.0).as_deref(), Some("1.5"));
-        assert_eq!(float(1e300, 1.0).as_deref(), Some("2e300"));
-        assert_eq!(float(f64::INFINITY, 1.0), None);
+        assert_eq!(changed_integer("0xFF", "255", 1).as_deref(), Some("0x100"));
+        assert_eq!(changed_integer("0", "0", -1).as_deref(), Some("-1"));
+        assert_eq!(changed_integer("1_000", "1000", 1).as_deref(), Some("1001"));
+        assert_eq!(changed_float(0.5, 1.0).as_deref(), Some("1.5"));
+        assert_eq!(changed_float(1e300, 1.0).as_deref(), Some("2e300"));
+        assert_eq!(changed_float(f64::INFINITY, 1.0), None);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use testwright_source::tree::{Comparison, Expression, ExpressionKind, Statement, StatementKind};
 
 /// Methods that write logs.
-const LOGGING: [&str; 9] = [
+const LOGGING_FUNCTIONS: [&str; 9] = [
     "debug",
     "info",
     "warning",
@@ -16,7 +16,7 @@ const LOGGING: [&str; 9] = [
 ];
 
 /// Functions whose first argument is only the name of the new object.
-const NAMING: [&str; 5] = [
+const NAMING_FUNCTIONS: [&str; 5] = [
     "TypeVar",
     "ParamSpec",
     "TypeVarTuple",
@@ -55,16 +55,16 @@ fn is_logging(expression: &Expression) -> bool {
     match words.as_slice() {
         [.., owner, method] => {
             let owner = owner.trim_start_matches('_').to_ascii_lowercase();
-            LOGGING.contains(method) && (owner.starts_with("log") || owner.ends_with("log"))
+            LOGGING_FUNCTIONS.contains(method) && (owner.starts_with("log") || owner.ends_with("log"))
         }
         _ => false,
     }
 }
 
 /// Returns true for calls such as `TypeVar("T")`, whose first argument is a name without effect.
-pub(super) fn is_naming(function: &Expression) -> bool {
+pub(super) fn is_naming_function(function: &Expression) -> bool {
     let words = function.dotted_parts().unwrap_or_default();
-    words.last().is_some_and(|word| NAMING.contains(word))
+    words.last().is_some_and(|word| NAMING_FUNCTIONS.contains(word))
 }
 
 /// Returns true for `Literal["x", "y"]`: a type, which hardly any program reads at run time.
@@ -76,11 +76,11 @@ pub(super) fn is_literal(object: &Expression) -> bool {
 /// The part of a condition's outcome that is known before the program runs.
 pub(super) enum ConditionKind {
     /// Nothing is known.
-    Nothing,
+    Normal,
     /// The body does not run in tests: `if TYPE_CHECKING:`, `if __name__ == "__main__":`.
-    NoBody,
+    BodyNeverRuns,
     /// The outcome depends on the interpreter or the machine, so the other branch cannot run here.
-    Fixed,
+    FixedOutcome,
 }
 
 /// Classifies a condition by its source.
@@ -90,16 +90,16 @@ pub(super) fn classify_condition(condition: &Expression) -> ConditionKind {
         words.last().map(|word| (*word).to_owned())
     };
     if last_word(condition).as_deref() == Some("TYPE_CHECKING") {
-        return ConditionKind::NoBody;
+        return ConditionKind::BodyNeverRuns;
     }
     let ExpressionKind::Compare { first, rest } = &condition.kind else {
-        return ConditionKind::Nothing;
+        return ConditionKind::Normal;
     };
     let is_main =
         |side: &Expression| matches!(&side.kind, ExpressionKind::Text(text) if text == "__main__");
     let mut sides = std::iter::once(&**first).chain(rest.iter().map(|(_, side)| side));
     if matches!(rest.as_slice(), [(Comparison::Equal, _)]) && sides.clone().any(is_main) {
-        return ConditionKind::NoBody;
+        return ConditionKind::BodyNeverRuns;
     }
     let is_fixed = |side: &Expression| {
         let side = match &side.kind {
@@ -110,8 +110,8 @@ pub(super) fn classify_condition(condition: &Expression) -> ConditionKind {
         matches!(word.as_str(), "version_info" | "platform" | "hexversion")
     };
     if sides.any(is_fixed) {
-        ConditionKind::Fixed
+        ConditionKind::FixedOutcome
     } else {
-        ConditionKind::Nothing
+        ConditionKind::Normal
     }
 }

@@ -13,7 +13,7 @@ use super::operators;
 
 impl MutantFinder<'_> {
     /// Adds the mutants of a condition.
-    pub(super) fn condition(&mut self, condition: &Expression) {
+    pub(super) fn visit_condition(&mut self, condition: &Expression) {
         let has_opposite = match &condition.kind {
             // The operator has an opposite already, and so has a constant.
             ExpressionKind::Compare { rest, .. } => rest.len() == 1,
@@ -27,12 +27,12 @@ impl MutantFinder<'_> {
         }
         // `while 1` means the same with 2.
         if has_opposite || !constants::is_literal(&condition.kind) {
-            self.expression(condition);
+            self.visit_expression(condition);
         }
     }
 
     /// Adds the mutants of an expression and its parts.
-    pub(super) fn expression(&mut self, expression: &Expression) {
+    pub(super) fn visit_expression(&mut self, expression: &Expression) {
         let range = &expression.range;
         match &expression.kind {
             ExpressionKind::None => self.add(MutantKind::Constant, range.clone(), "0"),
@@ -40,10 +40,10 @@ impl MutantFinder<'_> {
                 let other = if *is_true { "False" } else { "True" };
                 self.add(MutantKind::Constant, range.clone(), other);
             }
-            ExpressionKind::Integer(digits) => self.integer(expression, digits),
+            ExpressionKind::Integer(digits) => self.mutate_integer(expression, digits),
             ExpressionKind::Float(number) => {
                 for change in [1.0, -1.0] {
-                    if let Some(other) = constants::float(*number, change) {
+                    if let Some(other) = constants::changed_float(*number, change) {
                         self.add(MutantKind::Number, range.clone(), &other);
                     }
                 }
@@ -53,85 +53,85 @@ impl MutantFinder<'_> {
                 self.add_to_text(expression);
                 for piece in pieces {
                     if let FStringPiece::Value(value) = piece {
-                        self.expression(value);
+                        self.visit_expression(value);
                     }
                 }
             }
             ExpressionKind::List(items)
             | ExpressionKind::Tuple(items)
-            | ExpressionKind::Set(items) => items.iter().for_each(|item| self.expression(item)),
+            | ExpressionKind::Set(items) => items.iter().for_each(|item| self.visit_expression(item)),
             ExpressionKind::Dictionary(entries) => {
                 for (key, value) in entries {
-                    key.iter().for_each(|key| self.expression(key));
-                    self.expression(value);
+                    key.iter().for_each(|key| self.visit_expression(key));
+                    self.visit_expression(value);
                 }
             }
-            ExpressionKind::Attribute { object, .. } => self.expression(object),
+            ExpressionKind::Attribute { object, .. } => self.visit_expression(object),
             ExpressionKind::Subscript { object, index } => {
-                self.expression(object);
+                self.visit_expression(object);
                 if !exclusions::is_literal(object) {
-                    self.index(index);
+                    self.mutate_index(index);
                 }
             }
-            ExpressionKind::Slice { .. } => self.index(expression),
+            ExpressionKind::Slice { .. } => self.mutate_index(expression),
             ExpressionKind::Call {
                 function,
                 arguments,
                 keywords,
             } => {
-                self.expression(function);
-                let names = usize::from(exclusions::is_naming(function));
+                self.visit_expression(function);
+                let names = usize::from(exclusions::is_naming_function(function));
                 let positions = arguments.iter().skip(names);
                 let named = keywords.iter().map(|keyword| &keyword.value);
                 positions
                     .chain(named)
-                    .for_each(|value| self.expression(value));
+                    .for_each(|value| self.visit_expression(value));
             }
             ExpressionKind::Unary { operator, operand } => {
-                self.unary(*operator, expression);
-                self.expression(operand);
+                self.mutate_unary(*operator, expression);
+                self.visit_expression(operand);
             }
             ExpressionKind::Binary {
                 left,
                 operator,
                 right,
-            } => self.binary(left, *operator, right),
-            ExpressionKind::And(operands) => self.boolean_chain(operands, "or"),
-            ExpressionKind::Or(operands) => self.boolean_chain(operands, "and"),
-            ExpressionKind::Compare { first, rest } => self.comparison(first, rest),
+            } => self.mutate_binary(left, *operator, right),
+            ExpressionKind::And(operands) => self.mutate_boolean_chain(operands, "or"),
+            ExpressionKind::Or(operands) => self.mutate_boolean_chain(operands, "and"),
+            ExpressionKind::Compare { first, rest } => self.mutate_comparison(first, rest),
             ExpressionKind::Conditional {
                 condition,
                 then,
                 otherwise,
             } => {
-                self.condition(condition);
-                self.expression(then);
-                self.expression(otherwise);
+                self.visit_condition(condition);
+                self.visit_expression(then);
+                self.visit_expression(otherwise);
             }
             ExpressionKind::Lambda { parameters, body } => {
-                self.defaults(parameters);
-                self.expression(body);
+                self.visit_defaults(parameters);
+                self.visit_expression(body);
             }
             ExpressionKind::Comprehension {
                 element, clauses, ..
             } => {
-                self.expression(element);
-                self.clauses(clauses);
+                self.visit_expression(element);
+                self.visit_clauses(clauses);
             }
             ExpressionKind::DictionaryComprehension {
                 key,
                 value,
                 clauses,
             } => {
-                key.iter().for_each(|key| self.expression(key));
-                self.expression(value);
-                self.clauses(clauses);
+                key.iter().for_each(|key| self.visit_expression(key));
+                self.visit_expression(value);
+                self.visit_clauses(clauses);
             }
             ExpressionKind::Starred(value)
             | ExpressionKind::Named { value, .. }
             | ExpressionKind::Await(value)
             | ExpressionKind::Yield(Some(value))
-            | ExpressionKind::YieldFrom(value) => self.expression(value),
+            | ExpressionKind::YieldFrom(value) => self.visit_expression(value),
             ExpressionKind::Name(_)
             | ExpressionKind::Ellipsis
             | ExpressionKind::Imaginary(_)
@@ -141,29 +141,29 @@ impl MutantFinder<'_> {
     }
 
     /// Adds the mutants of parameters' defaults.
-    fn defaults(&mut self, parameters: &[Parameter]) {
+    fn visit_defaults(&mut self, parameters: &[Parameter]) {
         let defaults = parameters.iter().filter_map(|found| found.default.as_ref());
-        defaults.for_each(|default| self.expression(default));
+        defaults.for_each(|default| self.visit_expression(default));
     }
 
     /// Adds the mutants of the clauses of a comprehension.
-    fn clauses(&mut self, clauses: &[ComprehensionClause]) {
+    fn visit_clauses(&mut self, clauses: &[ComprehensionClause]) {
         for clause in clauses {
-            self.expression(&clause.iterable);
+            self.visit_expression(&clause.iterable);
             for condition in &clause.conditions {
-                self.condition(condition);
+                self.visit_condition(condition);
             }
         }
     }
 
     /// Adds the mutants of an integer literal.
-    fn integer(&mut self, expression: &Expression, digits: &str) {
+    fn mutate_integer(&mut self, expression: &Expression, digits: &str) {
         let range = &expression.range;
         for change in [1, -1] {
-            if self.redundant.contains(&(range.start, change)) {
+            if self.redundant_changes.contains(&(range.start, change)) {
                 continue;
             }
-            if let Some(other) = constants::integer(self.source(range), digits, change) {
+            if let Some(other) = constants::changed_integer(self.source(range), digits, change) {
                 self.add(MutantKind::Number, range.clone(), &other);
             }
         }
@@ -179,7 +179,7 @@ impl MutantFinder<'_> {
     }
 
     /// Adds the mutant of a unary operator.
-    fn unary(&mut self, operator: UnaryOperator, expression: &Expression) {
+    fn mutate_unary(&mut self, operator: UnaryOperator, expression: &Expression) {
         let start = expression.range.start;
         match operator {
             UnaryOperator::Not => {
@@ -194,7 +194,7 @@ impl MutantFinder<'_> {
     }
 
     /// Adds the mutants of a binary operation.
-    fn binary(&mut self, left: &Expression, operator: Operator, right: &Expression) {
+    fn mutate_binary(&mut self, left: &Expression, operator: Operator, right: &Expression) {
         // Nothing can be subtracted from a text, so such a mutant fails wherever it is reached.
         let is_hopeless = constants::is_sequence(&left.kind) || constants::is_sequence(&right.kind);
         let gap = left.range.end..right.range.start;
@@ -202,15 +202,15 @@ impl MutantFinder<'_> {
             self.add(
                 MutantKind::Arithmetic,
                 position,
-                operators::replacement(operator),
+                operators::operator_replacement(operator),
             );
         }
-        self.expression(left);
-        self.expression(right);
+        self.visit_expression(left);
+        self.visit_expression(right);
     }
 
     /// Adds the mutants of `and` and `or`.
-    fn boolean_chain(&mut self, operands: &[Expression], other: &str) {
+    fn mutate_boolean_chain(&mut self, operands: &[Expression], other: &str) {
         for pair in operands.windows(2) {
             let [left, right] = pair else { continue };
             let gap = left.range.end..right.range.start;
@@ -218,17 +218,17 @@ impl MutantFinder<'_> {
                 self.add(MutantKind::Boolean, position, other);
             }
         }
-        operands.iter().for_each(|operand| self.expression(operand));
+        operands.iter().for_each(|operand| self.visit_expression(operand));
     }
 
     /// Adds the mutants of a chain of comparisons.
-    fn comparison(&mut self, first: &Expression, rest: &[(Comparison, Expression)]) {
+    fn mutate_comparison(&mut self, first: &Expression, rest: &[(Comparison, Expression)]) {
         let mut left = first;
         let mut pairs = Vec::new();
         for (comparison, right) in rest {
             let gap = left.range.end..right.range.start;
             if let Some(position) = operators::find_operator(self.text(), gap) {
-                let (kind, others) = operators::comparisons(*comparison);
+                let (kind, others) = operators::comparison_replacements(*comparison);
                 for other in others {
                     self.add(kind, position.clone(), other);
                 }
@@ -237,12 +237,12 @@ impl MutantFinder<'_> {
             pairs.push((*comparison, right));
             left = right;
         }
-        self.expression(first);
+        self.visit_expression(first);
         for (comparison, right) in pairs {
             // `is not None` is a mutant already, and `is 0` is no meaningful test.
             let is_identity = matches!(comparison, Comparison::Is | Comparison::IsNot);
             if !(is_identity && constants::is_literal(&right.kind)) {
-                self.expression(right);
+                self.visit_expression(right);
             }
         }
     }
@@ -257,18 +257,18 @@ impl MutantFinder<'_> {
         };
         for (side, change) in [(left, -change), (right, change)] {
             match &side.kind {
-                ExpressionKind::Integer(_) => self.redundant.push((side.range.start, change)),
+                ExpressionKind::Integer(_) => self.redundant_changes.push((side.range.start, change)),
                 ExpressionKind::Unary {
                     operator: UnaryOperator::Minus,
                     operand,
-                } => self.redundant.push((operand.range.start, -change)),
+                } => self.redundant_changes.push((operand.range.start, -change)),
                 _ => {}
             }
         }
     }
 
     /// Adds the mutants of the expression in square brackets.
-    fn index(&mut self, index: &Expression) {
+    fn mutate_index(&mut self, index: &Expression) {
         match &index.kind {
             ExpressionKind::Slice { start, stop, step } => {
                 for (bound, change) in [(start, "+ 1"), (stop, "- 1")] {
@@ -277,13 +277,13 @@ impl MutantFinder<'_> {
                     if !has_number(bound) {
                         self.add_shifted(bound, change);
                     }
-                    self.expression(bound);
+                    self.visit_expression(bound);
                 }
-                step.iter().for_each(|step| self.expression(step));
+                step.iter().for_each(|step| self.visit_expression(step));
             }
-            ExpressionKind::Tuple(parts) => parts.iter().for_each(|part| self.index(part)),
+            ExpressionKind::Tuple(parts) => parts.iter().for_each(|part| self.mutate_index(part)),
             ExpressionKind::Name(name) if self.is_integer(name) => self.add_shifted(index, "+ 1"),
-            _ => self.expression(index),
+            _ => self.visit_expression(index),
         }
     }
 

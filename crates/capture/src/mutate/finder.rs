@@ -20,9 +20,9 @@ pub(super) fn mutants(text: &str) -> Result<Vec<Mutant>, Vec<SyntaxProblem>> {
         line_starts: std::iter::once(0).chain(newlines).collect(),
         found: Vec::new(),
         context: StatementContext::default(),
-        redundant: Vec::new(),
+        redundant_changes: Vec::new(),
     };
-    finder.statements(&module.body);
+    finder.visit_statements(&module.body);
     let mut found = finder.found;
     found.sort_by(|one, other| {
         let key = |mutant: &Mutant| (mutant.range.start, mutant.range.end);
@@ -51,7 +51,7 @@ struct StatementContext {
     integer_variables: Rc<BTreeSet<String>>,
     /// The range of the innermost statement that begins a line. If it is valid Python with a
     /// change, the file is.
-    checked: Range,
+    enclosing_statement: Range,
 }
 
 impl Default for StatementContext {
@@ -64,7 +64,7 @@ impl Default for StatementContext {
             is_default: false,
             in_generator: false,
             integer_variables: Rc::default(),
-            checked: 0..0,
+            enclosing_statement: 0..0,
         }
     }
 }
@@ -80,24 +80,24 @@ pub(super) struct MutantFinder<'a> {
     /// The surroundings of the current statement.
     context: StatementContext,
     /// Numbers by their offset, with a change that equals a change of the comparison around them.
-    pub(super) redundant: Vec<(usize, i128)>,
+    pub(super) redundant_changes: Vec<(usize, i128)>,
 }
 
 impl MutantFinder<'_> {
     /// Finds the mutants of a block.
-    fn statements(&mut self, body: &[Statement]) {
+    fn visit_statements(&mut self, body: &[Statement]) {
         for statement in body {
             if !exclusions::is_excluded(statement) {
                 let outside = self.context.clone();
-                self.enter(statement);
-                self.statement(statement);
+                self.set_context(statement);
+                self.visit_statement(statement);
                 self.context = outside;
             }
         }
     }
 
     /// Sets the context of a statement.
-    fn enter(&mut self, statement: &Statement) {
+    fn set_context(&mut self, statement: &Statement) {
         let lines = self.own_lines(statement);
         self.context.statement = lines;
         self.context.reached_in = lines;
@@ -108,22 +108,22 @@ impl MutantFinder<'_> {
         if begins_line && !self.source(&statement.range).starts_with("elif") {
             let rest = self.text.get(statement.range.end..).unwrap_or_default();
             let line_end = rest.find('\n').unwrap_or(rest.len());
-            self.context.checked = line_start..statement.range.end + line_end;
+            self.context.enclosing_statement = line_start..statement.range.end + line_end;
         }
     }
 
     /// Finds the mutants of a statement.
-    fn statement(&mut self, statement: &Statement) {
+    fn visit_statement(&mut self, statement: &Statement) {
         let whole = &statement.range;
         match &statement.kind {
-            StatementKind::Function(function) => self.function(function),
-            StatementKind::Class(class) => self.statements(&class.body),
+            StatementKind::Function(function) => self.visit_function(function),
+            StatementKind::Class(class) => self.visit_statements(&class.body),
             StatementKind::Return(Some(value)) => {
                 // A literal has mutants of its own, which are more specific.
                 if !self.context.in_generator && !constants::is_literal(&value.kind) {
                     self.add(MutantKind::Return, value.range.clone(), "None");
                 }
-                self.expression(value);
+                self.visit_expression(value);
             }
             StatementKind::Delete(targets) => {
                 if targets.iter().any(is_attribute_or_item) {
@@ -134,8 +134,8 @@ impl MutantFinder<'_> {
                 if targets.iter().all(is_attribute_or_item) {
                     self.add(MutantKind::Statement, whole.clone(), "pass");
                 }
-                targets.iter().for_each(|target| self.expression(target));
-                self.expression(value);
+                targets.iter().for_each(|target| self.visit_expression(target));
+                self.visit_expression(value);
             }
             StatementKind::Augmented {
                 target,
@@ -149,11 +149,11 @@ impl MutantFinder<'_> {
                 if !constants::is_sequence(&value.kind)
                     && let Some(position) = operators::find_operator(self.text, gap)
                 {
-                    let other = operators::replacement(*operator);
+                    let other = operators::operator_replacement(*operator);
                     self.add(MutantKind::Arithmetic, position, &format!("{other}="));
                 }
-                self.expression(target);
-                self.expression(value);
+                self.visit_expression(target);
+                self.visit_expression(value);
             }
             StatementKind::Annotated {
                 target,
@@ -163,7 +163,7 @@ impl MutantFinder<'_> {
                 if is_attribute_or_item(target) {
                     self.add(MutantKind::Statement, whole.clone(), "pass");
                 }
-                self.expression(value);
+                self.visit_expression(value);
             }
             StatementKind::For {
                 iterable,
@@ -171,18 +171,18 @@ impl MutantFinder<'_> {
                 otherwise,
                 ..
             } => {
-                self.expression(iterable);
-                self.statements(body);
-                self.statements(otherwise);
+                self.visit_expression(iterable);
+                self.visit_statements(body);
+                self.visit_statements(otherwise);
             }
             StatementKind::While {
                 condition,
                 body,
                 otherwise,
             } => {
-                self.condition(condition);
-                self.statements(body);
-                self.statements(otherwise);
+                self.visit_condition(condition);
+                self.visit_statements(body);
+                self.visit_statements(otherwise);
             }
             StatementKind::If {
                 condition,
@@ -190,32 +190,32 @@ impl MutantFinder<'_> {
                 otherwise,
             } => {
                 match exclusions::classify_condition(condition) {
-                    ConditionKind::NoBody => {}
-                    ConditionKind::Fixed => self.statements(body),
-                    ConditionKind::Nothing => {
-                        self.condition(condition);
-                        self.statements(body);
+                    ConditionKind::BodyNeverRuns => {}
+                    ConditionKind::FixedOutcome => self.visit_statements(body),
+                    ConditionKind::Normal => {
+                        self.visit_condition(condition);
+                        self.visit_statements(body);
                     }
                 }
-                self.statements(otherwise);
+                self.visit_statements(otherwise);
             }
             StatementKind::With { items, body, .. } => {
                 items
                     .iter()
-                    .for_each(|(manager, _)| self.expression(manager));
-                self.statements(body);
+                    .for_each(|(manager, _)| self.visit_expression(manager));
+                self.visit_statements(body);
             }
             StatementKind::Match { subject, cases } => {
-                self.expression(subject);
+                self.visit_expression(subject);
                 let mut first = self.line(subject.range.end) + 1;
                 for case in cases {
-                    first = self.case(case, first);
+                    first = self.visit_case(case, first);
                 }
             }
             StatementKind::Raise { exception, cause } => {
                 self.add(MutantKind::Raise, whole.clone(), "pass");
                 let parts = exception.iter().chain(cause);
-                parts.for_each(|part| self.expression(part));
+                parts.for_each(|part| self.visit_expression(part));
             }
             StatementKind::Try {
                 body,
@@ -223,19 +223,19 @@ impl MutantFinder<'_> {
                 otherwise,
                 finally,
             } => {
-                self.statements(body);
+                self.visit_statements(body);
                 for handler in handlers {
-                    self.statements(&handler.body);
+                    self.visit_statements(&handler.body);
                 }
-                self.statements(otherwise);
-                self.statements(finally);
+                self.visit_statements(otherwise);
+                self.visit_statements(finally);
             }
-            StatementKind::Assert { condition, .. } => self.condition(condition),
+            StatementKind::Assert { condition, .. } => self.visit_condition(condition),
             StatementKind::Expression(expression) => {
                 if is_call(expression) {
                     self.add(MutantKind::Statement, whole.clone(), "pass");
                 }
-                self.expression(expression);
+                self.visit_expression(expression);
             }
             StatementKind::Break => self.add(MutantKind::Loop, whole.clone(), "continue"),
             StatementKind::Continue => self.add(MutantKind::Loop, whole.clone(), "break"),
@@ -251,7 +251,7 @@ impl MutantFinder<'_> {
     }
 
     /// Finds the mutants of a function.
-    fn function(&mut self, function: &Function) {
+    fn visit_function(&mut self, function: &Function) {
         let outside = self.context.clone();
         if let (Some(first), Some(last)) = (function.body.first(), function.body.last()) {
             self.context.reached_in = LineRange {
@@ -262,7 +262,7 @@ impl MutantFinder<'_> {
         self.context.is_default = true;
         let defaults = function.parameters.iter();
         for default in defaults.filter_map(|parameter| parameter.default.as_ref()) {
-            self.expression(default);
+            self.visit_expression(default);
         }
         self.context = StatementContext {
             in_function: true,
@@ -270,12 +270,12 @@ impl MutantFinder<'_> {
             integer_variables: Rc::new(integers::integer_variables(&function.body)),
             ..outside
         };
-        self.statements(&function.body);
+        self.visit_statements(&function.body);
     }
 
     /// Finds the mutants of a `case`, whose lines are those between the block before it and its
     /// own. Returns the line behind its block.
-    fn case(&mut self, case: &MatchCase, first: usize) -> usize {
+    fn visit_case(&mut self, case: &MatchCase, first: usize) -> usize {
         let (Some(start), Some(end)) = (case.body.first(), case.body.last()) else {
             return first;
         };
@@ -286,25 +286,25 @@ impl MutantFinder<'_> {
         };
         self.context.statement = lines;
         self.context.reached_in = lines;
-        self.pattern(&case.pattern);
+        self.visit_pattern(&case.pattern);
         if let Some(guard) = &case.guard {
-            self.condition(guard);
+            self.visit_condition(guard);
         }
-        self.statements(&case.body);
+        self.visit_statements(&case.body);
         self.line(end.range.end) + 1
     }
 
     /// Finds the mutants of a pattern.
-    fn pattern(&mut self, pattern: &Pattern) {
+    fn visit_pattern(&mut self, pattern: &Pattern) {
         match pattern {
-            Pattern::Value(value) => self.expression(value),
+            Pattern::Value(value) => self.visit_expression(value),
             Pattern::Sequence(patterns) | Pattern::Or(patterns) => {
-                patterns.iter().for_each(|inner| self.pattern(inner));
+                patterns.iter().for_each(|inner| self.visit_pattern(inner));
             }
             Pattern::Mapping { entries, .. } => {
                 for (key, inner) in entries {
-                    self.expression(key);
-                    self.pattern(inner);
+                    self.visit_expression(key);
+                    self.visit_pattern(inner);
                 }
             }
             Pattern::Class {
@@ -314,10 +314,10 @@ impl MutantFinder<'_> {
             } => {
                 let named = keywords.iter().map(|(_, inner)| inner);
                 let inner = positions.iter().chain(named);
-                inner.for_each(|inner| self.pattern(inner));
+                inner.for_each(|inner| self.visit_pattern(inner));
             }
             Pattern::As { pattern, .. } => {
-                pattern.iter().for_each(|inner| self.pattern(inner));
+                pattern.iter().for_each(|inner| self.visit_pattern(inner));
             }
             Pattern::Star(_) => {}
         }
@@ -329,7 +329,7 @@ impl MutantFinder<'_> {
         let newlines = |text: &str| text.matches('\n').count();
         let missing = newlines(replaced).saturating_sub(newlines(replacement));
         let replacement = format!("{replacement}{}", "\n".repeat(missing));
-        if replacement == replaced || !self.is_python(&range, &replacement) {
+        if replacement == replaced || !self.is_valid_python(&range, &replacement) {
             return;
         }
         let line = self.line(range.start);
@@ -352,8 +352,8 @@ impl MutantFinder<'_> {
     }
 
     /// Returns true if the statement is valid Python with a change.
-    fn is_python(&self, range: &Range, replacement: &str) -> bool {
-        let checked = &self.context.checked;
+    fn is_valid_python(&self, range: &Range, replacement: &str) -> bool {
+        let checked = &self.context.enclosing_statement;
         let before = self.text.get(checked.start..range.start);
         let after = self.text.get(range.end..checked.end);
         let (Some(before), Some(after)) = (before, after) else {

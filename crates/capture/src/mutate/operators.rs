@@ -6,7 +6,7 @@ use testwright_source::{Range, TokenKind, tokens};
 use super::MutantKind;
 
 /// Returns the replacements of a comparison: the neighbouring one, then the opposite.
-pub(super) fn comparisons(comparison: Comparison) -> (MutantKind, &'static [&'static str]) {
+pub(super) fn comparison_replacements(comparison: Comparison) -> (MutantKind, &'static [&'static str]) {
     match comparison {
         Comparison::Equal => (MutantKind::Comparison, &["!="]),
         Comparison::NotEqual => (MutantKind::Comparison, &["=="]),
@@ -23,7 +23,7 @@ pub(super) fn comparisons(comparison: Comparison) -> (MutantKind, &'static [&'st
 
 /// Returns the replacement of a binary operator: one that takes the same kinds of operands and
 /// mostly gives another result.
-pub(super) fn replacement(operator: Operator) -> &'static str {
+pub(super) fn operator_replacement(operator: Operator) -> &'static str {
     match operator {
         Operator::Add => "-",
         Operator::Subtract => "+",

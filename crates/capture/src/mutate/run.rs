@@ -37,7 +37,7 @@ pub struct MutationSetup {
     /// The test files.
     pub tests: Vec<PathBuf>,
     /// The tests to run, as `file::Class::function`; all tests of the files if `None`.
-    pub wanted: Option<Vec<String>>,
+    pub selected_tests: Option<Vec<String>>,
     /// The folder to run in; a temporary one if `None`.
     pub start: Option<PathBuf>,
 }
@@ -120,8 +120,8 @@ pub fn run(
                     files,
                     measured,
                     is_stopped,
-                    swap: None,
-                    load: None,
+                    swap_server: None,
+                    load_server: None,
                 };
                 while let Some(id) = chosen.get(next.fetch_add(1, Ordering::Relaxed)) {
                     let verdict = work.verdict(*id);
@@ -163,9 +163,9 @@ struct MutantWorker<'a> {
     /// True when the run is to be stopped.
     is_stopped: &'a AtomicBool,
     /// The process that exchanges functions, if it is running.
-    swap: Option<MutantServer>,
+    swap_server: Option<MutantServer>,
     /// The process that loads changed modules, if it is running.
-    load: Option<MutantServer>,
+    load_server: Option<MutantServer>,
 }
 
 impl MutantWorker<'_> {
@@ -176,7 +176,7 @@ impl MutantWorker<'_> {
         else {
             return Ok(None);
         };
-        let tests = self.measured.reaching(file, mutant);
+        let tests = self.measured.tests_reaching(file, mutant);
         if tests.is_empty() {
             return Ok(Some(MutantVerdict::NotReached));
         }
@@ -217,7 +217,7 @@ impl MutantWorker<'_> {
             .collect();
         let collecting = match mode {
             InjectionMode::Measure | InjectionMode::Swap => 0.0,
-            InjectionMode::Load => self.measured.collecting,
+            InjectionMode::Load => self.measured.collection_seconds,
         };
         let usual = tests.iter().map(|test| test.seconds).sum::<f64>() + collecting;
         let Some(path) = self.files.get(file).map(|file| &file.path) else {
@@ -229,13 +229,13 @@ impl MutantWorker<'_> {
             end: mutant.range.end,
             replacement: &mutant.replacement,
             tests: tests.iter().map(|test| test.name.as_str()).collect(),
-            files: self.measured.files_of(self.setting, &tests),
+            files: self.measured.files_of_tests(self.setting, &tests),
             seconds: EXTRA_SECONDS + 10.0 * usual,
             processor: (EXTRA_PROCESSOR_SECONDS + 10.0 * usual).ceil() as u64,
         };
         let server_slot = match mode {
-            InjectionMode::Measure | InjectionMode::Swap => &mut self.swap,
-            InjectionMode::Load => &mut self.load,
+            InjectionMode::Measure | InjectionMode::Swap => &mut self.swap_server,
+            InjectionMode::Load => &mut self.load_server,
         };
         let server = match server_slot {
             Some(server) => server,
@@ -243,12 +243,12 @@ impl MutantWorker<'_> {
                 self.setting,
                 self.files,
                 mode,
-                &self.measured.outside,
+                &self.measured.external_modules,
             )?),
         };
         // The process enforces the time limit itself, unless it hangs.
         let late =
-            Duration::from_secs_f64(request.seconds + 10.0 + 10.0 * self.measured.collecting);
+            Duration::from_secs_f64(request.seconds + 10.0 + 10.0 * self.measured.collection_seconds);
         let (reply, is_reusable) = server.request(&request, late, self.is_stopped)?;
         if !is_reusable {
             *server_slot = None;

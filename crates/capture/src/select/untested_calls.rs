@@ -14,9 +14,9 @@ pub(crate) type UntestedLine = (UnitId, u32);
 /// The recorded calls without tests of their own, by caller.
 pub(crate) struct UntestedCalls<'a> {
     /// The calls, by the execution and the number of their caller.
-    made: BTreeMap<(u32, CallId), Vec<&'a Call>>,
+    calls_by_caller: BTreeMap<(u32, CallId), Vec<&'a Call>>,
     /// The lines that tests reach already.
-    reached: BTreeSet<UntestedLine>,
+    reached_lines: BTreeSet<UntestedLine>,
 }
 
 impl<'a> UntestedCalls<'a> {
@@ -25,28 +25,28 @@ impl<'a> UntestedCalls<'a> {
         recording: &'a Recording,
         may_be_tested: impl Fn(&Call) -> bool,
     ) -> UntestedCalls<'a> {
-        let mut made: BTreeMap<(u32, CallId), Vec<&Call>> = BTreeMap::new();
+        let mut calls_by_caller: BTreeMap<(u32, CallId), Vec<&Call>> = BTreeMap::new();
         for call in recording.calls.iter().filter(|call| !may_be_tested(call)) {
             if let Some(caller) = call.caller {
-                made.entry((call.execution, caller)).or_default().push(call);
+                calls_by_caller.entry((call.execution, caller)).or_default().push(call);
             }
         }
-        let reached = BTreeSet::new();
-        UntestedCalls { made, reached }
+        let reached_lines = BTreeSet::new();
+        UntestedCalls { calls_by_caller, reached_lines }
     }
 
     /// Returns the lines below a call that no test reaches yet.
-    pub(super) fn open_lines(&self, call: &Call) -> BTreeSet<UntestedLine> {
+    pub(super) fn unreached_lines(&self, call: &Call) -> BTreeSet<UntestedLine> {
         let lines = self.lines(call);
-        lines.difference(&self.reached).copied().collect()
+        lines.difference(&self.reached_lines).copied().collect()
     }
 
     /// Marks a call, and everything below it, as reached by a test.
     pub(crate) fn mark_reached(&mut self, call: &Call) {
         let lines = self.lines(call);
-        self.reached.extend(lines);
+        self.reached_lines.extend(lines);
         let own = call.lines.iter().map(|line| (call.unit, *line));
-        self.reached.extend(own);
+        self.reached_lines.extend(own);
     }
 
     /// Returns the lines below a call.
@@ -54,7 +54,7 @@ impl<'a> UntestedCalls<'a> {
         let mut lines = BTreeSet::new();
         let mut pending = vec![call];
         while let Some(call) = pending.pop() {
-            let made = self.made.get(&(call.execution, call.id));
+            let made = self.calls_by_caller.get(&(call.execution, call.id));
             for inner in made.into_iter().flatten() {
                 // A callee has a higher number than its caller, so this ends, unless the recording
                 // is corrupt.

@@ -26,7 +26,7 @@ pub(super) struct Digest(u128);
 
 impl Digest {
     /// Computes the digest of a serialized value.
-    pub(super) fn of(text: &str) -> Digest {
+    pub(super) fn of_text(text: &str) -> Digest {
         let mut hasher = Sip128::new();
         hasher.write(text.as_bytes());
         Digest(hasher.finish128().as_u128())
@@ -52,20 +52,20 @@ impl TryFrom<String> for Digest {
 pub(super) enum Link {
     /// A short value without parts, inline.
     #[serde(rename = "h")]
-    Here(Box<Value<Link>>),
+    InlineLeaf(Box<Value<Link>>),
     /// A long value without parts, by its digest.
     #[serde(rename = "v")]
-    Leaf(Digest),
+    StoredLeaf(Digest),
     /// The first occurrence of a short node, inline. Nodes with parts or an identity are numbered
     /// in the order of their first occurrence.
     #[serde(rename = "n")]
-    New(Box<Value<Link>>),
+    InlineNode(Box<Value<Link>>),
     /// The first occurrence of a long node, by its digest.
     #[serde(rename = "o")]
-    Node(Digest),
+    StoredNode(Digest),
     /// A node that occurred before, by its number.
     #[serde(rename = "s")]
-    Same(u32),
+    KnownNode(u32),
 }
 
 /// A call without its graph. The fields are those of [`Call`](crate::Call).

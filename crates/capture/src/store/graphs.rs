@@ -174,12 +174,12 @@ impl GraphEncoder<'_> {
     /// Returns the link to a node. Nodes beyond the maximum depth become `None`.
     fn encode_node(&mut self, node_id: NodeId, depth: usize) -> Link {
         let Some(node) = self.graph.get(node_id).filter(|_| depth < MAX_DEPTH) else {
-            return Link::Here(Box::new(Value::None));
+            return Link::InlineLeaf(Box::new(Value::None));
         };
         let is_leaf = node.object.is_none() && node.value.children().is_empty();
         if !is_leaf {
             if let Some(number) = self.numbers.get(&node_id) {
-                return Link::Same(*number);
+                return Link::KnownNode(*number);
             }
             let number = u32::try_from(self.objects.len()).unwrap_or(u32::MAX);
             self.numbers.insert(node_id, number);
@@ -191,16 +191,16 @@ impl GraphEncoder<'_> {
             .map(|child| self.encode_node(child, depth + 1));
         let text = serde_json::to_string(&value).unwrap_or_default();
         match (is_leaf, text.len() <= MAX_INLINE) {
-            (true, true) => Link::Here(Box::new(value)),
-            (false, true) => Link::New(Box::new(value)),
-            (true, false) => Link::Leaf(self.store_value(&text, value)),
-            (false, false) => Link::Node(self.store_value(&text, value)),
+            (true, true) => Link::InlineLeaf(Box::new(value)),
+            (false, true) => Link::InlineNode(Box::new(value)),
+            (true, false) => Link::StoredLeaf(self.store_value(&text, value)),
+            (false, false) => Link::StoredNode(self.store_value(&text, value)),
         }
     }
 
     /// Adds a value that is stored by digest.
     fn store_value(&mut self, text: &str, value: Value<Link>) -> Digest {
-        let digest = Digest::of(text);
+        let digest = Digest::of_text(text);
         if self.written.insert(digest) {
             self.values.push((digest, value));
         }
@@ -227,11 +227,11 @@ impl GraphDecoder<'_> {
             return None;
         }
         let (value, is_leaf) = match link {
-            Link::Same(number) => return self.decoded.get(*number as usize).copied(),
-            Link::Here(value) => (&**value, true),
-            Link::Leaf(digest) => (self.values.get(digest)?, true),
-            Link::New(value) => (&**value, false),
-            Link::Node(digest) => (self.values.get(digest)?, false),
+            Link::KnownNode(number) => return self.decoded.get(*number as usize).copied(),
+            Link::InlineLeaf(value) => (&**value, true),
+            Link::StoredLeaf(digest) => (self.values.get(digest)?, true),
+            Link::InlineNode(value) => (&**value, false),
+            Link::StoredNode(digest) => (self.values.get(digest)?, false),
         };
         // The node is needed before its parts, because they may refer to it.
         let node_id = self.graph.add(ValueNode::plain(Value::None));

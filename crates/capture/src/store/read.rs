@@ -77,14 +77,14 @@ struct FileRecords {
     /// The finished calls.
     calls: Vec<StoredCall>,
     /// Calls that began and did not end.
-    open: BTreeMap<CallId, (UnitId, Option<CallId>)>,
+    unfinished_calls: BTreeMap<CallId, (UnitId, Option<CallId>)>,
     /// The number of damaged lines.
     damaged: usize,
 }
 
 impl FileRecords {
     /// Reads all lines of a file.
-    fn of(content: &[u8]) -> FileRecords {
+    fn parse(content: &[u8]) -> FileRecords {
         let mut lines = FileRecords::default();
         for line in content.split_inclusive(|byte| *byte == b'\n') {
             match line.strip_suffix(b"\n").and_then(StoreRecord::from_line) {
@@ -107,14 +107,14 @@ impl FileRecords {
                 self.values.insert(digest, value);
             }
             StoreRecord::Entered { call, unit, caller } => {
-                self.open.insert(call, (unit, caller));
+                self.unfinished_calls.insert(call, (unit, caller));
             }
             StoreRecord::Call(call) => {
-                self.open.remove(&call.id);
+                self.unfinished_calls.remove(&call.id);
                 self.calls.push(*call);
             }
             StoreRecord::Dropped(call) => {
-                self.open.remove(&call);
+                self.unfinished_calls.remove(&call);
             }
             StoreRecord::Counts(counts) => self.counts = counts,
             StoreRecord::Trouble(problem) => {
@@ -134,7 +134,7 @@ impl FileRecords {
 impl LoadedRecordings {
     /// Adds the recording in a file.
     fn add(&mut self, path: &Path) -> io::Result<()> {
-        let mut lines = FileRecords::of(&fs::read(path)?);
+        let mut lines = FileRecords::parse(&fs::read(path)?);
         let Some(execution) = lines.execution.take() else {
             let reason = "it does not begin as a recording does".to_owned();
             self.ignored.push((path.to_path_buf(), reason));
@@ -153,7 +153,7 @@ impl LoadedRecordings {
         let units: Vec<UnitId> = (lines.units.into_iter().enumerate())
             .map(|(index, unit)| {
                 let calls = lines.counts.get(index).copied().unwrap_or(0);
-                self.unit(unit, calls)
+                self.merge_unit(unit, calls)
             })
             .collect();
         let mut calls = Vec::new();
@@ -164,7 +164,7 @@ impl LoadedRecordings {
             }
         }
         calls.extend(
-            (lines.open.into_iter())
+            (lines.unfinished_calls.into_iter())
                 .map(|(id, (unit, caller))| Call::unfinished(id, number, unit, caller)),
         );
         calls.sort_by_key(|call| call.id);
@@ -181,7 +181,7 @@ impl LoadedRecordings {
     }
 
     /// Returns the number of a unit among those of all files, and adds to its calls.
-    fn unit(&mut self, unit: CodeUnit, calls: u64) -> UnitId {
+    fn merge_unit(&mut self, unit: CodeUnit, calls: u64) -> UnitId {
         let units = &mut self.recording.units;
         let is_same = |known: &CodeUnit| {
             known.name() == unit.name() && known.file == unit.file && known.line == unit.line

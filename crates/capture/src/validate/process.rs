@@ -33,7 +33,7 @@ pub(super) fn run(
         .arg(path_to("options.json"))
         .arg(path_to("report"))
         .env("PYTHONHASHSEED", round.hash_seed.to_string())
-        .env("TZ", round.zone)
+        .env("TZ", round.time_zone)
         .stdin(Stdio::null())
         .stdout(output)
         .stderr(errors);

@@ -78,7 +78,7 @@ fn shortest_paths(
                 .entry(object)
                 .or_insert(AccessPath { root, steps, node });
         }
-        for (step, child) in parts(graph, node) {
+        for (step, child) in accessible_parts(graph, node) {
             pending.push_back((root, format!("{steps}{step}"), child));
         }
     }
@@ -86,7 +86,7 @@ fn shortest_paths(
 }
 
 /// Returns the parts of a value that an expression can reach, with the step to each.
-fn parts(graph: &ValueGraph, node: NodeId) -> Vec<(String, NodeId)> {
+fn accessible_parts(graph: &ValueGraph, node: NodeId) -> Vec<(String, NodeId)> {
     match graph.value(node) {
         Value::List(items) | Value::Tuple(items) => {
             let indexed = items.iter().enumerate();
@@ -108,7 +108,7 @@ fn parts(graph: &ValueGraph, node: NodeId) -> Vec<(String, NodeId)> {
         Value::Object(object) => {
             let attributes = object.attributes.iter();
             let named = attributes.map(|(name, value)| (format!(".{name}"), *value));
-            let content = object.content.map(|content| parts(graph, content));
+            let content = object.content.map(|content| accessible_parts(graph, content));
             named.chain(content.unwrap_or_default()).collect()
         }
         _ => Vec::new(),

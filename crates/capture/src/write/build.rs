@@ -43,15 +43,15 @@ pub(crate) struct ValueBuilder<'a> {
     /// The setup statements so far, in order.
     pub(super) setup: Vec<SetupStep>,
     /// Objects that exist in the test already, with the expressions for them.
-    pub(super) live: BTreeMap<ObjectId, String>,
+    pub(super) existing: BTreeMap<ObjectId, String>,
     /// Objects that an import provides.
     pub(super) imported: ImportedObjects,
     /// Objects that need a variable.
-    named: BTreeSet<ObjectId>,
+    needs_variable: BTreeSet<ObjectId>,
     /// The nodes of objects at entry.
     at_entry: BTreeMap<ObjectId, NodeId>,
     /// Objects under construction, outermost first.
-    building: Vec<ObjectId>,
+    under_construction: Vec<ObjectId>,
     /// Parts that are assigned as soon as an object has a name. This closes cycles.
     deferred: Vec<DeferredPart<'a>>,
     /// The object under construction that the last failed part needs.
@@ -61,7 +61,7 @@ pub(crate) struct ValueBuilder<'a> {
     /// Mocks whose calls are checked.
     pub(super) doubles: Vec<TestDouble<'a>>,
     /// The time of the state that is being built, if it is not that of the call itself.
-    pub(super) as_of: CallId,
+    pub(super) state_time: CallId,
     /// True if values that cannot be built become placeholders, as in stubs.
     pub(super) is_lenient: bool,
     /// True while building a value that the call should lead to, false for one that it starts from.
@@ -82,7 +82,7 @@ struct DeferredPart<'a> {
 /// A state of the builder, to return to if an attempt fails.
 pub(super) struct Checkpoint<'a> {
     setup: usize,
-    live: BTreeMap<ObjectId, String>,
+    existing: BTreeMap<ObjectId, String>,
     deferred: Vec<DeferredPart<'a>>,
     scope: ImportScope,
 }
@@ -105,16 +105,16 @@ impl<'a> ValueBuilder<'a> {
             paths,
             scope,
             setup: Vec::new(),
-            live: BTreeMap::new(),
-            imported: ImportedObjects::of(call),
-            named: BTreeSet::new(),
+            existing: BTreeMap::new(),
+            imported: ImportedObjects::find(call),
+            needs_variable: BTreeSet::new(),
             at_entry: BTreeMap::new(),
-            building: Vec::new(),
+            under_construction: Vec::new(),
             deferred: Vec::new(),
             blocked_on: None,
             sleeps: None,
             doubles: Vec::new(),
-            as_of: call.id,
+            state_time: call.id,
             is_lenient: false,
             is_expecting: false,
         };
@@ -142,9 +142,9 @@ impl<'a> ValueBuilder<'a> {
             }
             let object = graph.object(node);
             if !seen.insert(node) {
-                self.named.extend(object);
+                self.needs_variable.extend(object);
                 if open.contains(&node) {
-                    self.named.extend(from.and_then(|from| graph.object(from)));
+                    self.needs_variable.extend(from.and_then(|from| graph.object(from)));
                 }
                 continue;
             }
@@ -161,47 +161,47 @@ impl<'a> ValueBuilder<'a> {
 
     /// Marks an object as needing a variable wherever it is built.
     pub(super) fn require_name(&mut self, object: ObjectId) {
-        self.named.insert(object);
+        self.needs_variable.insert(object);
     }
 
     /// Builds a value of the call as it should be afterwards. Objects that exist in the test are
     /// referred to by name, except for the one at `node`, which is compared.
-    pub(super) fn expected(&mut self, node: NodeId) -> Result<PythonCode, BuildError> {
-        self.expected_of(self.call, node)
+    pub(super) fn expected_value(&mut self, node: NodeId) -> Result<PythonCode, BuildError> {
+        self.expected_value_of_call(self.call, node)
     }
 
     /// Builds an expected value of another call, which this one has made.
-    pub(super) fn expected_of(
+    pub(super) fn expected_value_of_call(
         &mut self,
         call: &'a Call,
         node: NodeId,
     ) -> Result<PythonCode, BuildError> {
         let checkpoint = self.checkpoint();
-        let (live, named) = (self.live.clone(), std::mem::take(&mut self.named));
+        let (live, named) = (self.existing.clone(), std::mem::take(&mut self.needs_variable));
         self.is_expecting = true;
         let graph = &call.values;
         if std::ptr::eq(call, self.call) {
             self.name_shared_objects(&[node]);
         }
         if let Some(own) = graph.object(node) {
-            self.live.remove(&own);
+            self.existing.remove(&own);
         }
-        let code = self.code(graph, node, "expected");
+        let code = self.value_code(graph, node, "expected");
         self.is_expecting = false;
         if code.is_err() {
             self.restore(checkpoint);
         }
         // The expected value is equal to the program's objects, but consists of other objects.
-        self.live = live;
-        self.named = named;
+        self.existing = live;
+        self.needs_variable = named;
         code
     }
 
     /// Builds a value of the call at entry by itself, without regard to the rest of the call.
     pub(super) fn standalone_value(&mut self, node: NodeId) -> Result<PythonCode, BuildError> {
-        self.named.clear();
+        self.needs_variable.clear();
         self.name_shared_objects(&[node]);
-        self.value(node, "")
+        self.call_value(node, "")
     }
 
     /// Adds a variable without a value, to be completed by hand, in the place of a value that
@@ -229,7 +229,7 @@ impl<'a> ValueBuilder<'a> {
     pub(super) fn checkpoint(&self) -> Checkpoint<'a> {
         Checkpoint {
             setup: self.setup.len(),
-            live: self.live.clone(),
+            existing: self.existing.clone(),
             deferred: self.deferred.clone(),
             scope: self.scope.clone(),
         }
@@ -238,20 +238,20 @@ impl<'a> ValueBuilder<'a> {
     /// Returns to a saved state.
     pub(super) fn restore(&mut self, checkpoint: Checkpoint<'a>) {
         self.setup.truncate(checkpoint.setup);
-        self.live = checkpoint.live;
+        self.existing = checkpoint.existing;
         self.deferred = checkpoint.deferred;
         *self.scope = checkpoint.scope;
     }
 
     /// Builds a value of the call itself; `hint` is a name for it.
-    pub(super) fn value(&mut self, node: NodeId, hint: &str) -> Result<PythonCode, BuildError> {
+    pub(super) fn call_value(&mut self, node: NodeId, hint: &str) -> Result<PythonCode, BuildError> {
         let graph = &self.call.values;
-        self.code(graph, node, hint)
+        self.value_code(graph, node, hint)
     }
 
     /// Builds a value of a graph. An object that cannot be built is referred to by its import, if
     /// it has one.
-    pub(super) fn code(
+    pub(super) fn value_code(
         &mut self,
         graph: &'a ValueGraph,
         node: NodeId,
@@ -281,23 +281,23 @@ impl<'a> ValueBuilder<'a> {
         object: ObjectId,
         hint: &str,
     ) -> Result<PythonCode, BuildError> {
-        if let Some(name) = self.live.get(&object) {
+        if let Some(name) = self.existing.get(&object) {
             return Ok(PythonCode::text(name));
         }
         // Building by state needs a fresh object, because the imported one may differ from the
         // recorded one.
         if self.form.constructors
-            && let Some(code) = self.imported(object)
+            && let Some(code) = self.imported_code(object)
         {
             return Ok(code);
         }
-        if self.building.contains(&object) {
+        if self.under_construction.contains(&object) {
             self.blocked_on = Some(object);
             return Err(BuildError(
                 "part of a cycle that cannot be closed".to_owned(),
             ));
         }
-        if self.building.len() > MAX_DEPTH {
+        if self.under_construction.len() > MAX_DEPTH {
             return Err(BuildError("nested too deeply to be written".to_owned()));
         }
         // A value from another time may be part of this call too. Then its state at entry counts.
@@ -313,11 +313,11 @@ impl<'a> ValueBuilder<'a> {
         );
         let is_moved = matches!(graph.value(node), Value::Stream { position, .. } if *position > 0);
         let require_name =
-            self.named.contains(&object) || is_moved || self.needs_attribute_changes(graph, node);
+            self.needs_variable.contains(&object) || is_moved || self.needs_attribute_changes(graph, node);
         if is_constant || !require_name {
-            self.building.push(object);
+            self.under_construction.push(object);
             let code = self.build_new(graph, node, hint, None);
-            self.building.pop();
+            self.under_construction.pop();
             return code;
         }
         let wanted = if hint.is_empty() {
@@ -326,12 +326,12 @@ impl<'a> ValueBuilder<'a> {
             hint.to_owned()
         };
         let name = self.scope.variable(&wanted);
-        self.building.push(object);
+        self.under_construction.push(object);
         let code = self.build_new(graph, node, &wanted, Some(&name));
-        self.building.pop();
+        self.under_construction.pop();
         let code = code?;
         // A function defined in the test has a name of its own.
-        if let Some(own) = self.live.get(&object) {
+        if let Some(own) = self.existing.get(&object) {
             return Ok(PythonCode::text(own));
         }
         self.bind(&name, code, graph, node)?;
@@ -361,7 +361,7 @@ impl<'a> ValueBuilder<'a> {
         let Some(object) = graph.object(node) else {
             return Ok(());
         };
-        self.live.insert(object, name.to_owned());
+        self.existing.insert(object, name.to_owned());
         let (now, later): (Vec<_>, Vec<_>) = std::mem::take(&mut self.deferred)
             .into_iter()
             .partition(|part| part.object == object);
@@ -376,7 +376,7 @@ impl<'a> ValueBuilder<'a> {
 
     /// Builds a part of the object called `name`. Returns `None` for a part that needs an object
     /// under construction: it is assigned later, at `step` in it.
-    pub(super) fn part(
+    pub(super) fn build_part(
         &mut self,
         graph: &'a ValueGraph,
         node: NodeId,
@@ -385,7 +385,7 @@ impl<'a> ValueBuilder<'a> {
     ) -> Result<Option<PythonCode>, BuildError> {
         match name {
             Some(name) => self.build_or_defer(graph, node, &format!("{name}{}", step())),
-            None => self.code(graph, node, "").map(Some),
+            None => self.value_code(graph, node, "").map(Some),
         }
     }
 
@@ -397,7 +397,7 @@ impl<'a> ValueBuilder<'a> {
         target: &str,
     ) -> Result<Option<PythonCode>, BuildError> {
         let checkpoint = self.checkpoint();
-        let code = self.code(graph, node, "");
+        let code = self.value_code(graph, node, "");
         match (&code, self.blocked_on.take()) {
             (Err(_), Some(object)) => {
                 self.restore(checkpoint);
@@ -413,7 +413,7 @@ impl<'a> ValueBuilder<'a> {
     }
 
     /// Builds the items of a list or tuple.
-    fn parts(
+    fn build_parts(
         &mut self,
         graph: &'a ValueGraph,
         nodes: &[NodeId],
@@ -422,7 +422,7 @@ impl<'a> ValueBuilder<'a> {
         let indexed = nodes.iter().enumerate();
         indexed
             .map(|(index, node)| {
-                let part = self.part(graph, *node, name, || format!("[{index}]"))?;
+                let part = self.build_part(graph, *node, name, || format!("[{index}]"))?;
                 Ok(part.unwrap_or_else(|| PythonCode::text("None")))
             })
             .collect()
@@ -443,63 +443,63 @@ impl<'a> ValueBuilder<'a> {
             Value::NotImplemented => PythonCode::text("NotImplemented"),
             Value::Boolean(value) => PythonCode::text(if *value { "True" } else { "False" }),
             Value::Integer(value) => PythonCode::text(value.to_string()),
-            Value::LargeInteger(digits) => PythonCode::Text(literal::large_integer(digits)),
-            Value::Float(number) => self.float(number.0),
+            Value::LargeInteger(digits) => PythonCode::Text(literal::integer_literal(digits)),
+            Value::Float(number) => self.float_code(number.0),
             Value::Complex(real, imaginary) => {
-                let parts = vec![self.float(real.0), self.float(imaginary.0)];
+                let parts = vec![self.float_code(real.0), self.float_code(imaginary.0)];
                 PythonCode::call("complex", parts)
             }
             Value::Text(text) => match self.paths.text(text) {
                 Some(code) => code,
-                None => literal::text(text),
+                None => literal::text_literal(text),
             },
             Value::BrokenText(points) => PythonCode::Text(literal::broken_text(points)),
-            Value::Bytes(bytes) => literal::bytes(bytes),
-            Value::ByteArray(bytes) => PythonCode::call("bytearray", vec![literal::bytes(bytes)]),
-            Value::List(items) => PythonCode::list(self.parts(graph, items, name)?),
-            Value::Tuple(items) => PythonCode::tuple(self.parts(graph, items, None)?),
+            Value::Bytes(bytes) => literal::bytes_literal(bytes),
+            Value::ByteArray(bytes) => PythonCode::call("bytearray", vec![literal::bytes_literal(bytes)]),
+            Value::List(items) => PythonCode::list(self.build_parts(graph, items, name)?),
+            Value::Tuple(items) => PythonCode::tuple(self.build_parts(graph, items, None)?),
             Value::Set(items) if items.is_empty() => PythonCode::text("set()"),
-            Value::Set(items) => PythonCode::group("{", self.parts(graph, items, None)?, "}"),
+            Value::Set(items) => PythonCode::group("{", self.build_parts(graph, items, None)?, "}"),
             Value::FrozenSet(items) if items.is_empty() => PythonCode::text("frozenset()"),
             Value::FrozenSet(items) => {
-                let inner = PythonCode::group("{", self.parts(graph, items, None)?, "}");
+                let inner = PythonCode::group("{", self.build_parts(graph, items, None)?, "}");
                 PythonCode::call("frozenset", vec![inner])
             }
-            Value::Dictionary(entries) => self.dictionary(graph, entries, name)?,
-            Value::Reference(reference) => match self.reference(reference) {
+            Value::Dictionary(entries) => self.dictionary_code(graph, entries, name)?,
+            Value::Reference(reference) => match self.reference_code(reference) {
                 Ok(code) => code,
                 Err(missing) => self.program_function(reference).ok_or(missing)?,
             },
-            Value::Member { class, names } => self.member(class, names)?,
+            Value::Member { class, names } => self.member_code(class, names)?,
             Value::Made {
                 callee,
                 arguments,
                 keywords,
             } => self.well_known_value(graph, callee, arguments, keywords)?,
-            Value::Object(object) => self.object(graph, node, object, name)?,
+            Value::Object(object) => self.instance_code(graph, node, object, name)?,
             Value::Method { receiver, name } => {
-                let receiver = self.code(graph, *receiver, "")?;
-                PythonCode::Text(format!("{}.{name}", receiver.flat()))
+                let receiver = self.value_code(graph, *receiver, "")?;
+                PythonCode::Text(format!("{}.{name}", receiver.one_line()))
             }
-            Value::Function(function) => self.function(graph, node, function)?,
+            Value::Function(function) => self.function_code(graph, node, function)?,
             Value::Generator { function, .. } => {
                 return Err(BuildError(format!("a generator by {function}")));
             }
             Value::Iterator { remaining, .. } => {
-                let items = PythonCode::list(self.parts(graph, remaining, None)?);
+                let items = PythonCode::list(self.build_parts(graph, remaining, None)?);
                 PythonCode::call("iter", vec![items])
             }
             Value::Stream { class, content, .. } => {
-                let content = self.code(graph, *content, hint)?;
-                let class = self.reference(class)?.flat();
+                let content = self.value_code(graph, *content, hint)?;
+                let class = self.reference_code(class)?.one_line();
                 PythonCode::call(&class, vec![content])
             }
             Value::Exception(exception) => {
                 if !exception.is_importable || !exception.members.is_empty() {
                     return Err(BuildError(format!("an exception of {}", exception.class)));
                 }
-                let arguments = self.parts(graph, &exception.arguments, None)?;
-                let class = self.reference(&exception.class)?.flat();
+                let arguments = self.build_parts(graph, &exception.arguments, None)?;
+                let class = self.reference_code(&exception.class)?.one_line();
                 PythonCode::call(&class, arguments)
             }
             Value::Omitted { class, length } => {
@@ -516,11 +516,11 @@ impl<'a> ValueBuilder<'a> {
     }
 
     /// Writes a float. Infinities and `nan` come from `math`.
-    fn float(&mut self, number: f64) -> PythonCode {
+    fn float_code(&mut self, number: f64) -> PythonCode {
         if number.is_finite() {
-            return PythonCode::Text(literal::float(number));
+            return PythonCode::Text(literal::float_literal(number));
         }
-        let math = self.scope.module("math").flat();
+        let math = self.scope.module("math").one_line();
         PythonCode::Text(match (number.is_nan(), number > 0.0) {
             (true, _) => format!("{math}.nan"),
             (false, true) => format!("{math}.inf"),
@@ -529,7 +529,7 @@ impl<'a> ValueBuilder<'a> {
     }
 
     /// Writes a dictionary.
-    fn dictionary(
+    fn dictionary_code(
         &mut self,
         graph: &'a ValueGraph,
         entries: &[(NodeId, NodeId)],
@@ -537,8 +537,8 @@ impl<'a> ValueBuilder<'a> {
     ) -> Result<PythonCode, BuildError> {
         let mut items = Vec::new();
         for (key, value) in entries {
-            let key = self.code(graph, *key, "")?;
-            let value = self.part(graph, *value, name, || format!("[{}]", key.flat()))?;
+            let key = self.value_code(graph, *key, "")?;
+            let value = self.build_part(graph, *value, name, || format!("[{}]", key.one_line()))?;
             let value = value.unwrap_or_else(|| PythonCode::text("None"));
             items.push(PythonCode::pair(key, ": ", value));
         }
@@ -547,7 +547,7 @@ impl<'a> ValueBuilder<'a> {
 
     /// Refers to something importable. Definitions inside of functions are not, nor is a main
     /// program without a module name.
-    pub(super) fn reference(&mut self, reference: &ImportPath) -> Result<PythonCode, BuildError> {
+    pub(super) fn reference_code(&mut self, reference: &ImportPath) -> Result<PythonCode, BuildError> {
         if self.scope.module_name(&reference.module) == "__main__" {
             let name = reference.name();
             return Err(BuildError(format!(
@@ -561,8 +561,8 @@ impl<'a> ValueBuilder<'a> {
     }
 
     /// Writes a member of an enumeration, or a combination of flags.
-    fn member(&mut self, class: &ImportPath, names: &[String]) -> Result<PythonCode, BuildError> {
-        let class = self.reference(class)?.flat();
+    fn member_code(&mut self, class: &ImportPath, names: &[String]) -> Result<PythonCode, BuildError> {
+        let class = self.reference_code(class)?.one_line();
         if names.is_empty() {
             return Ok(PythonCode::call(&class, vec![PythonCode::text("0")]));
         }

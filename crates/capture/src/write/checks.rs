@@ -110,8 +110,8 @@ pub(super) fn verify(
     exercised: CallCode,
 ) -> Result<Verification, BuildError> {
     let mut verifier = Verifier::new(builder);
-    let exercise = verifier.outcome(unit, exercised)?;
-    verifier.effects(unit)?;
+    let exercise = verifier.plan_outcome(unit, exercised)?;
+    verifier.check_effects(unit)?;
     Ok(Verification {
         exercise,
         completeness: verifier.completeness(),
@@ -133,12 +133,12 @@ pub(super) fn check_unchanged(
         Receiver::Class(_) | Receiver::None => None,
     };
     let (object, after) = (call.values.object(own?.before)?, own?.after?);
-    let name = builder.live.get(&object)?.clone();
+    let name = builder.existing.get(&object)?.clone();
     let has_state = matches!(call.values.value(after), Value::Object(object)
         if object.content.is_some() || !object.attributes.is_empty());
     let mut verifier = Verifier::new(builder);
     if has_state {
-        verifier.value(ActualValue::Code(PythonCode::Text(name)), after);
+        verifier.check_value(ActualValue::Code(PythonCode::Text(name)), after);
     }
     let completeness = verifier.completeness();
     Some((verifier.checks, completeness))
@@ -151,9 +151,9 @@ struct Verifier<'b, 'a> {
     /// The assertions so far.
     checks: Vec<Assertion>,
     /// Nodes that an assertion compares completely.
-    covered: BTreeSet<NodeId>,
+    compared: BTreeSet<NodeId>,
     /// The reason for the first thing that could not be checked.
-    unknown: Option<String>,
+    unchecked_reason: Option<String>,
 }
 
 /// Names a bound method in terms of `result`, if it belongs to the new object or one of its
@@ -176,26 +176,26 @@ impl<'b, 'a> Verifier<'b, 'a> {
         Verifier {
             builder,
             checks: Vec::new(),
-            covered: BTreeSet::new(),
-            unknown: None,
+            compared: BTreeSet::new(),
+            unchecked_reason: None,
         }
     }
 
     /// Returns the completeness of the assertions so far.
     fn completeness(&mut self) -> Completeness {
-        match self.unknown.take() {
+        match self.unchecked_reason.take() {
             Some(reason) => Completeness::Partial(reason),
             None => Completeness::Full,
         }
     }
 
     /// Plans the exercise phase, with assertions about the result or exception.
-    fn outcome(&mut self, unit: &CodeUnit, exercised: CallCode) -> Result<Exercise, BuildError> {
+    fn plan_outcome(&mut self, unit: &CodeUnit, exercised: CallCode) -> Result<Exercise, BuildError> {
         let call = self.builder.call;
         let (code, is_creation) = match exercised {
             CallCode::Statement(code) => {
                 return match call.outcome {
-                    CallOutcome::Raised { exception, .. } => self.raised(code, exception),
+                    CallOutcome::Raised { exception, .. } => self.plan_raising_call(code, exception),
                     _ => Ok(Exercise::Statement(code)),
                 };
             }
@@ -203,43 +203,43 @@ impl<'b, 'a> Verifier<'b, 'a> {
             CallCode::Creation(code) => (code, true),
         };
         match unit.kind {
-            UnitKind::Generator => return self.generator(code),
-            UnitKind::AsyncGenerator => return self.async_generator(code),
+            UnitKind::Generator => return self.plan_generator(code),
+            UnitKind::AsyncGenerator => return self.plan_async_generator(code),
             UnitKind::Function | UnitKind::Coroutine => {}
         }
         let code = match unit.kind {
             UnitKind::Coroutine => {
-                let asyncio = self.builder.scope.module("asyncio").flat();
+                let asyncio = self.builder.scope.module("asyncio").one_line();
                 PythonCode::call(&format!("{asyncio}.run"), vec![code])
             }
             _ => code,
         };
         match &call.outcome {
             CallOutcome::Returned(_) if is_creation => {
-                self.creation();
+                self.check_creation();
                 Ok(Exercise::Value(code))
             }
             CallOutcome::Returned(result) => {
-                self.result(unit, *result);
+                self.check_result(unit, *result);
                 Ok(Exercise::Value(code))
             }
-            CallOutcome::Raised { exception, .. } => self.raised(code, *exception),
+            CallOutcome::Raised { exception, .. } => self.plan_raising_call(code, *exception),
             CallOutcome::Unfinished => Err(BuildError("a call that did not end".to_owned())),
         }
     }
 
     /// Checks the attributes of a new object one by one. Comparing it with another new one would
     /// show nothing.
-    fn creation(&mut self) {
+    fn check_creation(&mut self) {
         let call = self.builder.call;
         let Some(made) = call.arguments.first().and_then(|own| own.after) else {
             return;
         };
-        self.covered.insert(made);
+        self.compared.insert(made);
         let object = match call.values.value(made) {
             Value::Object(object) => object,
             Value::Exception(exception) => {
-                self.new_exception(exception);
+                self.check_new_exception(exception);
                 return;
             }
             _ => return,
@@ -255,7 +255,7 @@ impl<'b, 'a> Verifier<'b, 'a> {
             };
             if !kind.is_empty() {
                 let actual = ActualValue::OfResult(format!("{kind}("), ")".to_owned());
-                self.value(actual, content);
+                self.check_value(actual, content);
             }
         }
         for (name, value) in &object.attributes {
@@ -268,7 +268,7 @@ impl<'b, 'a> Verifier<'b, 'a> {
                             Assertion::new(actual, ComparisonKind::Equal, PythonCode::Text(method));
                         self.checks.push(check);
                     }
-                    None => self.value(actual, *value),
+                    None => self.check_value(actual, *value),
                 },
             }
         }
@@ -278,9 +278,9 @@ impl<'b, 'a> Verifier<'b, 'a> {
     }
 
     /// Checks the arguments and attributes of a new exception.
-    fn new_exception(&mut self, exception: &Exception) {
+    fn check_new_exception(&mut self, exception: &Exception) {
         let arguments = exception.arguments.clone();
-        if let Ok(items) = self.items(&arguments) {
+        if let Ok(items) = self.expected_values(&arguments) {
             let actual = ActualValue::OfResult(String::new(), ".args".to_owned());
             let comparison = self.comparison_for_all(&arguments);
             self.checks
@@ -288,7 +288,7 @@ impl<'b, 'a> Verifier<'b, 'a> {
         }
         for (name, value) in &exception.attributes {
             if !name.starts_with('_') {
-                self.value(
+                self.check_value(
                     ActualValue::OfResult(String::new(), format!(".{name}")),
                     *value,
                 );
@@ -297,7 +297,7 @@ impl<'b, 'a> Verifier<'b, 'a> {
     }
 
     /// Checks the result of a call. `None` is checked only if the unit also returns other values.
-    fn result(&mut self, unit: &CodeUnit, result: NodeId) {
+    fn check_result(&mut self, unit: &CodeUnit, result: NodeId) {
         let call = self.builder.call;
         let value = call.values.value(result);
         let is_none_meaningful =
@@ -324,37 +324,37 @@ impl<'b, 'a> Verifier<'b, 'a> {
                 );
                 self.checks.push(check);
             }
-            None => self.value(ActualValue::Result, result),
+            None => self.check_value(ActualValue::Result, result),
         }
     }
 
     /// Returns an expression for an object that existed before the call: its name, or a path from a
     /// named one.
     fn existing_code(&mut self, object: ObjectId) -> Option<String> {
-        if let Some(name) = self.builder.live.get(&object) {
+        if let Some(name) = self.builder.existing.get(&object) {
             return Some(name.clone());
         }
         let call = self.builder.call;
         access::paths_at_entry(call).get(&object)?;
         let access = access::paths_at_exit(call).get(&object)?.clone();
-        self.path(&access)
+        self.access_code(&access)
     }
 
     /// Writes an access path as an expression.
-    fn path(&mut self, access: &AccessPath) -> Option<String> {
+    fn access_code(&mut self, access: &AccessPath) -> Option<String> {
         let call = self.builder.call;
         let root = match access.root {
             Root::Argument(index) => {
                 let argument = call.arguments.get(index)?;
                 let object = call.values.object(argument.before)?;
-                self.builder.live.get(&object)?.clone()
+                self.builder.existing.get(&object)?.clone()
             }
             Root::Variable(index) => match &call.variables.get(index)?.variable {
                 // Through the module, because the variable may be replaced there for the time of
                 // the test.
                 ProgramVariable::Global { module, name } => {
                     let module = ImportPath::new(module.clone(), "");
-                    format!("{}.{name}", self.builder.reference(&module).ok()?.flat())
+                    format!("{}.{name}", self.builder.reference_code(&module).ok()?.one_line())
                 }
                 ProgramVariable::ClassAttribute { class, name } => format!("{}.{name}", class.path),
                 ProgramVariable::Cell { .. } | ProgramVariable::Default { .. } => return None,
@@ -364,7 +364,7 @@ impl<'b, 'a> Verifier<'b, 'a> {
     }
 
     /// Plans a call that raises, with assertions about the exception.
-    fn raised(&mut self, code: PythonCode, exception: NodeId) -> Result<Exercise, BuildError> {
+    fn plan_raising_call(&mut self, code: PythonCode, exception: NodeId) -> Result<Exercise, BuildError> {
         let call = self.builder.call;
         let Value::Exception(found) = call.values.value(exception) else {
             return Err(BuildError("an exception that is not known".to_owned()));
@@ -375,15 +375,15 @@ impl<'b, 'a> Verifier<'b, 'a> {
                 found.class
             )));
         }
-        let class = self.builder.reference(&found.class)?;
+        let class = self.builder.reference_code(&found.class)?;
         if self.builder.form.strength == Strength::All {
-            self.exception_parts(found);
+            self.check_exception_parts(found);
         }
         Ok(Exercise::Raises { call: code, class })
     }
 
     /// Checks the arguments and attributes of a raised exception.
-    fn exception_parts(&mut self, found: &Exception) {
+    fn check_exception_parts(&mut self, found: &Exception) {
         let graph = &self.builder.call.values;
         let has_address = found
             .arguments
@@ -391,7 +391,7 @@ impl<'b, 'a> Verifier<'b, 'a> {
             .any(|node| matches!(graph.value(*node), Value::Text(text) if has_address(text)));
         if !found.arguments.is_empty()
             && !has_address
-            && let Ok(items) = self.items(&found.arguments)
+            && let Ok(items) = self.expected_values(&found.arguments)
         {
             let actual = ActualValue::Caught("args".to_owned());
             let comparison = self.comparison_for_all(&found.arguments);
@@ -401,7 +401,7 @@ impl<'b, 'a> Verifier<'b, 'a> {
         let is_builtin = found.class.module == "builtins";
         for (name, value) in &found.attributes {
             if !is_builtin && !name.starts_with('_') {
-                self.value(ActualValue::Caught(name.clone()), *value);
+                self.check_value(ActualValue::Caught(name.clone()), *value);
             }
         }
     }

@@ -21,7 +21,7 @@ pub(crate) enum PythonCode {
     /// Two parts with a separator: `key: value`, `name=value`, `folder / name`.
     Pair {
         left: Box<PythonCode>,
-        between: &'static str,
+        separator: &'static str,
         right: Box<PythonCode>,
     },
 }
@@ -63,10 +63,10 @@ impl PythonCode {
     }
 
     /// Creates a pair with a separator.
-    pub(crate) fn pair(left: PythonCode, between: &'static str, right: PythonCode) -> PythonCode {
+    pub(crate) fn pair(left: PythonCode, separator: &'static str, right: PythonCode) -> PythonCode {
         PythonCode::Pair {
             left: Box::new(left),
-            between,
+            separator,
             right: Box::new(right),
         }
     }
@@ -77,7 +77,7 @@ impl PythonCode {
     }
 
     /// Renders the expression on one line.
-    pub(crate) fn flat(&self) -> String {
+    pub(crate) fn one_line(&self) -> String {
         match self {
             PythonCode::Text(text) => text.clone(),
             PythonCode::Pieces(pieces) => format!("({})", pieces.join(" ")),
@@ -87,7 +87,7 @@ impl PythonCode {
                 close,
                 is_tuple,
             } => {
-                let flat: Vec<String> = items.iter().map(PythonCode::flat).collect();
+                let flat: Vec<String> = items.iter().map(PythonCode::one_line).collect();
                 let comma = if *is_tuple && items.len() == 1 {
                     ","
                 } else {
@@ -97,16 +97,16 @@ impl PythonCode {
             }
             PythonCode::Pair {
                 left,
-                between,
+                separator: between,
                 right,
-            } => format!("{}{between}{}", left.flat(), right.flat()),
+            } => format!("{}{between}{}", left.one_line(), right.one_line()),
         }
     }
 
     /// Returns true if it fits on one line behind `before` characters.
     pub(crate) fn fits(&self, before: usize) -> bool {
         let is_broken = matches!(self, PythonCode::Pieces(pieces) if pieces.len() > 1);
-        !is_broken && before + self.flat().chars().count() <= WIDTH
+        !is_broken && before + self.one_line().chars().count() <= WIDTH
     }
 
     /// Renders the expression as lines, with texts before and behind it, each line indented by
@@ -114,7 +114,7 @@ impl PythonCode {
     pub(crate) fn lines(&self, before: &str, behind: &str, indent: usize) -> Vec<String> {
         let blanks = " ".repeat(indent);
         let around = indent + before.chars().count() + behind.chars().count();
-        let whole = || vec![format!("{blanks}{before}{}{behind}", self.flat())];
+        let whole = || vec![format!("{blanks}{before}{}{behind}", self.one_line())];
         if self.fits(around) {
             return whole();
         }
@@ -152,9 +152,9 @@ impl PythonCode {
             }
             PythonCode::Pair {
                 left,
-                between,
+                separator: between,
                 right,
-            } => right.lines(&format!("{before}{}{between}", left.flat()), behind, indent),
+            } => right.lines(&format!("{before}{}{between}", left.one_line()), behind, indent),
         }
     }
 }
@@ -191,6 +191,6 @@ mod tests {
     fn short_ones_stay_on_their_line() {
         let one = PythonCode::tuple(vec![PythonCode::text("1")]);
         assert_eq!(one.lines("x = ", "", 0), ["x = (1,)"]);
-        assert_eq!(PythonCode::tuple(vec![]).flat(), "()");
+        assert_eq!(PythonCode::tuple(vec![]).one_line(), "()");
     }
 }

@@ -29,7 +29,7 @@ pub(crate) struct RecordingIndex<'a> {
     /// The calls of generators, by the call that made them.
     generators: BTreeMap<(u32, CallId), Vec<(&'a Call, &'a CodeUnit)>>,
     /// The units that returned a value other than `None` in some call.
-    returning: BTreeSet<UnitId>,
+    units_returning_values: BTreeSet<UnitId>,
     /// The calls that created and changed each object.
     pub(super) histories: ObjectHistories<'a>,
     /// The script of each execution, as the command named it, and the folder it ran in.
@@ -47,14 +47,14 @@ struct Creation<'a> {
     call: &'a Call,
     unit: &'a CodeUnit,
     /// The object afterwards.
-    made: NodeId,
+    object_after: NodeId,
 }
 
 impl<'a> RecordingIndex<'a> {
     /// Indexes a recording.
-    pub(crate) fn of(recording: &'a Recording) -> RecordingIndex<'a> {
+    pub(crate) fn new(recording: &'a Recording) -> RecordingIndex<'a> {
         let mut by_class: BTreeMap<&ImportPath, Vec<Creation<'_>>> = BTreeMap::new();
-        let mut returning = BTreeSet::new();
+        let mut units_returning_values = BTreeSet::new();
         let mut functions: BTreeMap<_, Vec<_>> = BTreeMap::new();
         let mut generators: BTreeMap<_, Vec<_>> = BTreeMap::new();
         let mut temporary_folders = BTreeSet::new();
@@ -63,7 +63,7 @@ impl<'a> RecordingIndex<'a> {
             if let CallOutcome::Returned(result) = call.outcome
                 && *call.values.value(result) != Value::None
             {
-                returning.insert(call.unit);
+                units_returning_values.insert(call.unit);
             }
             let Some(unit) = recording.unit(call.unit) else {
                 continue;
@@ -98,16 +98,16 @@ impl<'a> RecordingIndex<'a> {
                 by_class
                     .entry(class)
                     .or_default()
-                    .push(Creation { call, unit, made });
+                    .push(Creation { call, unit, object_after: made });
             }
         }
         RecordingIndex {
             by_class,
             functions,
             generators,
-            returning,
-            histories: ObjectHistories::of(recording),
-            scripts: recording.executions.iter().map(script).collect(),
+            units_returning_values,
+            histories: ObjectHistories::collect(recording),
+            scripts: recording.executions.iter().map(script_of_run).collect(),
             temporary_folders,
         }
     }
@@ -141,7 +141,7 @@ impl<'a> RecordingIndex<'a> {
         unit: &CodeUnit,
         call: &Call,
     ) -> bool {
-        self.returning.contains(&call.unit) || knowledge.returns_values(unit)
+        self.units_returning_values.contains(&call.unit) || knowledge.returns_values(unit)
     }
 
     /// Returns the temporary folders in which the program used files.
@@ -174,7 +174,7 @@ impl<'a> RecordingIndex<'a> {
 }
 
 /// Returns the script that an execution ran, and its working folder.
-fn script(execution: &ProgramRun) -> Option<(&str, &str)> {
+fn script_of_run(execution: &ProgramRun) -> Option<(&str, &str)> {
     let mut words = execution.command.iter().map(String::as_str);
     let script = words.find(|word| word.ends_with(".py"))?;
     Some((script, &execution.folder))
@@ -189,7 +189,7 @@ impl Creation<'_> {
         object: &InstanceValue,
     ) -> Option<Vec<(String, NodeId)>> {
         let values = &self.call.values;
-        let Value::Object(made) = values.value(self.made) else {
+        let Value::Object(made) = values.value(self.object_after) else {
             return None;
         };
         let has = |name: &String| object.attributes.iter().any(|(known, _)| known == name);
@@ -226,7 +226,7 @@ impl<'a> ValueBuilder<'a> {
 
     /// Writes code for an object: by its constructor, from its state, or by repeating the calls
     /// that made it.
-    pub(super) fn object(
+    pub(super) fn instance_code(
         &mut self,
         graph: &'a ValueGraph,
         node: NodeId,
@@ -234,7 +234,7 @@ impl<'a> ValueBuilder<'a> {
         name: Option<&str>,
     ) -> Result<PythonCode, BuildError> {
         let checkpoint = self.checkpoint();
-        let missing = match self.by_state(graph, object, name) {
+        let missing = match self.instance_code_without_history(graph, object, name) {
             Ok(code) => return Ok(code),
             Err(missing) => missing,
         };
@@ -248,7 +248,7 @@ impl<'a> ValueBuilder<'a> {
     }
 
     /// Writes code for an object by its constructor or from its state.
-    fn by_state(
+    fn instance_code_without_history(
         &mut self,
         graph: &'a ValueGraph,
         object: &InstanceValue,
@@ -260,11 +260,11 @@ impl<'a> ValueBuilder<'a> {
                 "an object of {class}, which cannot be imported"
             )));
         }
-        let class = self.reference(&object.class)?.flat();
+        let class = self.reference_code(&object.class)?.one_line();
         if let (ObjectKind::NamedTuple, Some(content)) = (object.kind, object.content)
             && let Value::Tuple(items) = graph.value(content)
         {
-            let items = items.iter().map(|item| self.code(graph, *item, ""));
+            let items = items.iter().map(|item| self.value_code(graph, *item, ""));
             let items = items.collect::<Result<Vec<PythonCode>, BuildError>>()?;
             return Ok(PythonCode::call(&class, items));
         }
@@ -298,7 +298,7 @@ impl<'a> ValueBuilder<'a> {
         different: &[(String, NodeId)],
         name: Option<&str>,
     ) -> Result<PythonCode, BuildError> {
-        let code = self.arguments(creation.call, creation.unit, 1)?;
+        let code = self.argument_codes(creation.call, creation.unit, 1)?;
         let code = PythonCode::call(class, code);
         let Some(name) = name.filter(|_| !different.is_empty()) else {
             return Ok(code);
@@ -306,7 +306,7 @@ impl<'a> ValueBuilder<'a> {
         let mut later = Vec::new();
         for (attribute, value) in different {
             let target = format!("{name}.{attribute}");
-            if let Some(value) = self.part(graph, *value, Some(name), || format!(".{attribute}"))? {
+            if let Some(value) = self.build_part(graph, *value, Some(name), || format!(".{attribute}"))? {
                 later.push((target, value));
             }
         }
@@ -341,7 +341,7 @@ impl<'a> ValueBuilder<'a> {
                 ObjectKind::Attrs => attribute.trim_start_matches('_'),
                 _ => attribute,
             };
-            let value = self.code(graph, *value, attribute)?;
+            let value = self.value_code(graph, *value, attribute)?;
             items.push(PythonCode::keyword(name, value));
         }
         Ok(PythonCode::call(class, items))
@@ -357,18 +357,18 @@ impl<'a> ValueBuilder<'a> {
     ) -> Result<PythonCode, BuildError> {
         let mut items = vec![PythonCode::text(class)];
         if let Some(content) = object.content {
-            items.push(self.code(graph, content, "")?);
+            items.push(self.value_code(graph, content, "")?);
         }
         for (attribute, value) in &object.attributes {
-            let value = self.part(graph, *value, name, || format!(".{attribute}"))?;
+            let value = self.build_part(graph, *value, name, || format!(".{attribute}"))?;
             items.extend(value.map(|value| PythonCode::keyword(attribute, value)));
         }
-        let rebuilt = self.scope.from(HELPERS, "rebuilt").flat();
+        let rebuilt = self.scope.from(HELPERS, "rebuilt").one_line();
         Ok(PythonCode::call(&rebuilt, items))
     }
 
     /// Writes the arguments of a recorded call from the `skipped`th on.
-    pub(super) fn arguments(
+    pub(super) fn argument_codes(
         &mut self,
         call: &'a Call,
         unit: &CodeUnit,
@@ -377,8 +377,8 @@ impl<'a> ValueBuilder<'a> {
         let mut items = Vec::new();
         for argument in call_arguments(call, unit, skipped, BareArguments::ByName)? {
             let parameter = argument.parameter;
-            let code = match self.code(&call.values, argument.node, argument.hint()) {
-                Err(_) if self.is_lenient && !argument.is_one_of_many => {
+            let code = match self.value_code(&call.values, argument.node, argument.variable_hint()) {
+                Err(_) if self.is_lenient && !argument.is_variadic => {
                     self.placeholder(parameter)
                 }
                 code => code.map_err(|missing| {
@@ -414,13 +414,13 @@ pub(crate) struct CallArgument<'a> {
     /// Its value at entry.
     pub(crate) node: NodeId,
     /// True if it is one of those that `*` or `**` collects.
-    pub(crate) is_one_of_many: bool,
+    pub(crate) is_variadic: bool,
 }
 
 impl<'a> CallArgument<'a> {
     /// Returns a name for a variable that holds its value.
-    fn hint(&self) -> &'a str {
-        if self.is_one_of_many {
+    fn variable_hint(&self) -> &'a str {
+        if self.is_variadic {
             self.keyword.unwrap_or("")
         } else {
             self.parameter
@@ -459,13 +459,13 @@ pub(crate) fn call_arguments<'a>(
             parameter: &argument.name,
             keyword: None,
             node: argument.before,
-            is_one_of_many: false,
+            is_variadic: false,
         };
         match (parameter.kind, graph.value(argument.before)) {
             (BindingKind::Positionals, Value::Tuple(rest)) => {
                 items.extend(rest.iter().map(|item| CallArgument {
                     node: *item,
-                    is_one_of_many: true,
+                    is_variadic: true,
                     ..one
                 }));
             }
@@ -477,7 +477,7 @@ pub(crate) fn call_arguments<'a>(
                     items.push(CallArgument {
                         keyword: Some(key),
                         node: *value,
-                        is_one_of_many: true,
+                        is_variadic: true,
                         ..one
                     });
                 }

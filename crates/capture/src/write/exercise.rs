@@ -20,7 +20,7 @@ pub(crate) enum CallCode {
 }
 
 /// Writes the call of the unit under test.
-pub(super) fn exercise(
+pub(super) fn write_call(
     builder: &mut ValueBuilder<'_>,
     unit: &CodeUnit,
 ) -> Result<CallCode, BuildError> {
@@ -28,13 +28,13 @@ pub(super) fn exercise(
     let last = name::last_name(unit);
     match &call.receiver {
         Receiver::None => {
-            let callable = builder.reference(&name::importable(unit, call))?.flat();
-            let arguments = builder.arguments(call, unit, 0)?;
+            let callable = builder.reference_code(&name::importable(unit, call))?.one_line();
+            let arguments = builder.argument_codes(call, unit, 0)?;
             Ok(CallCode::Value(PythonCode::call(&callable, arguments)))
         }
         Receiver::Class(class) => {
-            let class = builder.reference(class)?.flat();
-            let arguments = builder.arguments(call, unit, 1)?;
+            let class = builder.reference_code(class)?.one_line();
+            let arguments = builder.argument_codes(call, unit, 1)?;
             Ok(CallCode::Value(match last {
                 "__new__" if builder.form.constructors => PythonCode::call(&class, arguments),
                 // `__new__` alone, without running the constructor.
@@ -46,8 +46,8 @@ pub(super) fn exercise(
             }))
         }
         Receiver::Instance(class) if is_creation(builder, unit) => {
-            let class = builder.reference(class)?.flat();
-            let arguments = builder.arguments(call, unit, 1)?;
+            let class = builder.reference_code(class)?.one_line();
+            let arguments = builder.argument_codes(call, unit, 1)?;
             Ok(CallCode::Creation(PythonCode::call(&class, arguments)))
         }
         Receiver::Instance(class) => {
@@ -59,13 +59,13 @@ pub(super) fn exercise(
                 builder.require_name(object);
             }
             let hint = snake_case(class.name());
-            let receiver = match builder.value(own.before, &hint) {
+            let receiver = match builder.call_value(own.before, &hint) {
                 Err(_) if builder.is_lenient => builder.placeholder(&hint),
                 Err(BuildError(what)) => return Err(BuildError(format!("the object is {what}"))),
                 Ok(receiver) => receiver,
             };
-            let receiver = receiver.flat();
-            let mut arguments = builder.arguments(call, unit, 1)?;
+            let receiver = receiver.one_line();
+            let mut arguments = builder.argument_codes(call, unit, 1)?;
             if let ("__getitem__" | "__setitem__" | "__delitem__", [key, ..]) =
                 (last, arguments.as_mut_slice())
                 && let Some(argument) = call.arguments.get(1)
@@ -94,7 +94,7 @@ pub(super) fn clear_cache(
         return Ok(());
     }
     let whole = ImportPath::new(unit.module.clone(), unit.qualified_name.clone());
-    let unit = builder.reference(&whole)?.flat();
+    let unit = builder.reference_code(&whole)?.one_line();
     let forget = PythonCode::call(&format!("{unit}.cache_clear"), Vec::new());
     builder.setup.push(SetupStep::Do(forget));
     Ok(())
@@ -166,10 +166,10 @@ fn special_method(receiver: &str, name: &str, arguments: &[PythonCode]) -> Optio
         ))),
         ("__getitem__", [key]) => {
             // On one line, because a comma behind the key would make it a tuple.
-            value(format!("{receiver}[{}]", key.flat()))
+            value(format!("{receiver}[{}]", key.one_line()))
         }
         ("__setitem__", [key, item]) => {
-            let item_code = PythonCode::Text(format!("{receiver}[{}]", key.flat()));
+            let item_code = PythonCode::Text(format!("{receiver}[{}]", key.one_line()));
             Some(CallCode::Statement(PythonCode::pair(
                 item_code,
                 " = ",
@@ -178,20 +178,20 @@ fn special_method(receiver: &str, name: &str, arguments: &[PythonCode]) -> Optio
         }
         ("__delitem__", [key]) => Some(CallCode::Statement(PythonCode::Text(format!(
             "del {receiver}[{}]",
-            key.flat()
+            key.one_line()
         )))),
         // In brackets, because `a in b is True` would be a chained comparison.
-        ("__contains__", [item]) => value(format!("({} in {receiver})", item.flat())),
+        ("__contains__", [item]) => value(format!("({} in {receiver})", item.one_line())),
         (_, [other]) => {
-            let operator = operator(name)?;
-            value(format!("({receiver} {operator} {})", other.flat()))
+            let operator = binary_operator(name)?;
+            value(format!("({receiver} {operator} {})", other.one_line()))
         }
         _ => None,
     }
 }
 
 /// Returns the operator that a special method of its left operand implements.
-pub(crate) fn operator(name: &str) -> Option<&'static str> {
+pub(crate) fn binary_operator(name: &str) -> Option<&'static str> {
     Some(match name {
         "__eq__" => "==",
         "__ne__" => "!=",

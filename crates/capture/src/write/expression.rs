@@ -19,18 +19,18 @@ pub(crate) struct ExpressionWriter<'a> {
 
 impl<'a> ExpressionWriter<'a> {
     /// Creates a writer for a recording.
-    pub(crate) fn of(
+    pub(crate) fn new(
         recording: &'a Recording,
         knowledge: &'a Knowledge<'a>,
     ) -> ExpressionWriter<'a> {
         ExpressionWriter {
             knowledge,
-            index: RecordingIndex::of(recording),
+            index: RecordingIndex::new(recording),
         }
     }
 
     /// Writes a value of a call. The imports that it needs are added to the scope only on success.
-    pub(crate) fn value(
+    pub(crate) fn write_value(
         &self,
         call: &Call,
         node: NodeId,
@@ -66,11 +66,11 @@ impl<'a> ExpressionWriter<'a> {
         }
         // Variables inside of a function are its own.
         scope.take_imports(tried);
-        Ok(ValueCode { before, code })
+        Ok(ValueCode { setup_lines: before, code })
     }
 
     /// Returns the name by which the main program can be imported, if importing does not run it.
-    pub(crate) fn program(&self, recording: &Recording) -> Option<String> {
+    pub(crate) fn importable_program(&self, recording: &Recording) -> Option<String> {
         let executions = 0..u32::try_from(recording.executions.len()).unwrap_or(u32::MAX);
         let mut names = executions.map(|execution| {
             let script = self.index.script(execution).map(|(script, _)| script);
@@ -86,7 +86,7 @@ impl<'a> ExpressionWriter<'a> {
 /// A value as Python code.
 pub(crate) struct ValueCode {
     /// Statements that have to come first, line by line.
-    pub(crate) before: Vec<String>,
+    pub(crate) setup_lines: Vec<String>,
     /// The expression.
     pub(crate) code: PythonCode,
 }

@@ -18,7 +18,7 @@ pub(super) fn prepare_files(
     paths: &mut PathRewriter,
     plan: &mut TestPlan,
 ) {
-    let files = files(call);
+    let files = used_files(call);
     let mut is_relative = false;
     // Folders that exist already, so that none is created twice.
     let mut made: BTreeSet<&str> = BTreeSet::new();
@@ -42,7 +42,7 @@ pub(super) fn prepare_files(
             target: name.clone(),
             code,
         });
-        let around = parent(path);
+        let around = parent_folder(path);
         let is_known = |folder: &str| {
             made.contains(folder)
                 || files
@@ -57,12 +57,12 @@ pub(super) fn prepare_files(
         let written = match before {
             FileState::File(content) => Some(PythonCode::call(
                 &format!("{name}.write_bytes"),
-                vec![literal::bytes(content)],
+                vec![literal::bytes_literal(content)],
             )),
             FileState::Folder(_) if made.contains(path) => None,
             FileState::Folder(_) => Some(PythonCode::Text(format!("{name}.mkdir()"))),
             FileState::Link(target) => {
-                let target = literal::text(target);
+                let target = literal::text_literal(target);
                 Some(PythonCode::call(
                     &format!("{name}.symlink_to"),
                     vec![target],
@@ -104,7 +104,7 @@ pub(super) fn prepare_files(
 }
 
 /// Returns the files that a call used, before and after, folders first.
-fn files(call: &Call) -> Vec<(&str, &FileState, &FileState)> {
+fn used_files(call: &Call) -> Vec<(&str, &FileState, &FileState)> {
     let mut files: Vec<(&str, &FileState, &FileState)> = Vec::new();
     for event in &call.events {
         if let Interaction::File {
@@ -128,7 +128,7 @@ fn files(call: &Call) -> Vec<(&str, &FileState, &FileState)> {
 }
 
 /// Returns the folder of a path.
-fn parent(path: &str) -> Option<&str> {
+fn parent_folder(path: &str) -> Option<&str> {
     let (folder, _) = path.trim_end_matches('/').rsplit_once('/')?;
     Some(folder)
 }
@@ -161,7 +161,7 @@ pub(super) fn replay_inputs(
             } => {
                 let value = before.as_ref().map(|value| {
                     let code = builder.paths.text(value);
-                    code.unwrap_or_else(|| literal::text(value))
+                    code.unwrap_or_else(|| literal::text_literal(value))
                 });
                 builder.setup.push(SetupStep::Environment {
                     name: name.clone(),
@@ -182,8 +182,8 @@ pub(super) fn replay_inputs(
         }
     }
     if has_input {
-        let io = builder.scope.module("io").flat();
-        let stream = PythonCode::call(&format!("{io}.StringIO"), vec![literal::text(&typed)]);
+        let io = builder.scope.module("io").one_line();
+        let stream = PythonCode::call(&format!("{io}.StringIO"), vec![literal::text_literal(&typed)]);
         let owner = builder.scope.module("sys");
         let name = "stdin".to_owned();
         builder.setup.push(SetupStep::pin(owner, name, stream));
@@ -229,21 +229,21 @@ pub(super) fn check_interactions(
                 before,
                 after,
             } if before != after => {
-                let file = match paths.file(path).flat() {
+                let file = match paths.file(path).one_line() {
                     text if text.contains(' ') => format!("({text})"),
                     text => text,
                 };
                 plan.checks.push(file_check(&file, after));
             }
             Interaction::WorkingFolder { before, after } if before != after => {
-                let folder = paths.text(after).unwrap_or_else(|| literal::text(after));
-                let actual = format!("{}.getcwd()", scope.module("os").flat());
+                let folder = paths.text(after).unwrap_or_else(|| literal::text_literal(after));
+                let actual = format!("{}.getcwd()", scope.module("os").one_line());
                 let actual = ActualValue::Code(PythonCode::Text(actual));
                 plan.checks
                     .push(Assertion::new(actual, ComparisonKind::Equal, folder));
             }
             Interaction::Permissions { path, after } => {
-                let file = match paths.file(path).flat() {
+                let file = match paths.file(path).one_line() {
                     text if text.contains(' ') => format!("({text})"),
                     text => text,
                 };
@@ -260,13 +260,13 @@ pub(super) fn check_interactions(
                 before,
                 after,
             } if before != after => {
-                let environment = format!("{}.environ", scope.module("os").flat());
+                let environment = format!("{}.environ", scope.module("os").one_line());
                 let name = literal::quoted(name);
                 plan.checks.push(match after {
                     Some(value) => {
                         let actual = PythonCode::Text(format!("{environment}[{name}]"));
                         let expected = paths.text(value);
-                        let expected = expected.unwrap_or_else(|| literal::text(value));
+                        let expected = expected.unwrap_or_else(|| literal::text_literal(value));
                         Assertion::new(ActualValue::Code(actual), ComparisonKind::Equal, expected)
                     }
                     None => {
@@ -288,12 +288,12 @@ fn file_check(file: &str, after: &FileState) -> Assertion {
         FileState::File(content) => Assertion::new(
             file_expression("read_bytes()"),
             ComparisonKind::Equal,
-            literal::bytes(content),
+            literal::bytes_literal(content),
         ),
         FileState::Folder(entries) => {
             let listing = format!("sorted(entry.name for entry in {file}.iterdir())");
             let names = entries.iter().map(|entry| entry.trim_end_matches('/'));
-            let entries = names.map(literal::text).collect();
+            let entries = names.map(literal::text_literal).collect();
             Assertion::new(
                 ActualValue::Code(PythonCode::Text(listing)),
                 ComparisonKind::Equal,
@@ -306,7 +306,7 @@ fn file_check(file: &str, after: &FileState) -> Assertion {
             PythonCode::text(""),
         ),
         FileState::Link(target) => {
-            let target = literal::text(target.rsplit('/').next().unwrap_or(target));
+            let target = literal::text_literal(target.rsplit('/').next().unwrap_or(target));
             Assertion::new(
                 file_expression("readlink().name"),
                 ComparisonKind::Equal,

@@ -22,14 +22,14 @@ const MAX_LINES: usize = 12;
 
 impl<'a> ValueBuilder<'a> {
     /// Writes code for a function that cannot be imported.
-    pub(super) fn function(
+    pub(super) fn function_code(
         &mut self,
         graph: &'a ValueGraph,
         node: NodeId,
         function: &'a LocalFunction,
     ) -> Result<PythonCode, BuildError> {
         let checkpoint = self.checkpoint();
-        if let Some(code) = self.call_maker(graph, node, function) {
+        if let Some(code) = self.call_enclosing_function(graph, node, function) {
             return Ok(code);
         }
         self.restore(checkpoint);
@@ -53,7 +53,7 @@ impl<'a> ValueBuilder<'a> {
             .lines()
             .position(|line| line.starts_with(&format!("def {name}(")));
         let line = u32::try_from(before? + 1).ok()?;
-        let FunctionSource::Definition { lines, .. } = definition(&text, line, name, &[])? else {
+        let FunctionSource::Definition { lines, .. } = extract_definition(&text, line, name, &[])? else {
             return None;
         };
         let copy = SetupStep::Definition(lines);
@@ -67,7 +67,7 @@ impl<'a> ValueBuilder<'a> {
     }
 
     /// Calls the function around it, if a recorded call of that returned a function in this state.
-    fn call_maker(
+    fn call_enclosing_function(
         &mut self,
         graph: &'a ValueGraph,
         node: NodeId,
@@ -81,8 +81,8 @@ impl<'a> ValueBuilder<'a> {
         });
         let (call, unit, _) = *matching.next()?;
         let name = ImportPath::new(unit.module.clone(), unit.qualified_name.clone());
-        let callable = self.reference(&name).ok()?.flat();
-        let arguments = self.arguments(call, unit, 0).ok()?;
+        let callable = self.reference_code(&name).ok()?.one_line();
+        let arguments = self.argument_codes(call, unit, 0).ok()?;
         Some(PythonCode::call(&callable, arguments))
     }
 
@@ -106,8 +106,8 @@ impl<'a> ValueBuilder<'a> {
             return None;
         }
         for (name, value) in &function.closure {
-            let code = self.code(graph, *value, name).ok()?;
-            if code.flat() == *name {
+            let code = self.value_code(graph, *value, name).ok()?;
+            if code.one_line() == *name {
                 continue;
             }
             if self.scope.variable(name) != *name {
@@ -118,7 +118,7 @@ impl<'a> ValueBuilder<'a> {
                 code,
             });
             if let Some(object) = graph.object(*value) {
-                self.live.insert(object, name.clone());
+                self.existing.insert(object, name.clone());
             }
         }
         match copy {
@@ -129,7 +129,7 @@ impl<'a> ValueBuilder<'a> {
                 }
                 self.setup.push(SetupStep::Definition(lines));
                 if let Some(object) = graph.object(node) {
-                    self.live.insert(object, name.clone());
+                    self.existing.insert(object, name.clone());
                 }
                 Some(PythonCode::Text(name))
             }
@@ -192,14 +192,14 @@ fn function_source(
     let text = fs::read_to_string(file).ok()?;
     let name = function.qualified_name.rsplit('.').next()?;
     match name {
-        "<lambda>" => only_lambda(&text, function.line, enclosed).map(FunctionSource::Lambda),
-        _ => definition(&text, function.line, name, enclosed),
+        "<lambda>" => extract_lambda(&text, function.line, enclosed).map(FunctionSource::Lambda),
+        _ => extract_definition(&text, function.line, name, enclosed),
     }
 }
 
 /// Extracts the definition that begins on a line, with the attributes that are assigned to it right
 /// behind.
-fn definition(text: &str, line: u32, name: &str, enclosed: &[&str]) -> Option<FunctionSource> {
+fn extract_definition(text: &str, line: u32, name: &str, enclosed: &[&str]) -> Option<FunctionSource> {
     let before = usize::try_from(line).ok()?.checked_sub(1)?;
     let mut rest = text.lines().skip(before).peekable();
     let first = rest.next()?;
@@ -262,7 +262,7 @@ fn is_builtin_name(name: &str) -> bool {
 }
 
 /// Extracts the only lambda on a line, or the text that several lambdas share.
-fn only_lambda(text: &str, line: u32, enclosed: &[&str]) -> Option<String> {
+fn extract_lambda(text: &str, line: u32, enclosed: &[&str]) -> Option<String> {
     let before = usize::try_from(line).ok()?.checked_sub(1)?;
     let start: usize = text.split_inclusive('\n').take(before).map(str::len).sum();
     let end = start + text.get(start..)?.find('\n').unwrap_or(text.len() - start);
@@ -305,7 +305,7 @@ mod tests {
 
     #[test]
     fn a_lambda_is_copied_if_it_needs_nothing_from_outside() {
-        let of = |line: &str| only_lambda(&format!("x = 1\n{line}\ny = 2\n"), 2, &["enclosed"]);
+        let of = |line: &str| extract_lambda(&format!("x = 1\n{line}\ny = 2\n"), 2, &["enclosed"]);
         assert_eq!(
             of("twice(lambda a, b=(1, 2): len([a, b]), 3)  # so").as_deref(),
             Some("lambda a, b=(1, 2): len([a, b])")
@@ -322,13 +322,13 @@ mod tests {
             Some("lambda: 1")
         );
         assert_eq!(of("f(lambda a:"), None);
-        assert_eq!(only_lambda("", 7, &[]), None);
+        assert_eq!(extract_lambda("", 7, &[]), None);
     }
 
     #[test]
     fn a_definition_is_copied_with_its_attributes_under_the_same_condition() {
         let text = "def around():\n    seen = []\n\n    def keep(\n        item,\n    ):\n        seen.append(item)\n\n        return len(seen)\n\n    keep.pattern = \"a|b\"\n    use(keep)\n";
-        let of = |enclosed: &[&str]| definition(text, 4, "keep", enclosed);
+        let of = |enclosed: &[&str]| extract_definition(text, 4, "keep", enclosed);
         let lines = [
             "def keep(",
             "    item,",
@@ -344,7 +344,7 @@ mod tests {
         };
         assert_eq!(of(&["seen"]), Some(copy_source));
         assert_eq!(of(&[]), None);
-        assert_eq!(definition("@decorated\ndef f(): ...\n", 1, "f", &[]), None);
-        assert_eq!(definition("", 7, "f", &[]), None);
+        assert_eq!(extract_definition("@decorated\ndef f(): ...\n", 1, "f", &[]), None);
+        assert_eq!(extract_definition("", 7, "f", &[]), None);
     }
 }

@@ -42,7 +42,7 @@ struct HistoryCall<'a> {
 
 impl<'a> ObjectHistories<'a> {
     /// Collects the histories of all objects. Calls that interact with the outside are left out.
-    pub(super) fn of(recording: &'a Recording) -> ObjectHistories<'a> {
+    pub(super) fn collect(recording: &'a Recording) -> ObjectHistories<'a> {
         let mut histories = ObjectHistories::default();
         for call in &recording.calls {
             let is_quiet = call.events.is_empty() && call.uncaptured.is_empty();
@@ -79,7 +79,7 @@ impl<'a> ObjectHistories<'a> {
     /// Returns the ways to build an object as it was at a time, if the recorded calls lead to that
     /// state. Each is a creating call with the changes since; the outermost creating call comes
     /// first, because it says most in a word.
-    fn options_until(
+    fn histories_until(
         &self,
         object: ObjectKey,
         as_of: CallId,
@@ -160,14 +160,14 @@ impl<'a> ValueBuilder<'a> {
         let as_of = if std::ptr::eq(graph, &self.call.values) {
             self.call.id
         } else {
-            self.as_of
+            self.state_time
         };
         let histories = &self.index.histories;
-        for (creation, changes) in histories.options_until(key, as_of, (graph, node)) {
+        for (creation, changes) in histories.histories_until(key, as_of, (graph, node)) {
             let checkpoint = self.checkpoint();
-            let outer = self.as_of;
+            let outer = self.state_time;
             let repeated = self.history_code(creation, &changes, class, name);
-            self.as_of = outer;
+            self.state_time = outer;
             match repeated {
                 Ok(code) => return Some(code),
                 Err(_) => self.restore(checkpoint),
@@ -184,7 +184,7 @@ impl<'a> ValueBuilder<'a> {
         class: &ImportPath,
         name: Option<&str>,
     ) -> Result<PythonCode, BuildError> {
-        self.as_of = creation.call.id;
+        self.state_time = creation.call.id;
         let code = self.repeat_call(creation, None)?;
         let (CallCode::Value(code) | CallCode::Statement(code) | CallCode::Creation(code)) = code;
         if changes.is_empty() {
@@ -199,7 +199,7 @@ impl<'a> ValueBuilder<'a> {
             code,
         });
         for change in changes {
-            self.as_of = change.call.id;
+            self.state_time = change.call.id;
             let (CallCode::Value(code) | CallCode::Statement(code) | CallCode::Creation(code)) =
                 self.repeat_call(*change, Some(&name))?;
             self.setup.push(SetupStep::Do(code));
@@ -218,12 +218,12 @@ impl<'a> ValueBuilder<'a> {
         let last = name::last_name(unit);
         Ok(match &call.receiver {
             Receiver::None => {
-                let callable = self.reference(&name::importable(unit, call))?.flat();
-                CallCode::Value(PythonCode::call(&callable, self.arguments(call, unit, 0)?))
+                let callable = self.reference_code(&name::importable(unit, call))?.one_line();
+                CallCode::Value(PythonCode::call(&callable, self.argument_codes(call, unit, 0)?))
             }
             Receiver::Class(class) => {
-                let class = self.reference(class)?.flat();
-                let arguments = self.arguments(call, unit, 1)?;
+                let class = self.reference_code(class)?.one_line();
+                let arguments = self.argument_codes(call, unit, 1)?;
                 let callable = match last {
                     "__new__" => class,
                     _ => format!("{class}.{last}"),
@@ -231,8 +231,8 @@ impl<'a> ValueBuilder<'a> {
                 CallCode::Value(PythonCode::call(&callable, arguments))
             }
             Receiver::Instance(class) if receiver.is_none() && last == "__init__" => {
-                let class = self.reference(class)?.flat();
-                CallCode::Creation(PythonCode::call(&class, self.arguments(call, unit, 1)?))
+                let class = self.reference_code(class)?.one_line();
+                CallCode::Creation(PythonCode::call(&class, self.argument_codes(call, unit, 1)?))
             }
             Receiver::Instance(_) => {
                 let receiver = match receiver {
@@ -240,10 +240,10 @@ impl<'a> ValueBuilder<'a> {
                     None => {
                         let own = call.arguments.first();
                         let own = own.ok_or_else(|| BuildError("not known".to_owned()))?;
-                        self.code(&call.values, own.before, "")?.flat()
+                        self.value_code(&call.values, own.before, "")?.one_line()
                     }
                 };
-                let arguments = self.arguments(call, unit, 1)?;
+                let arguments = self.argument_codes(call, unit, 1)?;
                 method_code(self.knowledge.role(unit), &receiver, last, arguments)
             }
         })

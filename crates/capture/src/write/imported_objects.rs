@@ -35,7 +35,7 @@ struct ImportedObject {
 impl ImportedObjects {
     /// Finds the imported objects of a call. Variables that the call or an earlier one changes are
     /// left out.
-    pub(super) fn of(call: &Call) -> ImportedObjects {
+    pub(super) fn find(call: &Call) -> ImportedObjects {
         let graph = &call.values;
         let is_object = |node| {
             matches!(
@@ -84,7 +84,7 @@ impl ImportedObjects {
 
 impl ValueBuilder<'_> {
     /// Refers to an object by the module variable that holds it.
-    pub(super) fn imported(&mut self, object: ObjectId) -> Option<PythonCode> {
+    pub(super) fn imported_code(&mut self, object: ObjectId) -> Option<PythonCode> {
         let found = self.imported.by_object.get(&object)?;
         found.steps.is_empty().then_some(())?;
         self.import_path_code(object)
@@ -93,9 +93,9 @@ impl ValueBuilder<'_> {
     /// Refers to an object by a path from a module variable.
     pub(super) fn import_path_code(&mut self, object: ObjectId) -> Option<PythonCode> {
         let found = self.imported.by_object.get(&object)?.clone();
-        let variable = self.reference(&found.variable).ok()?.flat();
+        let variable = self.reference_code(&found.variable).ok()?.one_line();
         let code = format!("{variable}{}", found.steps);
-        self.live.insert(object, code.clone());
+        self.existing.insert(object, code.clone());
         Some(PythonCode::Text(code))
     }
 

@@ -35,7 +35,7 @@ impl<'a> Knowledge<'a> {
     /// Returns the quoted words in the module of a unit, which the unit may know as choices, such
     /// as `"grid"`.
     #[must_use]
-    pub fn words(&self, unit: &CodeUnit) -> BTreeSet<String> {
+    pub fn quoted_words(&self, unit: &CodeUnit) -> BTreeSet<String> {
         let module = self.project.module_at(Path::new(&unit.file));
         let path = module.map(|module| self.project.root.join(&module.path));
         let text = path.and_then(|path| std::fs::read_to_string(path).ok());
@@ -67,7 +67,7 @@ impl<'a> Knowledge<'a> {
         let outermost = definition.decorators.first();
         outermost.is_some_and(|decorator| {
             let name = decorator.split('(').next().unwrap_or(decorator);
-            let decorator = module.resolved(name.trim());
+            let decorator = module.resolve(name.trim());
             decorator.module == "functools"
                 && matches!(decorator.path.as_str(), "lru_cache" | "cache")
         })
@@ -112,21 +112,21 @@ impl<'a> Knowledge<'a> {
             }
             for base in found.bases.iter().rev() {
                 let base = base.split('[').next().unwrap_or(base);
-                pending.push(module.resolved(base));
+                pending.push(module.resolve(base));
             }
         }
         false
     }
 
     /// Returns true if a module binds a name at import.
-    pub(super) fn binds(&self, module: &str, name: &str) -> bool {
+    pub(super) fn binds_at_import(&self, module: &str, name: &str) -> bool {
         self.project.module_named(module).is_none_or(|module| {
             module.problem.is_some()
                 || module.variables.iter().any(|known| known == name)
                 || module
                     .imports
                     .iter()
-                    .any(|known| known.bound == name || known.bound == "*")
+                    .any(|known| known.bound_name == name || known.bound_name == "*")
                 || module
                     .definitions
                     .iter()
@@ -163,7 +163,7 @@ impl<'a> Knowledge<'a> {
     }
 
     /// Returns a class and its bases, as far as the project defines them.
-    fn family(&self, class: &ImportPath) -> Vec<&'a ClassDefinition> {
+    fn class_and_bases(&self, class: &ImportPath) -> Vec<&'a ClassDefinition> {
         let mut family = Vec::new();
         let mut pending = vec![class.clone()];
         while let Some(class) = pending.pop() {
@@ -177,7 +177,7 @@ impl<'a> Knowledge<'a> {
             family.push(found);
             for base in found.bases.iter().rev() {
                 let name = base.split('[').next().unwrap_or(base);
-                pending.push(module.resolved(name));
+                pending.push(module.resolve(name));
             }
         }
         family
@@ -185,7 +185,7 @@ impl<'a> Knowledge<'a> {
 
     /// Returns true if instances of a class are compared by more than identity.
     pub(super) fn has_equality(&self, class: &ImportPath) -> bool {
-        let family = self.family(class);
+        let family = self.class_and_bases(class);
         family
             .iter()
             .any(|class| class.methods.iter().any(|method| method == "__eq__"))
@@ -194,7 +194,7 @@ impl<'a> Knowledge<'a> {
     /// Returns true if a class is created without arguments, because neither it nor its bases
     /// define a constructor.
     pub(super) fn has_default_constructor(&self, class: &ImportPath) -> bool {
-        let family = self.family(class);
+        let family = self.class_and_bases(class);
         let constructors = ["__init__", "__new__"];
         let has_none = |class: &&ClassDefinition| {
             let mut methods = class.methods.iter();
@@ -206,7 +206,7 @@ impl<'a> Knowledge<'a> {
     /// Returns the fields that the constructor of a record class takes; `None` if the class is
     /// unknown.
     pub(super) fn fields(&self, class: &ImportPath) -> Option<Vec<String>> {
-        let family = self.family(class);
+        let family = self.class_and_bases(class);
         if family.is_empty() {
             return None;
         }

@@ -3,11 +3,11 @@
 use super::code::PythonCode;
 
 /// The maximum length of a piece of a long text.
-const PIECE: usize = 64;
+const MAX_PIECE_LENGTH: usize = 64;
 
 /// Quotes a text, in several pieces if it is long.
-pub(crate) fn text(text: &str) -> PythonCode {
-    let pieces = pieces(text);
+pub(crate) fn text_literal(text: &str) -> PythonCode {
+    let pieces = split_text(text);
     match pieces.as_slice() {
         [_, _, ..] => PythonCode::Pieces(pieces.iter().map(|piece| quoted(piece)).collect()),
         _ => PythonCode::Text(quoted(text)),
@@ -15,19 +15,19 @@ pub(crate) fn text(text: &str) -> PythonCode {
 }
 
 /// Splits a text behind line ends and, where lines are long, behind blanks.
-fn pieces(text: &str) -> Vec<&str> {
-    if text.chars().count() <= PIECE {
+fn split_text(text: &str) -> Vec<&str> {
+    if text.chars().count() <= MAX_PIECE_LENGTH {
         return vec![text];
     }
     let mut pieces = Vec::new();
     for line in text.split_inclusive('\n') {
         let mut rest = line;
-        while let Some((end, _)) = rest.char_indices().nth(PIECE) {
+        while let Some((end, _)) = rest.char_indices().nth(MAX_PIECE_LENGTH) {
             let (start, _) = rest.split_at(end);
             let cut = start
                 .rfind(' ')
                 .map(|blank| blank + 1)
-                .filter(|cut| *cut > PIECE / 2)
+                .filter(|cut| *cut > MAX_PIECE_LENGTH / 2)
                 .unwrap_or(end);
             let (piece, behind) = rest.split_at(cut);
             pieces.push(piece);
@@ -96,7 +96,7 @@ pub(crate) fn broken_text(points: &[u32]) -> String {
 }
 
 /// Escapes a text for the inside of a formatted string.
-pub(crate) fn in_formatted(text: &str) -> String {
+pub(crate) fn escape_for_fstring(text: &str) -> String {
     let mut literal = String::new();
     for letter in text.chars() {
         match letter {
@@ -108,12 +108,12 @@ pub(crate) fn in_formatted(text: &str) -> String {
 }
 
 /// Quotes bytes, in several pieces if they are long.
-pub(crate) fn bytes(bytes: &[u8]) -> PythonCode {
+pub(crate) fn bytes_literal(bytes: &[u8]) -> PythonCode {
     let chunks: Vec<&[u8]> = match bytes.len() {
-        0..=PIECE => vec![bytes],
+        0..=MAX_PIECE_LENGTH => vec![bytes],
         _ => bytes
             .split_inclusive(|byte| *byte == b'\n')
-            .flat_map(|line| line.chunks(PIECE / 2))
+            .flat_map(|line| line.chunks(MAX_PIECE_LENGTH / 2))
             .collect(),
     };
     match chunks.as_slice() {
@@ -141,7 +141,7 @@ fn quoted_bytes(bytes: &[u8]) -> String {
 }
 
 /// Writes a finite number. The caller handles the others.
-pub(crate) fn float(number: f64) -> String {
+pub(crate) fn float_literal(number: f64) -> String {
     format!("{number:?}")
 }
 
@@ -149,8 +149,8 @@ pub(crate) fn float(number: f64) -> String {
 /// zeros.
 ///
 /// Python limits the length of decimal literals. Numbers too long to be read stay hexadecimal.
-pub(crate) fn large_integer(hexadecimal: &str) -> String {
-    const READABLE: usize = 400;
+pub(crate) fn integer_literal(hexadecimal: &str) -> String {
+    const MAX_DECIMAL_DIGITS: usize = 400;
     const MANY_ZEROS: usize = 12;
     let (sign, digits) = match hexadecimal.strip_prefix('-') {
         Some(rest) => ("-", rest),
@@ -158,8 +158,8 @@ pub(crate) fn large_integer(hexadecimal: &str) -> String {
     };
     let Some(decimal) = digits
         .strip_prefix("0x")
-        .filter(|digits| digits.len() <= READABLE)
-        .and_then(decimal)
+        .filter(|digits| digits.len() <= MAX_DECIMAL_DIGITS)
+        .and_then(hexadecimal_to_decimal)
     else {
         return hexadecimal.to_owned();
     };
@@ -173,7 +173,7 @@ pub(crate) fn large_integer(hexadecimal: &str) -> String {
 }
 
 /// Converts hexadecimal digits to decimal ones.
-fn decimal(hexadecimal: &str) -> Option<String> {
+fn hexadecimal_to_decimal(hexadecimal: &str) -> Option<String> {
     // The lowest digit comes first, so that a carry goes to the end.
     let mut digits: Vec<u32> = vec![0];
     for letter in hexadecimal.chars() {
@@ -200,11 +200,11 @@ mod tests {
 
     #[test]
     fn large_numbers_are_written_as_people_do() {
-        assert_eq!(large_integer("0x10000000000000001"), "18446744073709551617");
-        assert_eq!(large_integer("-0xc9f2c9cd04674edea40000000"), "-10**30");
-        assert_eq!(large_integer("0x1b1ae4d6e2ef500000"), "5 * 10**20");
+        assert_eq!(integer_literal("0x10000000000000001"), "18446744073709551617");
+        assert_eq!(integer_literal("-0xc9f2c9cd04674edea40000000"), "-10**30");
+        assert_eq!(integer_literal("0x1b1ae4d6e2ef500000"), "5 * 10**20");
         let endless = format!("0x{}", "f".repeat(500));
-        assert_eq!(large_integer(&endless), endless);
+        assert_eq!(integer_literal(&endless), endless);
     }
 
     #[test]
@@ -216,23 +216,23 @@ mod tests {
             "\"é\\u200b\\U0001f600\\x00\""
         );
         assert_eq!(broken_text(&[97, 0xd800]), "\"a\\ud800\"");
-        assert_eq!(bytes(b"\xff\n'").flat(), "b\"\\xff\\n'\"");
-        assert_eq!(in_formatted("{a}\"\n"), "{{a}}\\\"\\n");
+        assert_eq!(bytes_literal(b"\xff\n'").one_line(), "b\"\\xff\\n'\"");
+        assert_eq!(escape_for_fstring("{a}\"\n"), "{{a}}\\\"\\n");
     }
 
     #[test]
     fn long_texts_are_cut_where_nothing_is_lost() {
         let long = format!("{}\n{}", "word ".repeat(30), "x".repeat(100));
-        let pieces = pieces(&long);
+        let pieces = split_text(&long);
         assert!(pieces.len() > 3);
-        assert!(pieces.iter().all(|piece| piece.chars().count() <= PIECE));
+        assert!(pieces.iter().all(|piece| piece.chars().count() <= MAX_PIECE_LENGTH));
         assert_eq!(pieces.concat(), long);
     }
 
     #[test]
     fn numbers_keep_every_bit() {
         for number in [0.1, -0.0, 1e300, 5e-324, 1e16, 123_456_789.0] {
-            let parsed: f64 = float(number).parse().expect("a number");
+            let parsed: f64 = float_literal(number).parse().expect("a number");
             assert_eq!(parsed.to_bits(), number.to_bits());
         }
     }

@@ -72,7 +72,7 @@ impl PathRewriter {
         if pieces.len() < 2 || pieces.iter().skip(1).any(goes_on) {
             return None;
         }
-        let pieces: Vec<String> = pieces.into_iter().map(literal::in_formatted).collect();
+        let pieces: Vec<String> = pieces.into_iter().map(literal::escape_for_fstring).collect();
         let filled = format!("{{{FOLDER}}}");
         Some(PythonCode::Text(format!("f\"{}\"", pieces.join(&filled))))
     }
@@ -176,7 +176,7 @@ mod tests {
             base: Some("/data/in".to_owned()),
             names: BTreeMap::new(),
         };
-        let text = |text| paths.text(text).map(|code| code.flat());
+        let text = |text| paths.text(text).map(|code| code.one_line());
         assert_eq!(
             text("/data/in/a.txt").as_deref(),
             Some("str(tmp_path / \"a.txt\")")
@@ -187,7 +187,7 @@ mod tests {
         );
         assert_eq!(text("/data/inner"), None);
         assert_eq!(text("other"), None);
-        assert_eq!(paths.file("sub/x.txt").flat(), "tmp_path / \"sub/x.txt\"");
+        assert_eq!(paths.file("sub/x.txt").one_line(), "tmp_path / \"sub/x.txt\"");
     }
 
     #[test]

@@ -40,7 +40,7 @@ pub(super) fn pin_variables(builder: &mut ValueBuilder<'_>) -> Result<(), BuildE
                 let value = command(builder, before)?;
                 builder.setup.push(SetupStep::pin(owner, name, value));
             }
-            Some(before) => match builder.value(before, &name) {
+            Some(before) => match builder.call_value(before, &name) {
                 Ok(value) => builder.setup.push(SetupStep::Pin {
                     is_created_later: is_created_later(builder, &state.variable),
                     owner,
@@ -89,14 +89,14 @@ pub(super) fn pin_defaults(
         let given = call.arguments.iter().find(|one| one.name == parameter.name);
         match given {
             Some(given) if is_positional && given.is_default => {
-                values.push(builder.value(given.before, &given.name)?);
+                values.push(builder.call_value(given.before, &given.name)?);
             }
             Some(given) if is_positional && parameter.default.is_none() && !given.is_default => {}
             Some(given) if !is_positional && !is_changed(given) => {}
             _ => return Err(BuildError("a default that is changed".to_owned())),
         }
     }
-    let owner = builder.reference(&name::importable(unit, call))?;
+    let owner = builder.reference_code(&name::importable(unit, call))?;
     let name = "__defaults__".to_owned();
     let value = PythonCode::tuple(values);
     builder.setup.push(SetupStep::pin(owner, name, value));
@@ -109,7 +109,7 @@ fn is_created_later(builder: &ValueBuilder<'_>, variable: &ProgramVariable) -> b
     match variable {
         ProgramVariable::Global { module, name } => {
             let module = builder.scope.module_name(module);
-            !builder.knowledge.binds(module, name)
+            !builder.knowledge.binds_at_import(module, name)
         }
         _ => false,
     }
@@ -125,15 +125,15 @@ fn is_command(variable: &ProgramVariable) -> bool {
 fn command(builder: &mut ValueBuilder<'_>, node: NodeId) -> Result<PythonCode, BuildError> {
     let graph = &builder.call.values;
     let Value::List(words) = graph.value(node) else {
-        return builder.value(node, "argv");
+        return builder.call_value(node, "argv");
     };
     let mut items = Vec::new();
     for (index, word) in words.iter().enumerate() {
         items.push(match graph.value(*word) {
             Value::Text(program) if index == 0 => {
-                literal::text(program.rsplit('/').next().unwrap_or(program))
+                literal::text_literal(program.rsplit('/').next().unwrap_or(program))
             }
-            _ => builder.value(*word, "")?,
+            _ => builder.call_value(*word, "")?,
         });
     }
     Ok(PythonCode::list(items))
@@ -169,7 +169,7 @@ pub(super) fn owner(
             Some((builder.scope.module(module), name.clone()))
         }
         ProgramVariable::ClassAttribute { class, name } => {
-            Some((builder.reference(class)?, name.clone()))
+            Some((builder.reference_code(class)?, name.clone()))
         }
         ProgramVariable::Cell { .. } | ProgramVariable::Default { .. } => None,
     })

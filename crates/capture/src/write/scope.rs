@@ -173,7 +173,7 @@ impl ImportScope {
         let home = self.homes.get(&(module.clone(), first.to_owned()));
         let module = home.cloned().unwrap_or(module);
         // Names of the standard library are known with their module: `datetime.date`, not `date`.
-        let import = TestImport::from(&module, first);
+        let import = TestImport::single_name(&module, first);
         let is_own = import.section == crate::suite::ImportSection::Own;
         // pytest would collect it as a test of this file.
         let is_like_test = first.to_lowercase().starts_with("test");
@@ -189,7 +189,7 @@ impl ImportScope {
     /// Refers to a module.
     pub(crate) fn module(&mut self, module: &str) -> PythonCode {
         let module = self.module_name(module).to_owned();
-        let import = TestImport::module(&module);
+        let import = TestImport::whole_module(&module);
         if !self.add_import(&import) {
             self.missing_names.insert(import.bound_name().to_owned());
         }
@@ -198,7 +198,7 @@ impl ImportScope {
 
     /// Refers to a name that must be imported from its module as it is, such as a helper.
     pub(crate) fn from(&mut self, module: &str, name: &str) -> PythonCode {
-        self.add_import(&TestImport::from(module, name));
+        self.add_import(&TestImport::single_name(module, name));
         PythonCode::text(name)
     }
 
@@ -324,7 +324,7 @@ mod tests {
     fn names_mean_one_thing_each() {
         let mut scope = ImportScope::default();
         let code = |scope: &mut ImportScope, module: &str, path: &str| {
-            scope.reference(&ImportPath::new(module, path)).flat()
+            scope.reference(&ImportPath::new(module, path)).one_line()
         };
         assert_eq!(code(&mut scope, "shop", "Cart.total"), "Cart.total");
         assert_eq!(code(&mut scope, "zoo", "Cart"), "zoo.Cart");
@@ -377,7 +377,7 @@ mod tests {
         let mut scope = scope.retry(BTreeMap::new()).expect("names were wanted");
         assert_eq!(scope.variable("decimal"), "decimal_2");
         let function = scope.reference(&ImportPath::new("shop", "shop"));
-        assert_eq!(function.flat(), "shop.shop");
+        assert_eq!(function.one_line(), "shop.shop");
         let _ = (scope.module("decimal"), scope.module("shop.carts"));
         assert!(scope.retry(BTreeMap::new()).is_none());
     }

@@ -70,7 +70,7 @@ pub(super) fn render_table_test(
     };
     match style {
         TestFramework::Pytest => {
-            let pytest = scope.module("pytest").flat();
+            let pytest = scope.module("pytest").one_line();
             let items = vec![PythonCode::Text(literal::quoted(&names)), rows];
             let decorator = PythonCode::call(&format!("@{pytest}.mark.parametrize"), items);
             let mut lines = break_lines(&decorator, "", CLASS);
@@ -134,14 +134,14 @@ pub(super) fn skip_decorator(
 ) -> Vec<String> {
     let (decorator, keyword) = match style {
         TestFramework::Pytest => (
-            format!("{}.mark.skip", scope.module("pytest").flat()),
+            format!("{}.mark.skip", scope.module("pytest").one_line()),
             "reason=",
         ),
-        TestFramework::Unittest => (format!("{}.skip", scope.module("unittest").flat()), ""),
+        TestFramework::Unittest => (format!("{}.skip", scope.module("unittest").one_line()), ""),
     };
-    let reason = literal::text(&format!("TODO: {reason}"));
+    let reason = literal::text_literal(&format!("TODO: {reason}"));
     if reason.fits(CLASS + decorator.len() + keyword.len() + 3) {
-        return vec![format!("@{decorator}({keyword}{})", reason.flat())];
+        return vec![format!("@{decorator}({keyword}{})", reason.one_line())];
     }
     let mut lines = vec![format!("@{decorator}(")];
     match &reason {
@@ -151,7 +151,7 @@ pub(super) fn skip_decorator(
                 lines.push(format!("    {keyword}{piece}"));
             }
         }
-        _ => lines.push(format!("    {keyword}{}", reason.flat())),
+        _ => lines.push(format!("    {keyword}{}", reason.one_line())),
     }
     lines.push(")".to_owned());
     lines
@@ -250,7 +250,7 @@ impl TestBody<'_> {
             } => self.pin(owner, name, value, *is_created_later),
             SetupStep::PinAbsent { owner, name } => {
                 // Setting the attribute first makes pytest delete it again afterwards.
-                let owner = owner.flat();
+                let owner = owner.one_line();
                 match self.style {
                     TestFramework::Pytest => {
                         self.fixture("monkeypatch");
@@ -380,7 +380,7 @@ impl TestBody<'_> {
                 self.push_text("async def collected():");
                 self.push_text(format!(
                     "    return [item async for item in {}]",
-                    call.flat()
+                    call.one_line()
                 ));
                 self.push_text("");
                 let actual = PythonCode::text("asyncio.run(collected())");
@@ -417,7 +417,7 @@ impl TestBody<'_> {
         {
             let actual = match &only.actual {
                 ActualValue::OfResult(before, behind) => {
-                    PythonCode::Text(format!("{before}{}{behind}", call.flat()))
+                    PythonCode::Text(format!("{before}{}{behind}", call.one_line()))
                 }
                 _ => call.clone(),
             };
@@ -444,10 +444,10 @@ impl TestBody<'_> {
         let needs_caught = !plan.checks.is_empty();
         let caught = if needs_caught { " as caught" } else { "" };
         let raises = match self.style {
-            TestFramework::Pytest => format!("{}.raises", self.scope.module("pytest").flat()),
+            TestFramework::Pytest => format!("{}.raises", self.scope.module("pytest").one_line()),
             TestFramework::Unittest => "self.assertRaises".to_owned(),
         };
-        let class = class.flat();
+        let class = class.one_line();
         self.around_output(plan, |test| {
             test.push_text(format!("with {raises}({class}){caught}:"));
             let lines = call.lines("", "", CLASS + 8);
@@ -480,7 +480,7 @@ impl TestBody<'_> {
                 self.needs_pytest();
                 let caught = if value.is_some() { " as caught" } else { "" };
                 self.push_text(format!("with {raises}(StopIteration){caught}:"));
-                self.push_text(format!("    {}", resumed.flat()));
+                self.push_text(format!("    {}", resumed.one_line()));
                 if let Some(value) = value {
                     self.compare(
                         &PythonCode::text(caught_value),
@@ -491,8 +491,8 @@ impl TestBody<'_> {
             }
             StepCheck::Raises(resumed, class) => {
                 self.needs_pytest();
-                self.push_text(format!("with {raises}({}):", class.flat()));
-                self.push_text(format!("    {}", resumed.flat()));
+                self.push_text(format!("with {raises}({}):", class.one_line()));
+                self.push_text(format!("    {}", resumed.one_line()));
             }
             StepCheck::Runs(code) => self.push("", code, ""),
         }
@@ -569,9 +569,9 @@ impl TestBody<'_> {
         }
         let entry = |one: &LogMessage, level: String| {
             PythonCode::tuple(vec![
-                literal::text(&one.logger),
+                literal::text_literal(&one.logger),
                 PythonCode::Text(level),
-                literal::text(&one.message),
+                literal::text_literal(&one.message),
             ])
         };
         let entries: Vec<PythonCode> = logged
@@ -610,10 +610,10 @@ impl TestBody<'_> {
         };
         let (out_code, err_code) = (actual("out"), actual("err"));
         if !out.is_empty() {
-            self.compare(&out_code, ComparisonKind::Equal, &literal::text(out));
+            self.compare(&out_code, ComparisonKind::Equal, &literal::text_literal(out));
         }
         if !err.is_empty() {
-            self.compare(&err_code, ComparisonKind::Equal, &literal::text(err));
+            self.compare(&err_code, ComparisonKind::Equal, &literal::text_literal(err));
         }
     }
 
@@ -644,7 +644,7 @@ impl TestBody<'_> {
         let (before, between, behind) = self.sides(comparison);
         let around = CLASS + 4 + before.len() + between.len() + behind.len();
         let is_broken = matches!(expected, PythonCode::Pieces(pieces) if pieces.len() > 1);
-        let width = actual.flat().chars().count() + expected.flat().chars().count();
+        let width = actual.one_line().chars().count() + expected.one_line().chars().count();
         !is_broken && around + width <= WIDTH
     }
 
@@ -661,7 +661,7 @@ impl TestBody<'_> {
                 ComparisonKind::True | ComparisonKind::False | ComparisonKind::Holds
             )
         {
-            let line = format!("{before}{}{between}{}{behind}", first.flat(), second.flat());
+            let line = format!("{before}{}{between}{}{behind}", first.one_line(), second.one_line());
             self.push_text(line);
         } else if let Some(call) = before.strip_suffix('(') {
             self.push(
@@ -670,7 +670,7 @@ impl TestBody<'_> {
                 "",
             );
         } else {
-            let before = format!("{before}{}{between}", first.flat());
+            let before = format!("{before}{}{between}", first.one_line());
             self.push(&before, second, behind);
         }
     }
@@ -686,12 +686,12 @@ fn level_name(level: i64, scope: &mut ImportScope) -> String {
         50 => "CRITICAL",
         _ => return level.to_string(),
     };
-    format!("{}.{name}", scope.module("logging").flat())
+    format!("{}.{name}", scope.module("logging").one_line())
 }
 
 /// Returns true if a plan uses a temporary folder.
 fn uses_folder(plan: &TestPlan) -> bool {
-    let mentions = |code: &PythonCode| code.flat().contains(FOLDER);
+    let mentions = |code: &PythonCode| code.one_line().contains(FOLDER);
     let in_setup = plan.setup.iter().any(|step| match step {
         SetupStep::Assign { code, .. } | SetupStep::Do(code) => mentions(code),
         SetupStep::Pin { value, .. } => mentions(value),

@@ -70,7 +70,7 @@ impl TestWriter<'_> {
             .collect::<Option<_>>()?;
         let columns = rows.first()?.len();
         let value =
-            |row: &Vec<ValueSlot<'_>>, column: usize| row.get(column).map(|slot| slot.code.flat());
+            |row: &Vec<ValueSlot<'_>>, column: usize| row.get(column).map(|slot| slot.code.one_line());
         let differs = |column: &usize| {
             let first = rows.first().and_then(|row| value(row, *column));
             rows.iter().any(|row| value(row, *column) != first)
@@ -242,7 +242,7 @@ fn keyword(code: &PythonCode) -> Option<(&str, &PythonCode)> {
     match code {
         PythonCode::Pair {
             left,
-            between: "=",
+            separator: "=",
             right,
         } => match left.as_ref() {
             PythonCode::Text(name) => Some((name, right)),
@@ -260,7 +260,7 @@ fn is_standard_value(code: &PythonCode, imports: &[TestImport]) -> bool {
         bound.all(|import| import.section == ImportSection::Standard)
             && imports.iter().any(|import| import.bound_name() == name)
     };
-    let Ok(found) = names(&format!("_ = {}", code.flat())) else {
+    let Ok(found) = names(&format!("_ = {}", code.one_line())) else {
         return false;
     };
     let reads = found.reads.iter();
@@ -291,7 +291,7 @@ fn plan_skeleton(plan: &TestPlan) -> Option<String> {
             let comparison = plan.checks.first().map(|check| check.comparison);
             format!("{} {comparison:?}", shape(call)?)
         }
-        Exercise::Raises { call, class } => format!("{} raises {}", shape(call)?, class.flat()),
+        Exercise::Raises { call, class } => format!("{} raises {}", shape(call)?, class.one_line()),
         _ => return None,
     };
     Some(text + &end)
@@ -341,7 +341,7 @@ fn with_placeholders(plan: &TestPlan, placeholders: &[(usize, String)]) -> Optio
         if let Some((_, name)) = placeholder {
             match code {
                 PythonCode::Pair {
-                    between: "=",
+                    separator: "=",
                     right,
                     ..
                 } => **right = PythonCode::text(name),

@@ -155,7 +155,7 @@ fn replace_function<'a>(
         }
         "random.shuffle" => {
             let orders = reply_codes(builder, external)?;
-            let helper = builder.scope.from(HELPERS, "shuffling").flat();
+            let helper = builder.scope.from(HELPERS, "shuffling").one_line();
             PythonCode::call(&helper, orders)
         }
         _ if is_checked(external.source) => {
@@ -179,7 +179,7 @@ fn replace_function<'a>(
     // the class can.
     if let Some((class, method)) = path.split_once('.') {
         let reference = ImportPath::new(module, class);
-        let base = builder.scope.reference(&reference).flat();
+        let base = builder.scope.reference(&reference).one_line();
         builder.scope.from(HELPERS, "answering");
         let scripted = PythonCode::call(
             "answering",
@@ -220,7 +220,7 @@ fn pin_function(
             .imports
             .iter()
             .find(|import| import.module == module && import.name.as_deref() == Some(name))?;
-        Some((own.name.clone(), import.bound.clone()))
+        Some((own.name.clone(), import.bound_name.clone()))
     });
     let (owner, name) = match imported {
         Some((owner, bound)) => (builder.scope.module(&owner), bound),
@@ -237,7 +237,7 @@ fn reply_codes<'a>(
     let mut items = Vec::new();
     for external_call in &external.calls {
         let (ExternalReply::Returned(node) | ExternalReply::Raised(node)) = external_call.answer;
-        let item = builder.value(*node, "answer");
+        let item = builder.call_value(*node, "answer");
         items.push(item.map_err(|missing| {
             BuildError(format!(
                 "an answer of {} is {}",
@@ -281,7 +281,7 @@ fn mock_function<'a>(
     external: &ExternalFunction<'a>,
     mut answers: Vec<PythonCode>,
 ) -> PythonCode {
-    let mock = builder.scope.from("unittest.mock", "Mock").flat();
+    let mock = builder.scope.from("unittest.mock", "Mock").one_line();
     let name = builder.scope.variable(wanted);
     let is_one = matches!(
         external.calls.as_slice(),
@@ -330,7 +330,7 @@ fn replace_peer_class<'a>(
                 external.function
             )));
         };
-        made.push(builder.value(*peer, hint)?);
+        made.push(builder.call_value(*peer, hint)?);
         calls.push(ExternalCall {
             arguments,
             ..*external_call
@@ -403,7 +403,7 @@ fn scripted_socket(
             other => other,
         };
         let content = match (kind, external_call.answer) {
-            (_, ExternalReply::Raised(error)) => SocketTurn::Code(builder.value(*error, "error")?),
+            (_, ExternalReply::Raised(error)) => SocketTurn::Code(builder.call_value(*error, "error")?),
             ("sent", _) => SocketTurn::Bytes(sent_bytes(call, &external_call)?),
             ("received", ExternalReply::Returned(data)) => match call.values.value(*data) {
                 Value::Bytes(data) => SocketTurn::Bytes(data.clone()),
@@ -416,10 +416,10 @@ fn scripted_socket(
             ("connect" | "connect_ex" | "bind", _) => {
                 let address = external_call.arguments.first();
                 let address = address.ok_or_else(|| BuildError("an address".to_owned()))?;
-                SocketTurn::Code(builder.value(*address, "address")?)
+                SocketTurn::Code(builder.call_value(*address, "address")?)
             }
             (_, ExternalReply::Returned(answer)) => {
-                SocketTurn::Code(builder.value(*answer, "answer")?)
+                SocketTurn::Code(builder.call_value(*answer, "answer")?)
             }
         };
         // The number of pieces in which data was sent is of no interest.
@@ -434,12 +434,12 @@ fn scripted_socket(
     }
     let turns = turns.into_iter().map(|(kind, content)| {
         let content = match content {
-            SocketTurn::Bytes(data) => literal::bytes(&data),
+            SocketTurn::Bytes(data) => literal::bytes_literal(&data),
             SocketTurn::Code(code) => code,
         };
         PythonCode::tuple(vec![PythonCode::Text(literal::quoted(kind)), content])
     });
-    let helper = builder.scope.from(HELPERS, "ScriptedSocket").flat();
+    let helper = builder.scope.from(HELPERS, "ScriptedSocket").one_line();
     Ok(PythonCode::call(&helper, turns.collect()))
 }
 
@@ -490,7 +490,7 @@ fn scripted_process(
             continue;
         }
         let (ExternalReply::Returned(node) | ExternalReply::Raised(node)) = external_call.answer;
-        let answer = builder.value(*node, "answer")?;
+        let answer = builder.call_value(*node, "answer")?;
         match by_method.iter_mut().find(|(known, _)| *known == method) {
             Some((_, answers)) => answers.push(answer),
             None => by_method.push((method, vec![answer])),
@@ -499,13 +499,13 @@ fn scripted_process(
     if let Some(node) = code {
         items.push(PythonCode::keyword(
             "returncode",
-            builder.value(node, "code")?,
+            builder.call_value(node, "code")?,
         ));
     }
     for (method, answers) in by_method {
         items.push(PythonCode::keyword(method, PythonCode::list(answers)));
     }
-    let helper = builder.scope.from(HELPERS, "ScriptedProcess").flat();
+    let helper = builder.scope.from(HELPERS, "ScriptedProcess").one_line();
     Ok(PythonCode::call(&helper, items))
 }
 
@@ -534,7 +534,7 @@ pub(super) fn check_mocks(builder: &mut ValueBuilder<'_>) -> Vec<Assertion> {
         let is_socket = peer_uses(builder.call, SOCKET_METHODS, Some(object))
             .next()
             .is_some();
-        if let Some(name) = builder.live.get(&object).filter(|_| is_socket) {
+        if let Some(name) = builder.existing.get(&object).filter(|_| is_socket) {
             let actual = PythonCode::Text(format!("{name}.assert_finished()"));
             checks.push(Assertion::new(
                 ActualValue::Code(actual),
@@ -553,7 +553,7 @@ fn mock_call(
 ) -> Option<PythonCode> {
     let mut items = Vec::new();
     for node in external_call.arguments {
-        items.push(builder.expected(*node).ok()?);
+        items.push(builder.expected_value(*node).ok()?);
     }
     // The exit status is recorded with the call, but was no argument.
     let keywords = external_call
@@ -561,9 +561,9 @@ fn mock_call(
         .iter()
         .filter(|(name, _)| name != "returncode");
     for (name, node) in keywords {
-        items.push(PythonCode::keyword(name, builder.expected(*node).ok()?));
+        items.push(PythonCode::keyword(name, builder.expected_value(*node).ok()?));
     }
-    let call = builder.scope.from("unittest.mock", "call").flat();
+    let call = builder.scope.from("unittest.mock", "call").one_line();
     Some(PythonCode::call(&call, items))
 }
 
@@ -574,7 +574,7 @@ pub(super) fn check_sleeps(builder: &mut ValueBuilder<'_>) -> Option<Assertion> 
     let items = given.iter().map(|node| match graph.value(*node) {
         Value::Integer(number) => Some(PythonCode::text(number.to_string())),
         Value::Float(number) if number.0.is_finite() => {
-            Some(PythonCode::Text(literal::float(number.0)))
+            Some(PythonCode::Text(literal::float_literal(number.0)))
         }
         _ => None,
     });

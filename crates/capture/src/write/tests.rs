@@ -78,7 +78,7 @@ fn global(name: &str) -> ProgramVariable {
 
 #[test]
 fn an_argument_that_is_changed_and_returned() {
-    let mut made = CallBuilder::of("swap_first");
+    let mut made = CallBuilder::new("swap_first");
     let before = made.list(1, &[1, 2, 7, 9]);
     let after = made.list(1, &[9, 2, 7, 1]);
     let made = made.argument("items", before, after).returns(after);
@@ -98,7 +98,7 @@ fn an_argument_that_is_changed_and_returned() {
 
 #[test]
 fn a_global_is_pinned_and_checked() {
-    let mut made = CallBuilder::of("count_call");
+    let mut made = CallBuilder::new("count_call");
     let (zero, one) = (made.number(0), made.number(1));
     let made = made
         .variable(global("calls_made"), Some(zero), Some(one))
@@ -137,7 +137,7 @@ fn a_global_is_pinned_and_checked() {
 
 #[test]
 fn a_singleton_is_what_was_returned() {
-    let mut made = CallBuilder::of("Singleton.__init__");
+    let mut made = CallBuilder::new("Singleton.__init__");
     let none = made.plain(Value::None);
     let before = made.object(7, "Singleton", &[]);
     let number = made.number(3);
@@ -167,7 +167,7 @@ fn a_singleton_is_what_was_returned() {
 
 #[test]
 fn a_variable_that_was_absent() {
-    let mut made = CallBuilder::of("set_mode");
+    let mut made = CallBuilder::new("set_mode");
     let mode = made.text("fast");
     let made = made
         .argument("mode", mode, mode)
@@ -213,7 +213,7 @@ fn a_variable_that_was_absent() {
 
 #[test]
 fn a_file_with_earlier_content() {
-    let mut made = CallBuilder::of("append_line");
+    let mut made = CallBuilder::new("append_line");
     let path = made.text("/data/in/log.txt");
     let path = made.plain(Value::Made {
         callee: ImportPath::new("pathlib", "PosixPath"),
@@ -266,7 +266,7 @@ fn a_file_with_earlier_content() {
 
 #[test]
 fn keyboard_and_terminal() {
-    let mut made = CallBuilder::of("ask_name");
+    let mut made = CallBuilder::new("ask_name");
     let name = made.text("ANN");
     let made = made
         .returns(name)
@@ -327,7 +327,7 @@ fn keyboard_and_terminal() {
 
 #[test]
 fn answers_from_outside_are_patched_where_the_unit_looks_them_up() {
-    let mut made = CallBuilder::of("stamp");
+    let mut made = CallBuilder::new("stamp");
     let quarter = made.plain(Value::Float(ExactFloat(0.25)));
     let (first, second) = (made.number(10), made.number(11));
     let result = made.plain(Value::Tuple(vec![quarter, second]));
@@ -362,7 +362,7 @@ fn answers_from_outside_are_patched_where_the_unit_looks_them_up() {
 
 #[test]
 fn an_exception_with_its_data() {
-    let mut made = CallBuilder::of("guess");
+    let mut made = CallBuilder::new("guess");
     let given = made.number(-1);
     let (code, text) = (made.number(7), made.text("negative"));
     let exception = made.plain(Value::Exception(Exception {
@@ -413,7 +413,7 @@ fn an_exception_with_its_data() {
 
 #[test]
 fn a_generator_driven_by_hand() {
-    let mut made = CallBuilder::of("countdown");
+    let mut made = CallBuilder::new("countdown");
     made.unit.kind = UnitKind::Generator;
     let (three, one, done) = (made.number(3), made.number(1), made.text("done"));
     made.call.steps = vec![
@@ -451,7 +451,7 @@ fn a_generator_driven_by_hand() {
 
 #[test]
 fn a_generator_that_is_used_up() {
-    let mut made = CallBuilder::of("evens");
+    let mut made = CallBuilder::new("evens");
     made.unit.kind = UnitKind::Generator;
     let (two, four, none) = (made.number(2), made.number(4), made.plain(Value::None));
     let next = |outcome| GeneratorStep {
@@ -477,7 +477,7 @@ fn a_generator_that_is_used_up() {
 
 #[test]
 fn a_ring_of_objects_is_compared_by_attributes() {
-    let mut made = CallBuilder::of("ring");
+    let mut made = CallBuilder::new("ring");
     let length = made.number(2);
     let names = [made.text("n0"), made.text("n1")];
     let first = made.object(1, "Plain", &[]);
@@ -517,7 +517,7 @@ fn a_ring_of_objects_is_compared_by_attributes() {
 
 #[test]
 fn an_argument_that_cannot_be_built_makes_a_stub() {
-    let mut made = CallBuilder::of("twice");
+    let mut made = CallBuilder::new("twice");
     let function = made.with_id(
         4,
         Value::Function(LocalFunction {
@@ -564,7 +564,7 @@ fn an_argument_that_cannot_be_built_makes_a_stub() {
 
 /// `Cart.__init__(self, owner)`, which leaves an empty cart.
 fn creation(owner: &str) -> CallBuilder {
-    let mut made = CallBuilder::of("Cart.__init__");
+    let mut made = CallBuilder::new("Cart.__init__");
     let owner = made.text(owner);
     let before = made.object(50, "Cart", &[]);
     let items = made.list(51, &[]);
@@ -574,7 +574,7 @@ fn creation(owner: &str) -> CallBuilder {
 }
 
 fn adding() -> CallBuilder {
-    let mut made = CallBuilder::of("Cart.add");
+    let mut made = CallBuilder::new("Cart.add");
     let (owner, item) = (made.text("ann"), made.number(5));
     let items = made.list(2, &[]);
     let before = made.object(1, "Cart", &[("owner", owner), ("items", items)]);
@@ -646,7 +646,7 @@ fn a_new_object_is_checked_attribute_by_attribute() {
 #[test]
 fn a_call_with_nothing_to_check_is_counted_as_smoke() {
     check(
-        &CallBuilder::of("touch"),
+        &CallBuilder::new("touch"),
         expect![[r#"
         from zoo import touch
         # TestTouch Smoke
@@ -658,7 +658,7 @@ fn a_call_with_nothing_to_check_is_counted_as_smoke() {
 
 #[test]
 fn a_result_that_cannot_be_built_is_checked_by_its_type() {
-    let mut made = CallBuilder::of("connect");
+    let mut made = CallBuilder::new("connect");
     let lock = made.with_id(
         3,
         Value::Unknown {
@@ -680,7 +680,7 @@ fn a_result_that_cannot_be_built_is_checked_by_its_type() {
 
 #[test]
 fn addresses_are_masked() {
-    let mut made = CallBuilder::of("describe");
+    let mut made = CallBuilder::new("describe");
     let text = made.text("<zoo.Cart object at 0x7f0011223344>");
     check(
         &made.returns(text),
@@ -696,7 +696,7 @@ fn addresses_are_masked() {
 
 #[test]
 fn shared_and_cyclic_arguments_keep_their_shape() {
-    let mut made = CallBuilder::of("walk");
+    let mut made = CallBuilder::new("walk");
     let inner = made.list(2, &[1]);
     let outer = made.with_id(1, Value::List(vec![inner, inner]));
     let own = made.with_id(3, Value::List(vec![]));
@@ -730,7 +730,7 @@ fn shared_and_cyclic_arguments_keep_their_shape() {
 #[test]
 fn equal_inputs_have_equal_ids_whatever_the_outcome() {
     let make = |given: i64, result: i64| {
-        let mut made = CallBuilder::of("double");
+        let mut made = CallBuilder::new("double");
         let (given, result) = (made.number(given), made.number(result));
         made.argument("number", given, given).returns(result)
     };
@@ -745,7 +745,7 @@ fn equal_inputs_have_equal_ids_whatever_the_outcome() {
 
 #[test]
 fn paths_of_the_machine_make_a_stub() {
-    let mut made = CallBuilder::of("where");
+    let mut made = CallBuilder::new("where");
     let folder = tempfile::tempdir().expect("a folder");
     let text = made.text(&folder.path().join("x").to_string_lossy());
     let made = made.returns(text);

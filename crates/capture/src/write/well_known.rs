@@ -42,7 +42,7 @@ impl<'a> ValueBuilder<'a> {
                 positional = &[];
                 for (name, node) in ["days", "seconds", "microseconds"].iter().zip(arguments) {
                     if !is_number(graph, *node, 0) {
-                        items.push(PythonCode::keyword(name, self.code(graph, *node, "")?));
+                        items.push(PythonCode::keyword(name, self.value_code(graph, *node, "")?));
                     }
                 }
             }
@@ -54,7 +54,7 @@ impl<'a> ValueBuilder<'a> {
             ("re", "compile") => {
                 if let [pattern, flags] = arguments {
                     positional = &[];
-                    items.push(self.code(graph, *pattern, "")?);
+                    items.push(self.value_code(graph, *pattern, "")?);
                     items.extend(self.flags(graph, *flags));
                 }
             }
@@ -78,15 +78,15 @@ impl<'a> ValueBuilder<'a> {
             _ => {}
         }
         for node in positional {
-            items.push(self.code(graph, *node, "")?);
+            items.push(self.value_code(graph, *node, "")?);
         }
         for (name, value) in keywords {
-            let value = self.code(graph, *value, "")?;
+            let value = self.value_code(graph, *value, "")?;
             items.push(PythonCode::keyword(name, value));
         }
         let callee = match callee.module.as_str() {
-            HELPERS => self.scope.from(HELPERS, &callee.path).flat(),
-            _ => self.reference(callee)?.flat(),
+            HELPERS => self.scope.from(HELPERS, &callee.path).one_line(),
+            _ => self.reference_code(callee)?.one_line(),
         };
         Ok(PythonCode::call(&callee, items))
     }
@@ -115,7 +115,7 @@ impl<'a> ValueBuilder<'a> {
         let pure = callee.name().starts_with("Pure");
         let name = if pure { callee.name() } else { "Path" };
         let class = self.scope.reference(&ImportPath::new("pathlib", name));
-        Some(PythonCode::call(&class.flat(), vec![literal::text(text)]))
+        Some(PythonCode::call(&class.one_line(), vec![literal::text_literal(text)]))
     }
 
     /// Names the flags of a pattern, if there are any besides the usual one.
@@ -127,7 +127,7 @@ impl<'a> ValueBuilder<'a> {
         if named_flags == 0 {
             return None;
         }
-        let module = self.scope.module("re").flat();
+        let module = self.scope.module("re").one_line();
         let named = FLAGS.iter().filter(|(flag, _)| named_flags & flag != 0);
         let names: Vec<String> = named.map(|(_, name)| format!("{module}.{name}")).collect();
         Some(PythonCode::Text(names.join(" | ")))
@@ -150,7 +150,7 @@ impl<'a> ValueBuilder<'a> {
         for node in arguments {
             parts.push(match graph.value(*node) {
                 Value::None => String::new(),
-                _ => self.code(graph, *node, "").ok()?.flat(),
+                _ => self.value_code(graph, *node, "").ok()?.one_line(),
             });
         }
         Some(PythonCode::Text(parts.join(":")))

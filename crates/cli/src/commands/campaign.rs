@@ -17,11 +17,11 @@ mod list;
 mod prune;
 mod show;
 
-/// Look at earlier campaigns, take their tests out, and drop old ones
+/// Show, export and delete earlier campaigns
 ///
-/// A project's campaigns are kept in one file, `.testwright/store.db`, in the nearest folder at or above
-/// the current one that has it: how far each came, what it reached, what it found, and what became of
-/// that. The file is an SQLite database. Nothing in it is ever run, so a file from a stranger does no harm.
+/// The campaigns of a project are kept in one file, `.testwright/store.db`, in the current folder or in the
+/// nearest folder above that has one: their progress, their coverage, their failures, and the status of each
+/// failure. The file is an SQLite database. Nothing in it is ever run, so a file from a stranger is safe.
 #[derive(clap::Args)]
 #[command(
     verbatim_doc_comment,
@@ -33,7 +33,7 @@ Examples:
   testwright campaign list               all campaigns, a line for each
   testwright campaign show               the latest one, with its failures
   testwright campaign export 3           the failing tests of campaign 3 as files
-  testwright campaign prune --keep 20    drop all but the last twenty"
+  testwright campaign prune --keep 20    delete all but the last twenty"
 )]
 pub(crate) struct CampaignCommand {
     #[command(subcommand)]
@@ -65,7 +65,7 @@ impl CampaignCommand {
 /// The `--store` option.
 #[derive(clap::Args)]
 struct StoreArgument {
-    /// Another store [default: .testwright/store.db, here or in the nearest folder above]
+    /// File with the campaigns [default: .testwright/store.db, here or in the nearest folder above]
     #[arg(long, value_name = "FILE")]
     store: Option<PathBuf>,
 }
@@ -108,7 +108,7 @@ fn stored_name(harness: &Path) -> Result<String, Error> {
 /// Returns the campaign of the given number, or the latest one; `None` if there is none at all.
 fn find_campaign(store: &Store, number: Option<u32>) -> Result<Option<CampaignRecord>, Error> {
     match number {
-        Some(number) => store.campaign(CampaignId::of(number)).map(Some),
+        Some(number) => store.campaign(CampaignId::from_number(number)).map(Some),
         None => Ok(store.campaigns()?.pop()),
     }
 }

@@ -20,11 +20,11 @@ use crate::{CommandError, ExitStatus, quantity};
 /// Folder of recordings, relative to the folder of a project.
 pub(super) const STORE: &str = ".testwright/capture";
 
-/// Run a program and record what its functions are called with, return and change
+/// Run a program, and record the calls of its functions
 ///
-/// The program runs as it would without this command, in a process of its own: what it prints and its exit
-/// status are the same. Recordings are kept in `.testwright/capture`; a new one replaces that of the same
-/// command.
+/// Arguments, results and changes of each call are recorded. The program runs as it does without this command,
+/// in its own process, with the same output and exit status. Recordings are kept in `.testwright/capture`; a new
+/// recording replaces the one of the same command.
 #[derive(clap::Args)]
 #[command(
     verbatim_doc_comment,
@@ -39,15 +39,15 @@ Examples:
 Exit status: that of the program; 2 could not do what was asked."
 )]
 pub(crate) struct CaptureCommand {
-    /// A module or package to record, with everything in it; repeatable [default: the code below this folder]
+    /// Module or package to record, with everything in it; can be given several times [default: the code below this folder]
     #[arg(long, value_name = "NAME")]
     scope: Vec<String>,
 
-    /// Say nothing about what was recorded
+    /// Do not print what was recorded
     #[arg(long, short)]
     quiet: bool,
 
-    /// The program and its arguments
+    /// Program, and its arguments
     #[arg(
         required = true,
         trailing_var_arg = true,
@@ -102,7 +102,8 @@ impl CaptureCommand {
             .env("TESTWRIGHT_CAPTURE", request.to_string())
             .status()
             .map_err(|error| {
-                Error::new(format!("cannot run `{}`: {error}", command[0]))
+                let reason = crate::files::reason(&error);
+                Error::new(format!("cannot run `{}`: {reason}", command[0]))
                     .with_help("name the program as you would without this command: `testwright capture -- python app.py`")
             })?;
         self.report(console, &store, &name, &command)?;

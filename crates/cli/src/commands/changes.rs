@@ -12,10 +12,10 @@ use super::generate::{default_style, executable, import_path};
 use crate::console::Console;
 use crate::{CommandError, ExitStatus, quantity};
 
-/// Run the generated tests and tell what the program does otherwise than when it was recorded
+/// Run the generated tests, and show what the program does differently now
 ///
-/// Each generated test that fails is a change of behaviour. If it was meant, record the program again and accept
-/// it by `testwright generate --force`; if it was not, it is a bug; if it does not matter, delete the test.
+/// Each generated test that fails is a change of behaviour. If the change is intended, record the program again and
+/// accept it with `testwright generate --force`. If it is not, it is a bug. If it does not matter, delete the test.
 #[derive(clap::Args)]
 #[command(
     verbatim_doc_comment,
@@ -27,7 +27,7 @@ Examples:
 Exit status: 0 no change, 1 something has changed, 2 could not do what was asked."
 )]
 pub(crate) struct ChangesCommand {
-    /// The interpreter that runs the tests [default: the one that runs this command]
+    /// Python interpreter that runs the tests [default: the one that runs this command]
     #[arg(long, value_name = "PROGRAM")]
     python: Option<PathBuf>,
 }

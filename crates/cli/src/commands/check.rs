@@ -10,9 +10,9 @@ use crate::load::{has_errors, print_problems};
 use crate::render::count_text;
 use crate::{CommandError, ExitStatus, quantity, report};
 
-/// Tell whether harnesses are in order, with all problems of all files
+/// Check harnesses, and show all problems of all files
 ///
-/// Nothing of the system under test is imported or run. Warnings alone leave the exit status at 0.
+/// No code of the system under test is imported or run. Warnings alone leave the exit status at 0.
 #[derive(clap::Args)]
 #[command(
     verbatim_doc_comment,
@@ -22,7 +22,7 @@ Examples:
   testwright check harnesses/*.tstl"
 )]
 pub(crate) struct CheckCommand {
-    /// The harnesses
+    /// Harnesses to check
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
 }

@@ -6,27 +6,33 @@ use crate::compiled::{CompiledModule, CompiledSettings};
 use crate::console::Console;
 use crate::{CommandError, ExitStatus};
 
-/// Write a Python module with the harness as a class, for scripts written for TSTL
+/// Write a harness as a Python module, for scripts written for TSTL
 ///
-/// Such scripts begin with `import sut` and go on with `sut.sut()`. In code of your own,
+/// Such scripts begin with `import sut` and create an object of the class: `sut.sut()`. In your own code,
 /// `testwright.load("stack.tstl")` does the same without a file.
 #[derive(clap::Args)]
 #[command(
     verbatim_doc_comment,
     after_help = "\
 Examples:
-  testwright compile stack.tstl                   writes sut.py
-  testwright compile stack.tstl -o stack_sut.py"
+  testwright compile stack.tstl                      writes sut.py
+  testwright compile stack.tstl --out stack_sut.py"
 )]
 pub(crate) struct CompileCommand {
-    /// The harness
+    /// Harness to compile
     harness: PathBuf,
 
-    /// Where to write the module
-    #[arg(long, short, value_name = "FILE", default_value = "sut.py")]
-    output: PathBuf,
+    /// File to write the module to
+    #[arg(
+        long,
+        alias = "output",
+        short_alias = 'o',
+        value_name = "FILE",
+        default_value = "sut.py"
+    )]
+    out: PathBuf,
 
-    /// The name of the class
+    /// Name of the class
     #[arg(long, short, value_name = "NAME", default_value = "sut")]
     class: String,
 
@@ -34,11 +40,11 @@ pub(crate) struct CompileCommand {
     #[arg(long)]
     no_coverage: bool,
 
-    /// Do not execute the imported modules again for each test
+    /// Do not reload the imported modules for each test
     #[arg(long)]
     no_reset: bool,
 
-    /// Go back to a state by running the test that led there
+    /// Backtrack to a state by replaying the test that led there
     #[arg(long)]
     replay: bool,
 }
@@ -56,7 +62,7 @@ impl CompileCommand {
                 ..CompiledSettings::default()
             },
         };
-        compiled.write(console, &self.output)?;
+        compiled.write(console, &self.out)?;
         Ok(ExitStatus::NothingFound)
     }
 }

@@ -16,11 +16,11 @@ use crate::guard::{ProgressNote, run_guarded};
 use crate::models::log::{self, LogEntry};
 use crate::{CommandError, ExitStatus, duration, models, quantity};
 
-/// Tell whether a model allows what a log says, and if not, which step first and why
+/// Check whether a model allows what a log says
 ///
-/// A log has one JSON object on each line: `{"action": "Push", "arguments": [1], "result": null}`. Without
-/// `arguments` there are none, and without `result` nothing is said about it. `{"restart": true}` begins another run.
-/// Each run must end where the model says that it may.
+/// If it does not, the first step that is not allowed is shown, and why. A log has one JSON object on each line:
+/// `{"action": "Push", "arguments": [1], "result": null}`. Without `arguments`, the action has none. Without `result`,
+/// any result is allowed. `{"restart": true}` begins another run. Each run must end in an accepting state.
 #[derive(clap::Args)]
 #[command(
     verbatim_doc_comment,
@@ -36,11 +36,11 @@ pub(crate) struct ConformCommand {
     #[arg(value_name = "MODEL... LOG", required = true)]
     words: Vec<String>,
 
-    /// Do not mind if a run ends where the model says that it may not
+    /// Allow runs that end in a state that is not accepting
     #[arg(long)]
     open_end: bool,
 
-    /// How long a model may take for a line before it counts as a hang
+    /// Time limit of a model for a line; a model that takes longer counts as a hang
     #[arg(long, value_name = "DURATION", default_value = STEP_TIMEOUT, value_parser = duration::parse)]
     step_timeout: Duration,
 }
@@ -99,9 +99,9 @@ impl ConformCommand {
                 continue;
             };
             note.write(&format!("{}:{}: {}\n", file.name, entry.line, entry.text));
-            let happened = step.to_action(models);
-            let happened = happened.map_err(|error| models::model_error(console, &error))?;
-            let followed = follower.follow(&mut models.product, &happened);
+            let action = step.to_action(models);
+            let happened = action.map_err(|error| models::model_error(console, &error))?;
+            let followed = follower.apply_recorded(&mut models.product, &happened);
             match followed.map_err(|error| report_at(console, file, entry, &error))? {
                 Ok(_) => steps += 1,
                 Err(refused) => {

@@ -10,10 +10,10 @@ use crate::console::Console;
 use crate::coverage::{CoverageOutputs, ReportRequest, TestCoverage};
 use crate::{CommandError, ExitStatus};
 
-/// Run a program, and tell which lines and branches it reaches
+/// Run a program, and show which lines and branches it reaches
 ///
-/// The program runs as it would under `python`, at nearly full speed. Its exit status is that of this
-/// command; the table goes to standard error.
+/// The program runs as it does under `python`, at nearly full speed. This command ends with the exit status
+/// of the program. The table goes to standard error.
 #[derive(clap::Args)]
 #[command(
     verbatim_doc_comment,
@@ -29,15 +29,15 @@ pub(crate) struct CoverCommand {
     #[arg(short)]
     module: bool,
 
-    /// A file, folder or module to measure; repeatable [default: what is neither installed nor standard]
+    /// File, folder or module to measure; can be given several times [default: code that is neither installed nor standard]
     #[arg(long, value_name = "NAME")]
     source: Vec<String>,
 
-    /// Report as table, html, lcov, cobertura, or data for coverage.py; repeatable
+    /// Report as table, html, lcov, cobertura, or data for coverage.py; can be given several times
     #[arg(long, value_name = "TYPE[:PATH]")]
     coverage_report: Vec<ReportRequest>,
 
-    /// The program and its arguments
+    /// Program, and its arguments
     #[arg(
         required = true,
         trailing_var_arg = true,

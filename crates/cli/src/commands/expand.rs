@@ -11,18 +11,18 @@ use crate::{CommandError, ExitStatus, load, quantity, report};
 /// Show the actions that a harness stands for
 ///
 /// A line such as `<stack>.push(<int>)` is a template: with 2 stacks and 4 integers it stands for
-/// 8 actions. Nothing of the system under test is imported or run.
+/// 8 actions. No code of the system under test is imported or run.
 #[derive(clap::Args)]
 #[command(
     verbatim_doc_comment,
     after_help = "\
 Examples:
   testwright expand stack.tstl                    the templates, with their line and number of actions
-  testwright expand stack.tstl --count            how many actions there are
+  testwright expand stack.tstl --count            the number of actions
   testwright expand stack.tstl --actions | head   the texts of the first ten actions"
 )]
 pub(crate) struct ExpandCommand {
-    /// The harness
+    /// Harness to expand
     file: PathBuf,
 
     #[command(flatten)]
@@ -33,15 +33,15 @@ pub(crate) struct ExpandCommand {
 #[derive(clap::Args)]
 #[group(multiple = false)]
 struct ExpandFormat {
-    /// One line per template (this is the default)
+    /// Show one line per template (this is the default)
     #[arg(long)]
     templates: bool,
 
-    /// Only how many actions there are
+    /// Show only the number of actions
     #[arg(long)]
     count: bool,
 
-    /// One line per action
+    /// Show one line per action
     #[arg(long)]
     actions: bool,
 }

@@ -14,10 +14,10 @@ use crate::explanation::{explain_file, split_name, vocabulary};
 use crate::files::{TextFile, UserPath};
 use crate::{CommandError, ExitStatus};
 
-/// Tell in plain English what models, machines and harnesses say
+/// Explain models, machines and harnesses in plain English
 ///
-/// Reads model programs, scenario machines, Hypothesis state machines and harnesses, and tells what is remembered, what can
-/// happen, when, what it changes and what must always be true. Nothing is imported or run.
+/// Reads model programs, scenario machines, Hypothesis state machines and harnesses. Explains what the state is, which
+/// actions are possible and when, what they change, and what must always be true. No code is imported or run.
 #[derive(clap::Args)]
 #[command(
     verbatim_doc_comment,
@@ -27,33 +27,33 @@ Examples:
   testwright explain machines.py::Bank --format md
   testwright explain tree.tstl --names words.idioms
   testwright explain plates.py --diff old/plates.py   what has changed, as requirements
-  testwright explain plates.py --write docs           write docs/plates.explanation.md
+  testwright explain plates.py --out docs             write docs/plates.explanation.md
   testwright explain plates.py --check docs           is it still true? exit status 1 if not
 
-Exit status: 0 told, 1 `--check` found a text that no longer matches, 2 could not do what was asked."
+Exit status: 0 done, 1 `--check` found a text that no longer matches, 2 could not do what was asked."
 )]
 pub(crate) struct ExplainCommand {
     /// Models and harnesses; `FILE::NAME` is one machine of several
     #[arg(required = true, value_name = "FILE")]
     files: Vec<String>,
 
-    /// How the text is written; text is the default, Markdown for files
+    /// Format of the text [default: text, or md for files]
     #[arg(long, value_name = "FORMAT", value_enum)]
     format: Option<FormatName>,
 
-    /// Words for names, and idioms; can be given several times, the first has the first word
+    /// File with words for names, and idioms; can be given several times, and the first one wins
     #[arg(long, value_name = "FILE")]
     names: Vec<PathBuf>,
 
-    /// Tell more: what stays unchanged and where it stands; twice: the code of everything, too
+    /// Explain more: what stays unchanged, and where it is defined; given twice: with the code of everything
     #[arg(long, short, action = clap::ArgAction::Count, conflicts_with = "brief")]
     verbose: u8,
 
-    /// Tell less: when actions can happen, and what they change
+    /// Explain less: only when actions are possible, and what they change
     #[arg(long)]
     brief: bool,
 
-    /// How many outcomes of an action are told at most
+    /// Maximum number of outcomes that are explained for an action
     #[arg(long, value_name = "N", default_value_t = Limits::default().outcomes)]
     max_outcomes: usize,
 
@@ -65,19 +65,19 @@ pub(crate) struct ExplainCommand {
 #[derive(clap::Args)]
 #[group(multiple = false)]
 struct AlternativeOutput {
-    /// Only what has changed since this older version
+    /// Show only the changes since this older version
     #[arg(long, value_name = "OLD")]
     diff: Option<String>,
 
-    /// What has no words of its own, as idioms that can be filled in
+    /// List code that has no words of its own, as idioms to fill in
     #[arg(long)]
     unmatched: bool,
 
-    /// Write each explanation to this folder, as NAME.explanation.md
-    #[arg(long, value_name = "DIR")]
-    write: Option<PathBuf>,
+    /// Folder to write each explanation to, as NAME.explanation.md
+    #[arg(long, alias = "write", value_name = "DIR")]
+    out: Option<PathBuf>,
 
-    /// Compare with what was written to this folder
+    /// Folder with explanations to compare with; exit status 1 if they differ
     #[arg(long, value_name = "DIR")]
     check: Option<PathBuf>,
 }
@@ -119,7 +119,7 @@ impl ExplainCommand {
             let (path, document, unmatched) = self.document(console, argument, &options)?;
             if self.alternative.unmatched {
                 console.out(unmatched.trim_end());
-            } else if let Some(folder) = &self.alternative.write {
+            } else if let Some(folder) = &self.alternative.out {
                 let file = UserPath::new(&folder.join(self.written_name(&path)))?;
                 file.write(&render(&document, self.written_format()))?;
                 console.out(format_args!("{}: written", file.shown().display()));

@@ -42,17 +42,17 @@ use interrupt_report::InterruptReport;
 use queries::Queries;
 use watcher::{EarlyStop, ExplorationMonitor};
 
-/// Visit every state that a harness can reach, each once
+/// Visit every state that a harness or a model can reach
 ///
-/// Where `run` tries tests at random, this goes through all of them, and can say that there is no
-/// failure: in no state at all, or in no test up to a length. It also looks for states (`--goal`) and
-/// judges what must happen in time (`--formula`). States are told apart by what the slots hold.
+/// `run` tries tests at random. `explore` tries all of them, each state once, and can show that there is no
+/// failure: in no state at all, or in no test up to a length. It also looks for states (`--goal`) and checks
+/// temporal properties (`--formula`). States are compared by the values in the slots.
 ///
-/// EXPR is a Python expression over the slots, by the names they have in tests (`jug0`), and over all
-/// that the harness knows. If it raises while a slot that it names is empty, it counts as false.
+/// EXPR is a Python expression. It uses slots by their names in tests (`jug0`), and all names that the
+/// harness can use. If it raises while a slot that it names is empty, it counts as false.
 ///
-/// What is found is written to `testwright-out/NAME/`: failure-1.test and so on, goal.test, lasso.test.
-/// Ctrl-C ends the exploration and tells what is known so far.
+/// Tests are written to `testwright-out/NAME/`: failure-1.test and so on, goal.test, lasso.test.
+/// Ctrl-C ends the exploration and shows the results so far.
 #[derive(clap::Args)]
 #[command(
     verbatim_doc_comment,
@@ -65,27 +65,27 @@ Examples:
                                                             is there one that empties no jug?
   testwright explore lock.tstl --formula 'always ({lock0.wanted} implies eventually {lock0.held})'
 
-Exit status: 0 nothing is wrong (also if a goal is not reached, which the text and `--json` tell),
+Exit status: 0 nothing is wrong (also if a goal is not reached: see the text or `--json`),
 1 a failure was found or the formula is violated, 2 could not do what was asked."
 )]
 pub(crate) struct ExploreCommand {
-    /// The harness, or a model
+    /// Harness, or a model
     #[arg(value_name = "HARNESS|MODEL")]
     harness: PathBuf,
 
-    /// Further models, scenarios and configurations to compose with a model
+    /// Further models, scenarios and configurations to compose with the model
     #[arg(value_name = "MODEL")]
     more: Vec<String>,
 
-    /// For models: how many transitions to record before it stops [default: any number]
+    /// For models: number of transitions after which to stop [default: no limit]
     #[arg(long, value_name = "N")]
     max: Option<usize>,
 
-    /// For models: how many processes explore; what they find is the same [default: 1]
+    /// For models: number of processes; the result is the same [default: 1]
     #[arg(long, value_name = "N")]
     jobs: Option<usize>,
 
-    /// For models: include only actions of this name; can be given several times
+    /// For models: use only actions of this name; can be given several times
     #[arg(long, value_name = "NAME")]
     action: Vec<String>,
 
@@ -93,15 +93,15 @@ pub(crate) struct ExploreCommand {
     #[arg(long, value_name = "NAME")]
     exclude: Vec<String>,
 
-    /// Which states to visit first [default: breadth, or deepening with --small-scope, or best with --heuristic]
+    /// Order in which to visit states [default: breadth, or deepening with --small-scope, or best with --heuristic]
     #[arg(long, value_name = "ORDER", value_enum)]
     order: Option<OrderName>,
 
-    /// How many steps a test may have [default: any number]
+    /// Maximum number of steps of a test [default: no limit]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = parse_at_least_one::<u32>)]
     depth: Option<u32>,
 
-    /// Try all tests of up to N steps, each for itself, without matching states
+    /// Try all tests of up to N steps, without matching states
     #[arg(
         long,
         value_name = "N",
@@ -111,11 +111,11 @@ pub(crate) struct ExploreCommand {
     )]
     small_scope: Option<u32>,
 
-    /// Take states for one that differ only by the names of slots
+    /// Treat states as equal if they differ only by the names of slots
     #[arg(long, conflicts_with_all = ["no_matching", "small_scope", "formula", "without"])]
     symmetry: bool,
 
-    /// Visit a state again for every test that leads there
+    /// Do not match states: visit a state again for every test that leads there
     #[arg(long)]
     no_matching: bool,
 
@@ -123,40 +123,39 @@ pub(crate) struct ExploreCommand {
     #[arg(long, value_name = "EXPR", conflicts_with = "formula")]
     goal: Option<String>,
 
-    /// For `--order best`: states in which this number is smaller come first
+    /// For `--order best`: number by which states are ordered, the smallest first
     #[arg(long, value_name = "EXPR", conflicts_with = "formula")]
     heuristic: Option<String>,
 
-    /// Judge a temporal property, such as 'always eventually {queue0 == []}'
+    /// Check a temporal property, such as 'always eventually {queue0 == []}'
     #[arg(long, value_name = "LTL", alias = "ltl")]
     formula: Option<String>,
 
-    /// Leave out actions in whose text this regular expression (of Python) is found
+    /// Leave out actions whose text matches this Python regular expression
     #[arg(long, value_name = "REGEX", allow_hyphen_values = true)]
     without: Option<String>,
 
-    /// How many states to remember before it stops [default: any number]
+    /// Number of remembered states after which to stop [default: no limit]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = parse_at_least_one::<u64>)]
     most_states: Option<u64>,
 
-    /// How much memory to take for remembering states, such as 500MB [default: any amount]
+    /// Memory limit for remembered states, such as 500MB [default: no limit]
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = size::parse)]
     memory: Option<usize>,
 
-    /// How long to explore: 30s, 2m, 1h [default: until the end]
+    /// Time to explore: 30s, 2m, 1h [default: no limit]
     #[arg(long, value_name = "DURATION", allow_hyphen_values = true, value_parser = duration::parse)]
     time: Option<Duration>,
 
-    /// How to get back to an earlier state [default: copy, unless a trial shows that it does not work]
+    /// Way to backtrack to an earlier state [default: copy, unless a trial shows that it does not work]
     #[arg(long, value_name = "HOW", value_enum)]
     going_back: Option<BacktrackName>,
 
-    /// Go on after a failure, and collect one test for each kind
+    /// Continue after a failure, and collect one test for each kind
     #[arg(long)]
     all: bool,
 
-    /// Where to write the tests that are found [default: testwright-out/NAME]; for models: the FSM module to write, or a
-    /// `.json` file
+    /// Folder to write tests to [default: testwright-out/NAME]; for models: FSM module or `.json` file to write
     #[arg(long, value_name = "DIR|FILE")]
     out: Option<PathBuf>,
 
@@ -174,22 +173,22 @@ pub(crate) struct ExploreCommand {
 /// Values of `--order`.
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
 enum OrderName {
-    /// those that take fewer steps first: finds shortest tests
+    /// breadth first: finds shortest tests
     Breadth,
-    /// onwards from the newest: needs little memory
+    /// depth first: needs little memory
     Depth,
     /// depth first up to one step, then two, and so on: finds shortest tests with little memory
     Deepening,
-    /// those with the smallest `--heuristic` first
+    /// the state with the smallest `--heuristic` first
     Best,
 }
 
 /// Values of `--going-back`.
 #[derive(Clone, Copy, ValueEnum)]
 enum BacktrackName {
-    /// keep copies of what the slots hold
+    /// keep copies of the values in the slots
     Copy,
-    /// start anew and take the same actions
+    /// start again, and take the same actions
     Replay,
 }
 
@@ -218,7 +217,7 @@ struct ExplorationOutcome {
     /// Verdict on the formula.
     answer: Option<FormulaVerdict>,
     /// Way of returning to earlier states, with the reason for it.
-    going_back: BacktrackChoice,
+    backtracking: BacktrackChoice,
     /// Limit of the user that ended the exploration.
     stop: Option<EarlyStop>,
     time: Duration,
@@ -472,7 +471,7 @@ impl ExploreCommand {
                     deadlock: found.deadlocks.into_iter().next(),
                     goal: found.goals.into_iter().next(),
                     answer,
-                    going_back,
+                    backtracking: going_back,
                     stop,
                     time,
                 };
@@ -501,7 +500,7 @@ impl ExploreCommand {
                     deadlock: None,
                     goal: None,
                     answer: None,
-                    going_back,
+                    backtracking: going_back,
                     stop,
                     time,
                 };

@@ -41,14 +41,14 @@ use output::{FeatureFolder, FeatureOutput};
 pub(super) use run_setup::model_run_setup;
 use runner::PropertyRunner;
 
-/// Write properties as features: what must hold in English, with examples that run
+/// Write properties as features: rules in English, with examples that run
 ///
 /// A property is a function with Hypothesis's `@given`, or one whose name starts with `prop_`. Each becomes
-/// a rule of a feature file (`lists.feature` for `test_lists.py`) with a few small examples that exercise
-/// all that a hundred random ones do. The properties are run for that, in a process of their own. One that
-/// fails gets a file of its own, `NAME.counterexample.feature`, with a diagram in `NAME.counterexample.mmd`.
+/// a rule of a feature file (`lists.feature` for `test_lists.py`) with a few small examples that cover the
+/// same code as a hundred random ones. The properties are run to find them, in a separate process. A property
+/// that fails gets its own file, `NAME.counterexample.feature`, with a diagram in `NAME.counterexample.mmd`.
 ///
-/// A saved test that fails becomes a counterexample, too, and a test suite of a model a feature with a
+/// A saved test that fails becomes a counterexample, too. A test suite of a model becomes a feature with a
 /// scenario for each run.
 #[derive(clap::Args)]
 #[command(
@@ -71,15 +71,15 @@ pub(crate) struct FeatureCommand {
     #[arg(required = true, value_name = "FILE[::NAME]")]
     properties: Vec<String>,
 
-    /// Where to write [default: beside each module]
+    /// Folder to write to [default: beside each module]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 
-    /// Write step definitions, too
+    /// Also write step definitions
     #[arg(long, value_name = "RUNNER", value_enum)]
     steps: Option<RunnerName>,
 
-    /// Write one feature file for each module; so it is unless --per-property is given
+    /// Write one feature file for each module (this is the default)
     #[arg(long, conflicts_with = "per_property")]
     single_file: bool,
 
@@ -87,19 +87,19 @@ pub(crate) struct FeatureCommand {
     #[arg(long)]
     per_property: bool,
 
-    /// Where the values of an example stand
+    /// Position of the values of an example
     #[arg(long, value_name = "WHERE", value_enum, default_value = "named")]
     values: ValuesName,
 
-    /// How the examples of a property are laid out
+    /// Layout of the examples of a property
     #[arg(long, value_name = "HOW", value_enum, default_value = "scenarios")]
     layout: LayoutName,
 
-    /// How the failed check of a counterexample is written
+    /// Wording of the failed check of a counterexample
     #[arg(long, value_name = "HOW", value_enum, default_value = "expected")]
     style: StyleName,
 
-    /// Write a document, too; can be given several times
+    /// Also write a document; can be given several times
     #[arg(long, value_name = "FORMAT", value_enum)]
     document: Vec<DocumentName>,
 
@@ -107,31 +107,31 @@ pub(crate) struct FeatureCommand {
     #[arg(long)]
     no_diagram: bool,
 
-    /// Words for names, and idioms; can be given several times, the first has the first word
+    /// File with words for names, and idioms; can be given several times, and the first one wins
     #[arg(long, value_name = "FILE")]
     names: Vec<PathBuf>,
 
-    /// How many cases to try for each property
+    /// Number of cases to try for each property
     #[arg(long, value_name = "N", default_value = "100", allow_negative_numbers = true, value_parser = parse_at_least_one::<u32>)]
     tries: u32,
 
-    /// How many examples a property gets at most
+    /// Maximum number of examples for each property
     #[arg(long, value_name = "N", default_value = "5", allow_negative_numbers = true, value_parser = parse_at_least_one::<u32>)]
     max: u32,
 
-    /// Same seed, same examples
+    /// Seed of the examples: the same seed makes the same examples
     #[arg(long, value_name = "N", default_value = "0", allow_negative_numbers = true, value_parser = parse_seed)]
     seed: u64,
 
-    /// How long a property may be run in all
+    /// Time limit for all runs of a property
     #[arg(long, value_name = "DURATION", default_value = "1m", allow_hyphen_values = true, value_parser = duration::parse)]
     time: Duration,
 
-    /// These values instead of random ones, such as `n=7, xs=[7, 7]`; can be given several times
+    /// Values to use instead of random ones, such as `n=7, xs=[7, 7]`; can be given several times
     #[arg(long, value_name = "VALUES", conflicts_with = "case_from")]
     case: Vec<String>,
 
-    /// The failing values in what Hypothesis printed, in a file
+    /// File with the output of Hypothesis, to use the failing values in it
     #[arg(long, value_name = "FILE")]
     case_from: Option<PathBuf>,
 
@@ -166,7 +166,7 @@ enum DocumentName {
 /// Values of `--values`.
 #[derive(Clone, Copy, ValueEnum)]
 enum ValuesName {
-    /// in `Given`; elsewhere there are names
+    /// in `Given`; other lines have names
     Named,
     /// in every line
     Inline,
@@ -175,18 +175,18 @@ enum ValuesName {
 /// Values of `--layout`.
 #[derive(Clone, Copy, ValueEnum)]
 enum LayoutName {
-    /// a scenario for each
+    /// a scenario for each example
     Scenarios,
-    /// one outline with a table, where a table can hold them
+    /// one outline with a table, where possible
     Outline,
-    /// an outline from three examples on
+    /// an outline for three examples or more
     Auto,
 }
 
 /// Values of `--style`.
 #[derive(Clone, Copy, ValueEnum)]
 enum StyleName {
-    /// as it should be: the scenario fails until the bug is repaired
+    /// as it should be: the scenario fails until the bug is fixed
     Expected,
     /// as it is: the scenario passes as long as the bug is there
     Observed,
@@ -237,23 +237,6 @@ impl FeatureCommand {
         written: &mut Vec<gherkin::Feature>,
     ) -> Result<ExitStatus, CommandError> {
         let file = TextFile::read(&requested.path)?;
-        if requested
-            .path
-            .extension()
-            .is_some_and(|ending| ending == "tstl")
-        {
-            let name = &file.name;
-            let help = format!(
-                "`testwright explain {name}` tells what it says, and \
-                 `testwright run {name} --explain` tells the tests that fail as features; \
-                 `testwright feature` makes features of saved tests that run"
-            );
-            return Err(Error::new(format!(
-                "`{name}` is a harness, and features are made of Python modules"
-            ))
-            .with_help(help)
-            .into());
-        }
         let module = PropertyModule::parse(&file.name, &file.text)
             .map_err(|problems| explanation::print_syntax_errors(console, &file, problems))?;
         let phraser = Phraser::new(vocabulary);

@@ -21,9 +21,9 @@ use crate::{CommandError, ExitStatus, duration, quantity, report};
 
 /// Show which other values make a failing test fail too
 ///
-/// Tells of each step which other actions could take its place, where a fresh value would do, which steps
-/// can trade places, and which can be in any order. What was tried is told as a fact, what was concluded
-/// from samples as probable. The test should be reduced, and better normalised, before.
+/// Shows for each step which other actions could take its place, and whether a fresh value would do. Also
+/// shows which steps can swap places, and which can be in any order. Conclusions from samples are marked as
+/// probable. Reduce the test first, or better, normalise it.
 #[derive(clap::Args)]
 #[command(
     verbatim_doc_comment,
@@ -35,13 +35,13 @@ Examples:
 Exit status: 1 the test fails (as it should), 2 could not do what was asked."
 )]
 pub(crate) struct GeneralizeCommand {
-    /// The test, which must fail
+    /// Saved test that fails
     test: PathBuf,
 
     #[command(flatten)]
     harness: HarnessArgument,
 
-    /// Try much more
+    /// Spend more time to find other values
     #[arg(long)]
     thorough: bool,
 

@@ -24,10 +24,10 @@ pub(super) use files::write_error;
 
 /// Write unit tests from recorded calls
 ///
-/// Of the calls that `testwright capture` recorded, few are chosen that show everything. Each becomes a test
-/// that makes the call again and checks what came of it, and is run several times before it is kept: alone,
-/// together, in another order, with other hash seeds, in another time zone. Tests go into the project's own
-/// test files; nothing else in these changes.
+/// Chooses a few of the calls that `testwright capture` recorded. Each becomes a test that makes the call again
+/// and checks its outcome. Each test is run several times before it is kept: alone, together, in another order,
+/// with other hash seeds, in another time zone. Tests are added to the test files of the project; nothing else
+/// in these files changes.
 #[derive(clap::Args)]
 #[command(
     verbatim_doc_comment,
@@ -45,15 +45,15 @@ pub(crate) struct GenerateCommand {
     #[arg(value_name = "MODULE")]
     modules: Vec<String>,
 
-    /// How tests are written [default: pytest if the interpreter has it]
+    /// Style of the tests [default: pytest if the interpreter has it]
     #[arg(long, value_name = "STYLE", value_enum)]
     style: Option<StyleChoice>,
 
-    /// The folder for tests [default: the project's own, or `tests`]
+    /// Folder to write tests to [default: the project's own, or `tests`]
     #[arg(long, value_name = "FOLDER")]
     out: Option<PathBuf>,
 
-    /// Show what would be written, as a diff, and write nothing
+    /// Show the changes as a diff, and write nothing
     #[arg(long)]
     diff: bool,
 
@@ -61,7 +61,7 @@ pub(crate) struct GenerateCommand {
     #[arg(long)]
     force: bool,
 
-    /// The interpreter that runs the tests [default: the one that runs this command]
+    /// Python interpreter that runs the tests [default: the one that runs this command]
     #[arg(long, value_name = "PROGRAM")]
     python: Option<PathBuf>,
 
@@ -122,7 +122,7 @@ impl GenerateCommand {
         let options = Options {
             modules,
             style,
-            present: existing_tests(&project)?,
+            existing_ids: existing_tests(&project)?,
         };
         let generated = generate(&recording, &project, &options, &runner)
             .map_err(|error| Error::new(format!("the tests cannot be run: {}", error.0)))?;
@@ -209,7 +209,7 @@ fn existing_tests(project: &PythonProject) -> Result<BTreeSet<String>, Error> {
     let files = super::changes::generated_tests(project).unwrap_or_default();
     let tests = files.into_iter().flat_map(|(_, tests)| tests);
     let mut ids: BTreeSet<String> = tests.map(|test| test.id).collect();
-    ids.extend(files::read_ledger(project)?.all().cloned());
+    ids.extend(files::read_ledger(project)?.all_ids().cloned());
     Ok(ids)
 }
 

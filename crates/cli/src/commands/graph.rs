@@ -12,12 +12,11 @@ use crate::{CommandError, ExitStatus, models};
 
 mod path;
 
-/// Draw a finite state machine, the states of models, or the path of a saved test
+/// Draw a state machine, the states of models, or the path of a saved test
 ///
-/// A machine is drawn as its module has it, with what an exploration has found out about its states; models are
-/// explored first. Accepting states have a double border, unsafe and dead ones are marked, and pointing at a state
-/// shows what it is. Of a saved test, what it does is drawn in bold, and beside each step a few other actions that
-/// could have been taken. Nothing has to be installed for it.
+/// A machine is drawn as its module defines it. Models are explored first. Accepting states have a double border,
+/// unsafe and dead states are marked, and pointing at a state shows its values. The steps of a saved test are drawn in
+/// bold, and beside each step a few other actions that were possible. No other program is needed.
 #[derive(clap::Args)]
 #[command(
     verbatim_doc_comment,
@@ -30,15 +29,15 @@ Examples:
 Exit status: 0 drawn, 2 could not do what was asked."
 )]
 pub(crate) struct GraphCommand {
-    /// An FSM module, or models to explore, or a saved test
+    /// FSM module, or models to explore, or a saved test
     #[arg(value_name = "MODEL|TEST", required = true)]
     models: Vec<String>,
 
-    /// For models: how many transitions to record
+    /// For models: maximum number of transitions to record
     #[arg(long, value_name = "N", default_value_t = 500)]
     max: usize,
 
-    /// For a test: which of the other actions are drawn is decided by chance, from this number
+    /// For a test: seed that selects which other actions are drawn
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
 

@@ -13,12 +13,12 @@ use crate::console::Console;
 use crate::{CommandError, ExitStatus, quantity};
 use target::DraftTarget;
 
-/// Draft a harness for a module from its signatures, its type hints and recorded calls
+/// Draft a harness for a module from its type hints and recorded calls
 ///
-/// The draft runs at once and is meant to be edited: pools with the values that were seen, an action for
-/// everything that the module offers, the exceptions that are usual, and what was recorded as saved tests.
-/// What reaches outside of the program, and what nothing is known about, is commented out. No code of the
-/// module is run for that.
+/// The draft runs at once, and is meant to be edited. It has pools with the recorded values, an action for each
+/// public function and method, and the usual exceptions. Recorded calls are written as saved tests. Actions
+/// that reach outside of the program, or whose arguments are unknown, are commented out. No code of the module
+/// is run.
 #[derive(clap::Args)]
 #[command(
     verbatim_doc_comment,
@@ -32,15 +32,15 @@ Examples:
 Exit status: 0 drafted, 2 could not do what was asked."
 )]
 pub(crate) struct HarnessCommand {
-    /// Modules to draft for, by dotted name or path, and recordings to use, by path [default: what was recorded here]
+    /// Modules to draft for, by dotted name or path, and recordings, by path [default: all that was recorded here]
     #[arg(value_name = "MODULE|RECORDING")]
     words: Vec<String>,
 
-    /// The file for the harness [default: named after the module]
+    /// File to write the harness to [default: named after the module]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
 
-    /// Replace files that are there already
+    /// Replace existing files
     #[arg(long)]
     force: bool,
 }
@@ -61,7 +61,7 @@ impl HarnessCommand {
             error.with_help("name the harness: `--out first.tstl`")
         })?;
         let drafted = draft(&target.recording, &target.project, &target.modules, &file);
-        if drafted.summary.actions + drafted.summary.left_out == 0 {
+        if drafted.summary.actions + drafted.summary.commented_out == 0 {
             let names = target.modules.join("`, `");
             let error = Error::new(format!("`{names}` has no public functions or classes"));
             return Err(error.with_help("name a module that has some").into());
@@ -125,10 +125,10 @@ fn print_summary(console: &mut Console<'_>, path: &Path, drafted: &Draft) {
         path.display(),
         count(summary.actions, "action line")
     );
-    if summary.left_out > 0 {
+    if summary.commented_out > 0 {
         line.push_str(&format!(
             ", {} more commented out with the reason",
-            summary.left_out
+            summary.commented_out
         ));
     }
     console.out(line);

@@ -22,13 +22,13 @@ use crate::target::{Target, TargetDescription};
 use crate::test_source::HarnessArgument;
 use crate::{CommandError, ExitStatus, quantity};
 
-/// Tell which branches of the code are reached by failing tests, and not by passing ones
+/// Rank the branches that failing tests reach and passing tests do not
 ///
-/// The tests are replayed, and each branch gets a score from how many failing and how many passing tests
-/// reach it. That works best with reduced tests of one bug (`testwright triage` tells bugs apart) and many
-/// passing tests. If no given test passes, some are made at random; one that fails counts without its
-/// failing step. A folder stands for all `.test` files in it and below; tests that the harness does not
-/// understand any more are told and left out.
+/// The tests are replayed. Each branch gets a score from the numbers of failing and passing tests that reach
+/// it. That works best with reduced tests of one bug (`testwright triage` groups tests by bug) and many
+/// passing tests. If no given test passes, random tests are made; a random test that fails counts without
+/// its failing step. A folder stands for all `.test` files in it and below. Tests that no longer fit the
+/// harness are reported and left out.
 #[derive(clap::Args)]
 #[command(
     verbatim_doc_comment,
@@ -41,18 +41,18 @@ Examples:
 Exit status: 1 a test fails, and the suspects are shown, 2 could not do what was asked."
 )]
 pub(crate) struct LocalizeCommand {
-    /// Tests, and folders with tests; at least one must fail
+    /// Saved tests, and folders with tests; at least one test must fail
     #[arg(required = true, value_name = "TEST|FOLDER")]
     tests: Vec<PathBuf>,
 
     #[command(flatten)]
     harness: HarnessArgument,
 
-    /// How to make a score of the numbers of tests
+    /// Formula of the score
     #[arg(long, value_name = "NAME", value_enum, default_value = "ochiai")]
     formula: FormulaName,
 
-    /// How many branches to show
+    /// Number of branches to show
     #[arg(
         long,
         value_name = "N",
@@ -62,15 +62,15 @@ pub(crate) struct LocalizeCommand {
     )]
     top: u32,
 
-    /// How many passing tests to make [default: none if a given test passes, else 100]
+    /// Number of passing tests to make [default: none if a given test passes, else 100]
     #[arg(long = "tests", value_name = "N", allow_negative_numbers = true, value_parser = parse_number)]
     made: Option<u64>,
 
-    /// Same seed, same made tests; without it one is drawn and shown
+    /// Seed of the random tests: the same seed makes the same tests [default: drawn, and shown]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = parse_seed)]
     seed: Option<u64>,
 
-    /// How many steps a made test may have
+    /// Maximum number of steps of a random test
     #[arg(
         long,
         value_name = "N",

@@ -13,30 +13,30 @@ use crate::load::{self, SavedSuite};
 use crate::test_source::HarnessArgument;
 use crate::{CommandError, ExitStatus, quantity};
 
-/// Learn from tests which lines of the harness follow which
+/// Learn which lines of the harness follow which in saved tests
 ///
-/// For each run of N lines that occurs in the tests, the model has the lines that came next and how often.
-/// A folder stands for all `.test` files in it and below; tests that the harness does not understand any
-/// more are told and left out.
+/// For each sequence of N lines in the tests, the model has the lines that came next, and how often.
+/// A folder stands for all `.test` files in it and below. Tests that no longer fit the harness are reported
+/// and left out.
 #[derive(clap::Args)]
 #[command(
     verbatim_doc_comment,
     after_help = "\
 Examples:
-  testwright markov kept -o stack.markov
-  testwright markov kept --order 1        show what follows each line
+  testwright markov kept --out stack.markov
+  testwright markov kept --order 1             show what follows each line
 
 Exit status: 0 the model is written, 2 could not do what was asked."
 )]
 pub(crate) struct MarkovCommand {
-    /// Tests, and folders with tests
+    /// Saved tests, and folders with tests
     #[arg(required = true, value_name = "TEST|FOLDER")]
     tests: Vec<PathBuf>,
 
     #[command(flatten)]
     harness: HarnessArgument,
 
-    /// How many steps back a line may depend on
+    /// Number of earlier steps that a line may depend on
     #[arg(
         long,
         value_name = "N",
@@ -46,9 +46,15 @@ pub(crate) struct MarkovCommand {
     )]
     order: u16,
 
-    /// Where to write the model, `-` for standard output
-    #[arg(long, short, value_name = "FILE", default_value = "-")]
-    output: PathBuf,
+    /// File to write the model to, `-` for standard output
+    #[arg(
+        long,
+        alias = "output",
+        short_alias = 'o',
+        value_name = "FILE",
+        default_value = "-"
+    )]
+    out: PathBuf,
 
     #[command(flatten)]
     system: SystemArguments,
@@ -64,7 +70,7 @@ impl MarkovCommand {
             let tests = files.iter().map(|file| (&*file.path, "one of the tests"));
             let mut to_keep: Vec<(&Path, &str)> = tests.collect();
             to_keep.extend(own.iter().map(|file| (&**file, "the harness")));
-            Destination::prepare(&self.output, &to_keep)?
+            Destination::prepare(&self.out, &to_keep)?
         };
         let options = self.system.options_for(&source, OutputMode::Drop)?;
         let ready = source.read(console)?;

@@ -12,10 +12,10 @@ use crate::explanation::{explain_file, split_name, vocabulary};
 use crate::files::TextFile;
 use crate::{CommandError, ExitStatus, quantity};
 
-/// Tell how readable explanations and features are, in figures
+/// Measure how readable explanations and features are
 ///
-/// A model or a harness is explained first, and its explanation measured; anything else is measured as it is. Each figure
-/// comes with what a text for people should reach.
+/// A model or a harness is explained first, and its explanation is measured. Any other text is measured as it is. Each
+/// figure is shown with its target.
 #[derive(clap::Args)]
 #[command(
     verbatim_doc_comment,
@@ -23,18 +23,18 @@ use crate::{CommandError, ExitStatus, quantity};
 Examples:
   testwright measure plates.py tree.tstl
   testwright measure tree.tstl --names words.idioms
-  testwright measure features/*.feature --check       exit status 1 if a figure is not reached"
+  testwright measure features/*.feature --check       exit status 1 if a target is not reached"
 )]
 pub(crate) struct MeasureCommand {
-    /// Models, harnesses, features, texts
+    /// Models, harnesses, features and other texts
     #[arg(required = true, value_name = "FILE")]
     files: Vec<String>,
 
-    /// Words for names, and idioms; can be given several times, the first has the first word
+    /// File with words for names, and idioms; can be given several times, and the first one wins
     #[arg(long, value_name = "FILE")]
     names: Vec<PathBuf>,
 
-    /// Make a figure that is not reached a failure
+    /// End with exit status 1 if a target is not reached
     #[arg(long)]
     check: bool,
 }

@@ -14,10 +14,11 @@ mod lint;
 mod planned_runs;
 mod test;
 
-/// Test with models: model programs, finite state machines, lists of runs
+/// Check models, and test implementations against them
 ///
-/// A model is a Python module in PyModel's form. Several models are composed: what several of them know by name they do
-/// together. `testwright explore MODEL...` visits all their states.
+/// A model is a Python module in PyModel's form: a model program, a finite state machine, or a list of runs. Several
+/// models are composed: actions that several of them have happen in all of them together.
+/// `testwright explore MODEL...` visits all their states.
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct ModelCommand {
@@ -51,7 +52,7 @@ struct ModelArguments {
     #[arg(value_name = "MODEL", required = true)]
     models: Vec<String>,
 
-    /// Include only actions of this name; can be given several times
+    /// Use only actions of this name; can be given several times
     #[arg(long, value_name = "NAME")]
     action: Vec<String>,
 

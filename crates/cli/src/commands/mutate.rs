@@ -26,11 +26,11 @@ use report::MutationReport;
 /// Maximum number of mutants without `--sample`.
 const MAX_MUTANTS: usize = 1000;
 
-/// Change the program a little, again and again, and see which changes the tests notice
+/// Change the program in small ways, and show which changes the tests miss
 ///
 /// Each mutant is one small change: `<` becomes `<=`, a number is one off, a statement is gone. The tests that
-/// reach its line run with it, in processes of their own; no file is changed. A mutant that survives is
-/// something that no test checks, and is shown as the line before and after.
+/// reach its line run with it, in separate processes. No file is changed. A mutant survives if all tests still
+/// pass; it is shown as the line before and after.
 #[derive(clap::Args)]
 #[command(
     verbatim_doc_comment,
@@ -53,27 +53,27 @@ pub(crate) struct MutateCommand {
     #[arg(long, value_name = "PATH")]
     tests: Option<PathBuf>,
 
-    /// How many mutants to try, chosen by chance [default: all, but not more than 1,000]
+    /// Number of mutants to try, chosen at random [default: all, but not more than 1,000]
     #[arg(long, value_name = "N")]
     sample: Option<NonZero<usize>>,
 
-    /// Which mutants are chosen
+    /// Seed that selects the mutants
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
 
-    /// Count mutants on lines that no test reaches as survivors, too
+    /// Also count mutants on lines that no test reaches as survivors
     #[arg(long)]
     all_lines: bool,
 
-    /// How many processes work at once [default: one for each core]
+    /// Number of processes [default: one for each core]
     #[arg(long, value_name = "N")]
     jobs: Option<NonZero<usize>>,
 
-    /// The interpreter that runs the tests [default: the one that runs this command]
+    /// Python interpreter that runs the tests [default: the one that runs this command]
     #[arg(long, value_name = "PROGRAM")]
     python: Option<PathBuf>,
 
-    /// Write the report as JSON to a file; `-` is standard output
+    /// File to write the report to as JSON, `-` for standard output
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
 }
@@ -224,7 +224,7 @@ impl MutateCommand {
             path: import_path(&root, &[]),
             root,
             tests,
-            wanted,
+            selected_tests: wanted,
             start,
         })
     }

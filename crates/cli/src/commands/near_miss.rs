@@ -117,12 +117,18 @@ impl FileArgument {
             let values = matches.get_raw(argument.get_id().as_str());
             // The words after a program are arguments of the program.
             let limit = if is_program { 1 } else { usize::MAX };
-            files.extend(values.into_iter().flatten().take(limit).map(|value| FileArgument {
-                taker: taker.clone(),
-                row,
-                is_program,
-                path: split_name(&value.to_string_lossy()).0,
-            }));
+            files.extend(
+                values
+                    .into_iter()
+                    .flatten()
+                    .take(limit)
+                    .map(|value| FileArgument {
+                        taker: taker.clone(),
+                        row,
+                        is_program,
+                        path: split_name(&value.to_string_lossy()).0,
+                    }),
+            );
         }
         files
     }
@@ -150,7 +156,9 @@ impl FileArgument {
     /// Finds a file that the command takes: one of the same name, or in a folder any.
     fn neighbour(&self, kind: FileKind) -> Option<PathBuf> {
         let endings = [(FileKind::Harness, "tstl"), (FileKind::Test, "test")];
-        let mut endings = endings.iter().filter(|(kind, _)| self.row.kinds.contains(kind));
+        let mut endings = endings
+            .iter()
+            .filter(|(kind, _)| self.row.kinds.contains(kind));
         endings.find_map(|(_, ending)| match kind {
             FileKind::Folder => first_file(&self.path, ending),
             _ => Some(self.path.with_extension(ending)).filter(|other| other.is_file()),
@@ -191,7 +199,10 @@ pub(crate) fn wrong_files(root: &clap::Command, matches: &ArgMatches) -> Vec<Err
 /// Returns further errors for a command that could not do its work: names that are no models.
 pub(crate) fn wrong_models(root: &clap::Command, matches: &ArgMatches) -> Vec<Error> {
     let files = FileArgument::all(root, matches);
-    files.iter().filter_map(FileArgument::model_advice).collect()
+    files
+        .iter()
+        .filter_map(FileArgument::model_advice)
+        .collect()
 }
 
 /// Returns the error for words that contain an unknown command, with the one that was probably
@@ -208,7 +219,9 @@ pub(crate) fn unknown_command(root: &clap::Command, words: &[OsString]) -> Error
         return Error::new("there is no command").with_help("`testwright help` lists the commands");
     };
     let (path, text) = (Path::new(word), word.to_string_lossy());
-    let visible = command.get_subcommands().filter(|nested| !nested.is_hide_set());
+    let visible = command
+        .get_subcommands()
+        .filter(|nested| !nested.is_hide_set());
     let names: Vec<String> = visible.map(|nested| nested.get_name().to_owned()).collect();
     let help = if let Some(meant) = spelling::closest(&text, names.clone()) {
         did_you_mean(&typed, Path::new(&meant), more)
@@ -228,6 +241,7 @@ fn advice(command: &str, path: &Path, kind: FileKind) -> String {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let word = shell_word(path);
     match kind {
+        FileKind::Harness if command == "feature" => did_you_mean("testwright explain", path, &[]),
         FileKind::Harness => did_you_mean("testwright run", path, &[]),
         FileKind::Test if command == "explain" => did_you_mean("testwright feature", path, &[]),
         FileKind::Test => did_you_mean("testwright replay", path, &[]),

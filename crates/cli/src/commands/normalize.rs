@@ -10,36 +10,36 @@ use crate::console::Console;
 use crate::test_source::HarnessArgument;
 use crate::{CommandError, ExitStatus};
 
-/// Rewrite a failing test into the simplest of its kind
+/// Rewrite a failing test with simpler steps and values
 ///
 /// The test is reduced first. Then its steps are replaced by simpler ones (lower slots, smaller values,
 /// lines further up in the harness) and put in order, as long as it fails in the same way. Different tests
-/// for one bug mostly end as the same test. It is written beside the test, as NAME.normal.test for
-/// NAME.test, unless `-o` says otherwise. Ctrl-C ends the work with the best test so far.
+/// for one bug mostly become the same test. The result is written beside the test, as NAME.normal.test for
+/// NAME.test, or to the file named by `--out`. Ctrl-C ends the work with the best test so far.
 #[derive(clap::Args)]
 #[command(
     verbatim_doc_comment,
     after_help = "\
 Examples:
   testwright normalize failure-1.test
-  testwright normalize failure-1.test --thorough -o simple.test
+  testwright normalize failure-1.test --thorough --out simple.test
 
 Exit status: 1 the normalised test fails (as it should), 2 could not do what was asked."
 )]
 pub(crate) struct NormalizeCommand {
-    /// The test, which must fail
+    /// Saved test that fails
     test: PathBuf,
 
     #[command(flatten)]
     harness: HarnessArgument,
 
-    /// Try much more
+    /// Spend more time to find a simpler test
     #[arg(long)]
     thorough: bool,
 
-    /// Where to write the test, `-` for standard output
-    #[arg(long, short, value_name = "FILE")]
-    output: Option<PathBuf>,
+    /// File to write the test to, `-` for standard output [default: NAME.normal.test]
+    #[arg(long, alias = "output", short_alias = 'o', value_name = "FILE")]
+    out: Option<PathBuf>,
 
     /// Print the result as one JSON object, and nothing else on standard output
     #[arg(long)]
@@ -60,11 +60,11 @@ impl NormalizeCommand {
         let NormalizeCommand {
             test,
             harness,
-            output,
+            out,
             json,
             system,
             ..
         } = self;
-        ReduceCommand::normalizing(test, harness, output, json, speed, system).run(console)
+        ReduceCommand::normalizing(test, harness, out, json, speed, system).run(console)
     }
 }

@@ -24,17 +24,17 @@ use crate::target::Target;
 use crate::throttle::Throttle;
 use crate::{CommandError, ExitStatus, duration, quantity, report};
 
-/// Write a few short tests that together reach what many long ones reach
+/// Write a few short tests that reach the same code as many long ones
 ///
 /// Makes random tests, or takes saved ones with `--from`, and measures which branches of the modules under
-/// test they reach. For each branch a test is reduced to the steps that it takes to get there, and of these
-/// short tests as few are kept as will do. They are a regression suite that runs in no time:
+/// test they reach. For each branch, a test is reduced to the steps that reach it. As few of these short
+/// tests are kept as possible. They are a fast regression suite:
 ///
-///   quick-1.test, quick-2.test ...   in the folder `testwright-out/NAME-quick` (NAME is that of the harness),
-///                                    each with a note of the branches that it is there for
+///   quick-1.test, quick-2.test ...   in the folder `testwright-out/NAME-quick` (NAME is the name of the
+///                                    harness), each with a note of the branches that it covers
 ///
 /// Such files of an earlier call are replaced. Branches that are reached by loading the modules do not
-/// count. Ctrl-C ends the search, or the reduction, and writes a suite of what there is then.
+/// count. Ctrl-C ends the search, or the reduction, and writes a suite of the tests so far.
 #[derive(clap::Args)]
 #[command(
     verbatim_doc_comment,
@@ -48,11 +48,11 @@ Examples:
 Exit status: 0 the suite is written and passes, 1 a test of it fails, 2 could not do what was asked."
 )]
 pub(crate) struct QuickCommand {
-    /// The harness, or models to compose
+    /// Harness, or models to compose
     #[arg(required = true, value_name = "HARNESS|MODEL")]
     harness: Vec<PathBuf>,
 
-    /// Use these tests, and the tests in these folders, instead of making some
+    /// Use these tests, and the tests in these folders, instead of random tests
     #[arg(
         long,
         value_name = "TEST|FOLDER",
@@ -61,19 +61,19 @@ pub(crate) struct QuickCommand {
     )]
     from: Vec<PathBuf>,
 
-    /// Same seed, same tests; without it one is drawn and shown
+    /// Seed of the tests: the same seed makes the same tests [default: drawn, and shown]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = parse_seed)]
     seed: Option<u64>,
 
-    /// How long to make tests: 30s, 2m, 1h, 1.5s [default: 10s, or no limit with --tests]
+    /// Time to make tests: 30s, 2m, 1h, 1.5s [default: 10s, or no limit with --tests]
     #[arg(long, value_name = "DURATION", allow_hyphen_values = true, value_parser = duration::parse)]
     time: Option<Duration>,
 
-    /// How many tests to make [default: as many as the time allows]
+    /// Number of tests to make [default: as many as the time allows]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = parse_at_least_one::<u64>)]
     tests: Option<u64>,
 
-    /// How many steps a test may have
+    /// Maximum number of steps of a test
     #[arg(
         long,
         value_name = "N",
@@ -83,7 +83,7 @@ pub(crate) struct QuickCommand {
     )]
     length: u32,
 
-    /// Where to write the suite [default: testwright-out/NAME-quick]
+    /// Folder to write the suite to [default: testwright-out/NAME-quick]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 

@@ -20,37 +20,37 @@ use crate::{CommandError, ExitStatus, report};
 
 /// Shorten a failing test to the steps that matter
 ///
-/// The result fails in the same way, and no step of it can be left out. It is written beside the test,
-/// as NAME.reduced.test for NAME.test, unless `-o` says otherwise. Ctrl-C ends the work with the best
-/// test so far.
+/// The reduced test fails in the same way, and every step is needed. It is written beside the test, as
+/// NAME.reduced.test for NAME.test, or to the file named by `--out`. Ctrl-C ends the reduction with the
+/// best test so far.
 #[derive(clap::Args)]
 #[command(
     verbatim_doc_comment,
     after_help = "\
 Examples:
   testwright reduce failure-1.full.test
-  testwright reduce long.test -o short.test
+  testwright reduce long.test --out short.test
 
 Exit status: 1 the reduced test fails (as it should), 2 could not do what was asked."
 )]
 pub(crate) struct ReduceCommand {
-    /// The test, which must fail
+    /// Saved test that fails
     test: PathBuf,
 
     #[command(flatten)]
     harness: HarnessArgument,
 
-    /// Use classic delta debugging instead of the faster greedy way
+    /// Use classic delta debugging instead of the faster greedy method
     #[arg(long)]
     ddmin: bool,
 
-    /// The test must go on failing in the action that it fails in now
+    /// Keep the action in which the test fails
     #[arg(long)]
     keep_last: bool,
 
-    /// Where to write the reduced test, `-` for standard output
-    #[arg(long, short, value_name = "FILE")]
-    output: Option<PathBuf>,
+    /// File to write the reduced test to, `-` for standard output [default: NAME.reduced.test]
+    #[arg(long, alias = "output", short_alias = 'o', value_name = "FILE")]
+    out: Option<PathBuf>,
 
     /// Print the result as one JSON object, and nothing else on standard output
     #[arg(long)]
@@ -72,13 +72,13 @@ impl ReduceCommand {
     pub(super) fn normalizing(
         test: PathBuf,
         harness: HarnessArgument,
-        output: Option<PathBuf>,
+        out: Option<PathBuf>,
         json: bool,
         speed: Speed,
         system: SystemArguments,
     ) -> ReduceCommand {
         ReduceCommand {
-            output: Some(output.unwrap_or_else(|| sibling_path(&test, "normal"))),
+            out: Some(out.unwrap_or_else(|| sibling_path(&test, "normal"))),
             test,
             harness,
             ddmin: false,
@@ -140,7 +140,7 @@ impl ReduceCommand {
     /// Returns the output file. It may replace the test, but not the harness.
     fn destination(&self, source: &SystemSource) -> Result<Destination, Error> {
         let path = self
-            .output
+            .out
             .clone()
             .unwrap_or_else(|| sibling_path(&self.test, "reduced"));
         let files = source.files();

@@ -20,8 +20,8 @@ use crate::{CommandError, ExitStatus, duration, load, quantity, report};
 
 /// Replay a suite of saved tests, and report like a test runner
 ///
-/// A folder stands for all `.test` files in it and below. Tests that fail are shown with their failure,
-/// tests that the harness does not understand any more are counted as broken; the others run all the same.
+/// A folder stands for all `.test` files in it and below. Failing tests are shown with their failure. Tests
+/// that no longer fit the harness are counted as broken, and the others still run.
 #[derive(clap::Args)]
 #[command(
     verbatim_doc_comment,
@@ -34,14 +34,14 @@ Examples:
 Exit status: 0 all tests pass, 1 a test fails, 2 a test is broken or what was asked could not be done."
 )]
 pub(crate) struct RegressCommand {
-    /// Tests, and folders with tests
+    /// Saved tests, and folders with tests
     #[arg(required = true, value_name = "TEST|FOLDER")]
     tests: Vec<PathBuf>,
 
     #[command(flatten)]
     harness: HarnessArgument,
 
-    /// Write the results as JUnit's XML, too
+    /// File to write the results to as JUnit XML
     #[arg(long, value_name = "FILE")]
     junit: Option<PathBuf>,
 
@@ -49,7 +49,7 @@ pub(crate) struct RegressCommand {
     #[arg(long, short = 'x')]
     stop: bool,
 
-    /// Name the tests that pass, too
+    /// Also name the tests that pass
     #[arg(long, short)]
     verbose: bool,
 

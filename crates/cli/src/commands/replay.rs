@@ -18,9 +18,9 @@ use crate::target::Target;
 use crate::test_source::HarnessArgument;
 use crate::{CommandError, ExitStatus, load, quantity, report};
 
-/// Run saved tests again, and tell whether they pass
+/// Run saved tests again, and show whether they pass
 ///
-/// A step that is not possible in the state the test has come to is skipped, and listed.
+/// A step that is not possible in the current state is skipped, and listed.
 #[derive(clap::Args)]
 #[command(
     verbatim_doc_comment,
@@ -34,22 +34,22 @@ Examples:
 Exit status: 0 all tests pass, 1 a test fails, 2 could not do what was asked."
 )]
 pub(crate) struct ReplayCommand {
-    /// The tests
+    /// Saved tests
     #[arg(required = true, value_name = "TEST")]
     tests: Vec<PathBuf>,
 
     #[command(flatten)]
     harness: HarnessArgument,
 
-    /// Show each step, the values it uses and what became of them, and what the system prints
+    /// Show each step, its values before and after, and the output of the system
     #[arg(long, short)]
     verbose: bool,
 
-    /// Tell each test that fails in English, too
+    /// Also explain each failing test in English
     #[arg(long)]
     explain: bool,
 
-    /// Show what the `log:` lines of the harness up to this level say
+    /// Show the output of the `log:` lines of the harness up to this level
     #[arg(long, value_name = "LEVEL", allow_negative_numbers = true)]
     log: Option<i64>,
 

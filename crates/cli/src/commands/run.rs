@@ -61,15 +61,15 @@ use workers::WorkerArguments;
 /// Search for failures with random tests, and reduce what is found
 ///
 /// Takes random actions, checking the properties of the harness after each, until a test fails or the
-/// time is up. A failing test is reduced to the steps that matter. The folder `testwright-out/NAME/`
-/// (NAME is that of the harness) then has
+/// time is up. A failing test is reduced to the steps that matter. These files are written to the folder
+/// `testwright-out/NAME/`, where NAME is the name of the harness:
 ///
 ///   failure-1.test        the reduced test, for `testwright replay`
 ///   failure-1.full.test   the test as it was found
 ///   test_failure_1.py     the reduced test for pytest; it needs neither Testwright nor the harness
 ///
-/// Such files of an earlier run are kept until this run finds its first failure, and are then replaced.
-/// Ctrl-C ends the search and keeps what was found.
+/// Files of an earlier run stay until this run finds its first failure. Ctrl-C ends the search and keeps
+/// the failures found so far.
 #[derive(clap::Args)]
 #[command(
     verbatim_doc_comment,
@@ -81,7 +81,7 @@ Examples:
   testwright run stack.tstl --json | jq .failures    for scripts
   testwright run stack.tstl --coverage-report html   which lines and branches the tests reach
   testwright run stack.tstl --strategy swarm         leave out some lines of the harness in each test
-  testwright run --resume                            go on where the last campaign was stopped
+  testwright run --resume                            continue the last campaign that was stopped
   testwright run stack.tstl --explain                failing tests in English, with a diagram
   testwright run Queue Polite                        search models that are composed
   testwright run Queue --stepper QueueStepper        look for where an implementation differs from its model
@@ -89,31 +89,31 @@ Examples:
 Exit status: 0 nothing found, 1 a failure was found, 2 could not do what was asked."
 )]
 pub(crate) struct RunCommand {
-    /// The harness, or a model
+    /// Harness, or a model
     #[arg(required_unless_present = "resume", value_name = "HARNESS|MODEL")]
     harness: Option<PathBuf>,
 
-    /// Further models, scenarios and configurations to compose with a model
+    /// Further models, scenarios and configurations to compose with the model
     #[arg(value_name = "MODEL")]
     more: Vec<PathBuf>,
 
-    /// Same seed, same tests; without it one is drawn and shown, so that the run can be repeated
+    /// Seed of the tests: the same seed makes the same tests [default: drawn, and shown]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = parse_seed)]
     seed: Option<u64>,
 
-    /// How long to search: 30s, 2m, 1h, 1.5s [default: 30s, or no limit with --tests or --steps]
+    /// Time to search: 30s, 2m, 1h, 1.5s [default: 30s, or no limit with --tests or --steps]
     #[arg(long, value_name = "DURATION", allow_hyphen_values = true, value_parser = duration::parse)]
     time: Option<Duration>,
 
-    /// How many tests to make [default: as many as the time allows]
+    /// Number of tests to make [default: as many as the time allows]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = parse_at_least_one::<u64>)]
     tests: Option<u64>,
 
-    /// How many steps to take in all [default: as many as the time allows]
+    /// Number of steps to take in all [default: as many as the time allows]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = parse_at_least_one::<u64>)]
     steps: Option<u64>,
 
-    /// How many steps to choose for a test [default: 100; `auto` also tries up to eight times as many]
+    /// Number of steps of a test [default: 100; `auto` also tries up to eight times as many]
     #[arg(
         long,
         value_name = "N",
@@ -122,31 +122,31 @@ pub(crate) struct RunCommand {
     )]
     length: Option<u32>,
 
-    /// Leave failing tests as they were found
+    /// Do not reduce failing tests
     #[arg(long)]
     no_reduce: bool,
 
-    /// Go on after a failure; a failure like an earlier one is counted, not shown again
+    /// Continue after a failure; a failure like an earlier one is counted, not shown again
     #[arg(long)]
     keep_going: bool,
 
-    /// Go on with the last campaign that was stopped: same seed, same options, what is left of its time
+    /// Continue the last campaign that was stopped: same seed, same options, the time that is left
     #[arg(long)]
     resume: bool,
 
-    /// Do not run the failing tests of earlier campaigns first; so it is with --seed, too
+    /// Do not run the failing tests of earlier campaigns first [default with --seed]
     #[arg(long)]
     no_replay: bool,
 
-    /// Where campaigns are kept [default: .testwright/store.db, here or in a folder above]
+    /// File to keep campaigns in [default: .testwright/store.db, here or in a folder above]
     #[arg(long, value_name = "FILE", conflicts_with = "no_store")]
     store: Option<PathBuf>,
 
-    /// Keep no campaign
+    /// Do not keep this campaign
     #[arg(long)]
     no_store: bool,
 
-    /// Tell each failing test as a scenario, too, for people who do not program
+    /// Also write each failing test as a scenario in English, for people who do not program
     #[arg(long)]
     explain: bool,
 
@@ -154,11 +154,11 @@ pub(crate) struct RunCommand {
     #[arg(long, conflicts_with = "json")]
     show_output: bool,
 
-    /// Where to write failing tests [default: testwright-out/NAME]
+    /// Folder to write failing tests to [default: testwright-out/NAME]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 
-    /// Save every test in this folder, also those that pass: test-1.test, test-2.test and so on
+    /// Folder to save every test in, also tests that pass: test-1.test, test-2.test and so on
     #[arg(long, value_name = "DIR")]
     keep_tests: Option<PathBuf>,
 
@@ -166,7 +166,7 @@ pub(crate) struct RunCommand {
     #[arg(long)]
     json: bool,
 
-    /// Print what happens as it happens, one JSON object per line, and nothing else
+    /// Print events as they happen, one JSON object per line, and nothing else
     #[arg(long, conflicts_with_all = ["json", "show_output"])]
     json_lines: bool,
 

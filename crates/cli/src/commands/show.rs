@@ -9,8 +9,8 @@ use crate::{CommandError, ExitStatus, quantity};
 
 /// Show recorded calls of a function, method, class or module
 ///
-/// Each call stands with its arguments and its result, below it what it changed and what came from outside.
-/// Without a name, the units that were called are listed.
+/// Each call is shown with its arguments and its result. Below it are its changes, and values that came from
+/// outside. Without a name, all units that were called are listed.
 #[derive(clap::Args)]
 #[command(
     verbatim_doc_comment,
@@ -18,22 +18,22 @@ use crate::{CommandError, ExitStatus, quantity};
 Examples:
   testwright show                        what was called, and how often
   testwright show app.Stack.push         the recorded calls of a method
-  testwright show Stack                  all that is called so, or inside it
+  testwright show Stack                  everything of this name, or inside it
   testwright show app --limit 3          three calls of each unit
-  testwright show app --json             the same for other tools
+  testwright show app --json             for other tools
 
 Exit status: 0 shown, 2 there is nothing to show."
 )]
 pub(crate) struct ShowCommand {
-    /// The name of a unit, or the end or the beginning of it
+    /// Name of a unit, or the beginning or end of its name
     #[arg(value_name = "UNIT")]
     unit: Option<String>,
 
-    /// How many calls of each unit to show
+    /// Number of calls to show for each unit
     #[arg(long, value_name = "NUMBER", default_value_t = 20)]
     limit: usize,
 
-    /// Print JSON: units with their calls, arguments, outcomes and what else is known
+    /// Print the units and their calls as JSON
     #[arg(long)]
     json: bool,
 }

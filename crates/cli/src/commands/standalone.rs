@@ -17,30 +17,30 @@ use crate::{CommandError, ExitStatus, load};
 /// Write a test as a Python file that needs neither Testwright nor the harness
 ///
 /// The file has real variable names, and only the imports and helper functions that the test needs. It
-/// fails for the same reason as the test. Without `-o` it goes to standard output.
+/// fails for the same reason as the test. Without `--out`, it goes to standard output.
 #[derive(clap::Args)]
 #[command(
     verbatim_doc_comment,
     after_help = "\
 Examples:
   testwright standalone failure-1.test
-  testwright standalone failure-1.test -o tests/test_pop_on_empty.py
+  testwright standalone failure-1.test --out tests/test_pop_on_empty.py
   testwright standalone failure-1.test --style script | python3 -"
 )]
 pub(crate) struct StandaloneCommand {
-    /// The test
+    /// Saved test
     test: PathBuf,
 
     #[command(flatten)]
     harness: HarnessArgument,
 
-    /// What kind of file
+    /// Kind of file to write
     #[arg(long, value_enum, default_value = "pytest")]
     style: FileStyle,
 
-    /// Where to write it, `-` for standard output [default: -]
-    #[arg(long, short, value_name = "FILE")]
-    output: Option<PathBuf>,
+    /// File to write to, `-` for standard output [default: -]
+    #[arg(long, alias = "output", short_alias = 'o', value_name = "FILE")]
+    out: Option<PathBuf>,
 
     #[command(flatten)]
     system: SystemArguments,
@@ -121,7 +121,7 @@ impl StandaloneCommand {
 
     /// Returns the output file, which must not be the harness or the test.
     fn destination(&self, harness: &Path) -> Result<Destination, Error> {
-        match &self.output {
+        match &self.out {
             None => Ok(Destination::StandardOutput),
             Some(path) => {
                 Destination::prepare(path, &[(harness, "the harness"), (&self.test, "the test")])

@@ -18,12 +18,12 @@ use crate::target::Target;
 use crate::test_source::HarnessArgument;
 use crate::{CommandError, ExitStatus, quantity, report};
 
-/// Put failing tests together that show the same bug
+/// Group failing tests by bug
 ///
-/// The tests are replayed. Those whose failures look the same once numbers are left out, and that fail in
-/// the same action, whatever its slots and numbers, are one group. Each group is shown with its shortest
-/// test. A folder stands for all `.test` files in it and below; tests that the harness does not understand
-/// any more are told and left out.
+/// The tests are replayed. Tests that fail in the same action with the same message are one group. Numbers in
+/// the message and the slots and numbers of the action do not matter. Each group is shown with its shortest
+/// test. A folder stands for all `.test` files in it and below. Tests that no longer fit the harness are
+/// reported and left out.
 #[derive(clap::Args)]
 #[command(
     verbatim_doc_comment,
@@ -37,26 +37,26 @@ Examples:
 Exit status: 0 no test fails, 1 a test fails, 2 could not do what was asked."
 )]
 pub(crate) struct TriageCommand {
-    /// Tests, and folders with tests
+    /// Saved tests, and folders with tests
     #[arg(required = true, value_name = "TEST|FOLDER")]
     tests: Vec<PathBuf>,
 
     #[command(flatten)]
     harness: HarnessArgument,
 
-    /// What stands in quotes in a message does not matter either
+    /// Ignore quoted text in messages, too
     #[arg(long)]
     strings: bool,
 
-    /// Tests that take different kinds of actions are different
+    /// Put tests that use different lines of the harness in different groups
     #[arg(long)]
     classes: bool,
 
-    /// Leave out failures whose message contains this; repeatable
+    /// Leave out failures whose message contains this text; can be given several times
     #[arg(long, value_name = "TEXT")]
     ignore: Vec<String>,
 
-    /// Which group comes first
+    /// Order of the groups
     #[arg(long, value_name = "ORDER", value_enum, default_value = "count")]
     ranking: Ranking,
 
@@ -75,9 +75,9 @@ pub(crate) struct TriageCommand {
 /// Values of `--ranking`.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Ranking {
-    /// the one with the most tests
+    /// the largest group first
     Count,
-    /// the first one, then each time the one that is most different from all before
+    /// the group of the first test, then always the group most different from all before
     Furthest,
 }
 

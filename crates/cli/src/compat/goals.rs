@@ -17,7 +17,9 @@ use crate::files::UserPath;
 use crate::subprocess::{self, ProcessEnd};
 
 /// Returns the goal to fail like a given failure, or in any way.
-pub(super) fn failure_goal<S: System + ?Sized>(expected: Option<&Failure>) -> Box<dyn ShrinkGoal<S>> {
+pub(super) fn failure_goal<S: System + ?Sized>(
+    expected: Option<&Failure>,
+) -> Box<dyn ShrinkGoal<S>> {
     match expected {
         Some(failure) => Box::new(SameFailure(failure.clone())),
         None => Box::new(AnyFailure),
@@ -109,8 +111,8 @@ impl<S: System + ?Sized> ShrinkGoal<S> for FailureRateGoal {
             for _ in 0..self.samples {
                 let trace = replay(system, test, &options, &mut ())?;
                 let is_match = |failure: &Failure| {
-                    let like = self.expected.as_ref();
-                    like.is_none_or(|like| failure.is_same_as(like))
+                    let expected = self.expected.as_ref();
+                    expected.is_none_or(|expected| failure.is_same_as(expected))
                 };
                 failed += usize::from(trace.failure().is_some_and(is_match));
             }

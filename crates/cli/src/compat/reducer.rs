@@ -339,7 +339,9 @@ impl ReducerTool {
         let found = if self.multiple {
             let options = SeveralOptions {
                 rounds: self.recursive,
-                max_combinations: self.limit.unwrap_or(SeveralOptions::default().max_combinations),
+                max_combinations: self
+                    .limit
+                    .unwrap_or(SeveralOptions::default().max_combinations),
                 ..SeveralOptions::default()
             };
             shrinker.reduce_several(test, &options)?

@@ -26,8 +26,8 @@ pub(super) fn add_as_scenario(
     for entry in read(console, file)? {
         match (entry.step, runs.last_mut()) {
             (Some(step), Some(run)) => {
-                let happened = step.to_action(models);
-                run.push(happened.map_err(|error| super::model_error(console, &error))?);
+                let action = step.to_action(models);
+                run.push(action.map_err(|error| super::model_error(console, &error))?);
             }
             _ => runs.push(Vec::new()),
         }

@@ -140,7 +140,7 @@ impl System for ModelSystem<'_, '_, '_> {
         }
         if let Some(name_listener) = &mut self.name_listener
             && self.announced.insert(action)
-            && let Some(name) = SentName::of(action, self.product.actions())
+            && let Some(name) = SentName::from_action(action, self.product.actions())
         {
             name_listener(name);
         }

@@ -63,7 +63,9 @@ impl PanelLine {
 
     /// Pads with blanks up to a column, unless the line is longer already.
     pub(super) fn pad_to(&mut self, column: usize) {
-        let blanks = column.min(self.max_columns).saturating_sub(self.used_columns);
+        let blanks = column
+            .min(self.max_columns)
+            .saturating_sub(self.used_columns);
         self.text.extend(std::iter::repeat_n(' ', blanks));
         self.used_columns += blanks;
     }

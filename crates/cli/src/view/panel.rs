@@ -262,7 +262,10 @@ impl Panel<'_> {
             TextStyle::Failure,
             &quantity::grouped(failures.len() as u64),
         );
-        line.add(&format!("{different}, in {}", quantity::format_count(times, "test")));
+        line.add(&format!(
+            "{different}, in {}",
+            quantity::format_count(times, "test")
+        ));
         line
     }
 

@@ -532,7 +532,10 @@ fn colours_only_repeat_what_the_words_say() {
         let painted = lines(&status, width, 23, true);
         let plain = lines(&status, width, 23, false);
         assert_eq!(
-            painted.iter().map(|line| strip_colours(line)).collect::<Vec<_>>(),
+            painted
+                .iter()
+                .map(|line| strip_colours(line))
+                .collect::<Vec<_>>(),
             plain
         );
     }

@@ -106,7 +106,10 @@ fn cell(worker: &WorkerLine<'_>, digits: usize, room: usize, colour: bool) -> Pa
     let mut line = PanelLine::new(room, colour);
     line.paint(TextStyle::Dim, &format!(" {:>digits$}  ", worker.number));
     match worker.activity {
-        WorkerActivity::SlowStep { elapsed: lasts, text } => {
+        WorkerActivity::SlowStep {
+            elapsed: lasts,
+            text,
+        } => {
             line.paint(
                 TextStyle::Warning,
                 &format!("slow step for {}: ", whole_seconds(lasts)),

@@ -111,7 +111,7 @@ impl ActionRegistry {
 
     /// Encodes a test for a worker.
     pub(crate) fn encode_test(&self, test: &Test) -> SentTest {
-        SentTest::of(test, &self.catalog())
+        SentTest::from_test(test, &self.catalog())
     }
 
     /// Reads a saved test. An open registry assumes that all its actions exist.

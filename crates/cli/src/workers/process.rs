@@ -227,7 +227,9 @@ impl WorkerCommand {
         let name_sender = sender.clone();
         system.announce_names(Some(Box::new(move |name| {
             // A supervisor that does not listen any more ends this process soon.
-            let _supervisor_gone = name_sender.borrow_mut().report(&WorkerReport::ActionNamed(name));
+            let _supervisor_gone = name_sender
+                .borrow_mut()
+                .report(&WorkerReport::ActionNamed(name));
         })));
         let report = match task {
             WorkerTask::Serve => None,
@@ -303,7 +305,7 @@ fn replay_saved<S: Target>(
         return WorkerReport::Impossible(Error::new(format!("there is no action `{text}`")).into());
     }
     WorkerReport::Replayed {
-        test: SentTest::of(&test, system.actions()),
+        test: SentTest::from_test(&test, system.actions()),
         failure: trace.failure().map(SentFailure::from),
     }
 }
@@ -335,7 +337,7 @@ fn simplify<S: Target>(
     system.call_hook(Hook::AfterReduce);
     match shrunk {
         Ok((shrunk, effort)) => WorkerReport::Simplified {
-            test: SentTest::of(&shrunk.test, system.actions()),
+            test: SentTest::from_test(&shrunk.test, system.actions()),
             failure: (&shrunk.failure.unwrap_or(failure)).into(),
             runs: effort.runs,
             complete: shrunk.complete,

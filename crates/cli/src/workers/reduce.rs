@@ -127,7 +127,7 @@ impl<'a> WorkerReducer<'a> {
         history: Option<&Test>,
     ) -> Result<ReductionOutcome, Error> {
         let started = Instant::now();
-        let mut instead = None;
+        let mut other_failure = None;
         let with_others = history.map(|history| growing_suffixes(history, test.len()));
         let candidates = std::iter::once(test.clone()).chain(with_others.into_iter().flatten());
         for (number, candidate) in candidates.enumerate() {
@@ -160,7 +160,7 @@ impl<'a> WorkerReducer<'a> {
                 self.simplify(&candidate, failure)?
             };
             match attempt {
-                SimplifyResult::NotReproduced(other) if number == 0 => instead = other,
+                SimplifyResult::NotReproduced(other) if number == 0 => other_failure = other,
                 SimplifyResult::NotReproduced(_) => {}
                 SimplifyResult::Simpler {
                     test: simpler,
@@ -184,7 +184,7 @@ impl<'a> WorkerReducer<'a> {
                 }
             }
         }
-        Ok(ReductionOutcome::Flaky { other_failure: instead })
+        Ok(ReductionOutcome::Flaky { other_failure })
     }
 
     /// The maximum time to search for the influence of earlier tests.
@@ -433,19 +433,17 @@ impl<'a> WorkerReducer<'a> {
             title,
             file: file.absolute().to_owned(),
         };
-        // It is one test and takes a moment, so the user's wish to stop is ignored.
+        // Writing one test is quick, so it is done even if the user wants to stop.
         Some(match self.run_task(&task, &AtomicBool::new(false)) {
             Ok(WorkerAnswer::Report(WorkerReport::UnitTest(text))) => Ok(text),
             Ok(WorkerAnswer::Report(WorkerReport::NoUnitTest)) => return None,
             Ok(WorkerAnswer::Report(WorkerReport::Impossible(error))) => Err(error.into()),
-            Ok(_) => Err(Error::new(
-                "the process that was to write it came to its end",
-            )),
+            Ok(_) => Err(Error::new("the process that was to write it has ended")),
             Err(error) => Err(error),
         })
     }
 
-    /// Lets a new worker do one task, unless the user wants to stop.
+    /// Runs one task in a new worker, unless the user wants to stop.
     fn run_task(&mut self, task: &WorkerTask, stop: &AtomicBool) -> Result<WorkerAnswer, Error> {
         // The fork server may be gone: the last worker may have killed it.
         for _ in 0..2 {
@@ -478,13 +476,13 @@ impl<'a> WorkerReducer<'a> {
     }
 }
 
-/// Starts a fork server; the error says why that is not possible.
+/// Starts a fork server. Converts the reasons for which that can fail to an error.
 pub(crate) fn start(starter: &Starter, stop: &AtomicBool) -> Result<ForkServer, Error> {
     let mut wait = || !stop.load(Ordering::Relaxed);
-    starter.start(&mut wait).map_err(|why| match why {
+    starter.start(&mut wait).map_err(|error| match error {
         ForkServerError::Error(error) => error,
-        ForkServerError::Reported(words) => {
-            Error::new(format!("the system cannot be loaded any more:\n{words}"))
+        ForkServerError::Reported(messages) => {
+            Error::new(format!("the system cannot be loaded any more:\n{messages}"))
         }
         ForkServerError::Abandoned => Error::new("interrupted"),
     })

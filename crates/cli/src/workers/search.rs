@@ -170,7 +170,7 @@ impl<S: Target> SearchWatcher<LoggedSystem<'_, S>> for SearchReporter<'_> {
             };
             self.send(&WorkerReport::TestFinished {
                 number: made.number,
-                test: SentTest::of(&test, system.actions()),
+                test: SentTest::from_test(&test, system.actions()),
                 failure: made.failure.map(SentFailure::from),
                 is_new,
             });
@@ -195,7 +195,7 @@ impl<S: Target> SearchWatcher<LoggedSystem<'_, S>> for SearchReporter<'_> {
         self.log.set_activity(Activity::OwnWork);
         let report = WorkerReport::FailureFound {
             number: found.number,
-            test: SentTest::of(&found.test, system.actions()),
+            test: SentTest::from_test(&found.test, system.actions()),
             failure: SentFailure::from(&found.failure),
         };
         let next_step = self.sender.borrow_mut().query(&report);
@@ -230,7 +230,10 @@ impl SharedTests {
             && self.last_request.elapsed() >= SharedTests::PAUSE
         {
             self.last_request = Instant::now();
-            let new_tests = self.sender.borrow_mut().query(&WorkerReport::TestsRequested);
+            let new_tests = self
+                .sender
+                .borrow_mut()
+                .query(&WorkerReport::TestsRequested);
             self.received = new_tests.unwrap_or_default();
         }
         Some(self.received.pop_front()?.for_system(system))

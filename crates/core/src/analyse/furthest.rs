@@ -76,7 +76,12 @@ fn feature_vectors(
         for class in test.steps.iter().filter_map(class) {
             point[class] += 1;
         }
-        if let Some(last) = test.steps.last().and_then(class).filter(|_| options.compare_last_step) {
+        if let Some(last) = test
+            .steps
+            .last()
+            .and_then(class)
+            .filter(|_| options.compare_last_step)
+        {
             point[classes.len() + last] = 1;
         }
         let text = texts.iter().position(|text| *text == failure.message);

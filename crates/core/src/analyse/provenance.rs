@@ -27,13 +27,13 @@ pub struct SeedFragment {
 /// values.
 ///
 /// ```
-/// use testwright_core::analyse::provenance::{SeedFragment, provenance};
+/// use testwright_core::analyse::provenance::{SeedFragment, find_provenance};
 /// use testwright_core::{ActionId, Test, toys};
 ///
 /// let catalog = toys::catalog(&[], &["f(<[0..9]>)"]);
 /// let test = |keys: &[u64]| Test::from_actions(keys.iter().copied().map(ActionId));
 /// let seeds = [test(&[1, 2, 3, 4]), test(&[4, 5, 6, 1])];
-/// let origins = provenance(&catalog, &test(&[5, 6, 9, 2, 3, 4]), &seeds, false);
+/// let origins = find_provenance(&catalog, &test(&[5, 6, 9, 2, 3, 4]), &seeds, false);
 /// let origin = |at, length, seed, index| SeedFragment { at, length, seed, index };
 /// assert_eq!(origins, [origin(0, 2, 1, 1), origin(3, 3, 0, 1)]);
 /// ```

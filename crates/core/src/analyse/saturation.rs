@@ -203,7 +203,10 @@ mod tests {
     fn rare_targets_predict_unseen_ones() {
         let mut saturation = Saturation::default();
         assert_eq!(
-            (saturation.discovery_probability(), saturation.discovery_bound(0.95)),
+            (
+                saturation.discovery_probability(),
+                saturation.discovery_bound(0.95)
+            ),
             (None, 1.0)
         );
         saturation.add(&touched(&[0, 1]));

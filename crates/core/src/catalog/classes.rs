@@ -98,7 +98,9 @@ impl ActionClasses {
     /// Returns the dependencies of a class: lists of classes. Unless at least one class of each
     /// list is included, some slot that it uses is never filled.
     pub fn dependencies(&self, class: ClassId) -> impl Iterator<Item = &[ClassId]> {
-        self.needed_pools(class).iter().map(|pool| self.makers_of_pool(*pool))
+        self.needed_pools(class)
+            .iter()
+            .map(|pool| self.makers_of_pool(*pool))
     }
 
     /// Returns the classes that may need this one, in order.

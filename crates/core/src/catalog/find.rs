@@ -131,7 +131,8 @@ impl Catalog {
             let template_id = TemplateId(number);
             if self.count(template_id) > 0 && found.len() < MAX_FOUND {
                 let begin = found.len();
-                if let Some(template_matches) = TemplateMatches::find(query, template, &self.pools) {
+                if let Some(template_matches) = TemplateMatches::find(query, template, &self.pools)
+                {
                     self.collect(template_id, &template_matches, &mut found);
                 }
                 found[begin..].sort_unstable();
@@ -256,18 +257,18 @@ impl TextQuery {
     /// either end of the whole text are ignored.
     fn skip_literal(&self, literal: &str, mut at: usize) -> Option<usize> {
         for wanted in literal.chars() {
-            let there = self.text[at..].chars().next();
+            let found = self.text[at..].chars().next();
             if wanted.is_whitespace() {
                 let after_blank = self.lenient && self.text[..at].ends_with(' ');
-                if at == 0 || there.is_none() || after_blank {
+                if at == 0 || found.is_none() || after_blank {
                     continue;
                 }
-                if self.lenient && there == Some(' ') {
+                if self.lenient && found == Some(' ') {
                     at += 1;
                     continue;
                 }
             }
-            if there != Some(wanted) {
+            if found != Some(wanted) {
                 return None;
             }
             at += wanted.len_utf8();
@@ -280,7 +281,7 @@ impl TextQuery {
         let rest = &self.text.as_bytes()[at..];
         let sign = usize::from(rest.first() == Some(&b'-'));
         let digits = rest[sign..].iter().take_while(|byte| byte.is_ascii_digit());
-        // No number of ours has more digits.
+        // No number in a catalogue has more digits.
         let digits = digits.count().min(19);
         let starts_with_zero = rest.get(sign) == Some(&b'0');
         for length in 1..=digits {
@@ -295,7 +296,13 @@ impl TextQuery {
     }
 
     /// Calls `each` with every slot of a pool that can be read at `at`, and where its name ends.
-    fn match_slots(&self, pool: &SlotPool, twin: bool, at: usize, each: &mut dyn FnMut(u64, usize)) {
+    fn match_slots(
+        &self,
+        pool: &SlotPool,
+        twin: bool,
+        at: usize,
+        each: &mut dyn FnMut(u64, usize),
+    ) {
         let mut number = |number: i64, end: usize, close: &str| match u64::try_from(number) {
             Ok(slot) if slot < u64::from(pool.size) && self.text[end..].starts_with(close) => {
                 each(slot, end + close.len())
@@ -333,7 +340,12 @@ impl TextQuery {
     }
 
     /// Calls `each` with every alternative of a choice that can be read at `at`, and where it ends.
-    fn match_alternatives(&self, choice: &ChoiceValues, at: usize, each: &mut dyn FnMut(u64, usize)) {
+    fn match_alternatives(
+        &self,
+        choice: &ChoiceValues,
+        at: usize,
+        each: &mut dyn FnMut(u64, usize),
+    ) {
         match choice {
             ChoiceValues::Integers { first, last } => self.match_numbers(at, |number, end| {
                 if (*first..=*last).contains(&number) {
@@ -556,7 +568,7 @@ mod tests {
         assert_eq!(catalog.find("f(y1)  #3"), ids(&[5]));
         assert_eq!(catalog.find("f(self.p_y[1])   #3 "), ids(&[5]));
         assert_eq!(catalog.find("f(y1)  #3  # the third"), ids(&[5]));
-        // A number that is none of theirs is a comment.
+        // A number that no action has is a comment.
         assert_eq!(catalog.find("f(y1)  #4"), ids(&[1, 3, 5]));
         assert_eq!(catalog.find("f(y1)  #0"), ids(&[1, 3, 5]));
         // Copies are one action.

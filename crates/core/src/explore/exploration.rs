@@ -11,8 +11,8 @@ use crate::{Equivalence, Failure, Test};
 #[derive(Clone, Debug)]
 pub struct Exploration {
     /// The number of states visited, including the initial one. Without matching, every test leads
-    /// to a state of its own, and after [`forgot`](Exploration::forgot) some states count more than
-    /// once.
+    /// to a state of its own. If memory was full ([`forgot_states`](Exploration::forgot_states)),
+    /// some states count more than once.
     pub states: u64,
     /// The number of transitions taken, including those that failed. A transition that was replayed
     /// to return to a state counts once.
@@ -62,7 +62,7 @@ pub enum ExploredExtent {
     Partial {
         /// The reason for the end.
         reason: StopReason,
-        /// Every test up to this length was covered nevertheless.
+        /// Every test up to this length was still covered.
         length: usize,
     },
 }

@@ -23,8 +23,8 @@ pub(super) fn explore<S: System + ?Sized, K>(
     }
     let backtracking = match options.backtracking {
         None => explorer.probe()?,
-        Some(by) => BacktrackChoice {
-            method: by,
+        Some(method) => BacktrackChoice {
+            method,
             reason: "it was requested".to_owned(),
         },
     };
@@ -116,7 +116,10 @@ impl<S: System + ?Sized, K> StateSearch<'_, '_, '_, S, K> {
                 self.covered_length = limit;
             }
             let deepest = self.options.depth.is_some_and(|depth| limit >= depth);
-            if self.unexpanded == 0 || deepest || self.found.forgot_states && !self.follows_unremembered() {
+            if self.unexpanded == 0
+                || deepest
+                || self.found.forgot_states && !self.follows_unremembered()
+            {
                 break;
             }
         }
@@ -219,7 +222,8 @@ impl<S: System + ?Sized, K> StateSearch<'_, '_, '_, S, K> {
     fn close_current(&mut self) {
         if let Some(open) = self.frontier.close() {
             if !open.is_revisit {
-                self.watcher.on_state_finished(open.state, open.action_count);
+                self.watcher
+                    .on_state_finished(open.state, open.action_count);
             }
             self.release(open.visit, open.state_number);
         }
@@ -251,7 +255,8 @@ impl<S: System + ?Sized, K> StateSearch<'_, '_, '_, S, K> {
         }
         actions.retain(|action| {
             // Equal copies lead to the same state.
-            system.actions().first_copy(*action) == *action && self.watcher.is_allowed(system, *action)
+            system.actions().first_copy(*action) == *action
+                && self.watcher.is_allowed(system, *action)
         });
         actions.reverse();
         actions
@@ -287,7 +292,8 @@ impl<S: System + ?Sized, K> StateSearch<'_, '_, '_, S, K> {
                 action,
                 to,
             };
-            self.watcher.on_transition(self.walker.explorer.system, &transition);
+            self.watcher
+                .on_transition(self.walker.explorer.system, &transition);
             if let Some(failure) = failure {
                 self.record_failure(from.visit, action, failure)?;
             }
@@ -305,7 +311,12 @@ impl<S: System + ?Sized, K> StateSearch<'_, '_, '_, S, K> {
     }
 
     /// Records a failure, and ends the search if one is enough.
-    fn record_failure(&mut self, from: Visit, action: ActionId, failure: Failure) -> Result<(), Halt> {
+    fn record_failure(
+        &mut self,
+        from: Visit,
+        action: ActionId,
+        failure: Failure,
+    ) -> Result<(), Halt> {
         let found = &mut self.found;
         found.failure_count += 1;
         let is_kept = match self.options.failures {

@@ -4,7 +4,7 @@
 //! cannot: however long a test is, the grant may come in the next step. But a system with finitely
 //! many states that never grants must repeat a state, and such a cycle can be shown. So a
 //! counterexample is a **lasso**: a test that leads somewhere (the prefix), and a test that leads
-//! from there back to the same state (the lap), to be repeated forever.
+//! from there back to the same state (the cycle), to be repeated forever.
 //!
 //! # Formulas
 //!

@@ -35,7 +35,9 @@ fn four_litres() -> StateGoal<impl FnMut(&mut Jugs) -> bool> {
 fn two_jugs_have_sixteen_states_in_any_order() {
     for order in ORDERS {
         let mut jugs = Jugs::default();
-        let mut explorer = Explorer::new(&mut jugs).with_snapshots().with_fingerprints();
+        let mut explorer = Explorer::new(&mut jugs)
+            .with_snapshots()
+            .with_fingerprints();
         let plan = ExploreOptions { order, ..UNCHECKED };
         let exploration = explorer.explore(&plan, &mut ()).unwrap();
         assert_eq!(exploration.states, 16, "{order:?}");
@@ -52,7 +54,9 @@ fn two_jugs_have_sixteen_states_in_any_order() {
 fn the_shortest_solution_has_six_steps() {
     for order in [SearchOrder::BreadthFirst, SearchOrder::IterativeDeepening] {
         let mut jugs = Jugs::default();
-        let mut explorer = Explorer::new(&mut jugs).with_snapshots().with_fingerprints();
+        let mut explorer = Explorer::new(&mut jugs)
+            .with_snapshots()
+            .with_fingerprints();
         let plan = ExploreOptions {
             order,
             stop_at_goal: true,
@@ -94,7 +98,9 @@ impl ExploreWatcher<Jugs> for Without {
 #[test]
 fn what_does_not_exist_is_proved_not_to() {
     let mut jugs = Jugs::default();
-    let mut explorer = Explorer::new(&mut jugs).with_snapshots().with_fingerprints();
+    let mut explorer = Explorer::new(&mut jugs)
+        .with_snapshots()
+        .with_fingerprints();
     // With nothing poured, a jug is full or empty.
     let exploration = explorer.explore(&UNCHECKED, &mut Without("pour")).unwrap();
     assert_eq!((exploration.states, exploration.is_complete()), (4, true));
@@ -265,7 +271,9 @@ fn a_state_takes_thirty_two_bytes_with_the_way_to_it() {
 #[test]
 fn memory_is_bounded_and_claims_match_what_was_seen() {
     let mut jugs = Jugs::default();
-    let mut explorer = Explorer::new(&mut jugs).with_snapshots().with_fingerprints();
+    let mut explorer = Explorer::new(&mut jugs)
+        .with_snapshots()
+        .with_fingerprints();
     let reason = StopReason::MemoryFull;
     for order in ORDERS {
         let plan = ExploreOptions {

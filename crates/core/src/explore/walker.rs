@@ -114,19 +114,19 @@ impl<'e, 's, S: System + ?Sized, K> StateWalker<'e, 's, S, K> {
         } else {
             Outcome::Passed
         };
-        let what = match outcome {
+        let problem = match outcome {
             Outcome::Failed(_) => "fails",
             _ if !enabled => "is not enabled",
             _ => return Ok(()),
         };
         let text = self.explorer.system.actions().text(action);
-        let message = format!("`{text}` {what} when the same actions are taken a second time");
+        let message = format!("`{text}` {problem} when the same actions are taken a second time");
         let help = "a system must do the same after each reset, or it cannot be explored";
         Err(Error::new(message).with_help(help).into())
     }
 
     /// Takes an action. Afterwards the system is at no visit until it
-    /// [arrives](StateWalker::arrive).
+    /// [records a visit](StateWalker::record_visit).
     pub(super) fn step(
         &mut self,
         action: ActionId,

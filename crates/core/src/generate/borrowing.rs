@@ -63,16 +63,20 @@ where
         self.strategy.after_step(system, steps)
     }
 
-    fn end_test(&mut self, system: &mut S, made: &GeneratedTest<'_>) -> Result<(), Error> {
+    fn end_test(&mut self, system: &mut S, generated: &GeneratedTest<'_>) -> Result<(), Error> {
         if self.is_borrowed {
-            self.strategy.learn_from_borrowed(system, made)
+            self.strategy.learn_from_borrowed(system, generated)
         } else {
-            self.strategy.end_test(system, made)
+            self.strategy.end_test(system, generated)
         }
     }
 
-    fn learn_from_borrowed(&mut self, system: &mut S, made: &GeneratedTest<'_>) -> Result<(), Error> {
-        self.strategy.learn_from_borrowed(system, made)
+    fn learn_from_borrowed(
+        &mut self,
+        system: &mut S,
+        generated: &GeneratedTest<'_>,
+    ) -> Result<(), Error> {
+        self.strategy.learn_from_borrowed(system, generated)
     }
 
     fn new_targets(&self) -> &[TargetId] {

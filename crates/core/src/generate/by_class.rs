@@ -41,7 +41,7 @@ impl<S: System + ?Sized> Strategy<S> for ByClass {
 /// Prefers classes that were rarely taken so far, in proportion to the distance from the most
 /// frequent one.
 ///
-/// It counts over all tests of a search, so it [learns](Strategy::learns).
+/// It counts over all tests of a search, so it [depends on earlier results](Strategy::depends_on_results).
 #[derive(Clone, Debug)]
 pub struct Profile {
     classes: Arc<ActionClasses>,
@@ -106,10 +106,10 @@ mod tests {
     fn shares<T: Strategy<Counters>>(strategy: &mut T) -> Vec<f64> {
         let mut counters = Counters::new(u64::MAX);
         let classes = ActionClasses::new(counters.actions());
-        let made = generate_tests(&mut counters, strategy, &SEARCH, 50);
+        let generated = generate_tests(&mut counters, strategy, &SEARCH, 50);
         let mut counts = vec![0.0; classes.len()];
         let mut total = 0.0;
-        for step in made.iter().flat_map(|test| &test.steps) {
+        for step in generated.iter().flat_map(|test| &test.steps) {
             let Step::Act(action) = step else { continue };
             counts[classes.class_of_action(counters.actions(), *action).0] += 1.0;
             total += 1.0;

@@ -89,8 +89,16 @@ impl ClassDraw {
                 return picked;
             }
             let weight = std::mem::take(&mut self.remaining_weights[class]);
-            let others = self.remaining_weights.iter().filter(|weight| **weight > 0.0).count();
-            for other in self.remaining_weights.iter_mut().filter(|weight| **weight > 0.0) {
+            let others = self
+                .remaining_weights
+                .iter()
+                .filter(|weight| **weight > 0.0)
+                .count();
+            for other in self
+                .remaining_weights
+                .iter_mut()
+                .filter(|weight| **weight > 0.0)
+            {
                 *other += weight / others as f64;
             }
         }

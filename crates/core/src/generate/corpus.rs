@@ -239,7 +239,7 @@ impl<N> Corpus<N> {
     pub fn end<S: System + ?Sized>(
         &mut self,
         system: &mut S,
-        made: &GeneratedTest<'_>,
+        generated: &GeneratedTest<'_>,
     ) -> Result<usize, Error>
     where
         N: Novelty<S>,
@@ -262,13 +262,16 @@ impl<N> Corpus<N> {
             self.tests_without_new + 1
         };
         // A failing test cannot be continued, but its part before the failing step can.
-        let passing_length = made.steps.len() - usize::from(made.failure.is_some());
+        let passing_length = generated.steps.len() - usize::from(generated.failure.is_some());
         let last = found.last().map(|(length, _)| *length);
-        let longest_kept = last.max(self.nearest_length).unwrap_or(0).min(passing_length);
+        let longest_kept = last
+            .max(self.nearest_length)
+            .unwrap_or(0)
+            .min(passing_length);
         if longest_kept == 0 {
             return Ok(count);
         }
-        let whole: Arc<[Step]> = made.steps[..longest_kept].into();
+        let whole: Arc<[Step]> = generated.steps[..longest_kept].into();
         let entry = |length: usize, targets| CorpusEntry {
             whole_test: Arc::clone(&whole),
             length: length.min(passing_length),
@@ -303,14 +306,14 @@ mod tests {
             steps.push(Step::Act(ActionId(*key)));
             corpus.after(safe, &steps).unwrap();
         }
-        let made = GeneratedTest {
+        let generated = GeneratedTest {
             steps: &steps,
             remarks: &[],
             failure: None,
             number: 0,
             new: &[],
         };
-        corpus.end(safe, &made).unwrap()
+        corpus.end(safe, &generated).unwrap()
     }
 
     fn lengths(corpus: &Corpus<NewCoverage>) -> Vec<usize> {

@@ -30,7 +30,7 @@ impl Default for ExtendOptions {
     }
 }
 
-/// Extends tests with high coverage. It [learns](Strategy::learns), and measures the coverage of
+/// Extends tests with high coverage. It [depends on earlier results](Strategy::depends_on_results), and measures the coverage of
 /// every test.
 #[derive(Clone, Debug)]
 pub struct Extend<N> {
@@ -92,15 +92,15 @@ impl<S: System + ?Sized, N: Novelty<S>> Strategy<S> for Extend<N> {
         Ok(())
     }
 
-    fn end_test(&mut self, _system: &mut S, made: &GeneratedTest<'_>) -> Result<(), Error> {
-        let good = made.steps.len() - usize::from(made.failure.is_some());
+    fn end_test(&mut self, _system: &mut S, generated: &GeneratedTest<'_>) -> Result<(), Error> {
+        let good = generated.steps.len() - usize::from(generated.failure.is_some());
         if let Some((touched, length)) = self.current_best {
             let length = length.min(good);
             if (1..=self.options.max_length).contains(&length) {
                 // Of tests with equal coverage the latest is better: it touched what the others did
                 // not.
                 self.best_tests
-                    .insert(0, (touched, made.steps[..length].to_vec()));
+                    .insert(0, (touched, generated.steps[..length].to_vec()));
             }
             self.best_tests
                 .sort_by_key(|(touched, _)| std::cmp::Reverse(*touched));
@@ -120,7 +120,7 @@ impl<S: System + ?Sized, N: Novelty<S>> Strategy<S> for Extend<N> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{SEARCH, median_of_seeds, steps_to_failure, generate_tests};
+    use super::super::testing::{SEARCH, generate_tests, median_of_seeds, steps_to_failure};
     use super::super::{NewCoverage, SearchOptions, Uniform};
     use super::*;
     use crate::toys::Safe;

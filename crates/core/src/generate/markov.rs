@@ -238,7 +238,9 @@ impl<S: System + ?Sized> Strategy<S> for Markov {
             // A class without enabled actions leaves the draw, until no class known to the model is
             // left.
             while let Some(index) = draw_index(&self.weights, random) {
-                let picked = self.draw.pick_from_class(system, followers[index].0, random);
+                let picked = self
+                    .draw
+                    .pick_from_class(system, followers[index].0, random);
                 if picked.is_some() {
                     return picked;
                 }

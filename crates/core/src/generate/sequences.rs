@@ -82,8 +82,12 @@ impl Sequences {
     fn draw(&mut self, random: &mut Random) {
         let total = self.cumulative_windows.last().copied().unwrap_or(0);
         let window = random.below(total);
-        let run = self.cumulative_windows.partition_point(|windows| *windows <= window);
-        let before = run.checked_sub(1).map_or(0, |run| self.cumulative_windows[run]);
+        let run = self
+            .cumulative_windows
+            .partition_point(|windows| *windows <= window);
+        let before = run
+            .checked_sub(1)
+            .map_or(0, |run| self.cumulative_windows[run]);
         let begin = (window - before) as usize;
         let length = self.runs[run].1.len();
         self.current_window = (run, begin, length.min(begin + self.options.size.max(1)));

@@ -6,7 +6,7 @@ use crate::{ActionId, Error, Random, System, TargetId, Test};
 /// Decides how tests are generated. A search calls it at the beginning of each test, before each
 /// step and at the end.
 ///
-/// Only [`next`](Strategy::next) is required. Here is a strategy that repeats actions now and then:
+/// Only [`next_action`](Strategy::next_action) is required. Here is a strategy that repeats actions now and then:
 ///
 /// ```
 /// use testwright_core::generate::Strategy;
@@ -17,7 +17,7 @@ use crate::{ActionId, Error, Random, System, TargetId, Test};
 /// }
 ///
 /// impl<S: System + ?Sized> Strategy<S> for Stutter {
-///     fn next(&mut self, system: &mut S, random: &mut Random) -> Option<ActionId> {
+///     fn next_action(&mut self, system: &mut S, random: &mut Random) -> Option<ActionId> {
 ///         let again = self.last.filter(|action| random.chance(0.2) && system.is_enabled(*action));
 ///         self.last = again.or_else(|| system.pick(random));
 ///         self.last
@@ -28,10 +28,10 @@ use crate::{ActionId, Error, Random, System, TargetId, Test};
 /// # Laws
 /// - All randomness comes from the `random` argument, which depends on the seed and the number of
 ///   the test. So the same seed always generates the same tests on the same system.
-/// - [`next`](Strategy::next) returns an enabled action, and `None` only if nothing is enabled. A
+/// - [`next_action`](Strategy::next_action) returns an enabled action, and `None` only if nothing is enabled. A
 ///   strategy without a preference takes any action, so that a deadlock is always the system's.
 /// - A strategy whose tests depend on earlier results returns true from
-///   [`learns`](Strategy::learns): its test number n cannot be regenerated without the n before it,
+///   [`depends_on_results`](Strategy::depends_on_results): its test number n cannot be regenerated without the n before it,
 ///   and is saved completely instead.
 pub trait Strategy<S: System + ?Sized> {
     /// Called before each test, right after the reset. State left over from the last test is
@@ -48,7 +48,7 @@ pub trait Strategy<S: System + ?Sized> {
     /// Returns the action to take now; `None` if nothing is enabled.
     fn next_action(&mut self, system: &mut S, random: &mut Random) -> Option<ActionId>;
 
-    /// Returns a remark about the action that [`next`](Strategy::next) just returned.
+    /// Returns a remark about the action that [`next_action`](Strategy::next_action) just returned.
     fn remark(&mut self) -> Option<String> {
         None
     }
@@ -60,14 +60,18 @@ pub trait Strategy<S: System + ?Sized> {
     }
 
     /// Called for each test that ended.
-    fn end_test(&mut self, _system: &mut S, _made: &GeneratedTest<'_>) -> Result<(), Error> {
+    fn end_test(&mut self, _system: &mut S, _generated: &GeneratedTest<'_>) -> Result<(), Error> {
         Ok(())
     }
 
-    /// Called instead of [`end`](Strategy::end) if the test was borrowed from another search: worth
+    /// Called instead of [`end_test`](Strategy::end_test) if the test was borrowed from another search: worth
     /// continuing, but not credited to this strategy.
-    fn learn_from_borrowed(&mut self, system: &mut S, made: &GeneratedTest<'_>) -> Result<(), Error> {
-        self.end_test(system, made)
+    fn learn_from_borrowed(
+        &mut self,
+        system: &mut S,
+        generated: &GeneratedTest<'_>,
+    ) -> Result<(), Error> {
+        self.end_test(system, generated)
     }
 
     /// Returns the targets touched for the first time since the last test ended, if the strategy
@@ -83,7 +87,7 @@ pub trait Strategy<S: System + ?Sized> {
     }
 }
 
-/// The beginning of a test. A strategy may change it in [`Strategy::begin`].
+/// The beginning of a test. A strategy may change it in [`Strategy::begin_test`].
 #[derive(Clone, Debug, Default)]
 pub struct TestStart {
     /// The number of the test in the search, from 0.
@@ -136,12 +140,16 @@ impl<S: System + ?Sized, T: Strategy<S> + ?Sized> Strategy<S> for Box<T> {
         (**self).after_step(system, steps)
     }
 
-    fn end_test(&mut self, system: &mut S, made: &GeneratedTest<'_>) -> Result<(), Error> {
-        (**self).end_test(system, made)
+    fn end_test(&mut self, system: &mut S, generated: &GeneratedTest<'_>) -> Result<(), Error> {
+        (**self).end_test(system, generated)
     }
 
-    fn learn_from_borrowed(&mut self, system: &mut S, made: &GeneratedTest<'_>) -> Result<(), Error> {
-        (**self).learn_from_borrowed(system, made)
+    fn learn_from_borrowed(
+        &mut self,
+        system: &mut S,
+        generated: &GeneratedTest<'_>,
+    ) -> Result<(), Error> {
+        (**self).learn_from_borrowed(system, generated)
     }
 
     fn new_targets(&self) -> &[TargetId] {

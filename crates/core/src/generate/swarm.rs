@@ -151,7 +151,7 @@ impl<S: System + ?Sized> Strategy<S> for Swarm {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{SEARCH, median_of_seeds, steps_to_failure, generate_tests};
+    use super::super::testing::{SEARCH, generate_tests, median_of_seeds, steps_to_failure};
     use super::super::{SearchOptions, Uniform};
     use super::*;
     use crate::toys::{Buffer, Counters};

@@ -182,7 +182,11 @@ mod tests {
             Ok(())
         }
 
-        fn next_action(&mut self, _system: &mut Crossing, _random: &mut Random) -> Option<ActionId> {
+        fn next_action(
+            &mut self,
+            _system: &mut Crossing,
+            _random: &mut Random,
+        ) -> Option<ActionId> {
             Some(Crossing::WAIT)
         }
 
@@ -210,9 +214,9 @@ mod tests {
             ..TestStart::default()
         };
         let mut crossing = Crossing::default();
-        let made = generate_tests(&mut crossing, &mut Prefixed(start), &SEARCH, 1).remove(0);
+        let generated = generate_tests(&mut crossing, &mut Prefixed(start), &SEARCH, 1).remove(0);
         assert_eq!(
-            made.steps,
+            generated.steps,
             [
                 wait,
                 switch,
@@ -226,7 +230,7 @@ mod tests {
                 wait
             ]
         );
-        let remarks: Vec<(usize, &str)> = made
+        let remarks: Vec<(usize, &str)> = generated
             .remarks
             .iter()
             .map(|(step, remark)| (*step, remark.as_str()))
@@ -255,7 +259,7 @@ mod tests {
             prefix: Test::from_steps(vec![switch, red, red, red]),
             ..TestStart::default()
         };
-        let made = generate_tests(&mut Crossing::default(), &mut Prefixed(start), &SEARCH, 1);
-        assert_eq!(made[0].steps, [switch, red, red]);
+        let generated = generate_tests(&mut Crossing::default(), &mut Prefixed(start), &SEARCH, 1);
+        assert_eq!(generated[0].steps, [switch, red, red]);
     }
 }

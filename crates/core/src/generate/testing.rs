@@ -18,10 +18,10 @@ pub(super) const SEARCH: SearchOptions = SearchOptions {
 struct AllTests(Vec<Test>);
 
 impl<S: ?Sized> SearchWatcher<S> for AllTests {
-    fn test_generated(&mut self, _system: &S, made: GeneratedTest<'_>) -> ControlFlow<()> {
+    fn test_generated(&mut self, _system: &S, generated: GeneratedTest<'_>) -> ControlFlow<()> {
         self.0.push(Test {
-            steps: made.steps.to_vec(),
-            remarks: made.remarks.to_vec(),
+            steps: generated.steps.to_vec(),
+            remarks: generated.remarks.to_vec(),
         });
         ControlFlow::Continue(())
     }

@@ -182,7 +182,12 @@ impl<'m> Product<'m> {
         phase: Phase,
     ) -> Result<Vec<JointStep>, ModelError> {
         if let [model] = self.models.as_mut_slice() {
-            let moves = without_duplicates(model.possible_steps(&mut self.interner, from[0], phase, &[])?);
+            let moves = without_duplicates(model.possible_steps(
+                &mut self.interner,
+                from[0],
+                phase,
+                &[],
+            )?);
             let joint_step = |one: ModelStep| JointStep {
                 label: one.label,
                 to: vec![one.to],

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use super::{Interner, NameId, StepLabel, ValueId};
 use crate::Error;
 
-/// A state of one model: a dense number, in the order in which the model met its states.
+/// A state of one model: a dense number, in the order in which the model reached its states.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ModelState(pub u32);
 
@@ -116,15 +116,11 @@ impl From<Error> for ModelError {
 impl fmt::Display for ModelError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            ModelError::Raised {
-                exception: what, ..
-            } => out.write_str(what),
+            ModelError::Raised { exception, .. } => out.write_str(exception),
             ModelError::InStepper {
-                stepper,
-                exception: what,
-                ..
+                stepper, exception, ..
             } => {
-                write!(out, "the stepper `{stepper}` raised {what}")
+                write!(out, "the stepper `{stepper}` raised {exception}")
             }
             ModelError::Unusable(error) => error.fmt(out),
             ModelError::Source(text) => text.fmt(out),

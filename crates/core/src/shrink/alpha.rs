@@ -89,9 +89,9 @@ fn permutation(defined: &[u32]) -> Vec<(u32, u32)> {
     let mut old_of: BTreeMap<u32, u32> = BTreeMap::new();
     for (wanted, slot) in (0..).zip(defined) {
         let now = *new_of.get(slot).unwrap_or(slot);
-        let there = *old_of.get(&wanted).unwrap_or(&wanted);
-        new_of.extend([(*slot, wanted), (there, now)]);
-        old_of.extend([(wanted, *slot), (now, there)]);
+        let displaced = *old_of.get(&wanted).unwrap_or(&wanted);
+        new_of.extend([(*slot, wanted), (displaced, now)]);
+        old_of.extend([(wanted, *slot), (now, displaced)]);
     }
     new_of.retain(|old, new| old != new);
     new_of.into_iter().collect()

@@ -335,7 +335,9 @@ impl<S: System + ?Sized> VariationSearch<'_, '_, S> {
             .map(TemplateId)
             .filter(|other| *other != now)
         {
-            let max_exhaustive = catalog.count(template).min(self.options.speed.max_template_actions());
+            let max_exhaustive = catalog
+                .count(template)
+                .min(self.options.speed.max_template_actions());
             let first = catalog.first(template).0;
             members.extend(dataflow::fitting_action(catalog, template, action));
             members.extend((first..first + max_exhaustive).map(ActionId));

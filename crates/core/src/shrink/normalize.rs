@@ -263,7 +263,8 @@ impl<S: System + ?Sized> Normalizer<'_, '_, '_, S> {
 
     /// Compares a candidate with the current test.
     fn compare(&self, steps: &[Step]) -> Ordering {
-        let rank = |steps: &[Step]| TestRank::for_steps(self.catalog(), steps, self.options.no_reassigns);
+        let rank =
+            |steps: &[Step]| TestRank::for_steps(self.catalog(), steps, self.options.no_reassigns);
         rank(steps).cmp(&rank(self.steps()))
     }
 

@@ -119,7 +119,9 @@ impl<S: System + ?Sized> ReductionState<'_, '_, S> {
         self.reproduce()?;
         self.remove_by(method)?;
         // Each of these may make a step superfluous, and then the others may find something again.
-        while self.reuse_values()? | self.replace_values()? | self.renumber()? && self.remove_single_steps()? {}
+        while self.reuse_values()? | self.replace_values()? | self.renumber()?
+            && self.remove_single_steps()?
+        {}
         Ok(())
     }
 
@@ -179,7 +181,7 @@ impl<S: System + ?Sized> ReductionState<'_, '_, S> {
         self.remove_each(1)
     }
 
-    /// Removes `size` consecutive steps until that is nowhere possible. After a success it
+    /// Removes `size` consecutive steps until no more such block can be removed. After a success it
     /// continues at the same index, since the steps before have just been shown to matter and
     /// mostly still do. Returns true if the test changed.
     fn remove_each(&mut self, size: usize) -> Result<bool, ShrinkStop> {

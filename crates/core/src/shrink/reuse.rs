@@ -131,7 +131,12 @@ fn is_same_value(catalog: &Catalog, one: Step, other: Step) -> bool {
 
 /// Returns the steps that use the value that the definition at `index` put into `slot`, up to the
 /// next definition.
-pub(super) fn slot_lifetime(catalog: &Catalog, steps: &[Step], index: usize, slot: Slot) -> Vec<usize> {
+pub(super) fn slot_lifetime(
+    catalog: &Catalog,
+    steps: &[Step],
+    index: usize,
+    slot: Slot,
+) -> Vec<usize> {
     let mut uses = Vec::new();
     for (position, step) in steps.iter().enumerate().skip(index + 1) {
         if *step == Step::Restart || defined_slot(catalog, *step) == Some(slot) {

@@ -77,8 +77,8 @@ impl ToyMachine {
 
     /// Returns the steps of a state.
     fn steps_from(&self, state: ModelState) -> impl Iterator<Item = ModelStep> + '_ {
-        let here = self.edges.iter().filter(move |(from, _)| *from == state);
-        here.map(|(_, one)| *one)
+        let edges = self.edges.iter().filter(move |(from, _)| *from == state);
+        edges.map(|(_, one)| *one)
     }
 }
 

@@ -38,7 +38,10 @@ impl Sut {
     ///     [('remove', 2, ['Stack']), ('top', 2, ['Stack'])]
     #[staticmethod]
     #[pyo3(name = "obj_code_locs")]
-    fn object_code_lengths(obj: &Bound<'_, PyAny>, context: Vec<String>) -> PyResult<Vec<FunctionLength>> {
+    fn object_code_lengths(
+        obj: &Bound<'_, PyAny>,
+        context: Vec<String>,
+    ) -> PyResult<Vec<FunctionLength>> {
         let mut lengths = Vec::new();
         let seen = PyList::empty(obj.py());
         add_function_lengths(obj, &context, &seen, &mut lengths)?;

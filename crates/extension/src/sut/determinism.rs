@@ -72,8 +72,8 @@ impl Sut {
         pools: Option<Vec<String>>,
     ) -> PyResult<bool> {
         let last = |values: Vec<Py<PyList>>| values.into_iter().next_back();
-        let how = (tries, report_equal_fail);
-        Sut::runs_differ(slf, test, (delay0, delay), how, &pools, last)
+        let settings = (tries, report_equal_fail);
+        Sut::runs_differ(slf, test, (delay0, delay), settings, &pools, last)
     }
 
     /// Returns true if the values after any step of a test differ between runs with and without a delay after each step.
@@ -90,8 +90,8 @@ impl Sut {
         report_equal_fail: bool,
         pools: Option<Vec<String>>,
     ) -> PyResult<bool> {
-        let how = (tries, report_equal_fail);
-        Sut::runs_differ(slf, test, (delay0, delay), how, &pools, |values| values)
+        let settings = (tries, report_equal_fail);
+        Sut::runs_differ(slf, test, (delay0, delay), settings, &pools, |values| values)
     }
 
     /// Runs a test in two new processes and compares the values before and after each step; the index of the first step

@@ -283,7 +283,12 @@ impl<'a, 'py> ExploreWatcher<CurrentStateSystem<'a, 'py>> for ExploreCollector<'
         system.keep_error(new).unwrap_or(true)
     }
 
-    fn on_state(&mut self, system: &mut CurrentStateSystem<'a, 'py>, _state: StateId, depth: usize) {
+    fn on_state(
+        &mut self,
+        system: &mut CurrentStateSystem<'a, 'py>,
+        _state: StateId,
+        depth: usize,
+    ) {
         self.is_start = depth == 0;
         let Some(visited) = &self.visited else { return };
         let state = system.sut.call_method0("state");
@@ -291,7 +296,11 @@ impl<'a, 'py> ExploreWatcher<CurrentStateSystem<'a, 'py>> for ExploreCollector<'
         self.is_known = system.keep_error(known).unwrap_or(true);
     }
 
-    fn on_transition(&mut self, system: &mut CurrentStateSystem<'a, 'py>, transition: &StateTransition) {
+    fn on_transition(
+        &mut self,
+        system: &mut CurrentStateSystem<'a, 'py>,
+        transition: &StateTransition,
+    ) {
         let collected = self.collect_test(system.sut, transition.to.is_none());
         // An exception is kept, and then no action is allowed any more.
         let _is_kept = system.keep_error(collected);

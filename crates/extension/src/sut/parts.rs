@@ -45,7 +45,10 @@ impl Sut {
     ///     (0, 3)
     fn num_reassigns(slf: &Bound<'_, Sut>, test: &Bound<'_, PyAny>) -> PyResult<usize> {
         let test = Sut::core_test(slf, test)?;
-        Ok(shrink::count_reassigns(&Sut::borrow(slf)?.catalog, &test.steps))
+        Ok(shrink::count_reassigns(
+            &Sut::borrow(slf)?.catalog,
+            &test.steps,
+        ))
     }
 
     /// Counts the characters to insert, delete or replace to turn one text into another.

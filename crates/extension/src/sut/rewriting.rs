@@ -135,7 +135,8 @@ impl Sut {
             }
             Ok((first, equivalents))
         })?;
-        let (first, equivalents) = found.unwrap_or_else(|| (Generalization::from_test(&test), Vec::new()));
+        let (first, equivalents) =
+            found.unwrap_or_else(|| (Generalization::from_test(&test), Vec::new()));
         let catalog = Arc::clone(&Sut::borrow(slf)?.catalog);
         let text = first.render(&|step| match step {
             Step::Act(action) => catalog.text(action),

@@ -12,7 +12,7 @@ use crate::spelling;
 impl Classifier<'_> {
     /// Recognises `pool : <x> 3`, or `actions` alone on its line. Returns the word, and the start
     /// of what follows it.
-    pub(super) fn loose_colon<'t>(
+    pub(super) fn recognise_loose_colon<'t>(
         &mut self,
         line: &LogicalLine,
         content: &Range<usize>,
@@ -21,8 +21,8 @@ impl Classifier<'_> {
         let end = text.find(|letter: char| !host::continues_name(letter));
         let (word, rest) = text.split_at(end.unwrap_or(text.len()));
         let small = word.to_lowercase();
-        let is_section = LineKeyword::of_section(&small).is_some();
-        let is_known = is_section || LineKeyword::of_word(&small).is_some();
+        let is_section = LineKeyword::from_section(&small).is_some();
+        let is_known = is_section || LineKeyword::from_word(&small).is_some();
         let behind = rest.trim_start();
         let location = content.start..content.start + word.len();
         if is_known && behind.starts_with(':') && !behind.starts_with(":=") {
@@ -64,7 +64,7 @@ impl Classifier<'_> {
 
     /// Recognises `{E} expect: …`, where the exceptions of the line stand before its keyword. They
     /// stay part of the content.
-    pub(super) fn behind_exceptions<'a>(
+    pub(super) fn keyword_after_exceptions<'a>(
         &mut self,
         line: &'a LogicalLine,
         content: &Range<usize>,
@@ -75,7 +75,7 @@ impl Classifier<'_> {
         }
         let behind = text.find('}')? + 1;
         let rest = text[behind..].trim_start();
-        let keyword = LineKeyword::of_word(colon_word(rest)?)?;
+        let keyword = LineKeyword::from_word(colon_word(rest)?)?;
         if !matches!(keyword, LineKeyword::Expect | LineKeyword::Property) {
             let start = content.end - rest.len();
             let word = keyword.word();
@@ -127,7 +127,7 @@ impl Classifier<'_> {
     }
 
     /// Reports an action in another section, and ends that section.
-    pub(super) fn misplaced_action(&mut self, line: &LogicalLine, content: &Range<usize>) {
+    pub(super) fn report_misplaced_action(&mut self, line: &LogicalLine, content: &Range<usize>) {
         let Some((section, header)) = self.section.clone() else {
             return;
         };
@@ -149,7 +149,7 @@ impl Classifier<'_> {
     }
 
     /// Reports `word: …` where the word is not a keyword.
-    pub(super) fn unknown_keyword<'a>(
+    pub(super) fn report_unknown_keyword<'a>(
         &mut self,
         mut declaration: Declaration<'a>,
         word: &str,
@@ -187,11 +187,11 @@ impl Classifier<'_> {
             );
             // Continues as if it were spelt correctly. Otherwise everything that follows would be
             // wrong too.
-            if let Some(section) = LineKeyword::of_section(meant) {
+            if let Some(section) = LineKeyword::from_section(meant) {
                 self.section = Some((section, declaration.file_range(&(start..end))));
                 return None;
             }
-            declaration.keyword = LineKeyword::of_word(meant)?;
+            declaration.keyword = LineKeyword::from_word(meant)?;
             declaration.content = trim(&declaration.line.text, end..declaration.content.end);
             return Some(declaration);
         }
@@ -246,7 +246,7 @@ pub(super) fn nearest(word: &str) -> Option<&'static str> {
 }
 
 /// Builds the diagnostic for a keyword in the section of another one.
-pub(super) fn wrong_section(
+pub(super) fn wrong_section_warning(
     line: &LogicalLine,
     own: LineKeyword,
     section: LineKeyword,
@@ -281,7 +281,7 @@ pub(super) fn missing_colon(
     let text = declaration.text();
     let end = text.find(|letter: char| !host::continues_name(letter))?;
     let word = &text[..end];
-    let keyword = LineKeyword::of_word(&word.to_lowercase())?;
+    let keyword = LineKeyword::from_word(&word.to_lowercase())?;
     let rest = text[end..].strip_prefix([' ', '\t'])?.trim_start();
     let is_declaration = match keyword {
         LineKeyword::Pool => rest.starts_with(['<', '%']) && rest.contains(char::is_whitespace),

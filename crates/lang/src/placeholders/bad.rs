@@ -1,8 +1,8 @@
-//! Reports text that looks like a placeholder and is none.
+//! Reports text that looks like a placeholder but is not one.
 
 use std::ops::Range;
 
-use super::{PrecedingToken, Region, UNKNOWN};
+use super::{PrecedingToken, Region, UNKNOWN_POOL_TEXT};
 use crate::host;
 use crate::keywords::shorten;
 use crate::nodes::NodeKind;
@@ -13,7 +13,7 @@ const MAX_LENGTH: usize = 60;
 impl Region<'_, '_, '_> {
     /// Reports a `<` or `%` where the host language expects an operand, and which starts no
     /// placeholder. Returns false if it may be correct.
-    pub(super) fn bad_placeholder(&mut self) -> bool {
+    pub(super) fn report_bad_placeholder(&mut self) -> bool {
         // The alternatives of a choice may be operators.
         let may_be_alternative = self.before == PrecedingToken::Start && self.context.nesting > 0;
         let rest = self.rest();
@@ -33,15 +33,15 @@ impl Region<'_, '_, '_> {
         let (length, message, help) = match content {
             Some(content) if !content.contains(['<', '"', '\'', ';', '{', '=']) => {
                 let whole = &rest[..content.len() + 2];
-                self.closed(content, whole)
-                    .unwrap_or_else(|| self.open(inner, closer))
+                self.explain_closed(content, whole)
+                    .unwrap_or_else(|| self.explain_unclosed(inner, closer))
             }
-            _ => self.open(inner, closer),
+            _ => self.explain_unclosed(inner, closer),
         };
         let range = self.at..self.at + length;
         self.scanner.error("bad-placeholder", &range, message);
         if !help.is_empty() {
-            self.advise(&help);
+            self.set_help(&help);
         }
         self.push_unknown(range);
         true
@@ -50,14 +50,14 @@ impl Region<'_, '_, '_> {
     /// Adds a name in place of a wrong placeholder.
     fn push_unknown(&mut self, range: Range<usize>) {
         self.push(
-            NodeKind::Written(UNKNOWN.to_owned()),
+            NodeKind::HostText(UNKNOWN_POOL_TEXT.to_owned()),
             range.start,
             range.end,
         );
     }
 
     /// Explains a wrong placeholder between two brackets. Returns its length, a message and help.
-    fn closed(&self, content: &str, whole: &str) -> Option<(usize, String, String)> {
+    fn explain_closed(&self, content: &str, whole: &str) -> Option<(usize, String, String)> {
         let (open, close) = (&whole[..1], &whole[whole.len() - 1..]);
         let is_name = |text: &str| !text.is_empty() && text.chars().all(host::continues_name);
         let trimmed = content.trim();
@@ -119,7 +119,7 @@ impl Region<'_, '_, '_> {
     }
 
     /// Explains a bracket that nothing closes. Returns its length, a message and help.
-    fn open(&self, inner: &str, closer: char) -> (usize, String, String) {
+    fn explain_unclosed(&self, inner: &str, closer: char) -> (usize, String, String) {
         let end = inner.find(|letter| !host::continues_name(letter));
         let name = &inner[..end.unwrap_or(inner.len())];
         let opener = if closer == '>' { '<' } else { '%' };

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use testwright_core::ChoiceValues;
 
-use super::{PrecedingToken, Region, RegionContext, UNKNOWN};
+use super::{PrecedingToken, Region, RegionContext, UNKNOWN_POOL_TEXT};
 use crate::choices::{self, ChoiceAlternatives, ChoiceItem, ChoiceNode};
 use crate::diagnostics::Diagnostic;
 use crate::host;
@@ -14,34 +14,34 @@ use crate::nodes::{LineNode, NodeKind};
 
 impl Region<'_, '_, '_> {
     /// Adds a bare range such as `<1..10>`.
-    pub(super) fn bare_range(&mut self, choice: Result<ChoiceValues, String>, end: usize) {
-        let alternatives = self.range(choice, self.at..end);
+    pub(super) fn push_bare_range(&mut self, choice: Result<ChoiceValues, String>, end: usize) {
+        let alternatives = self.range_alternatives(choice, self.at..end);
         self.push_choice(alternatives, false, false, end);
     }
 
     /// Parses a choice inside a string literal. Returns false if there is none.
-    pub(super) fn choice_in_string(&mut self) -> bool {
+    pub(super) fn scan_choice_in_string(&mut self) -> bool {
         let Some(found) = choices::ChoiceSpan::find_textual(self.text(), self.at, self.end) else {
             return false;
         };
         if found.content.is_empty() {
             return false;
         }
-        self.found_choice(found, true);
+        self.add_choice(found, true);
         true
     }
 
     /// Parses `<[…]>` or `<,[…],>` outside of strings. Returns false if it is host code (`x <[1]`).
-    pub(super) fn choice(&mut self) -> bool {
+    pub(super) fn scan_choice(&mut self) -> bool {
         let may_be_host_code = self.before == PrecedingToken::Operand;
         match self.find_choice(may_be_host_code) {
             Some(found) => {
-                self.found_choice(found, false);
+                self.add_choice(found, false);
                 true
             }
             None if may_be_host_code => false,
             None => {
-                self.unclosed_choice();
+                self.report_unclosed_choice();
                 true
             }
         }
@@ -67,7 +67,7 @@ impl Region<'_, '_, '_> {
     }
 
     /// Reports a choice without end.
-    fn unclosed_choice(&mut self) {
+    fn report_unclosed_choice(&mut self) {
         let length = if self.rest()[1..].starts_with('[') {
             2
         } else {
@@ -87,29 +87,33 @@ impl Region<'_, '_, '_> {
             }
             None => format!("end it with `{closer}`"),
         };
-        self.advise(&help);
-        self.push(NodeKind::Written(UNKNOWN.to_owned()), range.start, self.end);
+        self.set_help(&help);
+        self.push(
+            NodeKind::HostText(UNKNOWN_POOL_TEXT.to_owned()),
+            range.start,
+            self.end,
+        );
     }
 
     /// Parses the alternatives of a choice, and adds it.
-    fn found_choice(&mut self, found: choices::ChoiceSpan, in_string: bool) {
+    fn add_choice(&mut self, found: choices::ChoiceSpan, in_string: bool) {
         let content = &self.text()[found.content.clone()];
         let alternatives = match choices::parse_range(content) {
-            Some(choice) if !found.double => self.range(choice, self.at..found.end),
-            _ => ChoiceAlternatives::Items(self.items(&found, in_string)),
+            Some(choice) if !found.double => self.range_alternatives(choice, self.at..found.end),
+            _ => ChoiceAlternatives::Items(self.parse_items(&found, in_string)),
         };
         if !in_string {
-            self.doubtful(&found, &alternatives);
+            self.warn_doubtful(&found, &alternatives);
         }
         if !found.balanced && !in_string {
-            self.unbalanced(&alternatives);
+            self.adjust_depth(&alternatives);
         }
         self.push_choice(alternatives, found.double, in_string, found.end);
     }
 
     /// Adjusts the bracket depth for code fragments such as `<[f(,g(]>`, which open brackets that
     /// the rest of the line closes.
-    fn unbalanced(&mut self, alternatives: &ChoiceAlternatives) {
+    fn adjust_depth(&mut self, alternatives: &ChoiceAlternatives) {
         if let ChoiceAlternatives::Items(items) = alternatives
             && let Some(first) = items.first()
         {
@@ -119,7 +123,7 @@ impl Region<'_, '_, '_> {
     }
 
     /// Converts a range to alternatives, or reports it.
-    fn range(
+    fn range_alternatives(
         &mut self,
         choice: Result<ChoiceValues, String>,
         range: Range<usize>,
@@ -130,11 +134,11 @@ impl Region<'_, '_, '_> {
                 let text = self.text()[range.clone()].trim_matches(['<', '>', '%', '[', ']']);
                 let help = choices::range_advice(text);
                 self.scanner.error("bad-range", &range, message);
-                self.advise(&help);
+                self.set_help(&help);
                 ChoiceAlternatives::Items(vec![ChoiceItem {
                     span: range.clone(),
                     nodes: vec![LineNode {
-                        kind: NodeKind::Written(UNKNOWN.to_owned()),
+                        kind: NodeKind::HostText(UNKNOWN_POOL_TEXT.to_owned()),
                         span: range,
                     }],
                 }])
@@ -143,7 +147,7 @@ impl Region<'_, '_, '_> {
     }
 
     /// Warns about choices that are correct, but hardly meant.
-    fn doubtful(&mut self, found: &choices::ChoiceSpan, alternatives: &ChoiceAlternatives) {
+    fn warn_doubtful(&mut self, found: &choices::ChoiceSpan, alternatives: &ChoiceAlternatives) {
         let content = &self.text()[found.content.clone()];
         let range = self.at..found.end;
         if let (1, Some((first, last))) = (found.items.len(), choices::split_difference(content)) {
@@ -180,7 +184,7 @@ impl Region<'_, '_, '_> {
     }
 
     /// Parses the items of a list.
-    fn items(&mut self, found: &choices::ChoiceSpan, in_string: bool) -> Vec<ChoiceItem> {
+    fn parse_items(&mut self, found: &choices::ChoiceSpan, in_string: bool) -> Vec<ChoiceItem> {
         let text = self.text();
         let context = RegionContext {
             depth: self.depth,
@@ -193,12 +197,12 @@ impl Region<'_, '_, '_> {
             let item = &text[span.clone()];
             match choices::parse_range(item) {
                 Some(choice) if !found.double => {
-                    let choice = self.range(choice, span.clone());
+                    let choice = self.range_alternatives(choice, span.clone());
                     items.extend(choices::range_items(choice, span));
                 }
                 _ if choices::is_plain(item) => items.push(ChoiceItem::plain(span.clone())),
                 _ => items.push(ChoiceItem {
-                    nodes: self.scanner.region(span.clone(), context),
+                    nodes: self.scanner.scan_region(span.clone(), context),
                     span: span.clone(),
                 }),
             }

@@ -9,7 +9,7 @@ use super::usable_graph::{PathTree, UsableGraph};
 /// A piece begins with a shortest path to a target that is not covered yet, follows the tour while
 /// there is room for a shortest path to an end, and takes that path. So a piece is too long only if
 /// every run that covers its first target is.
-pub(super) fn runs(
+pub(super) fn cut_runs(
     usable: &UsableGraph<'_>,
     targets: &Targets,
     (tour, is_optimal): (Vec<Vec<u32>>, bool),
@@ -32,7 +32,7 @@ pub(super) fn runs(
     }
     let mut runs = short;
     for run in long {
-        runs.extend(cutter.pieces(&run));
+        runs.extend(cutter.cut_run(&run));
     }
     (drop_redundant(usable, targets, runs), false)
 }
@@ -53,15 +53,17 @@ struct TourCutter<'c, 'g> {
 
 impl TourCutter<'_, '_> {
     /// Cuts a run into pieces that cover its targets.
-    fn pieces(&mut self, run: &[u32]) -> Vec<Vec<u32>> {
+    fn cut_run(&mut self, run: &[u32]) -> Vec<Vec<u32>> {
         let mut pieces = Vec::new();
         let mut next = 0;
         while let Some(first) = (next..run.len()).find(|index| {
             let before = index.checked_sub(1).map(|before| run[before]);
-            let target = self.targets.of_step(self.usable, before, run[*index]);
+            let target = self
+                .targets
+                .covered_by_step(self.usable, before, run[*index]);
             self.coverage.is_missing(target)
         }) {
-            let (piece, after) = self.piece(run, first);
+            let (piece, after) = self.next_piece(run, first);
             pieces.push(piece);
             next = after;
         }
@@ -70,7 +72,7 @@ impl TourCutter<'_, '_> {
 
     /// Builds a run that covers the step with this index and some of the following ones. Also
     /// returns the index of the next step to cover.
-    fn piece(&mut self, run: &[u32], first: usize) -> (Vec<u32>, usize) {
+    fn next_piece(&mut self, run: &[u32], first: usize) -> (Vec<u32>, usize) {
         let usable = self.usable;
         // A pair is covered only together with the step before it.
         let from = match self.targets {
@@ -89,7 +91,9 @@ impl TourCutter<'_, '_> {
             if piece.len() + 1 + left > self.max_steps {
                 break;
             }
-            let target = self.targets.of_step(usable, piece.last().copied(), step);
+            let target = self
+                .targets
+                .covered_by_step(usable, piece.last().copied(), step);
             piece.push(step);
             if self.coverage.mark(target) {
                 kept = piece.len();
@@ -111,9 +115,9 @@ pub(super) fn drop_redundant(
     targets: &Targets,
     mut runs: Vec<Vec<u32>>,
 ) -> Vec<Vec<u32>> {
-    let mut times = vec![0u32; targets.all()];
+    let mut times = vec![0u32; targets.count()];
     let covers = |run: &[u32]| {
-        let mut covered: Vec<usize> = targets.of_run(usable, run).collect();
+        let mut covered: Vec<usize> = targets.covered_by_run(usable, run).collect();
         covered.sort_unstable();
         covered.dedup();
         covered

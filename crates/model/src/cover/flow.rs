@@ -36,14 +36,14 @@ pub(super) fn balance(
     let mut flow = MinCostFlow::new(arcs, surplus);
     while flow.visited < work && flow.find_paths() {
         while flow.visited < work && flow.find_levels() {
-            flow.fill();
+            flow.fill_level_paths();
         }
     }
     let is_optimal = flow.surplus.iter().all(|surplus| *surplus == 0);
     if !is_optimal {
         flow.route_by_hubs(hubs);
     }
-    (flow.times, is_optimal)
+    (flow.arc_counts, is_optimal)
 }
 
 /// One of the two directions of an arc: taking it once more, or taking it back. Its number is the
@@ -54,7 +54,7 @@ type HalfArc = u32;
 struct MinCostFlow<'a> {
     arcs: &'a [Arc],
     /// Number of times that each arc is taken.
-    times: Vec<u64>,
+    arc_counts: Vec<u64>,
     /// For each node, how many more arcs enter than leave it. A deficit is negative.
     surplus: Vec<i64>,
     /// Potential of each node.
@@ -68,7 +68,7 @@ struct MinCostFlow<'a> {
     /// For each node, its number of steps from a surplus along arcs of length 0.
     level: Vec<u32>,
     /// For each node, the number of its half arcs that are known to lead nowhere.
-    used: Vec<u32>,
+    exhausted: Vec<u32>,
     /// Nodes whose `distance` or `level` has to be reset.
     touched: Vec<u32>,
     /// Number of arcs visited so far.
@@ -88,14 +88,14 @@ impl<'a> MinCostFlow<'a> {
         let numbers = 0..nodes as u32;
         MinCostFlow {
             arcs,
-            times: vec![0; arcs.len()],
+            arc_counts: vec![0; arcs.len()],
             potential: vec![0; nodes],
             leaving: Lists::new(nodes, halves),
             sources: numbers.filter(|node| surplus[*node as usize] > 0).collect(),
             surplus,
             distance: vec![i64::MAX; nodes],
             level: vec![UNKNOWN; nodes],
-            used: vec![0; nodes],
+            exhausted: vec![0; nodes],
             touched: Vec::new(),
             visited: 0,
         }
@@ -112,7 +112,7 @@ impl<'a> MinCostFlow<'a> {
 
     /// Returns true if a half arc can be used: an arc can be taken back only if it was taken.
     fn is_open(&self, half: HalfArc) -> bool {
-        half.is_multiple_of(2) || self.times[half as usize / 2] > 0
+        half.is_multiple_of(2) || self.arc_counts[half as usize / 2] > 0
     }
 
     /// Returns the length of a half arc: its cost plus the difference of potentials. It is never
@@ -150,7 +150,7 @@ impl<'a> MinCostFlow<'a> {
                     break;
                 }
             }
-            let leaving = self.leaving.of(node);
+            let leaving = self.leaving.items(node);
             self.visited += leaving.len() as u64;
             for half in leaving {
                 let to = self.nodes(*half).1;
@@ -185,7 +185,7 @@ impl<'a> MinCostFlow<'a> {
         for node in &self.sources {
             if self.surplus[*node as usize] > 0 {
                 self.level[*node as usize] = 0;
-                self.used[*node as usize] = 0;
+                self.exhausted[*node as usize] = 0;
                 self.touched.push(*node);
             }
         }
@@ -197,14 +197,14 @@ impl<'a> MinCostFlow<'a> {
             if level >= last {
                 break;
             }
-            let leaving = self.leaving.of(node);
+            let leaving = self.leaving.items(node);
             self.visited += leaving.len() as u64;
             for half in leaving {
                 let to = self.nodes(*half).1;
                 let is_new = self.level[to as usize] == UNKNOWN;
                 if is_new && self.is_open(*half) && self.length(*half) == 0 {
                     self.level[to as usize] = level + 1;
-                    self.used[to as usize] = 0;
+                    self.exhausted[to as usize] = 0;
                     self.touched.push(to);
                     if self.surplus[to as usize] < 0 {
                         last = level + 1;
@@ -222,7 +222,7 @@ impl<'a> MinCostFlow<'a> {
     }
 
     /// Fills paths that go up level by level, until none is left.
-    fn fill(&mut self) {
+    fn fill_level_paths(&mut self) {
         for index in 0..self.sources.len() {
             let source = self.sources[index];
             let mut path: Vec<HalfArc> = Vec::new();
@@ -235,7 +235,7 @@ impl<'a> MinCostFlow<'a> {
                     path.push(half);
                 } else if let Some(half) = path.pop() {
                     let before = self.nodes(half).0;
-                    self.used[before as usize] += 1;
+                    self.exhausted[before as usize] += 1;
                 } else {
                     break;
                 }
@@ -247,15 +247,15 @@ impl<'a> MinCostFlow<'a> {
     fn next_half(&mut self, node: u32) -> Option<HalfArc> {
         let level = self.level[node as usize].checked_add(1)?;
         loop {
-            let used = self.used[node as usize];
-            let half = *self.leaving.of(node).get(used as usize)?;
+            let used = self.exhausted[node as usize];
+            let half = *self.leaving.items(node).get(used as usize)?;
             self.visited += 1;
             let to = self.nodes(half).1;
             let goes_up = self.level[to as usize] == level;
             if goes_up && self.is_open(half) && self.length(half) == 0 {
                 return Some(half);
             }
-            self.used[node as usize] += 1;
+            self.exhausted[node as usize] += 1;
         }
     }
 
@@ -263,10 +263,10 @@ impl<'a> MinCostFlow<'a> {
     fn fill_path(&mut self, source: u32, sink: u32, path: &[HalfArc]) {
         let wanted = self.surplus[source as usize].min(-self.surplus[sink as usize]);
         let backward = path.iter().filter(|half| !half.is_multiple_of(2));
-        let open = backward.map(|half| self.times[*half as usize / 2]);
+        let open = backward.map(|half| self.arc_counts[*half as usize / 2]);
         let amount = open.fold(wanted as u64, u64::min);
         for half in path {
-            let times = &mut self.times[*half as usize / 2];
+            let times = &mut self.arc_counts[*half as usize / 2];
             match half % 2 {
                 0 => *times += amount,
                 _ => *times -= amount,
@@ -278,8 +278,8 @@ impl<'a> MinCostFlow<'a> {
 
     /// Sends each remaining surplus to its hub, and fills each deficit from there.
     fn route_by_hubs(&mut self, hubs: &[u32]) {
-        let to_hubs = self.tree(hubs, 1);
-        let from_hubs = self.tree(hubs, 0);
+        let to_hubs = self.shortest_path_tree(hubs, 1);
+        let from_hubs = self.shortest_path_tree(hubs, 0);
         for node in 0..self.surplus.len() {
             let left = std::mem::take(&mut self.surplus[node]);
             let tree = if left > 0 { &to_hubs } else { &from_hubs };
@@ -287,7 +287,7 @@ impl<'a> MinCostFlow<'a> {
             while left != 0
                 && let Some(half) = tree[at as usize]
             {
-                self.times[half as usize / 2] += left.unsigned_abs();
+                self.arc_counts[half as usize / 2] += left.unsigned_abs();
                 at = self.nodes(half).0;
             }
         }
@@ -295,7 +295,7 @@ impl<'a> MinCostFlow<'a> {
 
     /// Returns for each node the last half arc on a shortest path from the roots: along arcs if
     /// `kind` is 0, against them if it is 1.
-    fn tree(&self, roots: &[u32], kind: u32) -> Vec<Option<HalfArc>> {
+    fn shortest_path_tree(&self, roots: &[u32], kind: u32) -> Vec<Option<HalfArc>> {
         let mut tree = vec![None; self.surplus.len()];
         let mut distance = vec![u64::MAX; self.surplus.len()];
         let mut waiting = BinaryHeap::new();
@@ -307,7 +307,7 @@ impl<'a> MinCostFlow<'a> {
             if length > distance[node as usize] {
                 continue;
             }
-            let leaving = self.leaving.of(node).iter();
+            let leaving = self.leaving.items(node).iter();
             for half in leaving.filter(|half| **half % 2 == kind) {
                 let to = self.nodes(*half).1;
                 let length = length + self.arcs[*half as usize / 2].cost;

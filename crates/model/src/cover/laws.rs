@@ -6,7 +6,7 @@ use testwright_core::Random;
 use super::sample::{any_graph, covered_by, graph, least_cost, strongly_connected};
 use super::{
     CoverGoal, CoverPlan, CoverTarget, CoveringSuite, RUN_COST, UnreachableReason,
-    UnreachableTarget, cover,
+    UnreachableTarget, compute_suite,
 };
 use crate::ProductGraph;
 
@@ -68,9 +68,9 @@ fn check(graph: &ProductGraph, plan: &CoverPlan, suite: &CoveringSuite) {
         assert_eq!(suite.covered + suite.unreachable.len(), suite.total);
     }
     let steps = suite.runs.iter().flatten();
-    let steps: u64 = steps.map(|step| plan.cost_of(*step as usize)).sum();
+    let steps: u64 = steps.map(|step| plan.transition_cost(*step as usize)).sum();
     assert_eq!(suite.cost, steps + suite.runs.len() as u64 * RUN_COST);
-    assert_eq!(cover(graph, plan), *suite, "the same again");
+    assert_eq!(compute_suite(graph, plan), *suite, "the same again");
 }
 
 proptest! {
@@ -81,7 +81,7 @@ proptest! {
         let mut random = Random::new(seed);
         let graph = any_graph(&mut random, states, 20);
         let plan = any_plan(&mut random, &graph, GOALS[goal]);
-        check(&graph, &plan, &cover(&graph, &plan));
+        check(&graph, &plan, &compute_suite(&graph, &plan));
     }
 
     #[test]
@@ -97,9 +97,9 @@ proptest! {
         ];
         for (strong, weak) in implied {
             let plan = CoverPlan { goal: strong, ..plan.clone() };
-            let suite = cover(&graph, &plan);
+            let suite = compute_suite(&graph, &plan);
             prop_assert_eq!(suite.covered, suite.total);
-            let all = cover(&graph, &CoverPlan { goal: weak, ..plan }).total;
+            let all = compute_suite(&graph, &CoverPlan { goal: weak, ..plan }).total;
             prop_assert_eq!(covered_by(&graph, weak, &suite.runs).len(), all);
         }
     }
@@ -110,7 +110,7 @@ proptest! {
         let graph = any_graph(&mut random, 6, 16);
         let plan = CoverPlan { costs: None, ..any_plan(&mut random, &graph, GOALS[goal]) };
         let Some(max_steps) = plan.max_steps else { return Ok(()) };
-        let suite = cover(&graph, &plan);
+        let suite = compute_suite(&graph, &plan);
         for run in suite.runs.iter().filter(|run| run.len() > max_steps) {
             let own = covered_by(&graph, plan.goal, std::slice::from_ref(run));
             let is_far = |target: &u32| shortest_run(&graph, &plan, *target) > max_steps;
@@ -170,7 +170,7 @@ fn compare(goal: CoverGoal, states: u32, transitions: u64) -> (u64, u64) {
             max_steps: None,
             ..any_plan(&mut random, &graph, goal)
         };
-        let suite = cover(&graph, &plan);
+        let suite = compute_suite(&graph, &plan);
         check(&graph, &plan, &suite);
         // Runs without steps, and those of a transition without neighbours, have no choice.
         let drop_redundant = if goal == CoverGoal::Pairs { 2 } else { 1 };
@@ -179,7 +179,7 @@ fn compare(goal: CoverGoal, states: u32, transitions: u64) -> (u64, u64) {
             .into_iter()
             .partition(|run| run.len() >= drop_redundant);
         let steps = short.iter().flatten();
-        let steps: u64 = steps.map(|step| plan.cost_of(*step as usize)).sum();
+        let steps: u64 = steps.map(|step| plan.transition_cost(*step as usize)).sum();
         let cost = suite.cost - steps - short.len() as u64 * RUN_COST;
         if covered_by(&graph, goal, &runs).len() > 12 {
             continue;
@@ -237,10 +237,10 @@ fn plan(goal: CoverGoal) -> CoverPlan {
 #[test]
 fn nothing_is_covered_by_nothing() {
     for goal in GOALS {
-        let suite = cover(&graph(0, &[], &[], &[]), &plan(goal));
+        let suite = compute_suite(&graph(0, &[], &[], &[]), &plan(goal));
         assert_eq!((suite.runs.len(), suite.covered, suite.total), (0, 0, 0));
         let without_start = graph(2, &[], &[0, 1], &[(0, 0, 0, 1)]);
-        let suite = cover(&without_start, &plan(goal));
+        let suite = compute_suite(&without_start, &plan(goal));
         assert_eq!((suite.runs.len(), suite.covered), (0, 0));
         assert_eq!(suite.unreachable.len(), suite.total);
     }
@@ -250,7 +250,7 @@ fn nothing_is_covered_by_nothing() {
 fn starts_in_which_nothing_is_possible_take_runs_without_steps() {
     let lonely = graph(3, &[0, 1, 2, 1], &[0, 1, 2], &[(0, 0, 0, 0)]);
     for goal in [CoverGoal::States, CoverGoal::Shortest] {
-        let suite = cover(&lonely, &plan(goal));
+        let suite = compute_suite(&lonely, &plan(goal));
         assert_eq!((suite.covered, suite.total), (3, 3), "{:?}", suite.runs);
     }
 }
@@ -266,7 +266,7 @@ fn what_leads_to_no_accepting_state_is_told() {
         (4, 1, 0, 2),
     ];
     let graph = graph(5, &[0], &[2], &edges);
-    let suite = cover(&graph, &plan(CoverGoal::Transitions));
+    let suite = compute_suite(&graph, &plan(CoverGoal::Transitions));
     assert_eq!(suite.runs, [[0, 1]]);
     let unreachable_target = |target, reason| UnreachableTarget { target, reason };
     let transition = CoverTarget::Transition;
@@ -278,13 +278,13 @@ fn what_leads_to_no_accepting_state_is_told() {
             unreachable_target(transition(4), UnreachableReason::NoPath)
         ]
     );
-    let suite = cover(&graph, &plan(CoverGoal::Actions));
+    let suite = compute_suite(&graph, &plan(CoverGoal::Actions));
     let action = CoverTarget::Action(testwright_core::product::NameId(2));
     assert_eq!(
         suite.unreachable,
         [unreachable_target(action, UnreachableReason::NoEnd)]
     );
-    let suite = cover(&graph, &plan(CoverGoal::States));
+    let suite = compute_suite(&graph, &plan(CoverGoal::States));
     assert_eq!(
         suite.unreachable,
         [
@@ -292,7 +292,7 @@ fn what_leads_to_no_accepting_state_is_told() {
             unreachable_target(CoverTarget::State(4), UnreachableReason::NoPath)
         ]
     );
-    let suite = cover(&graph, &plan(CoverGoal::Pairs));
+    let suite = compute_suite(&graph, &plan(CoverGoal::Pairs));
     let pair = CoverTarget::Pair;
     assert_eq!(
         suite.unreachable,
@@ -306,7 +306,7 @@ fn what_leads_to_no_accepting_state_is_told() {
         end_accepting: false,
         ..plan(CoverGoal::Transitions)
     };
-    let suite = cover(&graph, &anywhere);
+    let suite = compute_suite(&graph, &anywhere);
     assert_eq!((suite.covered, suite.unreachable.len()), (4, 1));
 }
 
@@ -314,7 +314,7 @@ fn what_leads_to_no_accepting_state_is_told() {
 fn without_accepting_states_everything_is_lost_unless_runs_may_end_anywhere() {
     let graph = graph(2, &[0], &[], &[(0, 0, 0, 1), (1, 0, 0, 0)]);
     for goal in GOALS {
-        let suite = cover(&graph, &plan(goal));
+        let suite = compute_suite(&graph, &plan(goal));
         assert_eq!((suite.runs.len(), suite.covered), (0, 0));
         assert!(
             suite
@@ -327,7 +327,7 @@ fn without_accepting_states_everything_is_lost_unless_runs_may_end_anywhere() {
         end_accepting: false,
         ..plan(CoverGoal::Pairs)
     };
-    assert_eq!(cover(&graph, &anywhere).covered, 2);
+    assert_eq!(compute_suite(&graph, &anywhere).covered, 2);
 }
 
 #[test]
@@ -346,7 +346,7 @@ fn costs_decide_which_way_is_taken_again() {
             costs: Some(costs),
             ..plan(CoverGoal::Transitions)
         };
-        let suite = cover(&graph, &plan);
+        let suite = compute_suite(&graph, &plan);
         let taken = suite.runs.concat();
         let times = |number: u32| taken.iter().filter(|taken| **taken == number).count();
         (times(0), times(1), suite.cost)
@@ -364,7 +364,7 @@ fn shortest_ways_are_shortest() {
             end_accepting: false,
             ..plan(CoverGoal::Shortest)
         };
-        let suite = cover(&graph, &plan);
+        let suite = compute_suite(&graph, &plan);
         let mut sorted = suite.runs.clone();
         sorted.sort();
         let begins = |pair: &[Vec<u32>]| !pair[0].is_empty() && pair[1].starts_with(&pair[0]);
@@ -397,7 +397,7 @@ fn chance_respects_weights() {
             steps: 500,
         })
     };
-    let suite = cover(&graph, &plan);
+    let suite = compute_suite(&graph, &plan);
     let taken = suite.runs.concat();
     assert_eq!(taken.len(), 10_000);
     let mut deviation = 0.0;
@@ -420,7 +420,7 @@ fn chance_respects_weights() {
         weights: Some(vec![u64::MAX; 4]),
         ..plan
     };
-    assert_eq!(cover(&graph, &heavy).covered, 4);
+    assert_eq!(compute_suite(&graph, &heavy).covered, 4);
 }
 
 #[test]
@@ -428,10 +428,10 @@ fn chance_begins_everywhere_and_comes_to_an_end() {
     let edges = [(0, 0, 0, 1), (1, 0, 0, 0), (2, 0, 0, 1), (1, 1, 0, 3)];
     let graph = graph(4, &[0, 2], &[3], &edges);
     let plan = plan(CoverGoal::Random { runs: 6, steps: 4 });
-    let suite = cover(&graph, &plan);
+    let suite = compute_suite(&graph, &plan);
     let first = |run: &Vec<u32>| graph.transitions[run[0] as usize].from;
     let begins: Vec<u32> = suite.runs.iter().map(first).collect();
     assert_eq!(begins, [0, 2, 0, 2, 0, 2]);
     let other = CoverPlan { seed: 1, ..plan };
-    assert_ne!(cover(&graph, &other).runs, suite.runs);
+    assert_ne!(compute_suite(&graph, &other).runs, suite.runs);
 }

@@ -7,7 +7,7 @@ pub(super) struct Lists {
     /// For each key, the end of its list in `items`, shifted by one.
     ends: Vec<u32>,
     /// Items, grouped by key.
-    items: Vec<u32>,
+    all_items: Vec<u32>,
 }
 
 impl Lists {
@@ -29,13 +29,13 @@ impl Lists {
         }
         Lists {
             ends,
-            items: sorted,
+            all_items: sorted,
         }
     }
 
     /// Returns the items of a key.
-    pub(super) fn of(&self, key: u32) -> &[u32] {
+    pub(super) fn items(&self, key: u32) -> &[u32] {
         let key = key as usize;
-        &self.items[self.ends[key] as usize..self.ends[key + 1] as usize]
+        &self.all_items[self.ends[key] as usize..self.ends[key + 1] as usize]
     }
 }

@@ -7,7 +7,7 @@
 use super::RUN_COST;
 use super::cut::{drop_redundant, set_empty_runs};
 use super::targets::{CoveredTargets, Targets};
-use super::usable_graph::{Length, PathTree, UsableGraph, plus};
+use super::usable_graph::{Length, PathTree, UsableGraph, add_lengths};
 
 /// Makes runs that cover all targets that can be covered.
 pub(super) fn runs(
@@ -22,7 +22,7 @@ pub(super) fn runs(
         starts: usable.paths_from_starts(),
         ends: usable.paths_to_ends(),
         coverage: CoveredTargets::new(targets),
-        waiting: Vec::new(),
+        candidates: Vec::new(),
     };
     let runs = drop_redundant(usable, targets, walker.runs());
     let mut runs = join_runs(usable, runs, max_steps);
@@ -45,7 +45,7 @@ struct NearestSearch<'w, 'g> {
     /// Targets that the runs so far cover.
     coverage: CoveredTargets,
     /// Candidates for the first target of a run. The one with the shortest run is last.
-    waiting: Vec<(Length, RunOpening)>,
+    candidates: Vec<(Length, RunOpening)>,
 }
 
 /// First target of a run.
@@ -62,13 +62,13 @@ impl NearestSearch<'_, '_> {
     fn runs(mut self) -> Vec<Vec<u32>> {
         let usable = self.usable;
         let starts = usable.starts.iter();
-        let starts = starts.map(|start| (self.to_end(*start), RunOpening::Start(*start)));
-        let steps = usable.useful();
+        let starts = starts.map(|start| (self.distance_to_end(*start), RunOpening::Start(*start)));
+        let steps = usable.usable_transitions();
         let steps = steps.map(|(number, _)| (self.shortest_run(number), RunOpening::Step(number)));
         let mut waiting: Vec<_> = starts.chain(steps).collect();
         waiting.sort_unstable();
         waiting.reverse();
-        self.waiting = waiting;
+        self.candidates = waiting;
         let mut around = PathTree::empty(usable);
         let mut runs = Vec::new();
         while let Some((_, first)) = self.next_opening() {
@@ -82,7 +82,7 @@ impl NearestSearch<'_, '_> {
         let usable = self.usable;
         let (mut run, mut at) = match first {
             RunOpening::Start(start) => {
-                self.coverage.mark(self.targets.of_start(start));
+                self.coverage.mark(self.targets.covered_by_start(start));
                 (Vec::new(), start)
             }
             RunOpening::Step(number) => {
@@ -105,33 +105,33 @@ impl NearestSearch<'_, '_> {
     fn shortest_run(&self, transition: u32) -> Length {
         let each = self.usable.transition(transition);
         let before = self.starts.distance(each.from).unwrap_or_default();
-        let behind = plus(before, self.usable.length(transition));
-        plus(behind, self.to_end(each.to))
+        let behind = add_lengths(before, self.usable.length(transition));
+        add_lengths(behind, self.distance_to_end(each.to))
     }
 
     /// Returns the length of the shortest path from a state to an end.
-    fn to_end(&self, state: u32) -> Length {
+    fn distance_to_end(&self, state: u32) -> Length {
         self.ends.distance(state).unwrap_or_default()
     }
 
     /// Returns true if `first` would cover something new.
-    fn is_wanted(&self, first: RunOpening) -> bool {
+    fn covers_new(&self, first: RunOpening) -> bool {
         let target = match first {
-            RunOpening::Start(start) => self.targets.of_start(start),
-            RunOpening::Step(number) => self.targets.of_step(self.usable, None, number),
+            RunOpening::Start(start) => self.targets.covered_by_start(start),
+            RunOpening::Step(number) => self.targets.covered_by_step(self.usable, None, number),
         };
         self.coverage.is_missing(target)
     }
 
     /// Returns the candidate with the shortest run that would cover something new.
     fn next_opening(&mut self) -> Option<(Length, RunOpening)> {
-        while let Some((_, first)) = self.waiting.last() {
-            if self.is_wanted(*first) {
+        while let Some((_, first)) = self.candidates.last() {
+            if self.covers_new(*first) {
                 break;
             }
-            self.waiting.pop();
+            self.candidates.pop();
         }
-        self.waiting.last().copied()
+        self.candidates.last().copied()
     }
 
     /// Extends a run to the nearest target, unless a new run would be shorter or this one would get
@@ -139,12 +139,12 @@ impl NearestSearch<'_, '_> {
     fn extend_run(&mut self, run: &mut Vec<u32>, at: u32, around: &mut PathTree) -> Option<u32> {
         let usable = self.usable;
         let (new_run, _) = self.next_opening()?;
-        let end_here = plus(self.to_end(at), (RUN_COST, 0));
-        let farthest = plus(end_here, new_run);
-        let wanted = |number| self.is_wanted(RunOpening::Step(number));
+        let end_here = add_lengths(self.distance_to_end(at), (RUN_COST, 0));
+        let farthest = add_lengths(end_here, new_run);
+        let wanted = |number| self.covers_new(RunOpening::Step(number));
         let (step, distance) = around.nearest(usable, at, farthest, wanted)?;
         let to = usable.transition(step).to;
-        let whole = plus(distance, self.to_end(to));
+        let whole = add_lengths(distance, self.distance_to_end(to));
         let steps = run.len() as u64 + usable.steps(whole);
         if whole > farthest || steps > self.max_steps {
             return None;

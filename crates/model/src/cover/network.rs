@@ -39,31 +39,31 @@ pub(super) struct Network {
     /// Arcs that must be taken.
     pub(super) required: Vec<Arc>,
     /// Arcs that may be taken, any number of times.
-    pub(super) helping: Vec<Arc>,
+    pub(super) optional: Vec<Arc>,
     /// Arcs with which a run can begin. Their `from` is not used.
-    pub(super) begins: Vec<Arc>,
+    pub(super) starting: Vec<Arc>,
     /// Nodes where a run may end.
     pub(super) ends: Vec<u32>,
 }
 
 impl Network {
     /// Builds the network for covering transitions: its nodes are states, and its arcs transitions.
-    pub(super) fn of_transitions(usable: &UsableGraph<'_>) -> Network {
+    pub(super) fn for_transitions(usable: &UsableGraph<'_>) -> Network {
         let arc = |(number, transition): (u32, ProductTransition)| Arc {
             from: transition.from,
             to: transition.to,
             cost: usable.cost(number),
             step: Some(number),
         };
-        let arcs: Vec<Arc> = usable.useful().map(arc).collect();
+        let arcs: Vec<Arc> = usable.usable_transitions().map(arc).collect();
         let starts = usable.starts.iter();
         let states = 0..usable.states();
         Network {
             nodes: usable.graph.states(),
             required: arcs.clone(),
-            helping: arcs,
-            begins: starts.map(|start| Arc::free(*start, *start)).collect(),
-            ends: states.filter(|state| usable.may_end(*state)).collect(),
+            optional: arcs,
+            starting: starts.map(|start| Arc::free(*start, *start)).collect(),
+            ends: states.filter(|state| usable.is_end(*state)).collect(),
         }
     }
 
@@ -73,7 +73,7 @@ impl Network {
     /// There are also nodes for states: by way of a state, every transition that enters it can be
     /// followed by every one that leaves it. So there are only as many helping arcs as transitions,
     /// not as many as pairs. Nodes that a state's node connects are connected by pairs too.
-    pub(super) fn of_pairs(usable: &UsableGraph<'_>) -> Network {
+    pub(super) fn for_pairs(usable: &UsableGraph<'_>) -> Network {
         let states = usable.graph.states();
         let node = |number: u32| states as u32 + number;
         let take = |from: u32, number: u32| Arc {
@@ -83,37 +83,37 @@ impl Network {
             step: Some(number),
         };
         let mut required = Vec::new();
-        let mut helping = Vec::new();
+        let mut optional = Vec::new();
         let mut ends = Vec::new();
-        for (number, transition) in usable.useful() {
-            let next = usable.leaving.of(transition.to);
+        for (number, transition) in usable.usable_transitions() {
+            let next = usable.leaving.items(transition.to);
             required.extend(next.iter().map(|next| take(node(number), *next)));
             if !next.is_empty() {
-                helping.push(Arc::free(node(number), transition.to));
+                optional.push(Arc::free(node(number), transition.to));
             }
-            if !usable.entering.of(transition.from).is_empty() {
-                helping.push(take(transition.from, number));
+            if !usable.entering.items(transition.from).is_empty() {
+                optional.push(take(transition.from, number));
             }
-            if usable.may_end(transition.to) {
+            if usable.is_end(transition.to) {
                 ends.push(node(number));
             }
         }
         let starts = usable.starts.iter();
-        let first = starts.flat_map(|start| usable.leaving.of(*start));
+        let first = starts.flat_map(|start| usable.leaving.items(*start));
         Network {
             nodes: states + usable.graph.transitions.len(),
             required,
-            helping,
-            begins: first.map(|number| take(node(*number), *number)).collect(),
+            optional,
+            starting: first.map(|number| take(node(*number), *number)).collect(),
             ends,
         }
     }
 
     /// Finds the connected parts of the network. Returns for each node the number of its part, and
     /// the number of parts. Only parts with required arcs have a number.
-    pub(super) fn parts(&self) -> (Vec<Option<u32>>, usize) {
+    pub(super) fn components(&self) -> (Vec<Option<u32>>, usize) {
         let mut parent: Vec<u32> = (0..self.nodes as u32).collect();
-        for arc in self.required.iter().chain(&self.helping) {
+        for arc in self.required.iter().chain(&self.optional) {
             let (one, other) = (
                 find_root(&mut parent, arc.from),
                 find_root(&mut parent, arc.to),

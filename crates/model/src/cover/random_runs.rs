@@ -47,7 +47,13 @@ fn run(
             plan.max_steps
                 .is_none_or(|max_steps| taken + left <= max_steps as u64)
         };
-        let possible: Vec<u32> = usable.leaving.of(at).iter().filter(fits).copied().collect();
+        let possible: Vec<u32> = usable
+            .leaving
+            .items(at)
+            .iter()
+            .filter(fits)
+            .copied()
+            .collect();
         let Some(step) = choose(plan, random, &possible) else {
             break;
         };
@@ -61,8 +67,8 @@ fn run(
 /// Picks a transition at random, with a probability proportional to its weight.
 fn choose(plan: &CoverPlan, random: &mut Random, among: &[u32]) -> Option<u32> {
     // The sum must not overflow, however great the weights are.
-    let most = u64::MAX / among.len().max(1) as u64;
-    let weight = |step: &u32| plan.weight_of(*step as usize).min(most);
+    let max_weight = u64::MAX / among.len().max(1) as u64;
+    let weight = |step: &u32| plan.transition_weight(*step as usize).min(max_weight);
     let all = among.iter().map(weight).sum();
     let mut drawn = random.below(all);
     among.iter().copied().find(|step| {

@@ -38,11 +38,11 @@ pub(super) fn graph(
     graph
 }
 
-/// Generates a graph with so many states and at most `most` transitions. It may have loops,
+/// Generates a graph with so many states and at most `max_transitions` transitions. It may have loops,
 /// parallel transitions, unreachable parts and dead ends.
-pub(super) fn any_graph(random: &mut Random, states: u32, most: u64) -> ProductGraph {
+pub(super) fn any_graph(random: &mut Random, states: u32, max_transitions: u64) -> ProductGraph {
     let mut below = |bound: u32| random.below(u64::from(bound)) as u32;
-    let count = below(most as u32 + 1);
+    let count = below(max_transitions as u32 + 1);
     let edges: Vec<_> = (0..count)
         .map(|_| (below(states), below(3), below(2), below(states)))
         .collect();
@@ -139,7 +139,7 @@ pub(super) fn least_cost(graph: &ProductGraph, plan: &CoverPlan, runs: &[Vec<u32
             if transition.from == state {
                 let covered = covered | mask(target_of(graph, plan.goal, before, number));
                 let next = (Some((transition.to, Some(number))), covered);
-                let cost = cost + plan.cost_of(number as usize);
+                let cost = cost + plan.transition_cost(number as usize);
                 waiting.push(Reverse((cost, next)));
             }
         }

@@ -10,7 +10,10 @@ pub(super) fn runs(usable: &UsableGraph<'_>) -> Vec<Vec<u32>> {
     let ends = usable.paths_to_ends();
     let reached = (0..usable.states()).filter(|state| paths.distance(*state).is_some());
     let mut proceed = vec![false; usable.states() as usize];
-    for via in reached.clone().filter_map(|state| paths.via(state)) {
+    for via in reached
+        .clone()
+        .filter_map(|state| paths.adjacent_transition(state))
+    {
         proceed[usable.transition(via).from as usize] = true;
     }
     let last = reached.filter(|state| !proceed[*state as usize]);

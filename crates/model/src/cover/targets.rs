@@ -12,7 +12,7 @@ pub(super) enum Targets {
     /// Action names.
     Actions {
         /// For each label, the number of its name.
-        of_label: Vec<u32>,
+        action_of_label: Vec<u32>,
         /// Action names by number.
         names: Vec<NameId>,
     },
@@ -36,7 +36,7 @@ pub(super) struct Pairs {
     /// number of pairs.
     first: Vec<usize>,
     /// Transitions that runs can take, but with no other one before or after.
-    pub(super) single: Vec<u32>,
+    pub(super) isolated: Vec<u32>,
 }
 
 impl Pairs {
@@ -48,27 +48,27 @@ impl Pairs {
         let leaving = Lists::new(usable.graph.states(), from);
         let mut position = vec![0; transitions.len()];
         for state in 0..usable.states() {
-            for (index, number) in (0..).zip(leaving.of(state)) {
+            for (index, number) in (0..).zip(leaving.items(state)) {
                 position[*number as usize] = index;
             }
         }
         let mut next = 0;
         let mut first = vec![0];
         for transition in transitions {
-            next += leaving.of(transition.to).len();
+            next += leaving.items(transition.to).len();
             first.push(next);
         }
         let is_alone = |number: &u32| {
             let transition = usable.transition(*number);
-            usable.entering.of(transition.from).is_empty()
-                && usable.leaving.of(transition.to).is_empty()
+            usable.entering.items(transition.from).is_empty()
+                && usable.leaving.items(transition.to).is_empty()
         };
-        let useful = usable.useful().map(|(number, _)| number);
+        let useful = usable.usable_transitions().map(|(number, _)| number);
         Pairs {
             leaving,
             position,
             first,
-            single: useful.filter(is_alone).collect(),
+            isolated: useful.filter(is_alone).collect(),
         }
     }
 
@@ -93,7 +93,10 @@ impl Targets {
                     })
                 };
                 let of_label = graph.labels.iter().map(number).collect();
-                Targets::Actions { of_label, names }
+                Targets::Actions {
+                    action_of_label: of_label,
+                    names,
+                }
             }
             CoverGoal::Labels => Targets::Labels(graph.labels.len()),
             CoverGoal::States | CoverGoal::Shortest => Targets::States(graph.states()),
@@ -105,16 +108,16 @@ impl Targets {
     }
 
     /// Returns the number of targets.
-    pub(super) fn all(&self) -> usize {
+    pub(super) fn count(&self) -> usize {
         match self {
             Targets::Actions { names, .. } => names.len(),
             Targets::Labels(all) | Targets::States(all) | Targets::Transitions(all) => *all,
-            Targets::Pairs(pairs) => pairs.count() + pairs.single.len(),
+            Targets::Pairs(pairs) => pairs.count() + pairs.isolated.len(),
         }
     }
 
     /// Returns the target that a step covers after the step `before`, or as the first of a run.
-    pub(super) fn of_step(
+    pub(super) fn covered_by_step(
         &self,
         usable: &UsableGraph<'_>,
         before: Option<u32>,
@@ -122,7 +125,10 @@ impl Targets {
     ) -> Option<usize> {
         let transition = usable.transition(step);
         match self {
-            Targets::Actions { of_label, .. } => Some(of_label[transition.label as usize] as usize),
+            Targets::Actions {
+                action_of_label: of_label,
+                ..
+            } => Some(of_label[transition.label as usize] as usize),
             Targets::Labels(_) => Some(transition.label as usize),
             Targets::States(_) => Some(transition.to as usize),
             Targets::Transitions(_) => Some(step as usize),
@@ -132,7 +138,7 @@ impl Targets {
                     Some(pairs.first[before as usize] + position)
                 }
                 None => {
-                    let position = pairs.single.binary_search(&step).ok()?;
+                    let position = pairs.isolated.binary_search(&step).ok()?;
                     Some(pairs.count() + position)
                 }
             },
@@ -140,34 +146,37 @@ impl Targets {
     }
 
     /// Returns the target that a run covers by beginning in a state.
-    pub(super) fn of_start(&self, state: u32) -> Option<usize> {
+    pub(super) fn covered_by_start(&self, state: u32) -> Option<usize> {
         matches!(self, Targets::States(_)).then_some(state as usize)
     }
 
     /// Iterates over the targets that a run covers, in its order.
-    pub(super) fn of_run(
+    pub(super) fn covered_by_run(
         &self,
         usable: &UsableGraph<'_>,
         run: &[u32],
     ) -> impl Iterator<Item = usize> {
         let start = run.first().map(|first| usable.transition(*first).from);
-        let start = start.and_then(|start| self.of_start(start));
+        let start = start.and_then(|start| self.covered_by_start(start));
         let steps = run.iter().enumerate().filter_map(|(index, step)| {
             let before = index.checked_sub(1).map(|before| run[before]);
-            self.of_step(usable, before, *step)
+            self.covered_by_step(usable, before, *step)
         });
         start.into_iter().chain(steps)
     }
 
     /// Returns the targets that no run can cover.
-    pub(super) fn unreachable(&self, usable: &UsableGraph<'_>) -> Vec<UnreachableTarget> {
+    pub(super) fn find_unreachable(&self, usable: &UsableGraph<'_>) -> Vec<UnreachableTarget> {
         match self {
-            Targets::Actions { of_label, names } => {
+            Targets::Actions {
+                action_of_label: of_label,
+                names,
+            } => {
                 let target = |position: usize| CoverTarget::Action(names[position]);
                 let number = |label: u32| of_label[label as usize];
-                by_label(usable, names.len(), number, target)
+                unreachable_by_label(usable, names.len(), number, target)
             }
-            Targets::Labels(all) => by_label(
+            Targets::Labels(all) => unreachable_by_label(
                 usable,
                 *all,
                 |label| label,
@@ -176,7 +185,10 @@ impl Targets {
             Targets::States(all) => {
                 let states = 0..*all as u32;
                 let unreachable_target = states.filter_map(|state| {
-                    unreachable_target(CoverTarget::State(state), usable.reason(state, state))
+                    unreachable_target(
+                        CoverTarget::State(state),
+                        usable.unreachable_reason(state, state),
+                    )
                 });
                 unreachable_target.collect()
             }
@@ -194,12 +206,12 @@ impl Targets {
                 let numbers = 0..pairs.position.len() as u32;
                 let unreachable_target = numbers.flat_map(|first| {
                     let transition = usable.transition(first);
-                    let next = pairs.leaving.of(transition.to).iter();
+                    let next = pairs.leaving.items(transition.to).iter();
                     next.filter_map(move |second| {
                         let to = usable.transition(*second).to;
                         unreachable_target(
                             CoverTarget::Pair(first, *second),
-                            usable.reason(transition.from, to),
+                            usable.unreachable_reason(transition.from, to),
                         )
                     })
                 });
@@ -220,7 +232,7 @@ fn unreachable_target(
 /// Finds the unreachable labels or names. A target that occurs at several transitions is
 /// unreachable if it is so at all of them. The reason is that of the transition that comes nearest
 /// to being covered.
-fn by_label(
+fn unreachable_by_label(
     usable: &UsableGraph<'_>,
     all: usize,
     number: impl Fn(u32) -> u32,
@@ -252,7 +264,7 @@ impl CoveredTargets {
     /// Creates an empty set.
     pub(super) fn new(targets: &Targets) -> CoveredTargets {
         CoveredTargets {
-            is_covered: vec![false; targets.all()],
+            is_covered: vec![false; targets.count()],
             covered: 0,
         }
     }
@@ -281,7 +293,7 @@ impl CoveredTargets {
 
     /// Marks the targets that a run covers.
     pub(super) fn mark_run(&mut self, usable: &UsableGraph<'_>, targets: &Targets, run: &[u32]) {
-        for target in targets.of_run(usable, run) {
+        for target in targets.covered_by_run(usable, run) {
             self.mark(Some(target));
         }
     }
@@ -294,7 +306,10 @@ impl CoveredTargets {
         targets: &Targets,
         count: usize,
     ) {
-        let starts = usable.starts.iter().map(|start| targets.of_start(*start));
+        let starts = usable
+            .starts
+            .iter()
+            .map(|start| targets.covered_by_start(*start));
         let lacking: Vec<_> = starts
             .filter(|start| self.is_missing(*start))
             .take(count)

@@ -2,8 +2,8 @@
 //!
 //! A hub closes runs into a circuit: an arc leads from each end of runs to the hub, and from there
 //! to each start, at the cost of a run. Each required arc is taken once. Where more of them enter a
-//! node than leave it, helping arcs must be taken too, until as many enter each node as leave it.
-//! `flow` computes the cheapest choice of helping arcs exactly. Then one circuit takes all arcs
+//! node than leave it, optional arcs must be taken too, until as many enter each node as leave it.
+//! `flow` computes the cheapest choice of optional arcs exactly. Then one circuit takes all arcs
 //! (Hierholzer's algorithm), and is cut at the hub.
 //!
 //! One circuit is enough, because each connected part has a hub of its own, which must be passed at
@@ -25,24 +25,24 @@ pub(super) fn runs(
 ) -> (Vec<Vec<u32>>, bool) {
     match targets {
         Targets::Pairs(pairs) => {
-            let (mut runs, is_optimal) = tour(&Network::of_pairs(usable), work);
-            runs.extend(pairs.single.iter().map(|number| vec![*number]));
+            let (mut runs, is_optimal) = tour(&Network::for_pairs(usable), work);
+            runs.extend(pairs.isolated.iter().map(|number| vec![*number]));
             (runs, is_optimal)
         }
-        _ => tour(&Network::of_transitions(usable), work),
+        _ => tour(&Network::for_transitions(usable), work),
     }
 }
 
 /// Computes a tour of a network.
 fn tour(network: &Network, work: u64) -> (Vec<Vec<u32>>, bool) {
-    let (part_of, parts) = network.parts();
+    let (part_of, parts) = network.components();
     // A hub is two nodes, so that passing it can be counted.
     let hub_end = |part: u32| network.nodes as u32 + 2 * part;
     let hub_begin = |part: u32| hub_end(part) + 1;
     let part_at = |node: u32| part_of[node as usize];
     let ends = network.ends.iter();
     let ends = ends.filter_map(|node| Some(Arc::free(*node, hub_end(part_at(*node)?))));
-    let begins = network.begins.iter().filter_map(|arc| {
+    let begins = network.starting.iter().filter_map(|arc| {
         let from = hub_begin(part_at(arc.to)?);
         Some(Arc { from, ..*arc })
     });
@@ -50,7 +50,7 @@ fn tour(network: &Network, work: u64) -> (Vec<Vec<u32>>, bool) {
         cost: RUN_COST,
         ..Arc::free(hub_end(part), hub_begin(part))
     });
-    let mut arcs = network.helping.clone();
+    let mut arcs = network.optional.clone();
     arcs.extend(ends.chain(begins));
     let first_pass = arcs.len();
     arcs.extend(passes);
@@ -73,7 +73,7 @@ fn tour(network: &Network, work: u64) -> (Vec<Vec<u32>>, bool) {
     let mut runs = Vec::new();
     for part in 0..parts as u32 {
         let mut run = Vec::new();
-        for arc in circuits.from(hub_begin(part)) {
+        for arc in circuits.circuit_from(hub_begin(part)) {
             let arc = arc as usize;
             let is_pass = (first_pass..first_pass + parts).contains(&arc);
             if is_pass {
@@ -92,32 +92,32 @@ fn tour(network: &Network, work: u64) -> (Vec<Vec<u32>>, bool) {
 struct EulerCircuits<'a> {
     arcs: &'a [Arc],
     /// Remaining number of times to take each arc.
-    times: Vec<u64>,
+    remaining_counts: Vec<u64>,
     /// For each node, the arcs that leave it.
     leaving: Lists,
     /// For each node, the number of its arcs that are used up.
-    used: Vec<u32>,
+    exhausted: Vec<u32>,
 }
 
 impl<'a> EulerCircuits<'a> {
-    fn new(nodes: usize, arcs: &'a [Arc], times: Vec<u64>) -> EulerCircuits<'a> {
+    fn new(nodes: usize, arcs: &'a [Arc], remaining_counts: Vec<u64>) -> EulerCircuits<'a> {
         let from = (0..).zip(arcs).map(|(number, arc)| (arc.from, number));
         EulerCircuits {
             arcs,
-            times,
+            remaining_counts,
             leaving: Lists::new(nodes, from),
-            used: vec![0; nodes],
+            exhausted: vec![0; nodes],
         }
     }
 
     /// Returns a circuit through all remaining arcs that can be reached from a node.
-    fn from(&mut self, node: u32) -> Vec<u32> {
+    fn circuit_from(&mut self, node: u32) -> Vec<u32> {
         let mut circuit = Vec::new();
         let mut path = Vec::new();
         loop {
             let last = path.last().copied();
             let at = last.map_or(node, |arc: u32| self.arcs[arc as usize].to);
-            if let Some(arc) = self.take(at) {
+            if let Some(arc) = self.take_arc(at) {
                 path.push(arc);
                 continue;
             }
@@ -133,11 +133,11 @@ impl<'a> EulerCircuits<'a> {
     }
 
     /// Takes an arc that leaves a node and is not used up.
-    fn take(&mut self, node: u32) -> Option<u32> {
-        let leaving = self.leaving.of(node);
-        let used = &mut self.used[node as usize];
+    fn take_arc(&mut self, node: u32) -> Option<u32> {
+        let leaving = self.leaving.items(node);
+        let used = &mut self.exhausted[node as usize];
         while let Some(arc) = leaving.get(*used as usize) {
-            let times = &mut self.times[*arc as usize];
+            let times = &mut self.remaining_counts[*arc as usize];
             if *times > 0 {
                 *times -= 1;
                 return Some(*arc);
@@ -183,7 +183,7 @@ mod tests {
                         assert!(
                             usable
                                 .state_after(run)
-                                .is_some_and(|end| usable.may_end(end))
+                                .is_some_and(|end| usable.is_end(end))
                         );
                     }
                 }

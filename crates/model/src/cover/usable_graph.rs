@@ -26,15 +26,15 @@ pub(super) struct UsableGraph<'g> {
     /// Cost of each transition, at most [`MAX_COST`].
     costs: Vec<u64>,
     /// For each state, whether a run may end there.
-    may_end: Vec<bool>,
+    is_end: Vec<bool>,
     /// For each state, whether a start leads there.
-    reached: Vec<bool>,
+    is_reachable: Vec<bool>,
     /// For each state, whether an end can be reached from it.
-    alive: Vec<bool>,
+    can_reach_end: Vec<bool>,
     /// For each transition, whether runs may take it.
-    allowed: Vec<bool>,
+    is_allowed: Vec<bool>,
     /// True if the number of steps counts more than the cost.
-    steps_first: bool,
+    steps_before_cost: bool,
 }
 
 impl<'g> UsableGraph<'g> {
@@ -42,23 +42,25 @@ impl<'g> UsableGraph<'g> {
     pub(super) fn new(graph: &'g ProductGraph, plan: &CoverPlan) -> UsableGraph<'g> {
         let states = graph.states();
         let transitions = &graph.transitions;
-        let costs = (0..transitions.len()).map(|number| plan.cost_of(number).min(MAX_COST));
+        let costs = (0..transitions.len()).map(|number| plan.transition_cost(number).min(MAX_COST));
         // Random runs never take a transition of weight 0.
         let is_random = matches!(plan.goal, CoverGoal::Random { .. });
-        let allowed: Vec<bool> = (0..transitions.len())
-            .map(|number| !is_random || plan.weight_of(number) > 0)
+        let is_allowed: Vec<bool> = (0..transitions.len())
+            .map(|number| !is_random || plan.transition_weight(number) > 0)
             .collect();
-        let mut may_end = vec![!plan.end_accepting; states];
+        let mut is_end = vec![!plan.end_accepting; states];
         for state in &graph.accepting {
-            may_end[*state as usize] = true;
+            is_end[*state as usize] = true;
         }
-        let all = numbered(transitions).filter(|(number, _)| allowed[*number as usize]);
+        let all = with_indices(transitions).filter(|(number, _)| is_allowed[*number as usize]);
         let after = Lists::new(states, all.clone().map(|(_, each)| (each.from, each.to)));
         let before = Lists::new(states, all.clone().map(|(_, each)| (each.to, each.from)));
-        let reached = flood(graph.starts.iter().copied(), &after, states);
-        let ends = (0..states as u32).filter(|state| may_end[*state as usize]);
-        let alive = flood(ends, &before, states);
-        let useful = all.filter(|(_, each)| reached[each.from as usize] && alive[each.to as usize]);
+        let is_reachable = reachable_states(graph.starts.iter().copied(), &after, states);
+        let ends = (0..states as u32).filter(|state| is_end[*state as usize]);
+        let can_reach_end = reachable_states(ends, &before, states);
+        let useful = all.filter(|(_, each)| {
+            is_reachable[each.from as usize] && can_reach_end[each.to as usize]
+        });
         let leaving = Lists::new(
             states,
             useful.clone().map(|(number, each)| (each.from, number)),
@@ -68,7 +70,7 @@ impl<'g> UsableGraph<'g> {
         let mut is_start = vec![false; states];
         for start in &graph.starts {
             let seen = std::mem::replace(&mut is_start[*start as usize], true);
-            if alive[*start as usize] && !seen {
+            if can_reach_end[*start as usize] && !seen {
                 starts.push(*start);
             }
         }
@@ -78,11 +80,11 @@ impl<'g> UsableGraph<'g> {
             leaving,
             entering,
             costs: costs.collect(),
-            may_end,
-            reached,
-            alive,
-            allowed,
-            steps_first: plan.max_steps.is_some(),
+            is_end,
+            is_reachable,
+            can_reach_end,
+            is_allowed,
+            steps_before_cost: plan.max_steps.is_some(),
         }
     }
 
@@ -102,14 +104,17 @@ impl<'g> UsableGraph<'g> {
     }
 
     /// Returns true if a run may end in a state.
-    pub(super) fn may_end(&self, state: u32) -> bool {
-        self.may_end[state as usize]
+    pub(super) fn is_end(&self, state: u32) -> bool {
+        self.is_end[state as usize]
     }
 
     /// Returns the reason for which no run visits `first` and later `last`, if none does. A path
     /// must lead from one to the other.
-    pub(super) fn reason(&self, first: u32, last: u32) -> Option<UnreachableReason> {
-        match (self.reached[first as usize], self.alive[last as usize]) {
+    pub(super) fn unreachable_reason(&self, first: u32, last: u32) -> Option<UnreachableReason> {
+        match (
+            self.is_reachable[first as usize],
+            self.can_reach_end[last as usize],
+        ) {
             (false, _) => Some(UnreachableReason::NoPath),
             (true, false) => Some(UnreachableReason::NoEnd),
             (true, true) => None,
@@ -119,16 +124,18 @@ impl<'g> UsableGraph<'g> {
     /// Returns the reason for which no run takes a transition, if none does.
     pub(super) fn transition_reason(&self, transition: u32) -> Option<UnreachableReason> {
         let ProductTransition { from, to, .. } = self.transition(transition);
-        if self.allowed[transition as usize] {
-            self.reason(from, to)
+        if self.is_allowed[transition as usize] {
+            self.unreachable_reason(from, to)
         } else {
             Some(UnreachableReason::NoPath)
         }
     }
 
     /// Iterates over the transitions that can be part of a run.
-    pub(super) fn useful(&self) -> impl Iterator<Item = (u32, ProductTransition)> + Clone {
-        numbered(&self.graph.transitions)
+    pub(super) fn usable_transitions(
+        &self,
+    ) -> impl Iterator<Item = (u32, ProductTransition)> + Clone {
+        with_indices(&self.graph.transitions)
             .filter(|(number, _)| self.transition_reason(*number).is_none())
     }
 
@@ -140,7 +147,7 @@ impl<'g> UsableGraph<'g> {
     /// Returns the length that a transition adds to a path. Steps count more than costs if runs
     /// have a maximum length.
     pub(super) fn length(&self, transition: u32) -> Length {
-        if self.steps_first {
+        if self.steps_before_cost {
             (1, self.cost(transition))
         } else {
             (self.cost(transition), 1)
@@ -149,7 +156,11 @@ impl<'g> UsableGraph<'g> {
 
     /// Returns the number of steps in a length.
     pub(super) fn steps(&self, length: Length) -> u64 {
-        if self.steps_first { length.0 } else { length.1 }
+        if self.steps_before_cost {
+            length.0
+        } else {
+            length.1
+        }
     }
 
     /// Computes shortest paths from the start states to all states.
@@ -162,20 +173,21 @@ impl<'g> UsableGraph<'g> {
     /// Computes shortest paths from all states to where a run may end.
     pub(super) fn paths_to_ends(&self) -> PathTree {
         let mut paths = PathTree::new(self, SearchDirection::Backward);
-        let ends = (0..self.states())
-            .filter(|state| self.may_end(*state) && self.reason(*state, *state).is_none());
+        let ends = (0..self.states()).filter(|state| {
+            self.is_end(*state) && self.unreachable_reason(*state, *state).is_none()
+        });
         paths.search(self, ends, |_, _| true);
         paths
     }
 }
 
 /// Adds two lengths.
-pub(super) fn plus(one: Length, other: Length) -> Length {
+pub(super) fn add_lengths(one: Length, other: Length) -> Length {
     (one.0.saturating_add(other.0), one.1.saturating_add(other.1))
 }
 
 /// Iterates over transitions with their indices.
-fn numbered(
+fn with_indices(
     transitions: &[ProductTransition],
 ) -> impl Iterator<Item = (u32, ProductTransition)> + Clone {
     let numbers = 0..transitions.len() as u32;
@@ -183,7 +195,7 @@ fn numbered(
 }
 
 /// Returns for each state whether it can be reached from the states in `from`.
-fn flood(from: impl Iterator<Item = u32>, next: &Lists, states: usize) -> Vec<bool> {
+fn reachable_states(from: impl Iterator<Item = u32>, next: &Lists, states: usize) -> Vec<bool> {
     let mut reached = vec![false; states];
     let mut waiting: Vec<u32> = Vec::new();
     for state in from {
@@ -192,7 +204,7 @@ fn flood(from: impl Iterator<Item = u32>, next: &Lists, states: usize) -> Vec<bo
         }
     }
     while let Some(state) = waiting.pop() {
-        for to in next.of(state) {
+        for to in next.items(state) {
             if !std::mem::replace(&mut reached[*to as usize], true) {
                 waiting.push(*to);
             }
@@ -217,7 +229,7 @@ pub(super) struct PathTree {
     /// Length of the path of each state.
     distance: Vec<Option<Length>>,
     /// Transition of the path next to each state.
-    via: Vec<Option<u32>>,
+    adjacent_transitions: Vec<Option<u32>>,
     /// States whose entries have to be reset before another search.
     touched: Vec<u32>,
 }
@@ -228,7 +240,7 @@ impl PathTree {
         PathTree {
             direction,
             distance: vec![None; states],
-            via: vec![None; states],
+            adjacent_transitions: vec![None; states],
             touched: Vec::new(),
         }
     }
@@ -245,15 +257,15 @@ impl PathTree {
 
     /// Returns the last transition on the path to a state, or the first on the path from it to an
     /// end.
-    pub(super) fn via(&self, state: u32) -> Option<u32> {
-        self.via[state as usize]
+    pub(super) fn adjacent_transition(&self, state: u32) -> Option<u32> {
+        self.adjacent_transitions[state as usize]
     }
 
     /// Returns the path to a state, or the path from it to an end.
     pub(super) fn path(&self, usable: &UsableGraph<'_>, state: u32) -> Vec<u32> {
         let mut path = Vec::new();
         let mut at = state;
-        while let Some(number) = self.via(at) {
+        while let Some(number) = self.adjacent_transition(at) {
             path.push(number);
             let transition = usable.transition(number);
             at = match self.direction {
@@ -282,8 +294,8 @@ impl PathTree {
             if distance > farthest || best.is_some_and(|(least, _)| distance >= least) {
                 return false;
             }
-            for number in usable.leaving.of(state) {
-                let behind = plus(distance, usable.length(*number));
+            for number in usable.leaving.items(state) {
+                let behind = add_lengths(distance, usable.length(*number));
                 let is_better = best.is_none_or(|(least, _)| behind < least);
                 if behind <= farthest && is_better && wanted(*number) {
                     best = Some((behind, *number));
@@ -304,7 +316,7 @@ impl PathTree {
     ) {
         for state in self.touched.drain(..) {
             self.distance[state as usize] = None;
-            self.via[state as usize] = None;
+            self.adjacent_transitions[state as usize] = None;
         }
         let mut waiting = BinaryHeap::new();
         for state in from {
@@ -320,8 +332,8 @@ impl PathTree {
                 break;
             }
             let next = match self.direction {
-                SearchDirection::Forward => usable.leaving.of(state),
-                SearchDirection::Backward => usable.entering.of(state),
+                SearchDirection::Forward => usable.leaving.items(state),
+                SearchDirection::Backward => usable.entering.items(state),
             };
             for number in next {
                 let transition = usable.transition(*number);
@@ -329,14 +341,14 @@ impl PathTree {
                     SearchDirection::Forward => transition.to,
                     SearchDirection::Backward => transition.from,
                 };
-                let length = plus(distance, usable.length(*number));
+                let length = add_lengths(distance, usable.length(*number));
                 let known = self.distance(to);
                 if known.is_none_or(|known| length < known) {
                     if known.is_none() {
                         self.touched.push(to);
                     }
                     self.distance[to as usize] = Some(length);
-                    self.via[to as usize] = Some(*number);
+                    self.adjacent_transitions[to as usize] = Some(*number);
                     waiting.push(Reverse((length, to)));
                 }
             }

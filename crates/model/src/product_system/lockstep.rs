@@ -7,10 +7,10 @@
 use testwright_core::product::{JointStep, ModelError, ModelState, NameId, StepLabel, ValueId};
 use testwright_core::{ActionId, Error, Outcome};
 
-use super::{ProductSystem, failure_of};
+use super::{ProductSystem, model_failure};
 use crate::mismatch::mismatch;
 use crate::observation::check_observation;
-use crate::replay::make_ready;
+use crate::replay::prepare_run;
 use crate::runs::Implementation;
 
 /// An implementation that performs each step of the models.
@@ -47,12 +47,12 @@ impl<'m> ProductSystem<'_, 'm> {
         };
         attached.is_used = false;
         attached.observed.clear();
-        match make_ready(&mut *attached.implementation) {
+        match prepare_run(&mut *attached.implementation) {
             Ok(()) | Err(ModelError::Interrupted) => Ok(()),
             Err(ModelError::Unusable(error)) => Err(error),
             Err(error) => {
                 let mut message = error.to_string();
-                for line in failure_of(&error).details.lines() {
+                for line in model_failure(&error).details.lines() {
                     message.push_str("\n  ");
                     message.push_str(line);
                 }
@@ -75,13 +75,13 @@ impl<'m> ProductSystem<'_, 'm> {
         after.sort_unstable();
         after.dedup();
         self.coverage.record(&self.states, action);
-        self.move_to(after);
+        self.set_states(after);
         self.act(label)
             .and_then(|wrong| match wrong {
                 Some(wrong) => Ok(Some(wrong)),
                 None => self.apply_observations(),
             })
-            .unwrap_or_else(|error| Some(outcome_of(&error)))
+            .unwrap_or_else(|error| Some(error_outcome(&error)))
     }
 
     /// Performs a step on the implementation. Returns an outcome if it does not match the label.
@@ -139,9 +139,9 @@ impl<'m> ProductSystem<'_, 'm> {
         }
         after.sort_unstable();
         after.dedup();
-        let action = self.action(name, arguments)?;
+        let action = self.action_id(name, arguments)?;
         self.coverage.record(&states, action);
-        self.move_to(after);
+        self.set_states(after);
         if let Some(attached) = &mut self.attached {
             attached.observed.push(action);
         }
@@ -150,9 +150,9 @@ impl<'m> ProductSystem<'_, 'm> {
 }
 
 /// Converts an error of the models or of the implementation to an outcome.
-fn outcome_of(error: &ModelError) -> Outcome {
+fn error_outcome(error: &ModelError) -> Outcome {
     match error {
         ModelError::Interrupted => Outcome::Interrupted,
-        error => Outcome::Failed(Box::new(failure_of(error))),
+        error => Outcome::Failed(Box::new(model_failure(error))),
     }
 }

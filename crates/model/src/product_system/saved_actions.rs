@@ -78,7 +78,7 @@ impl ProductSystem<'_, '_> {
             if unknown.is_empty() {
                 return;
             }
-            let Ok(moves) = self.moves(&state) else {
+            let Ok(moves) = self.steps_from(&state) else {
                 continue;
             };
             for one in moves.iter() {

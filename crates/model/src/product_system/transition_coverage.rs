@@ -20,7 +20,7 @@ pub(super) struct TransitionCoverage {
     /// Number of targets that `take_new` has reported.
     reported: Cell<usize>,
     /// Targets since the current test began.
-    since: Coverage,
+    current_test: Coverage,
 }
 
 impl TransitionCoverage {
@@ -33,7 +33,7 @@ impl TransitionCoverage {
             let state = states.first().cloned().unwrap_or_default();
             self.transitions.push((state, action));
         }
-        self.since.insert(target);
+        self.current_test.insert(target);
     }
 
     /// Returns all targets that were ever taken.
@@ -48,13 +48,13 @@ impl TransitionCoverage {
     }
 
     /// Starts counting for another test.
-    pub(super) fn begin_anew(&mut self) {
-        self.since.clear();
+    pub(super) fn begin_test(&mut self) {
+        self.current_test.clear();
     }
 
     /// Returns the targets that were taken in the current test.
-    pub(super) fn since(&self) -> Coverage {
-        self.since.clone()
+    pub(super) fn current_test(&self) -> Coverage {
+        self.current_test.clone()
     }
 }
 

@@ -78,7 +78,9 @@ impl Instructions {
             }
         }
         let blocks = (dialect.minor < 11).then(|| blocks::find(dialect, &list));
-        let can_catch_all = blocks.as_ref().is_none_or(|blocks| blocks.has_room_for_outer);
+        let can_catch_all = blocks
+            .as_ref()
+            .is_none_or(|blocks| blocks.has_room_for_outer);
         let exception_entries = match blocks {
             None => exception_table::read(text.exception_table)?
                 .into_iter()

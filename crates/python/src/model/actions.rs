@@ -295,9 +295,9 @@ pub(crate) fn arguments<'py>(
             ParameterDomain::Fixed(values)
         });
     }
-    let how = combinations.get_item(function)?;
-    let how = how.map(|how| how.extract::<String>()).transpose()?;
-    let is_zipped = match how.as_deref() {
+    let combination = combinations.get_item(function)?;
+    let combination = combination.map(|name| name.extract::<String>()).transpose()?;
+    let is_zipped = match combination.as_deref() {
         None | Some("all") => false,
         Some("cases") => true,
         Some(other) => {
@@ -309,7 +309,9 @@ pub(crate) fn arguments<'py>(
             ));
         }
     };
-    Ok(ActionArguments::Domains(ParameterDomains::new(found, is_zipped)))
+    Ok(ActionArguments::Domains(ParameterDomains::new(
+        found, is_zipped,
+    )))
 }
 
 /// Returns the `__name__` of a function.

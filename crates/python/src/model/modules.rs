@@ -468,7 +468,10 @@ impl<'py> ModuleReader<'_, 'py> {
     pub(crate) fn names(&mut self, functions: &[Bound<'py, PyAny>]) -> PyResult<Vec<NameId>> {
         let mut names = Vec::new();
         for function in functions {
-            names.push(self.interner.intern_name(&actions::function_name(function)?));
+            names.push(
+                self.interner
+                    .intern_name(&actions::function_name(function)?),
+            );
         }
         Ok(names)
     }

@@ -495,7 +495,11 @@ pub(crate) fn hash(bytes: &[u8]) -> u128 {
 }
 
 /// Notes a mutable object. If it occurred before, appends a reference to it and returns true.
-fn put_back_reference(bytes: &mut Vec<u8>, shared: &mut PackContext, value: &Bound<'_, PyAny>) -> bool {
+fn put_back_reference(
+    bytes: &mut Vec<u8>,
+    shared: &mut PackContext,
+    value: &Bound<'_, PyAny>,
+) -> bool {
     let address = value.as_ptr() as usize;
     let known = shared.addresses.iter().position(|one| *one == address);
     match known {

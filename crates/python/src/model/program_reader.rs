@@ -161,7 +161,7 @@ impl<'py> ModuleReader<'_, 'py> {
         let mut actions = Vec::new();
         for function in all {
             let text = actions::function_name(&function).map_err(|error| self.raised(error))?;
-            if !self.filter.keeps(&text) {
+            if !self.filter.includes(&text) {
                 continue;
             }
             let parameters = actions::FunctionParameters::read(&function);

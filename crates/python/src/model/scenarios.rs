@@ -187,8 +187,9 @@ fn read_step<'py>(
     step: &Bound<'py, PyAny>,
     subject: &str,
 ) -> Result<StepLabel, ModelError> {
-    let malformed =
-        |reader: &ModuleReader<'_, 'py>| reader.malformed(subject, "(action, (argument, …), result)");
+    let malformed = |reader: &ModuleReader<'_, 'py>| {
+        reader.malformed(subject, "(action, (argument, …), result)")
+    };
     let parts = tuple_items(step);
     let (function, arguments, result) = match parts.as_slice() {
         [function, arguments] => (function, arguments, None),

@@ -116,7 +116,8 @@ impl<'py> ProgramStates<'py> {
             self.packed_buffer.push(PACKED);
             match packer.pack(&value, &mut self.packed_buffer)? {
                 PackResult::PackedAsKey => {
-                    self.key_buffer.extend_from_slice(&self.packed_buffer[before + 1..]);
+                    self.key_buffer
+                        .extend_from_slice(&self.packed_buffer[before + 1..]);
                     continue;
                 }
                 PackResult::Packed => {

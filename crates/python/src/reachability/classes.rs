@@ -191,7 +191,8 @@ for probe in probes:
         let layout = unsafe { AttributeLayout::from_class(class) };
         let layout =
             layout.filter(|layout| !matches!(layout.dictionary, DictionaryLocation::FromEnd(_)));
-        let understood = layout.and_then(|layout| Some((BuiltinBase::from_class(layout.base)?, layout)));
+        let understood =
+            layout.and_then(|layout| Some((BuiltinBase::from_class(layout.base)?, layout)));
         let (base, layout) = understood.ok_or_else(|| {
             format!(
                 "the state of an object of the class `{}` cannot be inspected",

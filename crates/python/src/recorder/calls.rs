@@ -571,7 +571,8 @@ impl CallRecorder {
         self.pending_drops.extend(active.exception.take());
         if is_kept {
             let importables = std::mem::take(&mut active.importables);
-            let importables = importable_objects::unchanged_objects(&active.call.values, importables);
+            let importables =
+                importable_objects::unchanged_objects(&active.call.values, importables);
             active.call.variables.extend(importables);
             let empty = ValueGraph::default();
             let values = std::mem::replace(&mut active.call.values, empty);

@@ -308,13 +308,25 @@ pub(super) struct QualifiedNames {
 impl QualifiedNames {
     /// Returns the qualified name of a code object, or its simple name if the former is unknown.
     #[cfg(Py_3_11)]
-    fn qualified_name(&mut self, code: &Bound<'_, PyCode>, _file: &str, _line: u32, name: &str) -> String {
+    fn qualified_name(
+        &mut self,
+        code: &Bound<'_, PyCode>,
+        _file: &str,
+        _line: u32,
+        name: &str,
+    ) -> String {
         let qualified = code.getattr("co_qualname").and_then(|name| name.extract());
         qualified.unwrap_or_else(|_| name.to_owned())
     }
 
     #[cfg(not(Py_3_11))]
-    fn qualified_name(&mut self, _code: &Bound<'_, PyCode>, file: &str, line: u32, name: &str) -> String {
+    fn qualified_name(
+        &mut self,
+        _code: &Bound<'_, PyCode>,
+        file: &str,
+        line: u32,
+        name: &str,
+    ) -> String {
         let known = self.by_file.entry(file.to_owned()).or_insert_with(|| {
             let text = std::fs::read_to_string(file).unwrap_or_default();
             let functions = testwright_source::functions(&text);

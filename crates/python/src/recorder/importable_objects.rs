@@ -96,7 +96,8 @@ pub(super) fn unchanged_objects(
     graph: &ValueGraph,
     found: Vec<VariableState>,
 ) -> impl Iterator<Item = VariableState> {
-    found.into_iter()
+    found
+        .into_iter()
         .filter(|state| match (state.before, state.after) {
             (Some(before), Some(after)) => {
                 graph.object(before) == graph.object(after)

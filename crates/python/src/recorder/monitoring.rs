@@ -223,16 +223,16 @@ callbacks! {
 fn start(code: &Bound<'_, PyCode>, _: &[Bound<'_, PyAny>]) -> EventAnswer {
     let python = code.py();
     let entered = with_recorder(python, |recorder| {
-        let standing = recorder.enter(code, || PythonFrame::current(python));
-        let is_recorded = matches!(standing, Ok(EntryStatus::Recorded));
+        let status = recorder.enter(code, || PythonFrame::current(python));
+        let is_recorded = matches!(status, Ok(EntryStatus::Recorded));
         let request = is_recorded.then(|| recorder.event_request(code.as_ptr() as usize));
-        (standing, request.flatten())
+        (status, request.flatten())
     });
-    let Some((Ok(standing), request)) = entered else {
+    let Some((Ok(status), request)) = entered else {
         return EventAnswer::Keep;
     };
     MonitoringListener::apply_request(code, request);
-    match standing {
+    match status {
         EntryStatus::Foreign => return EventAnswer::Disable,
         EntryStatus::Module => {
             let _ =

@@ -126,7 +126,9 @@ impl<'a> ValueGraphBuilder<'a> {
 
     /// Returns all objects added so far, by address.
     pub(super) fn nodes_by_address(&self) -> impl Iterator<Item = (usize, NodeId)> {
-        self.nodes_by_address.iter().map(|(address, node)| (*address, *node))
+        self.nodes_by_address
+            .iter()
+            .map(|(address, node)| (*address, *node))
     }
 
     /// Adds a value without an identity.

@@ -149,7 +149,11 @@ impl StandaloneBody {
 
     /// Returns the lines before the first step.
     pub(super) fn before(&self) -> &[String] {
-        let end = self.step_starts.first().copied().unwrap_or(self.lines.len());
+        let end = self
+            .step_starts
+            .first()
+            .copied()
+            .unwrap_or(self.lines.len());
         self.lines.get(..end).unwrap_or_default()
     }
 

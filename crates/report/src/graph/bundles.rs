@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use super::escape::one_line;
+use super::escape::escape_line;
 use super::text_width::{shorten, text_width};
 use super::{Labels, StateGraph};
 
 /// Font size of labels.
 pub(super) const FONT_SIZE: f64 = 11.0;
 /// Distance from one line of a label to the next.
-pub(super) const LINE: f64 = 14.0;
+pub(super) const LINE_HEIGHT: f64 = 14.0;
 /// Distance between the text and the border of its box.
 const PADDING: f64 = 3.0;
 /// Maximum width of a line. Longer lines lose their middle.
@@ -35,7 +35,7 @@ impl Bundle {
         let width = (self.lines.iter())
             .map(|line| text_width(line, FONT_SIZE))
             .reduce(f64::max)?;
-        let height = self.lines.len() as f64 * LINE;
+        let height = self.lines.len() as f64 * LINE_HEIGHT;
         Some((width + 2.0 * PADDING, height + PADDING))
     }
 }
@@ -58,15 +58,15 @@ pub(super) fn bundles(graph: &StateGraph, labels: Labels) -> Vec<Bundle> {
         bundles[index].transitions.push(number);
     }
     for bundle in &mut bundles {
-        let texts =
-            (bundle.transitions.iter()).map(|&number| labels.of(&graph.transitions[number]));
-        bundle.lines = label(texts);
+        let texts = (bundle.transitions.iter())
+            .map(|&number| labels.label_text(&graph.transitions[number]));
+        bundle.lines = label_lines(texts);
     }
     bundles
 }
 
 /// Returns the lines of a label: each text once, with its count, and the number of texts left out.
-fn label<'a>(texts: impl Iterator<Item = &'a str>) -> Vec<String> {
+fn label_lines<'a>(texts: impl Iterator<Item = &'a str>) -> Vec<String> {
     let mut counts: Vec<(&str, usize)> = Vec::new();
     let mut indices = BTreeMap::new();
     for text in texts.filter(|text| !text.is_empty()) {
@@ -88,7 +88,7 @@ fn label<'a>(texts: impl Iterator<Item = &'a str>) -> Vec<String> {
                 _ => format!(" × {count}"),
             };
             let room = MAX_WIDTH - text_width(&times, FONT_SIZE);
-            shorten(&one_line(text), FONT_SIZE, room) + &times
+            shorten(&escape_line(text), FONT_SIZE, room) + &times
         })
         .collect();
     let hidden: usize = counts[shown..].iter().map(|(_, count)| count).sum();
@@ -120,9 +120,12 @@ mod tests {
 
     #[test]
     fn a_label_says_each_thing_once() {
-        assert_eq!(label(["a", "b", "a", "", "a"].into_iter()), ["a × 3", "b"]);
-        assert_eq!(label(["a", "b", "c", "d"].into_iter()).len(), 4);
-        assert_eq!(label(["", ""].into_iter()), Vec::<String>::new());
+        assert_eq!(
+            label_lines(["a", "b", "a", "", "a"].into_iter()),
+            ["a × 3", "b"]
+        );
+        assert_eq!(label_lines(["a", "b", "c", "d"].into_iter()).len(), 4);
+        assert_eq!(label_lines(["", ""].into_iter()), Vec::<String>::new());
         let name = bundles(&toys::parallel(30), Labels::Name);
         assert_eq!(name[0].lines, ["Put × 30"]);
         assert!(

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use super::{GraphState, Labels, StateGraph, StateMarks};
-use crate::visible::visible;
+use crate::visible::make_visible;
 
 /// Options for the DOT text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,8 +33,8 @@ impl Default for DotOptions {
 
 /// Renders a graph in DOT.
 pub fn write(graph: &StateGraph, options: &DotOptions) -> String {
-    let ids = ids(&graph.states);
-    let mut text = format!("digraph {} {{\n\n  // Nodes\n", id(&graph.title));
+    let ids = node_ids(&graph.states);
+    let mut text = format!("digraph {} {{\n\n  // Nodes\n", quote_id(&graph.title));
     for (state, (id, label)) in graph.states.iter().zip(&ids) {
         text += &format!(
             "  {id} [ style=filled, shape=ellipse, peripheries={}, fillcolor={}",
@@ -55,7 +55,7 @@ pub fn write(graph: &StateGraph, options: &DotOptions) -> String {
             "  {} -> {} [ label={}",
             ids[transition.from].0,
             ids[transition.to].0,
-            quoted(options.labels.of(transition))
+            quoted(options.labels.label_text(transition))
         );
         if options.transition_tooltips {
             text += &format!(", tooltip={}", quoted(&transition.text));
@@ -83,13 +83,13 @@ fn fill_colour(marks: StateMarks) -> &'static str {
 /// Returns the identifier of each state, and its label if that differs. Graphviz would merge two
 /// states with the same name. If that occurs, all states are identified by their index, and the
 /// name becomes a label.
-fn ids(states: &[GraphState]) -> Vec<(String, Option<&str>)> {
+fn node_ids(states: &[GraphState]) -> Vec<(String, Option<&str>)> {
     let names: BTreeSet<&str> = states.iter().map(|state| state.name.as_str()).collect();
     let is_one_each = names.len() == states.len();
     (states.iter().enumerate())
         .map(|(index, state)| {
             if is_one_each {
-                (id(&state.name), None)
+                (quote_id(&state.name), None)
             } else {
                 (index.to_string(), Some(state.name.as_str()))
             }
@@ -98,7 +98,7 @@ fn ids(states: &[GraphState]) -> Vec<(String, Option<&str>)> {
 }
 
 /// Returns a name, quoted if necessary.
-fn id(name: &str) -> String {
+fn quote_id(name: &str) -> String {
     if is_identifier(name) || is_number(name) {
         name.to_owned()
     } else {
@@ -136,7 +136,7 @@ fn quoted(text: &str) -> String {
             '&' if is_entity(&text[index..]) => quoted += "&amp;",
             _ => {
                 // Invisible characters are spelled with a backslash, which has to be escaped too.
-                let shown = visible(letter.encode_utf8(&mut [0; 4])).replace('\\', "\\\\");
+                let shown = make_visible(letter.encode_utf8(&mut [0; 4])).replace('\\', "\\\\");
                 let _ = quoted.write_str(&shown);
             }
         }
@@ -215,12 +215,12 @@ mod tests {
     #[test]
     fn names_are_quoted_when_needed() {
         for name in ["a", "_a1", "12", "-1.5", ".5", "5."] {
-            assert_eq!(id(name), name);
+            assert_eq!(quote_id(name), name);
         }
         for name in [
             "", "1a", "-", ".", "a-b", "Node", "strict", "1.2.3", "ä", "a b",
         ] {
-            assert_eq!(id(name), format!("\"{name}\""));
+            assert_eq!(quote_id(name), format!("\"{name}\""));
         }
     }
 

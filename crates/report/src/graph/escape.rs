@@ -5,12 +5,12 @@ use std::fmt::{self, Display, Write};
 use crate::visible::is_invisible;
 
 /// Renders a text on one line, without characters that would be interpreted instead of shown.
-pub(super) fn one_line(text: &str) -> String {
+pub(super) fn escape_line(text: &str) -> String {
     text.chars().map(visible_symbol).collect()
 }
 
 /// Renders a text on several lines, without characters that would be interpreted instead of shown.
-pub(super) fn lines(text: &str) -> String {
+pub(super) fn escape_lines(text: &str) -> String {
     let text = text.replace("\r\n", "\n");
     text.chars()
         .map(|letter| match letter {
@@ -91,10 +91,10 @@ mod tests {
     #[test]
     fn nothing_is_obeyed() {
         assert_eq!(
-            one_line("a\nb\u{1b}[0m\u{202e}\0\u{7f}"),
+            escape_line("a\nb\u{1b}[0m\u{202e}\0\u{7f}"),
             "a⏎b␛[0m\u{fffd}␀␡"
         );
-        assert_eq!(lines("a\r\nb\tc\u{b}\u{ffff}"), "a\nb\tc␋\u{fffd}");
+        assert_eq!(escape_lines("a\r\nb\tc\u{b}\u{ffff}"), "a\nb\tc␋\u{fffd}");
     }
 
     #[test]

@@ -31,7 +31,7 @@ pub(super) struct DrawingPoint {
 
 impl DrawingPoint {
     /// Returns the point moved by an offset.
-    fn moved(self, x: f64, y: f64) -> DrawingPoint {
+    fn translated(self, x: f64, y: f64) -> DrawingPoint {
         DrawingPoint {
             x: self.x + x,
             y: self.y + y,
@@ -124,19 +124,20 @@ pub(super) fn layout(
     let area: f64 = (components.iter())
         .map(|(_, drawing)| (drawing.width + BETWEEN_PARTS) * (drawing.height + BETWEEN_PARTS))
         .sum();
-    let widest = (components.iter()).fold(0.0_f64, |most, (_, drawing)| most.max(drawing.width));
-    let most = widest.max(1.6 * area.sqrt());
+    let widest =
+        (components.iter()).fold(0.0_f64, |widest, (_, drawing)| widest.max(drawing.width));
+    let max_width = widest.max(1.6 * area.sqrt());
     let (mut x, mut y, mut row_height) = (0.0_f64, 0.0_f64, 0.0_f64);
     for (component, mut drawing) in components {
-        if x > 0.0 && x + drawing.width > most {
+        if x > 0.0 && x + drawing.width > max_width {
             (x, y) = (0.0, y + row_height + BETWEEN_PARTS);
             row_height = 0.0;
         }
         for (&node, centre) in component.nodes.iter().zip(&drawing.centres) {
-            whole.centres[node] = centre.moved(x, y);
+            whole.centres[node] = centre.translated(x, y);
         }
         for (&edge, route) in component.edges.iter().zip(&mut drawing.routes) {
-            (route.points_mut()).for_each(|point| *point = point.moved(x, y));
+            (route.points_mut()).for_each(|point| *point = point.translated(x, y));
             whole.routes[edge] = std::mem::take(route);
         }
         whole.width = whole.width.max(x + drawing.width);
@@ -158,7 +159,7 @@ struct GraphComponent {
 /// Returns the components: first those with a start state, then in the order of their first states.
 fn find_components(count: usize, edges: &[LayoutEdge], starts: &[usize]) -> Vec<GraphComponent> {
     let mut leader: Vec<usize> = (0..count).collect();
-    fn find(leader: &mut [usize], mut node: usize) -> usize {
+    fn find_leader(leader: &mut [usize], mut node: usize) -> usize {
         while leader[node] != node {
             leader[node] = leader[leader[node]];
             node = leader[node];
@@ -166,13 +167,16 @@ fn find_components(count: usize, edges: &[LayoutEdge], starts: &[usize]) -> Vec<
         node
     }
     for edge in edges {
-        let (from, to) = (find(&mut leader, edge.from), find(&mut leader, edge.to));
+        let (from, to) = (
+            find_leader(&mut leader, edge.from),
+            find_leader(&mut leader, edge.to),
+        );
         leader[from] = to;
     }
     let mut component_of = vec![None; count];
     let mut components: Vec<GraphComponent> = Vec::new();
     for node in starts.iter().copied().chain(0..count) {
-        let index = component_of[find(&mut leader, node)].get_or_insert(components.len());
+        let index = component_of[find_leader(&mut leader, node)].get_or_insert(components.len());
         if *index == components.len() {
             components.push(GraphComponent {
                 nodes: Vec::new(),
@@ -181,12 +185,12 @@ fn find_components(count: usize, edges: &[LayoutEdge], starts: &[usize]) -> Vec<
         }
     }
     for node in 0..count {
-        if let Some(index) = component_of[find(&mut leader, node)] {
+        if let Some(index) = component_of[find_leader(&mut leader, node)] {
             components[index].nodes.push(node);
         }
     }
     for (number, edge) in edges.iter().enumerate() {
-        if let Some(index) = component_of[find(&mut leader, edge.from)] {
+        if let Some(index) = component_of[find_leader(&mut leader, edge.from)] {
             components[index].edges.push(number);
         }
     }
@@ -257,10 +261,10 @@ fn crop(drawing: &mut GraphLayout, nodes: &[LayoutNode], edges: &[LayoutEdge]) {
     }
     (drawing.width, drawing.height) = (right - left, bottom - top);
     for centre in &mut drawing.centres {
-        *centre = centre.moved(-left, -top);
+        *centre = centre.translated(-left, -top);
     }
     for point in drawing.routes.iter_mut().flat_map(Route::points_mut) {
-        *point = point.moved(-left, -top);
+        *point = point.translated(-left, -top);
     }
 }
 

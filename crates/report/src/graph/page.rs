@@ -6,7 +6,7 @@
 
 use std::fmt::Write;
 
-use super::escape::{JsonText, XmlText, lines, one_line};
+use super::escape::{JsonText, XmlText, escape_line, escape_lines};
 use super::svg::{self, DrawingPlan};
 use super::{Labels, StateGraph};
 
@@ -24,7 +24,7 @@ const BODY: &str = include_str!("page/body.html");
 /// Renders the whole page.
 pub fn write(graph: &StateGraph, options: &PageOptions) -> String {
     let plan = DrawingPlan::new(graph, options.labels);
-    let title = one_line(&graph.title);
+    let title = escape_line(&graph.title);
     // The policy is a second defence behind the escaping: nothing is loaded, nothing is sent.
     let head = format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
@@ -42,7 +42,7 @@ pub fn write(graph: &StateGraph, options: &PageOptions) -> String {
     let pieces = [
         ("{title}", XmlText(&title).to_string()),
         ("{picture}", svg::picture(graph, &plan)),
-        ("{data}", data(graph, &plan)),
+        ("{data}", graph_data(graph, &plan)),
         ("{script}", SCRIPT.to_owned()),
     ];
     for (placeholder, piece) in pieces {
@@ -55,12 +55,12 @@ pub fn write(graph: &StateGraph, options: &PageOptions) -> String {
 }
 
 /// Renders the data for the script, as JSON.
-fn data(graph: &StateGraph, plan: &DrawingPlan) -> String {
+fn graph_data(graph: &StateGraph, plan: &DrawingPlan) -> String {
     let mut text = "{\"states\":[".to_owned();
-    list(&mut text, &graph.states, |text, state| {
+    write_list(&mut text, &graph.states, |text, state| {
         let marks = svg::describe_marks(state.marks);
-        let name = one_line(&state.name);
-        let details = lines(&state.details);
+        let name = escape_line(&state.name);
+        let details = escape_lines(&state.details);
         let _ = write!(
             text,
             "{{\"name\":{},\"details\":{},\"marks\":{},\"start\":{}}}",
@@ -71,11 +71,11 @@ fn data(graph: &StateGraph, plan: &DrawingPlan) -> String {
         );
     });
     text += "],\n\"transitions\":[";
-    list(&mut text, &graph.transitions, |text, transition| {
+    write_list(&mut text, &graph.transitions, |text, transition| {
         let count = graph.states.len();
         if transition.from < count && transition.to < count {
             let (from, to) = (transition.from, transition.to);
-            let action = one_line(&transition.text);
+            let action = escape_line(&transition.text);
             let _ = write!(
                 text,
                 "{{\"from\":{from},\"to\":{to},\"text\":{}}}",
@@ -86,22 +86,26 @@ fn data(graph: &StateGraph, plan: &DrawingPlan) -> String {
         }
     });
     text += "],\n\"edges\":[";
-    list(&mut text, &plan.bundles, |text, bundle| {
-        numbers(text, &bundle.transitions);
+    write_list(&mut text, &plan.bundles, |text, bundle| {
+        write_numbers(text, &bundle.transitions);
     });
     text += "],\n\"traces\":[";
     let traces = (graph.traces.iter()).filter(|trace| graph.is_path(&trace.transitions));
-    list(&mut text, traces, |text, trace| {
-        let name = one_line(&trace.name);
+    write_list(&mut text, traces, |text, trace| {
+        let name = escape_line(&trace.name);
         let _ = write!(text, "{{\"name\":{},\"transitions\":", JsonText(&name));
-        numbers(text, &trace.transitions);
+        write_numbers(text, &trace.transitions);
         text.push('}');
     });
     text + "]}"
 }
 
 /// Renders items with commas between them, each on its own line.
-fn list<T>(text: &mut String, items: impl IntoIterator<Item = T>, write: impl Fn(&mut String, T)) {
+fn write_list<T>(
+    text: &mut String,
+    items: impl IntoIterator<Item = T>,
+    write: impl Fn(&mut String, T),
+) {
     for (index, item) in items.into_iter().enumerate() {
         *text += if index > 0 { ",\n" } else { "\n" };
         write(text, item);
@@ -109,7 +113,7 @@ fn list<T>(text: &mut String, items: impl IntoIterator<Item = T>, write: impl Fn
 }
 
 /// Renders numbers as a JSON list.
-fn numbers(text: &mut String, numbers: &[usize]) {
+fn write_numbers(text: &mut String, numbers: &[usize]) {
     let numbers: Vec<String> = numbers.iter().map(usize::to_string).collect();
     let _ = write!(text, "[{}]", numbers.join(","));
 }

@@ -28,8 +28,8 @@ mod summary;
 
 pub use summary::summarise;
 
-use super::escape::{XmlText, lines, one_line};
-use super::svg::number;
+use super::escape::{XmlText, escape_line, escape_lines};
+use super::svg::format_number;
 use super::text_width::{shorten, text_width};
 
 /// Actions that were taken, and actions that could have been taken.
@@ -49,11 +49,11 @@ pub struct TestPath {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PathStep {
     /// Action that was taken.
-    pub taken: String,
+    pub action: String,
     /// Some of the other actions that were enabled.
-    pub others: Vec<Branch>,
+    pub branches: Vec<Branch>,
     /// Number of enabled actions that no branch stands for.
-    pub hidden: usize,
+    pub hidden_branches: usize,
 }
 
 /// An action that was enabled and not taken, possibly with others like it.
@@ -62,9 +62,9 @@ pub struct Branch {
     /// Text of the action.
     pub text: String,
     /// Number of other actions like it.
-    pub more: usize,
+    pub more_actions: usize,
     /// Common pattern of all of them: `int0 = <[1..20]>`.
-    pub like: String,
+    pub pattern: String,
 }
 
 const STYLE: &str = include_str!("path/style.css");
@@ -89,7 +89,7 @@ const MAX_STEPS: usize = 2_000;
 pub fn write(path: &TestPath) -> String {
     let shown = &path.steps[..path.steps.len().min(MAX_STEPS)];
     let left = (shown.iter())
-        .map(|step| BOLD * text_width(&short(&step.taken), FONT_SIZE))
+        .map(|step| BOLD * text_width(&shorten_action(&step.action), FONT_SIZE))
         .fold(90.0, f64::max);
     let mut picture = Picture {
         text: String::new(),
@@ -100,17 +100,17 @@ pub fn write(path: &TestPath) -> String {
     picture.right = picture.spine + RADIUS + MARGIN;
     if path.before > 0 {
         let steps = if path.before == 1 { "step" } else { "steps" };
-        picture.state("…", "", "");
-        picture.arrow(
+        picture.draw_state("…", "", "");
+        picture.draw_arrow(
             MIN_STEP,
             "before",
             &format!("{} {steps} not shown", path.before),
         );
     }
     for (index, step) in shown.iter().enumerate() {
-        picture.state(&(path.before + index).to_string(), "", "");
-        let height = picture.branches(step);
-        picture.arrow(height.max(MIN_STEP), "taken", &step.taken);
+        picture.draw_state(&(path.before + index).to_string(), "", "");
+        let height = picture.draw_branches(step);
+        picture.draw_arrow(height.max(MIN_STEP), "taken", &step.action);
     }
     let cut = path.steps.len() - shown.len();
     let end = match cut {
@@ -118,8 +118,8 @@ pub fn write(path: &TestPath) -> String {
         _ => format!("{cut} more steps not shown"),
     };
     let last = (path.before + shown.len()).to_string();
-    picture.state(&last, " last", &end);
-    let title = shorten(&one_line(&path.title), 15.0, 560.0);
+    picture.draw_state(&last, " last", &end);
+    let title = shorten(&escape_line(&path.title), 15.0, 560.0);
     let width = (picture.right + MARGIN).max(BOLD * text_width(&title, 15.0) + 2.0 * MARGIN);
     format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"test-path\" role=\"img\" aria-label=\"{label}\" \
@@ -129,19 +129,19 @@ pub fn write(path: &TestPath) -> String {
         picture.text,
         label = XmlText(&format!(
             "{}: a path of {} steps",
-            one_line(&path.title),
+            escape_line(&path.title),
             path.steps.len()
         )),
-        w = number(width.ceil()),
-        h = number((picture.y + RADIUS + MARGIN).ceil()),
+        w = format_number(width.ceil()),
+        h = format_number((picture.y + RADIUS + MARGIN).ceil()),
         y = MARGIN + 14.0,
         title = XmlText(&title),
     )
 }
 
 /// Shortens a text to the maximum width.
-fn short(text: &str) -> String {
-    shorten(&one_line(text), FONT_SIZE, MAX_WIDTH)
+fn shorten_action(text: &str) -> String {
+    shorten(&escape_line(text), FONT_SIZE, MAX_WIDTH)
 }
 
 /// Picture in progress.
@@ -158,47 +158,53 @@ struct Picture {
 
 impl Picture {
     /// Draws a state on the path, with a remark beside it.
-    fn state(&mut self, name: &str, class: &str, remark: &str) {
-        let (x, y) = (number(self.spine), number(self.y));
+    fn draw_state(&mut self, name: &str, class: &str, remark: &str) {
+        let (x, y) = (format_number(self.spine), format_number(self.y));
         self.text += &format!(
             "<g class=\"state{class}\"><circle cx=\"{x}\" cy=\"{y}\" r=\"{RADIUS}\"/>\
              <text x=\"{x}\" y=\"{}\">{name}</text></g>\n",
-            number(self.y + 4.0)
+            format_number(self.y + 4.0)
         );
         if !remark.is_empty() {
             let x = self.spine + RADIUS + 12.0;
-            self.written("remark", x, self.y + 4.3, &short(remark), &lines(remark));
-            let width = BOLD * text_width(&short(remark), FONT_SIZE);
+            self.draw_text(
+                "remark",
+                x,
+                self.y + 4.3,
+                &shorten_action(remark),
+                &escape_lines(remark),
+            );
+            let width = BOLD * text_width(&shorten_action(remark), FONT_SIZE);
             self.right = self.right.max(x + width);
         }
     }
 
     /// Draws the step to the next state.
-    fn arrow(&mut self, length: f64, class: &str, action: &str) {
+    fn draw_arrow(&mut self, length: f64, class: &str, action: &str) {
         let (top, tip) = (self.y + RADIUS, self.y + length + RADIUS);
-        let x = number(self.spine);
+        let x = format_number(self.spine);
         self.text += &format!(
             "<g class=\"{class}\"><path class=\"line\" d=\"M{x} {}V{}\"/>\
              <path class=\"head\" d=\"M{x} {}l-5 -10h10z\"/></g>\n",
-            number(top),
-            number(tip - 8.0),
-            number(tip),
+            format_number(top),
+            format_number(tip - 8.0),
+            format_number(tip),
         );
         let middle = self.y + (length + RADIUS) / 2.0 + 4.0;
         let class = format!("{class} left");
-        self.written(
+        self.draw_text(
             &class,
             self.spine - 14.0,
             middle,
-            &short(action),
-            &one_line(action),
+            &shorten_action(action),
+            &escape_line(action),
         );
         self.y += length + 2.0 * RADIUS;
     }
 
     /// Draws the other actions that were enabled. Returns the height that they take below the
     /// state.
-    fn branches(&mut self, step: &PathStep) -> f64 {
+    fn draw_branches(&mut self, step: &PathStep) -> f64 {
         let mut line = self.y;
         let x = self.spine + BRANCH;
         let mut branch = |picture: &mut Picture, texts: &[(&str, String, String)]| {
@@ -211,37 +217,45 @@ impl Picture {
             };
             picture.text += &format!(
                 "<path class=\"branch\" d=\"M{} {}C{} {} {} {} {} {}\"/><circle class=\"leaf\" cx=\"{}\" cy=\"{}\" r=\"3\"/>\n",
-                number(from),
-                number(below),
-                number(from + 26.0),
-                number(below + (line - below) * 0.55),
-                number(x - 46.0),
-                number(line),
-                number(x - 12.0),
-                number(line),
-                number(x - 9.0),
-                number(line),
+                format_number(from),
+                format_number(below),
+                format_number(from + 26.0),
+                format_number(below + (line - below) * 0.55),
+                format_number(x - 46.0),
+                format_number(line),
+                format_number(x - 12.0),
+                format_number(line),
+                format_number(x - 9.0),
+                format_number(line),
             );
             for (class, shown, title) in texts {
-                picture.written(class, x, line + 4.3, shown, title);
+                picture.draw_text(class, x, line + 4.3, shown, title);
                 picture.right = picture.right.max(x + text_width(shown, FONT_SIZE));
                 line += LINE;
             }
             line += 3.0;
         };
-        for other in &step.others {
-            let mut texts = vec![("other", short(&other.text), one_line(&other.text))];
-            if other.more > 0 {
-                let words = format!("… and {} more like {}", other.more, one_line(&other.like));
+        for other in &step.branches {
+            let mut texts = vec![(
+                "other",
+                shorten_action(&other.text),
+                escape_line(&other.text),
+            )];
+            if other.more_actions > 0 {
+                let words = format!(
+                    "… and {} more like {}",
+                    other.more_actions,
+                    escape_line(&other.pattern)
+                );
                 texts.push(("summary", shorten(&words, FONT_SIZE, MAX_WIDTH), words));
             }
             branch(self, &texts);
         }
-        if step.hidden > 0 {
-            let words = if step.others.is_empty() {
-                format!("{} other actions enabled", step.hidden)
+        if step.hidden_branches > 0 {
+            let words = if step.branches.is_empty() {
+                format!("{} other actions enabled", step.hidden_branches)
             } else {
-                format!("… and {} other actions", step.hidden)
+                format!("… and {} other actions", step.hidden_branches)
             };
             branch(self, &[("summary", words.clone(), words)]);
         }
@@ -249,11 +263,11 @@ impl Picture {
     }
 
     /// Draws a text with its title.
-    fn written(&mut self, class: &str, x: f64, y: f64, shown: &str, title: &str) {
+    fn draw_text(&mut self, class: &str, x: f64, y: f64, shown: &str, title: &str) {
         self.text += &format!(
             "<text class=\"{class}\" x=\"{}\" y=\"{}\"><title>{}</title>{}</text>\n",
-            number(x),
-            number(y),
+            format_number(x),
+            format_number(y),
             XmlText(title),
             XmlText(shown)
         );
@@ -266,14 +280,14 @@ mod tests {
 
     fn path() -> TestPath {
         let step = |taken: &str, others: &[&str]| PathStep {
-            taken: taken.to_owned(),
-            others: summarise(
+            action: taken.to_owned(),
+            branches: summarise(
                 &others
                     .iter()
                     .map(|text| text.to_string())
                     .collect::<Vec<_>>(),
             ),
-            hidden: 2,
+            hidden_branches: 2,
         };
         TestPath {
             title: "a < b".to_owned(),

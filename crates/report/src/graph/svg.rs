@@ -13,12 +13,12 @@ mod marks;
 mod shapes;
 
 use super::bundles::{Bundle, bundles};
-use super::escape::one_line;
+use super::escape::escape_line;
 use super::layout::{GraphLayout, LayoutEdge, LayoutNode, layout};
 use super::text_width::{shorten, text_width};
 use super::{Labels, StateGraph, StateMarks};
 use marks::StateMark;
-pub(super) use shapes::number;
+pub(super) use shapes::format_number;
 
 /// Maximum number of states that are drawn.
 pub const MAX_STATES: usize = 5_000;
@@ -47,7 +47,7 @@ pub(super) fn picture(graph: &StateGraph, plan: &DrawingPlan) -> String {
 
 /// Describes the marks of a state in words.
 pub(super) fn describe_marks(marks: StateMarks) -> String {
-    let words: Vec<&str> = StateMark::of(marks).map(StateMark::text).collect();
+    let words: Vec<&str> = StateMark::applying(marks).map(StateMark::text).collect();
     words.join("; ")
 }
 
@@ -81,13 +81,13 @@ impl DrawingPlan {
     pub(super) fn new(graph: &StateGraph, labels: Labels) -> DrawingPlan {
         let bundles = bundles(graph, labels);
         let names: Vec<String> = (graph.states.iter())
-            .map(|state| shorten(&one_line(&state.name), FONT_SIZE, MAX_NAME_WIDTH))
+            .map(|state| shorten(&escape_line(&state.name), FONT_SIZE, MAX_NAME_WIDTH))
             .collect();
         let mut nodes: Vec<LayoutNode> = (graph.states.iter().zip(&names))
             .map(|(state, name)| {
                 let half_width = (text_width(name, FONT_SIZE) / 2.0 + 11.0).max(20.0);
                 // Badges reach a little over the rim, and must not hide the head of an arrow.
-                let has_badge = StateMark::of(state.marks).any(|mark| mark.badge().is_some());
+                let has_badge = StateMark::applying(state.marks).any(|mark| mark.badge().is_some());
                 LayoutNode {
                     radii: (half_width, HALF_HEIGHT),
                     left: half_width + if state.marks.start { START_ARROW } else { 7.0 },

@@ -38,12 +38,12 @@ fn char_width(letter: char) -> f64 {
 
 /// Shortens a text to its beginning and end, with an ellipsis between, unless it fits. Two calls of
 /// an action may differ in the last argument as well as in the first.
-pub(super) fn shorten(text: &str, font_size: f64, most: f64) -> String {
-    let most = most * 1000.0 / font_size;
-    if text.chars().map(char_width).sum::<f64>() <= most {
+pub(super) fn shorten(text: &str, font_size: f64, max_width: f64) -> String {
+    let max_width = max_width * 1000.0 / font_size;
+    if text.chars().map(char_width).sum::<f64>() <= max_width {
         return text.to_owned();
     }
-    let room = most - char_width('…');
+    let room = max_width - char_width('…');
     let fitting = |letters: &mut dyn Iterator<Item = char>, room: f64| {
         let mut used = 0.0;
         letters

@@ -8,12 +8,12 @@ use crate::graph::{GraphState, GraphTrace, GraphTransition, StateGraph, StateMar
 pub(crate) struct ToyNumbers(pub(crate) u64);
 
 impl ToyNumbers {
-    pub(crate) fn below(&mut self, most: usize) -> usize {
+    pub(crate) fn below(&mut self, max: usize) -> usize {
         self.0 = self
             .0
             .wrapping_mul(6364136223846793005)
             .wrapping_add(1442695040888963407);
-        (self.0 >> 33) as usize % most.max(1)
+        (self.0 >> 33) as usize % max.max(1)
     }
 }
 
@@ -127,8 +127,8 @@ pub(crate) fn marked() -> StateGraph {
     graph
 }
 
-/// Builds a stack of at most `most` values, of two kinds.
-pub(crate) fn stack(most: u32) -> StateGraph {
+/// Builds a stack of at most `max` values, of two kinds.
+pub(crate) fn stack(max: u32) -> StateGraph {
     let mut states: Vec<String> = vec![String::new()];
     let mut transitions = Vec::new();
     let mut next = 0;
@@ -144,7 +144,7 @@ pub(crate) fn stack(most: u32) -> StateGraph {
                 });
             transitions.push((next, index, name, text));
         };
-        if (state.len() as u32) < most {
+        if (state.len() as u32) < max {
             for value in ["a", "b"] {
                 lead(
                     &mut states,

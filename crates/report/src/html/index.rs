@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::escape::Escaped;
-use super::{bar, foot, grouped, head, name_with_folder, quantity};
+use super::{count_with_noun, coverage_bar, group_digits, name_with_folder, page_foot, page_head};
 use crate::Timestamp;
 use crate::coverage::{CoverageReport, CoverageSummary};
 
@@ -23,21 +23,21 @@ const SCRIPT: &str = include_str!("index.js");
 pub(super) fn index(report: &CoverageReport, rows: &[IndexRow], timestamp: Timestamp) -> String {
     let total: CoverageSummary = rows.iter().map(|row| row.counts).sum();
     let percentage = total.percentage_text(0);
-    let mut text = head(&format!("{percentage}% covered"), SCRIPT);
+    let mut text = page_head(&format!("{percentage}% covered"), SCRIPT);
     let _ = write!(
         text,
         "<body class=\"index\">\n<header>\n<p class=\"kicker\">Coverage</p>\n\
          <h1>{percentage}<small>%</small></h1>\n{bar}\n<dl>\n",
-        bar = bar(&total)
+        bar = coverage_bar(&total)
     );
     let fact = |number: usize, noun: &str, remark: String| {
-        let quantity = quantity(number, noun);
+        let quantity = count_with_noun(number, noun);
         let (number, noun) = quantity.split_once(' ').unwrap_or((&quantity, ""));
         format!("<div><dt>{noun}</dt><dd>{number}{remark}</dd></div>\n")
     };
     let missed = |number: usize| match number {
         0 => String::new(),
-        _ => format!(" <span>{} missed</span>", grouped(number)),
+        _ => format!(" <span>{} missed</span>", group_digits(number)),
     };
     text += &fact(rows.len(), "file", String::new());
     text += &fact(
@@ -57,7 +57,7 @@ pub(super) fn index(report: &CoverageReport, rows: &[IndexRow], timestamp: Times
         text += &table(rows);
     }
     text += "</main>\n";
-    text += &foot(timestamp);
+    text += &page_foot(timestamp);
     text
 }
 
@@ -87,7 +87,7 @@ fn table(rows: &[IndexRow]) -> String {
         let counts = &row.counts;
         let missed = |number: usize| match number {
             0 => "<td class=\"sub none\">0</td>".to_owned(),
-            _ => format!("<td class=\"sub\">{}</td>", grouped(number)),
+            _ => format!("<td class=\"sub\">{}</td>", group_digits(number)),
         };
         let _ = writeln!(
             text,
@@ -103,11 +103,11 @@ fn table(rows: &[IndexRow]) -> String {
             title = Escaped(&row.name),
             name = name_with_folder(&row.name),
             value = counts.percentage(),
-            bar = bar(counts),
+            bar = coverage_bar(counts),
             percentage = counts.percentage_text(0),
-            statements = grouped(counts.statements),
+            statements = group_digits(counts.statements),
             missed_statements = missed(counts.missed_statements),
-            branches = grouped(counts.branches),
+            branches = group_digits(counts.branches),
             missed_branches = missed(counts.missed_branches),
         );
     }

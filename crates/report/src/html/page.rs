@@ -7,10 +7,12 @@ use std::fmt::Write;
 use super::branch_text::SourceText;
 use super::escape::{Escaped, SourceLine};
 use super::reaching_tests::{ReachingTests, TestSets};
-use super::{INDEX, bar, foot, grouped, head, name_with_folder, quantity};
+use super::{
+    INDEX, count_with_noun, coverage_bar, group_digits, name_with_folder, page_foot, page_head,
+};
 use crate::Timestamp;
 use crate::coverage::{Attribution, CoverageReport, FileCoverage, FileFindings};
-use crate::missing::missing;
+use crate::missing::missing_ranges;
 
 /// Position of a page among the others. Each neighbour is a page and a name.
 pub(super) struct PagePosition<'a> {
@@ -37,15 +39,15 @@ pub(super) fn page(
     timestamp: Timestamp,
 ) -> String {
     let percentage = findings.counts().percentage_text(0);
-    let mut text = head(
+    let mut text = page_head(
         &format!("{} · {percentage}% covered", position.name),
         SCRIPT,
     );
     text += "<body class=\"file\">\n";
-    text += &header(findings, position);
+    text += &page_header(findings, position);
     text += "<main>\n";
     if file.text.is_none() {
-        text += &unreadable(findings);
+        text += &unreadable_message(findings);
     } else if file.text.as_deref().is_some_and(str::is_empty) {
         text += "<p class=\"nothing\">This file is empty.</p>\n";
     } else {
@@ -65,12 +67,12 @@ pub(super) fn page(
         }
     }
     text += "</nav>\n";
-    text += &foot(timestamp);
+    text += &page_foot(timestamp);
     text
 }
 
 /// Renders the head of the page: name, percentage and legend.
-fn header(findings: &FileFindings, position: &PagePosition<'_>) -> String {
+fn page_header(findings: &FileFindings, position: &PagePosition<'_>) -> String {
     let counts = findings.counts();
     let mut text = format!(
         "<header>\n<a class=\"up\" id=\"u\" href=\"{INDEX}\" title=\"All files (u)\">All files</a>\n\
@@ -78,7 +80,7 @@ fn header(findings: &FileFindings, position: &PagePosition<'_>) -> String {
          <p class=\"share\">{bar}<b>{percentage}%</b></p>\n<ul class=\"legend\">",
         title = Escaped(position.name),
         name = name_with_folder(position.name),
-        bar = bar(&counts),
+        bar = coverage_bar(&counts),
         percentage = counts.percentage_text(0),
     );
     let run = findings.executed.len() - findings.partial.len();
@@ -95,7 +97,7 @@ fn header(findings: &FileFindings, position: &PagePosition<'_>) -> String {
             let _ = write!(
                 text,
                 "<li class=\"{class}\"><b>{}</b> {word}</li>",
-                grouped(number)
+                group_digits(number)
             );
         }
     }
@@ -109,8 +111,8 @@ fn header(findings: &FileFindings, position: &PagePosition<'_>) -> String {
 }
 
 /// Renders what is known of a file whose source cannot be read.
-fn unreadable(findings: &FileFindings) -> String {
-    let items = missing(findings);
+fn unreadable_message(findings: &FileFindings) -> String {
+    let items = missing_ranges(findings);
     let missing = if items.is_empty() {
         "Nothing is missing in it.".to_owned()
     } else {
@@ -169,7 +171,7 @@ impl<'a> SourceLines<'a> {
             let last = (first + LINES_IN_A_GROUP).min(count);
             let _ = writeln!(text, "<section style=\"--lines:{}\">", last - first);
             for index in first..last {
-                self.line(&mut text, index);
+                self.write_line(&mut text, index);
             }
             text += "</section>\n";
         }
@@ -179,11 +181,11 @@ impl<'a> SourceLines<'a> {
     }
 
     /// Renders one line.
-    fn line(&mut self, text: &mut String, index: usize) {
+    fn write_line(&mut self, text: &mut String, index: usize) {
         let number = u32::try_from(index + 1).unwrap_or(u32::MAX);
         let file = self.source.file;
         let first = file.first_lines.get(&number).copied().unwrap_or(number);
-        let class = self.class(first);
+        let class = self.css_class(first);
         let _ = write!(
             text,
             "<div class=\"l{class}\" id=\"L{number}\"><a href=\"#L{number}\">{number}</a><code>{}</code>",
@@ -197,7 +199,7 @@ impl<'a> SourceLines<'a> {
     }
 
     /// Returns the CSS class for the state of the statement that begins in a line.
-    fn class(&self, first: u32) -> &'static str {
+    fn css_class(&self, first: u32) -> &'static str {
         let findings = self.findings;
         if findings.excluded.contains(&first) {
             " x"
@@ -214,12 +216,12 @@ impl<'a> SourceLines<'a> {
 
     /// Renders a button with the tests that reach a line, in short. The script adds the list.
     fn write_button(&mut self, text: &mut String, line: u32) {
-        let tests = self.reached.line(line);
+        let tests = self.reached.tests_of_line(line);
         let Some(first) = tests.first().copied() else {
             return;
         };
         let (set, class, label) = match self.report.attribution {
-            Attribution::Every => (tests, "", quantity(tests.len(), "test")),
+            Attribution::Every => (tests, "", count_with_noun(tests.len(), "test")),
             Attribution::First => {
                 let class = if self.last_named == Some(first) {
                     " class=\"again\""
@@ -234,17 +236,17 @@ impl<'a> SourceLines<'a> {
                 )
             }
         };
-        let set = self.mentioned.number(set);
+        let set = self.mentioned.set_number(set);
         let _ = write!(text, "<button{class} data-tests=\"{set}\"");
         if let Some(destinations) = self.branches.get(&line) {
             let destinations: Vec<String> = (destinations.iter())
                 .map(|destination| {
-                    let tests = self.reached.branch(line, *destination);
+                    let tests = self.reached.tests_of_branch(line, *destination);
                     let tests = match self.report.attribution {
                         Attribution::Every => tests,
                         Attribution::First => tests.get(..1).unwrap_or(tests),
                     };
-                    let set = self.mentioned.number(tests);
+                    let set = self.mentioned.set_number(tests);
                     format!(
                         "{set} {}",
                         without_tags(&self.source.describe_destination(line, *destination))

@@ -12,7 +12,7 @@ pub(super) fn page_names<'a>(names: impl Iterator<Item = &'a str>) -> Vec<String
     let mut taken = BTreeSet::from(["index".to_owned()]);
     names
         .map(|name| {
-            let plain = plain(name);
+            let plain = plain_name(name);
             let mut stem = plain.clone();
             let mut number = 2;
             while !taken.insert(stem.clone()) {
@@ -27,7 +27,7 @@ pub(super) fn page_names<'a>(names: impl Iterator<Item = &'a str>) -> Vec<String
 /// Reduces a name to lower-case ASCII letters, digits and a few characters between them. Such a
 /// name needs no quoting in a link or a shell, and names do not differ only in case, which some
 /// file systems ignore.
-fn plain(name: &str) -> String {
+fn plain_name(name: &str) -> String {
     let plain: String = name
         .chars()
         .map(|letter| match letter.to_ascii_lowercase() {

@@ -41,7 +41,7 @@ impl ReachingTests {
                 for line in file.touched(*arc) {
                     add(reached.lines.entry(line).or_default(), *test);
                 }
-                let (from, to) = file.meaning(*arc);
+                let (from, to) = file.normalise_arc(*arc);
                 if let Ok(from) = u32::try_from(from)
                     && (file.branches.get(&from))
                         .is_some_and(|destinations| destinations.contains(&to))
@@ -55,12 +55,12 @@ impl ReachingTests {
 
     /// Returns the tests that reach a statement. With `Attribution::First`, the first of them
     /// reached it first.
-    pub(super) fn line(&self, line: u32) -> &[usize] {
+    pub(super) fn tests_of_line(&self, line: u32) -> &[usize] {
         self.lines.get(&line).map_or(&[], Vec::as_slice)
     }
 
     /// Returns the tests that took a branch.
-    pub(super) fn branch(&self, line: u32, destination: i32) -> &[usize] {
+    pub(super) fn tests_of_branch(&self, line: u32, destination: i32) -> &[usize] {
         self.branches
             .get(&(line, destination))
             .map_or(&[], Vec::as_slice)
@@ -82,7 +82,7 @@ pub(super) struct TestSets {
 
 impl TestSets {
     /// Returns the number by which the page's script finds a set, and adds the set if it is new.
-    pub(super) fn number(&mut self, set: &[usize]) -> usize {
+    pub(super) fn set_number(&mut self, set: &[usize]) -> usize {
         if let Some(number) = self.sets.get(set) {
             return *number;
         }
@@ -125,20 +125,20 @@ mod tests {
     #[test]
     fn tests_by_line_and_by_branch() {
         let reached = ReachingTests::new(&toys::cart());
-        assert_eq!(reached.line(4), [0]);
-        assert_eq!(reached.line(6), [1, 2]);
-        assert_eq!(reached.line(7), []);
-        assert_eq!(reached.branch(6, 9), [1, 2]);
-        assert_eq!(reached.branch(6, 7), []);
+        assert_eq!(reached.tests_of_line(4), [0]);
+        assert_eq!(reached.tests_of_line(6), [1, 2]);
+        assert_eq!(reached.tests_of_line(7), []);
+        assert_eq!(reached.tests_of_branch(6, 9), [1, 2]);
+        assert_eq!(reached.tests_of_branch(6, 7), []);
     }
 
     #[test]
     fn a_set_is_written_once_and_not_too_long() {
         let mut mentioned = TestSets::default();
         let many: Vec<usize> = (7..1007).collect();
-        assert_eq!(mentioned.number(&[8, 7]), 0);
-        assert_eq!(mentioned.number(&many), 1);
-        assert_eq!(mentioned.number(&[8, 7]), 0);
+        assert_eq!(mentioned.set_number(&[8, 7]), 0);
+        assert_eq!(mentioned.set_number(&many), 1);
+        assert_eq!(mentioned.set_number(&[8, 7]), 0);
         assert_eq!(mentioned.texts[0], "0 1");
         assert!(mentioned.texts[1].starts_with("1 0 2 3 "));
         assert!(mentioned.texts[1].ends_with(" 199 +800"));

@@ -91,11 +91,12 @@ impl DefinitionExcluder<'_> {
     /// Excludes a definition if its head is excluded.
     fn visit_definition(&mut self, definition: &Stmt, decorators: &[Decorator]) {
         let keyword = self.lines.keyword_line(definition, decorators);
-        let start = decorators
-            .first()
-            .map_or(keyword, |decorator| self.lines.start_line(&decorator.expression));
+        let start = decorators.first().map_or(keyword, |decorator| {
+            self.lines.start_line(&decorator.expression)
+        });
         if self.excluded.range(start..=keyword).next().is_some() {
-            self.excluded.extend(start..=self.lines.end_line(definition));
+            self.excluded
+                .extend(start..=self.lines.end_line(definition));
         }
     }
 }
@@ -413,7 +414,7 @@ mod tests {
     }
 
     #[test]
-    fn waived_lines() {
+    fn lines_without_branches_are_waived() {
         let text = "
 while True:
     if a:  # pragma: no branch

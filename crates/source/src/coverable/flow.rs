@@ -145,7 +145,7 @@ impl FlowVisitor<'_> {
 
     /// Returns the exits of one statement, whose first line is `line`.
     fn statement_exits(&mut self, statement: &Stmt, line: u32) -> Exits {
-        let here = FlowPoints::from([FlowPoint::Line(line)]);
+        let current_line = FlowPoints::from([FlowPoint::Line(line)]);
         let mut exits = Exits::default();
         match statement {
             Stmt::FunctionDef(it) => exits = self.definition_exits(statement, &it.decorator_list),
@@ -159,11 +159,11 @@ impl FlowVisitor<'_> {
             Stmt::With(it) => exits = self.with_exits(line, &it.body),
             Stmt::Try(it) => exits = self.try_exits(it, line),
             Stmt::Match(it) => exits = self.match_exits(it, line),
-            Stmt::Break(_) => exits.breaks = here,
-            Stmt::Continue(_) => exits.continues = here,
-            Stmt::Return(_) => exits.returns = here,
-            Stmt::Raise(_) => exits.raises = here,
-            _ => exits.next = here,
+            Stmt::Break(_) => exits.breaks = current_line,
+            Stmt::Continue(_) => exits.continues = current_line,
+            Stmt::Return(_) => exits.returns = current_line,
+            Stmt::Raise(_) => exits.raises = current_line,
+            _ => exits.next = current_line,
         }
         exits
     }

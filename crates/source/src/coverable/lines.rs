@@ -83,7 +83,10 @@ impl<'a> StatementLines<'a> {
         let mut following = self.tokens.after(last.end()).iter();
         let keyword =
             following.find(|token| token.kind() != TokenKind::Newline && !is_blank(token.kind()));
-        keyword.map_or_else(|| self.start_line(definition), |token| self.start_line(token))
+        keyword.map_or_else(
+            || self.start_line(definition),
+            |token| self.start_line(token),
+        )
     }
 }
 

@@ -52,7 +52,9 @@ impl TreeConverter {
         Some(match statement {
             Stmt::FunctionDef(node) => StatementKind::Function(Box::new(self.function(node))),
             Stmt::ClassDef(node) => StatementKind::Class(Box::new(self.class(node))),
-            Stmt::Return(node) => StatementKind::Return(self.optional_expression(node.value.as_deref())),
+            Stmt::Return(node) => {
+                StatementKind::Return(self.optional_expression(node.value.as_deref()))
+            }
             Stmt::Delete(node) => StatementKind::Delete(self.expressions(&node.targets)),
             Stmt::TypeAlias(node) => StatementKind::TypeAlias {
                 name: self.expression(&node.name),
@@ -243,7 +245,10 @@ impl TreeConverter {
             .iter()
             .map(|item| {
                 let manager = self.expression(&item.context_expr);
-                (manager, self.optional_expression(item.optional_vars.as_deref()))
+                (
+                    manager,
+                    self.optional_expression(item.optional_vars.as_deref()),
+                )
             })
             .collect()
     }
@@ -362,7 +367,12 @@ impl TreeConverter {
             Expr::Dict(node) => ExpressionKind::Dictionary(
                 node.items
                     .iter()
-                    .map(|item| (self.optional_expression(item.key.as_ref()), self.expression(&item.value)))
+                    .map(|item| {
+                        (
+                            self.optional_expression(item.key.as_ref()),
+                            self.expression(&item.value),
+                        )
+                    })
                     .collect(),
             ),
             Expr::Attribute(node) => ExpressionKind::Attribute {

@@ -16,26 +16,26 @@ const MAX_SHAPES: usize = 16;
 impl<'a> Drafter<'a> {
     /// Drafts the actions for recorded calls.
     pub(super) fn draft_calls(&mut self, target: &ApiTarget<'a>, calls: &[&'a Call]) {
-        let at = target.at;
+        let at = target.function;
         let effect = calls
             .iter()
             .find_map(|call| side_effects::recorded_effect(call))
             .or_else(|| self.texts.own_effect(at.module, at.definition));
-        let (shapes, failure) = self.shapes(target, calls);
+        let (shapes, failure) = self.group_by_shape(target, calls);
         self.add_hints(target);
         if let (true, Some(reason)) = (shapes.is_empty(), &failure) {
             let reason = format!("needs what cannot be written here: {reason}");
-            self.comment_out(target, &effect.unwrap_or(reason));
+            self.add_commented_out(target, &effect.unwrap_or(reason));
             return;
         }
         let others = match target.callee {
-            CalleeName::Of(class) => self
+            CalleeName::Member(class) => self
                 .calls
                 .calls_on(self.classes.get(class).map(|class| &class.reference)),
             _ => Vec::new(),
         };
         // The result goes to a pool only if all forms return objects of the class.
-        let result = self.result(target, calls);
+        let result = self.result_class(target, calls);
         let is_only = shapes.len() == 1;
         let total = self.calls.count(&at.key());
         let mut shapes: Vec<(CallShape, Vec<&'a Call>)> = shapes.into_iter().collect();
@@ -51,10 +51,10 @@ impl<'a> Drafter<'a> {
                 calls.len() as u64
             };
             let guard = match (&target.callee, at.function.role) {
-                (CalleeName::Of(_), FunctionRole::Method) => guard::infer_guard(&calls, &others),
+                (CalleeName::Member(_), FunctionRole::Method) => guard::infer_guard(&calls, &others),
                 _ => None,
             };
-            let (exceptions, raised) = self.exceptions(&calls);
+            let (exceptions, raised) = self.raised_exceptions(&calls);
             let mut note = format!("seen {}", times_word(times));
             for (name, times) in raised {
                 let name = name.rsplit('.').next().unwrap_or(&name);
@@ -64,7 +64,7 @@ impl<'a> Drafter<'a> {
                 note.push_str("; the guard was observed, not proved");
             }
             let result_use = self.result_use(at, &calls);
-            let result = result.filter(|_| result_use == ResultUse::Nothing);
+            let result = result.filter(|_| result_use == ResultUse::Unchanged);
             let arguments = shape.arguments.into_iter();
             self.actions.push(DraftAction {
                 callee: target
@@ -83,21 +83,21 @@ impl<'a> Drafter<'a> {
                 exceptions,
                 guard,
                 note,
-                left_out: effect.clone().map(|effect| format!("it {effect}")),
+                comment_reason: effect.clone().map(|effect| format!("it {effect}")),
                 section: target.section,
-                order: target.order,
+                position: target.position,
                 calls,
             });
         }
     }
 
     /// Groups calls by form, and returns a reason why some cannot be written.
-    fn shapes(
+    fn group_by_shape(
         &mut self,
         target: &ApiTarget<'a>,
         calls: &[&'a Call],
     ) -> (BTreeMap<CallShape, Vec<&'a Call>>, Option<String>) {
-        let key = target.at.key();
+        let key = target.function.key();
         let mut shapes: BTreeMap<CallShape, Vec<&'a Call>> = BTreeMap::new();
         let mut failure = None;
         for call in calls {
@@ -133,10 +133,10 @@ impl<'a> Drafter<'a> {
 
     /// Adds the values of type hints and defaults to the recorded ones.
     fn add_hints(&mut self, target: &ApiTarget<'a>) {
-        let at = target.at;
+        let at = target.function;
         for parameter in &at.function.signature.parameters {
             if let Some(request) = self.requests.find(&at.key(), &parameter.name)
-                && let Some(hinted) = self.hint(at.module, parameter)
+                && let Some(hinted) = self.hinted_values(at.module, parameter)
             {
                 self.requests.add_hinted(request, &hinted);
             }
@@ -145,7 +145,7 @@ impl<'a> Drafter<'a> {
 
     /// Returns the exceptions of some calls by their names in the harness, and how often each was
     /// raised.
-    fn exceptions(&mut self, calls: &[&Call]) -> (Vec<String>, Vec<(String, u64)>) {
+    fn raised_exceptions(&mut self, calls: &[&Call]) -> (Vec<String>, Vec<(String, u64)>) {
         let mut raised: Vec<(String, u64)> = Vec::new();
         for call in calls {
             let in_steps = call.steps.iter().filter_map(|step| match step.outcome {
@@ -162,7 +162,7 @@ impl<'a> Drafter<'a> {
                 && exception.class.name() != "GeneratorExit"
             {
                 let name = if exception.is_importable {
-                    self.scope.reference(&exception.class).flat()
+                    self.scope.reference(&exception.class).one_line()
                 } else {
                     "Exception".to_owned()
                 };
@@ -182,8 +182,8 @@ impl<'a> Drafter<'a> {
 
     /// Returns the class whose pool takes the results of some calls: all results are new objects of
     /// it, or `None`.
-    fn result(&self, target: &ApiTarget<'a>, calls: &[&Call]) -> Option<usize> {
-        if let CalleeName::New(class, _) = target.callee {
+    fn result_class(&self, target: &ApiTarget<'a>, calls: &[&Call]) -> Option<usize> {
+        if let CalleeName::Constructor(class, _) = target.callee {
             return Some(class);
         }
         let mut found = None;

@@ -43,7 +43,7 @@ pub(super) struct SignatureTarget<'a, 'n> {
 
 impl<'a> Drafter<'a> {
     /// Returns the values that the annotation of a parameter allows, or else its default suggests.
-    pub(super) fn hint(
+    pub(super) fn hinted_values(
         &mut self,
         module: &'a ProjectModule,
         parameter: &SignatureParameter,
@@ -54,25 +54,25 @@ impl<'a> Drafter<'a> {
             scope: &mut self.scope,
         };
         let annotated = parameter.annotation.as_deref();
-        let annotated = annotated.and_then(|text| hints.annotation(text));
-        annotated.or_else(|| hints.default(parameter.default.as_ref()?))
+        let annotated = annotated.and_then(|text| hints.annotation_values(text));
+        annotated.or_else(|| hints.default_values(parameter.default.as_ref()?))
     }
 
     /// Returns the class whose pool takes a result, by its annotation.
     pub(super) fn hinted_result(&mut self, target: &ApiTarget<'a>) -> Option<usize> {
-        if let CalleeName::New(class, _) = target.callee {
+        if let CalleeName::Constructor(class, _) = target.callee {
             return Some(class);
         }
-        let returns = target.at.function.signature.returns.as_deref()?;
-        if let ("Self" | "typing.Self", CalleeName::Of(class)) = (returns, &target.callee) {
+        let returns = target.function.function.signature.returns.as_deref()?;
+        if let ("Self" | "typing.Self", CalleeName::Member(class)) = (returns, &target.callee) {
             return Some(*class);
         }
         let mut hints = HintReader {
             api: self.api,
-            module: target.at.module,
+            module: target.function.module,
             scope: &mut self.scope,
         };
-        let hinted = hints.annotation(returns)?;
+        let hinted = hints.annotation_values(returns)?;
         let [class] = hinted.classes.as_slice() else {
             return None;
         };
@@ -82,7 +82,7 @@ impl<'a> Drafter<'a> {
     }
 
     /// Returns the exceptions that a definition without recorded calls raises in normal use.
-    pub(super) fn expected(&self, at: LocatedFunction<'a>) -> Vec<String> {
+    pub(super) fn expected_exceptions(&self, at: LocatedFunction<'a>) -> Vec<String> {
         let mut names = Vec::new();
         if at.definition.name == "__next__" {
             names.push("StopIteration".to_owned());
@@ -158,10 +158,10 @@ impl<'a> Drafter<'a> {
         let is_both = !further.is_empty() && missing.is_empty();
         for arguments in std::iter::once(needed).chain(is_both.then_some(whole)) {
             let result = match origin.callee {
-                CalleeName::New(class, _) => Some(class),
+                CalleeName::Constructor(class, _) => Some(class),
                 _ => origin
                     .result
-                    .filter(|_| origin.result_use == ResultUse::Nothing),
+                    .filter(|_| origin.result_use == ResultUse::Unchanged),
             };
             self.actions.push(DraftAction {
                 callee: origin.callee.clone().into_callee(origin.role, origin.name),
@@ -175,9 +175,9 @@ impl<'a> Drafter<'a> {
                 } else {
                     "from its signature".to_owned()
                 },
-                left_out: left_out.clone(),
+                comment_reason: left_out.clone(),
                 section: origin.section,
-                order: origin.order,
+                position: origin.order,
                 calls: Vec::new(),
             });
         }
@@ -189,7 +189,7 @@ impl<'a> Drafter<'a> {
         origin: &SignatureTarget<'a, '_>,
         parameter: &SignatureParameter,
     ) -> Option<ArgumentSource> {
-        let hinted = self.hint(origin.module, parameter);
+        let hinted = self.hinted_values(origin.module, parameter);
         let request = self.requests.find(&origin.key, &parameter.name);
         if let Some(request) = request.filter(|request| self.requests.has_recorded(*request)) {
             if let Some(hinted) = &hinted {
@@ -208,7 +208,7 @@ impl<'a> Drafter<'a> {
                 .or_else(|| class().map(ArgumentSource::Object));
         }
         if hinted.is_none()
-            && let (CalleeName::Of(class), true) = (&origin.callee, is_operator(origin.name))
+            && let (CalleeName::Member(class), true) = (&origin.callee, is_operator(origin.name))
         {
             return Some(ArgumentSource::Object(*class));
         }
@@ -222,7 +222,7 @@ impl<'a> Drafter<'a> {
         }
         if hinted.samples.is_empty() {
             return hinted
-                .or_none
+                .allows_none
                 .then(|| ArgumentSource::Text("None".to_owned()));
         }
         let request = self.requests.find_or_add(&origin.key, &parameter.name);
@@ -235,7 +235,7 @@ impl<'a> Drafter<'a> {
         let is_heir = |known: &PooledClass<'_>| {
             let family = self.api.class_and_bases(&known.reference);
             family.iter().any(|at| at.reference() == *class)
-                && known.at.class.kind != ClassKind::Abstract
+                && known.class.class.kind != ClassKind::Abstract
         };
         let numbered = self.classes.iter().enumerate();
         numbered

@@ -22,7 +22,7 @@ impl Drafter<'_> {
             })
             .collect();
         for action in &mut self.actions {
-            let ActionCallee::Of { class, name, .. } = &action.callee else {
+            let ActionCallee::Member { class, name, .. } = &action.callee else {
                 continue;
             };
             let is_doubled = action
@@ -50,28 +50,28 @@ impl Drafter<'_> {
             let made: BTreeSet<usize> = self
                 .actions
                 .iter()
-                .filter(|action| action.left_out.is_none())
+                .filter(|action| action.comment_reason.is_none())
                 // An action that only makes objects from objects of the same class cannot make the
                 // first one.
                 .filter(|action| {
                     !action
                         .result
-                        .is_some_and(|class| action.needs().contains(&class))
+                        .is_some_and(|class| action.needed_classes().contains(&class))
                 })
                 .filter_map(|action| action.result)
                 .collect();
             let mut changed = false;
             for action in &mut self.actions {
                 let lacking = action
-                    .needs()
+                    .needed_classes()
                     .into_iter()
                     .find(|class| !made.contains(class));
-                if let (None, Some(class)) = (&action.left_out, lacking) {
+                if let (None, Some(class)) = (&action.comment_reason, lacking) {
                     let name = self
                         .classes
                         .get(class)
                         .map_or("", |class| class.reference.name());
-                    action.left_out = Some(format!("nothing here makes an object of `{name}`"));
+                    action.comment_reason = Some(format!("nothing here makes an object of `{name}`"));
                     changed = true;
                 }
             }

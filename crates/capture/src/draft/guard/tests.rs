@@ -4,7 +4,7 @@ use super::*;
 use crate::toys::CallBuilder;
 
 fn call(name: &str, is_open: bool, items: &[i64]) -> Call {
-    let mut made = CallBuilder::of(name);
+    let mut made = CallBuilder::new(name);
     let open = made.plain(Value::Boolean(is_open));
     let hidden = made.plain(Value::Boolean(is_open));
     let items = made.list(2, items);
@@ -20,7 +20,7 @@ fn describe(calls: &[Call], others: &[Call]) -> Option<String> {
     let calls: Vec<&Call> = calls.iter().collect();
     let others: Vec<&Call> = others.iter().collect();
     let guard = infer_guard(&calls, &others)?;
-    Some(format!("{}x{}", guard.before, guard.behind))
+    Some(format!("{}x{}", guard.before_receiver, guard.after_receiver))
 }
 
 #[test]

@@ -23,7 +23,7 @@ fn describe(annotation: &str) -> String {
     std::fs::write(folder.path().join("shop.py"), MODULE).expect("a file");
     let project = PythonProject::read(folder.path(), &FileFilter::default());
     let roots = ["shop".to_owned()];
-    let api = PublicApi::of(&project, &roots, Default::default());
+    let api = PublicApi::collect(&project, &roots, Default::default());
     let module = project
         .module_at(Path::new("shop.py"))
         .expect("it is there");
@@ -33,13 +33,13 @@ fn describe(annotation: &str) -> String {
         module,
         scope: &mut scope,
     };
-    let Some(hinted) = hints.annotation(annotation) else {
+    let Some(hinted) = hints.annotation_values(annotation) else {
         return "nothing".to_owned();
     };
     let mut words: Vec<String> = hinted
         .samples
         .iter()
-        .map(|sample| sample.code.flat())
+        .map(|sample| sample.code.one_line())
         .collect();
     words.extend(
         hinted
@@ -47,7 +47,7 @@ fn describe(annotation: &str) -> String {
             .iter()
             .map(|class| format!("an object of {class}")),
     );
-    words.extend(hinted.or_none.then(|| "None".to_owned()));
+    words.extend(hinted.allows_none.then(|| "None".to_owned()));
     format!("{}: {}", hinted.label, words.join(" | "))
 }
 

@@ -10,8 +10,8 @@ fn found(text: &str, name: &str) -> (Option<String>, Option<String>) {
     std::fs::write(folder.path().join("app.py"), text).expect("a file");
     let project = PythonProject::read(folder.path(), &FileFilter::default());
     let roots = ["app".to_owned()];
-    let api = PublicApi::of(&project, &roots, Default::default());
-    let texts = SourceTexts::of(&api, |_| Some(text.to_owned()));
+    let api = PublicApi::collect(&project, &roots, Default::default());
+    let texts = SourceTexts::read(&api, |_| Some(text.to_owned()));
     let module = api.module("app").expect("it is there");
     let definition = module.definition(name).expect("it is defined");
     (
@@ -99,17 +99,17 @@ fn a_recorded_call_shows_its_effect() {
         before: FileState::Absent,
         after,
     };
-    let call = CallBuilder::of("f")
+    let call = CallBuilder::new("f")
         .event(file(FileState::File(vec![1])))
         .call;
     assert_eq!(
         recorded_effect(&call).as_deref(),
         Some("changes the file `data.txt`")
     );
-    let call = CallBuilder::of("f").event(file(FileState::Absent)).call;
+    let call = CallBuilder::new("f").event(file(FileState::Absent)).call;
     assert_eq!(recorded_effect(&call), None);
     assert!(reads_files(&call));
-    let mut made = CallBuilder::of("f");
+    let mut made = CallBuilder::new("f");
     let answer = ExternalReply::Returned(made.number(1));
     let call = made
         .event(Interaction::Called {
@@ -124,7 +124,7 @@ fn a_recorded_call_shows_its_effect() {
         recorded_effect(&call).as_deref(),
         Some("starts another program (`subprocess.run`)")
     );
-    let mut made = CallBuilder::of("f");
+    let mut made = CallBuilder::new("f");
     let answer = ExternalReply::Returned(made.number(1));
     let warning = Interaction::Called {
         source: ExternalSource::Interpreter,
@@ -134,7 +134,7 @@ fn a_recorded_call_shows_its_effect() {
         answer,
     };
     assert_eq!(recorded_effect(&made.event(warning).call), None);
-    let mut call = CallBuilder::of("f").call;
+    let mut call = CallBuilder::new("f").call;
     call.uncaptured.push("os.remove".to_owned());
     assert_eq!(
         recorded_effect(&call).as_deref(),

@@ -3,7 +3,7 @@
 use super::*;
 
 fn module(text: &str) -> ProjectModule {
-    ProjectModule::of_text(Path::new("app.py"), text, &PytestSettings::default())
+    ProjectModule::from_text(Path::new("app.py"), text, &PytestSettings::default())
 }
 
 fn role_of(module: &ProjectModule, name: &str) -> FunctionRole {
@@ -112,10 +112,10 @@ fn fields_are_what_a_constructor_takes() {
 fn names_mean_what_was_imported() {
     let text = "from .inner import Thing\nfrom . import other\nfrom ..far import away as near\nimport os.path\n";
     let settings = PytestSettings::default();
-    let package = ProjectModule::of_text(Path::new("shop/cart/__init__.py"), text, &settings);
-    let plain = ProjectModule::of_text(Path::new("shop/cart.py"), text, &settings);
+    let package = ProjectModule::from_text(Path::new("shop/cart/__init__.py"), text, &settings);
+    let plain = ProjectModule::from_text(Path::new("shop/cart.py"), text, &settings);
     let meanings = |module: &ProjectModule| {
-        ["Thing", "other.f", "near", "os.path", "own"].map(|name| module.resolved(name).to_string())
+        ["Thing", "other.f", "near", "os.path", "own"].map(|name| module.resolve(name).to_string())
     };
     assert_eq!(
         meanings(&package),
@@ -146,11 +146,11 @@ fn imports_variables_and_the_guard() {
     let bound: Vec<&str> = found
         .imports
         .iter()
-        .map(|import| import.bound.as_str())
+        .map(|import| import.bound_name.as_str())
         .collect();
     assert_eq!(bound, ["annotations", "p", "sys", "y", "late"]);
     assert_eq!(found.variables, ["limit", "a", "b", "last"]);
-    assert!(text[found.after_imports..].starts_with("\nlimit"));
+    assert!(text[found.imports_end..].starts_with("\nlimit"));
     let guard = found.main_guard.expect("a guard");
     assert!(text[guard].starts_with("if '__main__'"));
 }
@@ -164,6 +164,6 @@ fn imports_are_added_below_what_introduces_a_file() {
         ("import a", ""),
         ("import a; import b  # c\nx = 1\n", "x = 1\n"),
     ] {
-        assert_eq!(&text[module(text).after_imports..], behind, "{text:?}");
+        assert_eq!(&text[module(text).imports_end..], behind, "{text:?}");
     }
 }

@@ -40,11 +40,11 @@ pub struct TestMeasurements {
     /// The number of skipped tests.
     pub skipped: usize,
     /// The time in seconds until the first test can run.
-    pub(super) collecting: f64,
+    pub(super) collection_seconds: f64,
     /// The modules that tests and program use, except for their own.
-    pub(super) outside: Vec<String>,
+    pub(super) external_modules: Vec<String>,
     /// The lines that run when the modules are imported, by index of the file.
-    at_import: BTreeSet<(usize, usize)>,
+    import_lines: BTreeSet<(usize, usize)>,
     /// True if processes can be forked on this system.
     can_fork: bool,
 }
@@ -90,7 +90,7 @@ pub fn measure(
     let mut measured = TestMeasurements::default();
     let mut failures = Vec::new();
     let mut is_collected = false;
-    while let Some(line) = server.line(is_stopped) {
+    while let Some(line) = server.next_line(is_stopped) {
         let Ok(found) = serde_json::from_str::<MeasureMessage>(&line) else {
             continue;
         };
@@ -120,9 +120,9 @@ pub fn measure(
                 forks,
             } => {
                 is_collected = true;
-                measured.collecting = seconds;
-                measured.at_import = lines;
-                measured.outside = outside;
+                measured.collection_seconds = seconds;
+                measured.import_lines = lines;
+                measured.external_modules = outside;
                 measured.can_fork = forks;
             }
             MeasureMessage::Broken { broken, message } => {
@@ -171,11 +171,11 @@ fn check_measured(
 impl TestMeasurements {
     /// Returns the indices of the tests that reach a mutant, the fastest first. Code that runs when
     /// a module is imported may be noticed by any test; tests that reach the file come first.
-    pub(super) fn reaching(&self, file: usize, mutant: &Mutant) -> Vec<usize> {
+    pub(super) fn tests_reaching(&self, file: usize, mutant: &Mutant) -> Vec<usize> {
         let lines = mutant.reached_in;
         let all = (file, lines.first)..=(file, lines.last);
         let numbers = 0..self.tests.len();
-        if self.at_import.range(all.clone()).next().is_none() {
+        if self.import_lines.range(all.clone()).next().is_none() {
             let reaches = |test: &MeasuredTest| test.lines.range(all.clone()).next().is_some();
             return numbers
                 .filter(|number| self.tests.get(*number).is_some_and(reaches))
@@ -191,8 +191,8 @@ impl TestMeasurements {
     /// Returns the names of the tests that reach a mutant, sorted, so that the order does not
     /// depend on their speed.
     #[must_use]
-    pub fn names_reaching(&self, file: usize, mutant: &Mutant) -> Vec<&str> {
-        let numbers = self.reaching(file, mutant).into_iter();
+    pub fn test_names_reaching(&self, file: usize, mutant: &Mutant) -> Vec<&str> {
+        let numbers = self.tests_reaching(file, mutant).into_iter();
         let tests = numbers.filter_map(|number| self.tests.get(number));
         let mut names: Vec<&str> = tests.map(|test| test.name.as_str()).collect();
         names.sort_unstable();
@@ -202,7 +202,7 @@ impl TestMeasurements {
     /// Returns true if any test reaches a mutant.
     #[must_use]
     pub fn is_reached(&self, file: usize, mutant: &Mutant) -> bool {
-        !self.reaching(file, mutant).is_empty()
+        !self.tests_reaching(file, mutant).is_empty()
     }
 
     /// Returns the injection mode for a mutant. The code of functions can be exchanged, unless it
@@ -210,7 +210,7 @@ impl TestMeasurements {
     pub(super) fn injection_mode(&self, file: usize, mutant: &Mutant) -> InjectionMode {
         let ran_at_import = [mutant.statement, mutant.reached_in].iter().any(|lines| {
             let all = (file, lines.first)..=(file, lines.last);
-            self.at_import.range(all).next().is_some()
+            self.import_lines.range(all).next().is_some()
         });
         if self.can_fork && mutant.in_function && !ran_at_import {
             InjectionMode::Swap
@@ -220,7 +220,7 @@ impl TestMeasurements {
     }
 
     /// Returns the files that contain these tests.
-    pub(super) fn files_of(
+    pub(super) fn files_of_tests(
         &self,
         setting: &MutationSetup,
         tests: &[&MeasuredTest],
@@ -271,7 +271,7 @@ TABLE = g()
     fn measured() -> TestMeasurements {
         TestMeasurements {
             tests: vec![test("b.py::fast", 0.1, &[]), test("a.py::slow", 0.2, &[3])],
-            at_import: [1, 2, 4, 5, 6].map(|line| (0, line)).into(),
+            import_lines: [1, 2, 4, 5, 6].map(|line| (0, line)).into(),
             can_fork: true,
             ..TestMeasurements::default()
         }
@@ -286,25 +286,25 @@ TABLE = g()
     #[test]
     fn a_mutant_is_tested_by_the_tests_that_reach_it() {
         let measured = measured();
-        assert_eq!(measured.reaching(0, &mutant(3)), [1]);
+        assert_eq!(measured.tests_reaching(0, &mutant(3)), [1]);
         assert_eq!(measured.injection_mode(0, &mutant(3)), InjectionMode::Swap);
-        assert!(measured.reaching(1, &mutant(3)).is_empty(), "another file");
+        assert!(measured.tests_reaching(1, &mutant(3)).is_empty(), "another file");
     }
 
     #[test]
     fn a_default_is_tested_where_the_function_runs_but_needs_an_import() {
         let measured = measured();
-        assert_eq!(measured.reaching(0, &mutant(2)), [1]);
+        assert_eq!(measured.tests_reaching(0, &mutant(2)), [1]);
         assert_eq!(measured.injection_mode(0, &mutant(2)), InjectionMode::Load);
     }
 
     #[test]
     fn code_run_at_import_is_tested_by_all_tests_near_ones_first() {
         let measured = measured();
-        assert_eq!(measured.reaching(0, &mutant(1)), [1, 0]);
+        assert_eq!(measured.tests_reaching(0, &mutant(1)), [1, 0]);
         assert_eq!(measured.injection_mode(0, &mutant(1)), InjectionMode::Load);
         // A function that has done its work while the module was imported.
-        assert_eq!(measured.reaching(0, &mutant(5)), [1, 0]);
+        assert_eq!(measured.tests_reaching(0, &mutant(5)), [1, 0]);
         assert_eq!(measured.injection_mode(0, &mutant(5)), InjectionMode::Load);
     }
 
@@ -317,13 +317,13 @@ TABLE = g()
             root: root.into(),
             path: Vec::new(),
             tests: vec![root.join("a.py"), root.join("b.py")],
-            wanted: None,
+            selected_tests: None,
             start: None,
         };
         let measured = measured();
         let slow: Vec<&MeasuredTest> = measured.tests.iter().skip(1).collect();
-        assert_eq!(measured.files_of(&setting, &slow), [root.join("a.py")]);
+        assert_eq!(measured.files_of_tests(&setting, &slow), [root.join("a.py")]);
         let strange = test("elsewhere.py::test", 0.1, &[]);
-        assert_eq!(measured.files_of(&setting, &[&strange]), setting.tests);
+        assert_eq!(measured.files_of_tests(&setting, &[&strange]), setting.tests);
     }
 }

@@ -109,7 +109,7 @@ impl MutantServer {
             "settings": sandbox.path_to("pytest.ini"),
             "start": setting.start.clone().unwrap_or_else(|| sandbox.path_to("start")),
             "files": setting.tests,
-            "wanted": setting.wanted,
+            "wanted": setting.selected_tests,
             "outside": outside,
             "sources": sources,
         });
@@ -192,7 +192,7 @@ impl MutantServer {
     }
 
     /// Returns the next line of output; `None` at its end, or if the run is stopped.
-    pub(super) fn line(&mut self, is_stopped: &AtomicBool) -> Option<String> {
+    pub(super) fn next_line(&mut self, is_stopped: &AtomicBool) -> Option<String> {
         loop {
             match self.lines.recv_timeout(POLL_INTERVAL) {
                 Ok(line) => return Some(line),

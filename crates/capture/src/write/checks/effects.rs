@@ -18,7 +18,7 @@ const MAX_ATTRIBUTES: usize = 3;
 
 impl Verifier<'_, '_> {
     /// Adds assertions for all changes.
-    pub(super) fn effects(&mut self, unit: &CodeUnit) -> Result<(), BuildError> {
+    pub(super) fn check_effects(&mut self, unit: &CodeUnit) -> Result<(), BuildError> {
         let call = self.builder.call;
         let paths = access::paths_at_exit(call);
         let is_creation = is_creation(self.builder, unit);
@@ -39,17 +39,17 @@ impl Verifier<'_, '_> {
             else {
                 continue;
             };
-            if Some(object) == created || self.covered.contains(&after) {
+            if Some(object) == created || self.compared.contains(&after) {
                 continue;
             }
-            let named = self.builder.live.get(&object).cloned();
-            let path = named.or_else(|| paths.get(&object).and_then(|path| self.path(path)));
+            let named = self.builder.existing.get(&object).cloned();
+            let path = named.or_else(|| paths.get(&object).and_then(|path| self.access_code(path)));
             match path {
                 Some(path) => self.check_changed(&path, before, after),
                 None if is_creation => {}
                 None => {
                     let what = "a change of an object that the test cannot reach";
-                    self.unknown.get_or_insert_with(|| what.to_owned());
+                    self.unchecked_reason.get_or_insert_with(|| what.to_owned());
                 }
             }
         }
@@ -66,21 +66,21 @@ impl Verifier<'_, '_> {
             match after {
                 Some(after) => {
                     let actual =
-                        ActualValue::Code(PythonCode::Text(format!("{}.{name}", owner.flat())));
+                        ActualValue::Code(PythonCode::Text(format!("{}.{name}", owner.one_line())));
                     let returned = matches!(call.outcome, CallOutcome::Returned(result)
                         if call.values.object(result).is_some()
                             && call.values.object(result) == call.values.object(after));
                     if returned || (is_creation && call.values.object(after) == created) {
                         let actual = ActualValue::OfResult(String::new(), String::new());
-                        let owner_code = PythonCode::Text(format!("{}.{name}", owner.flat()));
+                        let owner_code = PythonCode::Text(format!("{}.{name}", owner.one_line()));
                         self.checks
                             .push(Assertion::new(actual, ComparisonKind::Is, owner_code));
                     } else {
-                        self.value(actual, after);
+                        self.check_value(actual, after);
                     }
                 }
                 None => {
-                    let expression = format!("hasattr({}, \"{name}\")", owner.flat());
+                    let expression = format!("hasattr({}, \"{name}\")", owner.one_line());
                     self.check_false(expression);
                 }
             }
@@ -108,7 +108,7 @@ impl Verifier<'_, '_> {
         }
         let (Value::Object(old), Value::Object(new)) = (graph.value(before), graph.value(after))
         else {
-            self.value(ActualValue::Code(PythonCode::text(path)), after);
+            self.check_value(ActualValue::Code(PythonCode::text(path)), after);
             return;
         };
         let different = self.differing_attributes(old, new);
@@ -124,10 +124,10 @@ impl Verifier<'_, '_> {
             _ => false,
         };
         if different.len() > MAX_ATTRIBUTES || !is_same_content {
-            self.value(ActualValue::Code(PythonCode::text(path)), after);
+            self.check_value(ActualValue::Code(PythonCode::text(path)), after);
             return;
         }
-        self.covered.insert(after);
+        self.compared.insert(after);
         for name in removed {
             self.check_false(format!("hasattr({path}, \"{name}\")"));
         }
@@ -135,7 +135,7 @@ impl Verifier<'_, '_> {
             if is_hash(&name, graph.value(value)) {
                 continue;
             }
-            self.value(
+            self.check_value(
                 ActualValue::Code(PythonCode::Text(format!("{path}.{name}"))),
                 value,
             );
@@ -146,7 +146,7 @@ impl Verifier<'_, '_> {
     /// built.
     fn check_closure(&mut self, path: &str, function: &LocalFunction) -> Option<()> {
         let nodes: Vec<NodeId> = function.closure.iter().map(|(_, node)| *node).collect();
-        let values = self.items(&nodes).ok()?;
+        let values = self.expected_values(&nodes).ok()?;
         let names = function
             .closure
             .iter()
@@ -155,7 +155,7 @@ impl Verifier<'_, '_> {
             .zip(values)
             .map(|(name, value)| PythonCode::pair(PythonCode::Text(name), ": ", value));
         let expected = PythonCode::group("{", entries.collect(), "}");
-        let inspect = self.builder.scope.module("inspect").flat();
+        let inspect = self.builder.scope.module("inspect").one_line();
         let actual = PythonCode::Text(format!("{inspect}.getclosurevars({path}).nonlocals"));
         let comparison = self.comparison_for_all(&nodes);
         let comparison = self.with_helper(comparison);

@@ -15,7 +15,7 @@ const MAX_ITEMS: usize = 30;
 
 impl Verifier<'_, '_> {
     /// Plans the use of a generator: as a list if it ran to its end, otherwise step by step.
-    pub(super) fn generator(&mut self, code: PythonCode) -> Result<Exercise, BuildError> {
+    pub(super) fn plan_generator(&mut self, code: PythonCode) -> Result<Exercise, BuildError> {
         let call = self.builder.call;
         let steps = &call.steps;
         if steps.is_empty() {
@@ -27,7 +27,7 @@ impl Verifier<'_, '_> {
                 if *call.values.value(value) == Value::None)
         });
         if let (Some(yielded), true) = (yielded, returns_nothing) {
-            let items = self.items(&yielded)?;
+            let items = self.expected_values(&yielded)?;
             let comparison = self.comparison_for_all(&yielded);
             let comparison = self.with_helper(comparison);
             let check = Assertion::new(ActualValue::Result, comparison, PythonCode::list(items));
@@ -36,7 +36,7 @@ impl Verifier<'_, '_> {
         }
         let mut checks = Vec::new();
         for step in steps.iter().take(MAX_STEPS) {
-            checks.push(self.step(step)?);
+            checks.push(self.plan_step(step)?);
         }
         Ok(Exercise::Steps(code, checks))
     }
@@ -63,12 +63,12 @@ impl Verifier<'_, '_> {
             return None;
         }
         let items = nodes.iter().take(count);
-        let items = items.map(|node| self.builder.expected_of(inner, *node));
+        let items = items.map(|node| self.builder.expected_value_of_call(inner, *node));
         let items = PythonCode::list(items.collect::<Result<_, BuildError>>().ok()?);
         let actual = if is_whole {
             ActualValue::OfResult("list(".to_owned(), ")".to_owned())
         } else {
-            let itertools = self.builder.scope.module("itertools").flat();
+            let itertools = self.builder.scope.module("itertools").one_line();
             let before = format!("list({itertools}.islice(");
             ActualValue::OfResult(before, format!(", {count}))"))
         };
@@ -78,23 +78,23 @@ impl Verifier<'_, '_> {
     }
 
     /// Plans one step of a generator.
-    fn step(&mut self, step: &GeneratorStep) -> Result<StepCheck, BuildError> {
+    fn plan_step(&mut self, step: &GeneratorStep) -> Result<StepCheck, BuildError> {
         let resumed = match &step.action {
             StepAction::Next => PythonCode::text("next(generator)"),
             StepAction::Send(value) => {
-                let value = self.builder.expected(*value)?;
+                let value = self.builder.expected_value(*value)?;
                 PythonCode::call("generator.send", vec![value])
             }
             StepAction::Throw(error) => {
-                let error = self.builder.expected(*error)?;
+                let error = self.builder.expected_value(*error)?;
                 PythonCode::call("generator.throw", vec![error])
             }
             StepAction::Close => return Ok(StepCheck::Runs(PythonCode::text("generator.close()"))),
         };
         Ok(match step.outcome {
             StepOutcome::Yielded(value) => {
-                let expected = self.builder.expected(value)?;
-                let comparison = self.comparison(value);
+                let expected = self.builder.expected_value(value)?;
+                let comparison = self.choose_comparison(value);
                 StepCheck::Gives(resumed, self.with_helper(comparison), expected)
             }
             StepOutcome::Returned(value) => {
@@ -102,7 +102,7 @@ impl Verifier<'_, '_> {
                 let expected = if is_none {
                     None
                 } else {
-                    Some(self.builder.expected(value)?)
+                    Some(self.builder.expected_value(value)?)
                 };
                 StepCheck::Ends(resumed, expected)
             }
@@ -110,20 +110,20 @@ impl Verifier<'_, '_> {
                 let Value::Exception(found) = self.builder.call.values.value(error) else {
                     return Err(BuildError("an exception that is not known".to_owned()));
                 };
-                let class = self.builder.reference(&found.class)?;
+                let class = self.builder.reference_code(&found.class)?;
                 StepCheck::Raises(resumed, class)
             }
         })
     }
 
     /// Plans the use of an asynchronous generator, which must have run to its end.
-    pub(super) fn async_generator(&mut self, code: PythonCode) -> Result<Exercise, BuildError> {
+    pub(super) fn plan_async_generator(&mut self, code: PythonCode) -> Result<Exercise, BuildError> {
         let Some(yielded) = all_yielded(&self.builder.call.steps) else {
             return Err(BuildError(
                 "an asynchronous generator that was not used up".to_owned(),
             ));
         };
-        let items = self.items(&yielded)?;
+        let items = self.expected_values(&yielded)?;
         self.builder.scope.module("asyncio");
         Ok(Exercise::Collected(code, PythonCode::list(items)))
     }

@@ -13,7 +13,7 @@ use crate::value::{Exception, ImportPath, InstanceValue, NodeId, ObjectId, Objec
 
 impl Verifier<'_, '_> {
     /// Adds an assertion that `actual` is the value at a node, as strong as possible.
-    pub(super) fn value(&mut self, actual: ActualValue, node: NodeId) {
+    pub(super) fn check_value(&mut self, actual: ActualValue, node: NodeId) {
         let graph = &self.builder.call.values;
         let by_identity = |code: &str| (ComparisonKind::Is, PythonCode::text(code));
         let (actual, (comparison, expected)) = match graph.value(node) {
@@ -23,21 +23,21 @@ impl Verifier<'_, '_> {
             Value::NotImplemented => (actual, by_identity("NotImplemented")),
             Value::Iterator { remaining, .. } => {
                 let comparison = self.comparison_for_all(&remaining.clone());
-                match self.items(&remaining.clone()) {
-                    Ok(items) => (wrap("list", &actual), (comparison, PythonCode::list(items))),
+                match self.expected_values(&remaining.clone()) {
+                    Ok(items) => (wrap_in_call("list", &actual), (comparison, PythonCode::list(items))),
                     Err(missing) => return self.check_type_and_length(&actual, node, &missing.0),
                 }
             }
             Value::Stream { content, .. } => {
                 let content = *content;
                 let actual = attribute_of(&actual, "getvalue()");
-                return self.value(actual, content);
+                return self.check_value(actual, content);
             }
             Value::Text(text) if has_address(text) => {
-                let masked = literal::text(&without_addresses(text));
+                let masked = literal::text_literal(&without_addresses(text));
                 self.builder.scope.from(HELPERS, "without_addresses");
                 (
-                    wrap("without_addresses", &actual),
+                    wrap_in_call("without_addresses", &actual),
                     (ComparisonKind::Equal, masked),
                 )
             }
@@ -64,14 +64,14 @@ impl Verifier<'_, '_> {
                 let existing = graph
                     .object(node)
                     .filter(|object| self.is_another_object(*object, &actual));
-                let name = existing.and_then(|object| self.builder.live.get(&object).cloned());
+                let name = existing.and_then(|object| self.builder.existing.get(&object).cloned());
                 if let Some(name) = name {
                     (actual, (ComparisonKind::Is, PythonCode::Text(name)))
                 } else {
-                    match self.builder.expected(node) {
+                    match self.builder.expected_value(node) {
                         Ok(expected) => {
-                            let comparison = self.comparison(node);
-                            self.cover(node);
+                            let comparison = self.choose_comparison(node);
+                            self.mark_compared(node);
                             (actual, (comparison, expected))
                         }
                         Err(missing) => {
@@ -96,26 +96,26 @@ impl Verifier<'_, '_> {
 
     /// Returns true if an object is not the one that the assertion looks at.
     fn is_another_object(&self, object: ObjectId, actual: &ActualValue) -> bool {
-        let name = self.builder.live.get(&object);
+        let name = self.builder.existing.get(&object);
         !matches!((name, actual), (Some(name), ActualValue::Code(PythonCode::Text(text))) if name == text)
     }
 
     /// Builds expected values.
-    pub(super) fn items(&mut self, nodes: &[NodeId]) -> Result<Vec<PythonCode>, BuildError> {
-        let items = nodes.iter().map(|node| self.builder.expected(*node));
+    pub(super) fn expected_values(&mut self, nodes: &[NodeId]) -> Result<Vec<PythonCode>, BuildError> {
+        let items = nodes.iter().map(|node| self.builder.expected_value(*node));
         items.collect()
     }
 
     /// Marks a value and its parts as compared.
-    fn cover(&mut self, node: NodeId) {
+    fn mark_compared(&mut self, node: NodeId) {
         let graph = &self.builder.call.values;
         let mut pending = vec![node];
         while let Some(node) = pending.pop() {
-            if self.covered.insert(node) {
+            if self.compared.insert(node) {
                 // A named part is compared by identity, which says nothing about its content.
                 let is_named = |child: &NodeId| {
                     let object = graph.object(*child);
-                    object.is_some_and(|object| self.builder.live.contains_key(&object))
+                    object.is_some_and(|object| self.builder.existing.contains_key(&object))
                 };
                 let children = graph.children(node).into_iter();
                 pending.extend(children.filter(|child| !is_named(child)));
@@ -125,7 +125,7 @@ impl Verifier<'_, '_> {
 
     /// Adds the weakest assertion, for a value that cannot be built: its type and length.
     pub(super) fn check_type_and_length(&mut self, actual: &ActualValue, node: NodeId, why: &str) {
-        self.unknown.get_or_insert_with(|| why.to_owned());
+        self.unchecked_reason.get_or_insert_with(|| why.to_owned());
         let graph = &self.builder.call.values;
         let (class, length) = match graph.value(node) {
             Value::List(items) => (ImportPath::new("builtins", "list"), Some(items.len())),
@@ -144,7 +144,7 @@ impl Verifier<'_, '_> {
             Value::Boolean(_) => (ImportPath::new("builtins", "bool"), None),
             Value::Generator { .. } => (ImportPath::new("types", "GeneratorType"), None),
             Value::Function(_) | Value::Method { .. } => {
-                let expression = wrap("callable", actual);
+                let expression = wrap_in_call("callable", actual);
                 self.checks.push(Assertion::new(
                     expression,
                     ComparisonKind::True,
@@ -165,7 +165,7 @@ impl Verifier<'_, '_> {
         self.check_type(actual, &class);
         if let Some(length) = length.filter(|_| self.builder.form.strength != Strength::Type) {
             let expected = PythonCode::text(length.to_string());
-            let check = Assertion::new(wrap("len", actual), ComparisonKind::Equal, expected);
+            let check = Assertion::new(wrap_in_call("len", actual), ComparisonKind::Equal, expected);
             self.checks.push(check);
         }
     }
@@ -174,20 +174,20 @@ impl Verifier<'_, '_> {
     pub(super) fn check_type(&mut self, actual: &ActualValue, class: &ImportPath) {
         // Some types have a name but cannot be imported: views of dictionaries, iterators.
         if class.module == "builtins" && !is_builtin(&class.path) {
-            let name = attribute_of(&wrap("type", actual), "__name__");
+            let name = attribute_of(&wrap_in_call("type", actual), "__name__");
             let expected = PythonCode::Text(literal::quoted(&class.path));
             self.checks
                 .push(Assertion::new(name, ComparisonKind::Equal, expected));
             return;
         }
-        if let Ok(class) = self.builder.reference(class) {
+        if let Ok(class) = self.builder.reference_code(class) {
             let check = Assertion::new(actual.clone(), ComparisonKind::Instance, class);
             self.checks.push(check);
         }
     }
 
     /// Chooses the comparison for a value.
-    pub(super) fn comparison(&self, node: NodeId) -> ComparisonKind {
+    pub(super) fn choose_comparison(&self, node: NodeId) -> ComparisonKind {
         self.comparison_for_all(&[node])
     }
 
@@ -213,14 +213,14 @@ impl Verifier<'_, '_> {
             let is_named = !nodes.contains(&node)
                 && graph
                     .object(node)
-                    .is_some_and(|object| self.builder.live.contains_key(&object));
+                    .is_some_and(|object| self.builder.existing.contains_key(&object));
             let differs = match graph.value(node) {
                 Value::Float(number) => number.0.is_nan(),
                 Value::Object(object) => {
                     let has_equality = object.kind != ObjectKind::Plain
                         || (object.content.is_some() && object.attributes.is_empty())
                         || self.builder.knowledge.has_equality(&object.class);
-                    !(is_named || has_equality && self.builder.form.natural)
+                    !(is_named || has_equality && self.builder.form.use_equality)
                 }
                 Value::Exception(_)
                 | Value::Function(_)
@@ -256,7 +256,7 @@ fn has_identity_equality(callee: &ImportPath) -> bool {
 }
 
 /// Wraps a value: `function(actual)`.
-fn wrap(function: &str, actual: &ActualValue) -> ActualValue {
+fn wrap_in_call(function: &str, actual: &ActualValue) -> ActualValue {
     match actual {
         ActualValue::Result => ActualValue::OfResult(format!("{function}("), ")".to_owned()),
         ActualValue::OfResult(before, behind) => {
@@ -277,7 +277,7 @@ fn attribute_of(actual: &ActualValue, name: &str) -> ActualValue {
             ActualValue::OfResult(before.clone(), format!("{behind}.{name}"))
         }
         ActualValue::Code(code) => {
-            ActualValue::Code(PythonCode::Text(format!("{}.{name}", code.flat())))
+            ActualValue::Code(PythonCode::Text(format!("{}.{name}", code.one_line())))
         }
         ActualValue::Caught(known) => ActualValue::Caught(format!("{known}.{name}")),
     }

@@ -5,7 +5,7 @@ use super::*;
 /// A call with an object of a module, which it leaves as it was or not, and with something inside
 /// of that.
 fn using(shelf: &str, left: &str, inner: Value) -> CallBuilder {
-    let mut made = CallBuilder::of("use");
+    let mut made = CallBuilder::new("use");
     let (before, after) = (made.text(shelf), made.text(left));
     let inner = made.with_id(2, inner);
     let attributes = |label| [("label", label), ("inner", inner)];

@@ -12,7 +12,7 @@ fn made_by(made: &mut CallBuilder, module: &str, path: &str, arguments: Vec<Node
 }
 
 fn shelf(name: &str) -> (CallBuilder, NodeId) {
-    let mut made = CallBuilder::of(&format!("Shelf.{name}"));
+    let mut made = CallBuilder::new(&format!("Shelf.{name}"));
     let books = made.list(2, &[1, 2]);
     let shelf = made.object(1, "Shelf", &[("books", books)]);
     (made, shelf)
@@ -61,7 +61,7 @@ fn names_contain_short_texts_and_beginnings_of_messages() {
         ("Invalid literal for int()", "_invalid_literal"),
         ("Bad of the", ""),
     ] {
-        let mut made = CallBuilder::of("read");
+        let mut made = CallBuilder::new("read");
         let (text, line) = (made.text("a.b = 1"), made.text(message));
         let error = made.plain(Value::Exception(Exception {
             class: ImportPath::new("zoo", "TOMLError"),
@@ -129,7 +129,7 @@ fn an_unchanged_object_is_checked_only_if_nothing_else_is() {
 
 #[test]
 fn arguments_that_are_kept_are_referred_to_by_name() {
-    let mut made = CallBuilder::of("Shelf.put");
+    let mut made = CallBuilder::new("Shelf.put");
     let (pages, none) = (made.number(90), made.plain(Value::None));
     let book = made.object(3, "Book", &[("pages", pages)]);
     let (empty, full) = (
@@ -245,7 +245,7 @@ fn a_method_that_changes_nothing_leaves_its_object_as_it_was() {
 
 #[test]
 fn a_constructor_of_an_object_that_has_something_already() {
-    let mut made = CallBuilder::of("Shelf.__init__");
+    let mut made = CallBuilder::new("Shelf.__init__");
     let (one, two) = (made.number(1), made.number(2));
     let before = made.object(1, "Shelf", &[("width", one)]);
     let after = made.object(1, "Shelf", &[("width", one), ("height", two)]);
@@ -268,7 +268,7 @@ fn a_constructor_of_an_object_that_has_something_already() {
 
 #[test]
 fn methods_of_parts_and_kept_hashes_of_a_new_object() {
-    let mut made = CallBuilder::of("Shelf.__init__");
+    let mut made = CallBuilder::new("Shelf.__init__");
     let before = made.object(1, "Shelf", &[]);
     let books = made.list(2, &[1]);
     let count = made.plain(Value::Method {
@@ -297,7 +297,7 @@ fn methods_of_parts_and_kept_hashes_of_a_new_object() {
 
 #[test]
 fn an_object_before_its_constructor() {
-    let mut made = CallBuilder::of("Shelf.__new__");
+    let mut made = CallBuilder::new("Shelf.__new__");
     let class = made.plain(Value::Reference(ImportPath::new("zoo", "Shelf")));
     let empty = made.object(1, "Shelf", &[]);
     let mut made = made.argument("cls", class, class).returns(empty);
@@ -317,7 +317,7 @@ fn an_object_before_its_constructor() {
 
 #[test]
 fn well_known_values_as_people_write_them() {
-    let mut made = CallBuilder::of("keep");
+    let mut made = CallBuilder::new("keep");
     let numbers: Vec<NodeId> = [0, 1, 2, 30, 7, 12]
         .map(|number| made.number(number))
         .into();
@@ -353,7 +353,7 @@ fn well_known_values_as_people_write_them() {
 
 #[test]
 fn matches_are_rebuilt_and_compared_by_content() {
-    let mut made = CallBuilder::of("first_number");
+    let mut made = CallBuilder::new("first_number");
     let (pattern, flags, text) = (made.text("[0-9]+"), made.number(32), made.text("a 12"));
     let pattern = made_by(&mut made, "re", "compile", vec![pattern, flags]);
     let found = made_by(&mut made, "re", "search", vec![pattern, text]);
@@ -372,7 +372,7 @@ fn matches_are_rebuilt_and_compared_by_content() {
 
 #[test]
 fn values_of_a_program_without_a_module_name_make_a_stub() {
-    let mut made = CallBuilder::of("apply");
+    let mut made = CallBuilder::new("apply");
     let function = made.plain(Value::Reference(ImportPath::new("__main__", "double")));
     let made = made.argument("function", function, function);
     let written = written(&[&made], TestFramework::Pytest, TestForm::ALL[0]);
@@ -386,7 +386,7 @@ fn values_of_a_program_without_a_module_name_make_a_stub() {
 
 #[test]
 fn a_long_text_alone_in_a_call_needs_no_brackets_of_its_own() {
-    let mut made = CallBuilder::of("read");
+    let mut made = CallBuilder::new("read");
     let text = made.text("the first line of a text\nthe second line of it\nand the third one\n");
     let three = made.number(3);
     check(
@@ -408,7 +408,7 @@ fn a_long_text_alone_in_a_call_needs_no_brackets_of_its_own() {
 
 /// A call of a method of a shelf, at this time, which changes its books so.
 fn kept_shelf(name: &str, time: u64, books: Option<&[i64]>, then: &[i64]) -> CallBuilder {
-    let mut made = CallBuilder::of(&format!("Shelf.{name}"));
+    let mut made = CallBuilder::new(&format!("Shelf.{name}"));
     let before = match books {
         Some(books) => closed_shelf(&mut made, books),
         None => made.object(7, "Shelf", &[]),
@@ -462,7 +462,7 @@ fn an_object_that_cannot_be_built_by_state_is_built_by_its_history() {
 
 #[test]
 fn a_number_among_others_is_named_with_its_parameter() {
-    let mut made = CallBuilder::of("sell");
+    let mut made = CallBuilder::new("sell");
     let (name, amount) = (made.text("tea"), made.number(2));
     let (loud, limit) = (made.plain(Value::Boolean(false)), made.plain(Value::None));
     let made = made

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use testwright_campaign::store::{CampaignRecord, Store};
-use testwright_report::visible;
+use testwright_report::make_visible;
 
 use super::{StoreArgument, find_campaign, json};
 use crate::commands::run::parse_at_least_one;
@@ -16,7 +16,7 @@ use crate::{CommandError, quantity};
 ///   failure-1.test        the reduced test of the first failure, or the whole one if it was not reduced
 ///   failure-1.full.test   that test as it was found
 ///
-/// Such files of an earlier call are replaced. The names are always these, whatever the store says.
+/// Such files of an earlier call are replaced. The names of the files never come from the store.
 #[derive(clap::Args)]
 #[command(
     verbatim_doc_comment,
@@ -28,11 +28,11 @@ Examples:
   testwright campaign export 3 --json      all that is known about it, for scripts"
 )]
 pub(super) struct CampaignExportCommand {
-    /// The number of the campaign [default: the latest]
+    /// Number of the campaign [default: the latest]
     #[arg(value_name = "N", value_parser = parse_at_least_one::<u32>)]
     number: Option<u32>,
 
-    /// Where to write the tests [default: testwright-out/campaign-N]
+    /// Folder to write the tests to [default: testwright-out/campaign-N]
     #[arg(long, value_name = "DIR", conflicts_with = "json")]
     out: Option<PathBuf>,
 
@@ -40,7 +40,7 @@ pub(super) struct CampaignExportCommand {
     #[arg(long, conflicts_with = "json")]
     corpus: bool,
 
-    /// Write no files but print the whole campaign, with its places and kept tests, as one JSON object
+    /// Print the whole campaign as one JSON object, with its coverage and kept tests, and write no files
     #[arg(long)]
     json: bool,
 
@@ -89,7 +89,7 @@ impl CampaignExportCommand {
                 "{}: {}, {}",
                 folder.file(&name).shown().display(),
                 failure.status.name(),
-                visible(&failure.found.message)
+                make_visible(&failure.found.message)
             ));
         }
         if failures.is_empty() {

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use testwright_campaign::store::CampaignRecord;
-use testwright_report::visible;
+use testwright_report::make_visible;
 
 use super::{StoreArgument, format_date, json, stored_name};
 use crate::console::{Console, TextStyle};
@@ -22,7 +22,7 @@ Examples:
   testwright campaign list --json | jq '.campaigns[-1].seed'"
 )]
 pub(super) struct CampaignListCommand {
-    /// Only campaigns of this harness
+    /// List only campaigns of this harness
     #[arg(long, value_name = "FILE")]
     harness: Option<PathBuf>,
 
@@ -100,7 +100,7 @@ fn cells(record: &CampaignRecord) -> [String; 9] {
     [
         record.id.to_string(),
         format_date(record.settings.started),
-        visible(&record.settings.harness).into_owned(),
+        make_visible(&record.settings.harness).into_owned(),
         record.settings.seed.to_string(),
         quantity::grouped(record.progress.tests),
         quantity::grouped(record.progress.steps),

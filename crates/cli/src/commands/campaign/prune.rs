@@ -9,11 +9,11 @@ use super::StoreArgument;
 use crate::console::Console;
 use crate::{CommandError, duration, quantity, size};
 
-/// Drop old campaigns with what they reached, and make the store smaller
+/// Delete old campaigns and their coverage, and make the store smaller
 ///
-/// With both `--keep` and `--older-than`, a campaign stays if one of them lets it stay. One that is running
-/// always stays. Failures outlive the campaigns that found them, so that they are recognised when they come
-/// back; tests that were kept for a harness stay as long as a campaign of it does.
+/// With both `--keep` and `--older-than`, a campaign stays if one of them keeps it. A running campaign always
+/// stays. Failures stay when their campaigns are deleted, so that they are recognised when they come back.
+/// Tests that were kept for a harness stay as long as a campaign of the harness does.
 #[derive(clap::Args)]
 #[command(
     verbatim_doc_comment,
@@ -25,23 +25,23 @@ Examples:
   testwright campaign prune --keep 0 --fixed --open   forget everything"
 )]
 pub(super) struct CampaignPruneCommand {
-    /// Drop all campaigns but the last N
+    /// Delete all campaigns but the last N
     #[arg(long, value_name = "N")]
     keep: Option<usize>,
 
-    /// Drop campaigns that began longer ago than that: 30d, 12h
+    /// Delete campaigns that began longer ago: 30d, 12h
     #[arg(long, value_name = "AGE", value_parser = duration::parse)]
     older_than: Option<Duration>,
 
-    /// Also drop failures that are fixed; should one come back, it will be a new one
+    /// Also delete failures that are fixed; a failure that comes back is then new
     #[arg(long)]
     fixed: bool,
 
-    /// Also drop failures that are not fixed, if no campaign is left that saw them
+    /// Also delete failures that are not fixed, if no campaign is left that found them
     #[arg(long)]
     open: bool,
 
-    /// Only tell what would be dropped
+    /// Only show what would be deleted
     #[arg(long)]
     dry_run: bool,
 

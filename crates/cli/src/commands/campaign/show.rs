@@ -7,7 +7,7 @@ use testwright_campaign::store::{
     StoredFailure,
 };
 use testwright_core::FailureKind;
-use testwright_report::visible;
+use testwright_report::make_visible;
 
 use super::{StoreArgument, find_campaign, format_date, json};
 use crate::commands::run::parse_at_least_one;
@@ -18,7 +18,7 @@ use crate::{CommandError, duration, quantity, report};
 /// exported files.
 const MAX_LINES: usize = 40;
 
-/// Show a campaign: how far it came, how coverage grew, and its failures with their tests
+/// Show a campaign: its progress, its coverage, and its failures with their tests
 #[derive(clap::Args)]
 #[command(
     verbatim_doc_comment,
@@ -29,7 +29,7 @@ Examples:
   testwright campaign show --json | jq '.failures[].message'"
 )]
 pub(super) struct CampaignShowCommand {
-    /// The number of the campaign [default: the latest]
+    /// Number of the campaign [default: the latest]
     #[arg(value_name = "N", value_parser = parse_at_least_one::<u32>)]
     number: Option<u32>,
 
@@ -69,19 +69,19 @@ fn print(
 ) -> Result<(), CommandError> {
     let (settings, progress) = (&record.settings, &record.progress);
     let title = console.paint(TextStyle::Bold, format_args!("Campaign {}", record.id));
-    let harness = visible(&settings.harness);
+    let harness = make_visible(&settings.harness);
     console.out(format_args!(
         "{title} of {harness}: {}",
         record.state.name()
     ));
     let mut line = |name: &str, text: String| console.out(format_args!("  {name:<9} {text}"));
     if let CampaignState::Ended(CampaignEnding::Failed(reason), _) = &record.state {
-        line("because", visible(reason).into_owned());
+        line("because", make_visible(reason).into_owned());
     }
     let text: Vec<_> = settings
         .command_line
         .iter()
-        .map(|word| visible(word))
+        .map(|word| make_visible(word))
         .collect();
     line("command", format!("testwright {}", text.join(" ")));
     line("seed", settings.seed.to_string());
@@ -90,8 +90,8 @@ fn print(
         "versions",
         format!(
             "Testwright {}, Python {}",
-            visible(&settings.version),
-            visible(&settings.python)
+            make_visible(&settings.version),
+            make_visible(&settings.python)
         ),
     );
     line("begun", format!("{} UTC", format_date(settings.started)));
@@ -158,19 +158,19 @@ fn print_failure(console: &mut Console<'_>, failure: &StoredFailure) {
     let width = steps.len().min(MAX_LINES).to_string().len();
     for (index, step) in steps.iter().take(MAX_LINES).enumerate() {
         let number = console.paint(TextStyle::Dim, format_args!("{:>width$}", index + 1));
-        console.out(format_args!("  {number}  {}", visible(step)));
+        console.out(format_args!("  {number}  {}", make_visible(step)));
     }
     print_rest(console, steps.len(), "more step", width);
     let kind = match FailureKind::from_name(&failure.found.kind) {
         Some(kind) => report::kind_text(kind).into(),
-        None => visible(&failure.found.kind),
+        None => make_visible(&failure.found.kind),
     };
-    let message = visible(&failure.found.message);
+    let message = make_visible(&failure.found.message);
     let message = console.paint(style, format_args!("{kind}: {message}"));
     console.out(format_args!("{:indent$}{message}", "", indent = width + 4));
     let details: Vec<&str> = failure.found.details.lines().collect();
     for line in details.iter().take(MAX_LINES) {
-        let line = console.paint(TextStyle::Dim, visible(line));
+        let line = console.paint(TextStyle::Dim, make_visible(line));
         console.out(format_args!("{:indent$}{line}", "", indent = width + 4));
     }
     print_rest(console, details.len(), "more line", width);

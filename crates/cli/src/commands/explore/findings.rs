@@ -162,7 +162,12 @@ impl<'e> FindingsWriter<'e> {
         let name = format!("test_failure_{number}.py");
         let file_path = self.findings.file(&name);
         let title = format!("failure_{number}");
-        match system.standalone(&test, StandaloneStyle::Pytest, &title, Some(file_path.absolute())) {
+        match system.standalone(
+            &test,
+            StandaloneStyle::Pytest,
+            &title,
+            Some(file_path.absolute()),
+        ) {
             Ok(text) => files.push((name, text)),
             Err(error) => {
                 let message = format!(
@@ -268,7 +273,9 @@ impl<'e> FindingsWriter<'e> {
                 format!("the last {} are repeated for ever", steps_text(lap))
             }
             RunEnding::Deadlock => "and then nothing can be done, for ever".to_owned(),
-            RunEnding::AnyContinuation if test_is_empty => "at the start, whatever follows".to_owned(),
+            RunEnding::AnyContinuation if test_is_empty => {
+                "at the start, whatever follows".to_owned()
+            }
             RunEnding::AnyContinuation => "whatever follows".to_owned(),
         };
         if run.ending != RunEnding::Cycle {

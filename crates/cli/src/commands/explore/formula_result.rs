@@ -33,7 +33,7 @@ pub(super) struct ViolatingRun {
 pub(super) fn evaluate(
     models: &mut Models<'_>,
     formula: &Formula,
-    most_states: Option<usize>,
+    max_states: Option<usize>,
 ) -> Result<FormulaResult, CommandError> {
     let evaluator = models.state_evaluator();
     let error = |error: ModelError| Error::new(error.to_string());
@@ -43,7 +43,7 @@ pub(super) fn evaluate(
         .with_fingerprints();
     let plan = ExploreOptions {
         check: false,
-        max_states: most_states,
+        max_states,
         ..ExploreOptions::default()
     };
     let mut atoms = |system: &mut ProductSystem<'_, '_>, predicate: &str| {
@@ -69,7 +69,10 @@ pub(super) fn evaluate(
         }),
         FormulaVerdict::Holds | FormulaVerdict::NothingFound(_) => None,
     };
-    Ok(FormulaResult { verdict: answer, violation })
+    Ok(FormulaResult {
+        verdict: answer,
+        violation,
+    })
 }
 
 impl FormulaResult {

@@ -74,7 +74,10 @@ impl InterruptReportState {
     fn write(&mut self, out: &mut dyn Write, err: &mut dyn Write) -> i32 {
         let (status, found) = match self.failures.len() as u64 {
             0 => (ExitStatus::NothingFound, "no failure so far".to_owned()),
-            number => (ExitStatus::FailureFound, quantity::format_count(number, "failure")),
+            number => (
+                ExitStatus::FailureFound,
+                quantity::format_count(number, "failure"),
+            ),
         };
         // The process ends now, so errors of writing are ignored.
         let _ = writeln!(

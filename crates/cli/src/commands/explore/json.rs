@@ -119,11 +119,11 @@ impl ExplorationReport {
             seconds: (outcome.time.as_secs_f64() * 1000.0).round() / 1000.0,
             actions: catalog.len(),
             templates: catalog.templates().len(),
-            going_back: match outcome.going_back.method {
+            going_back: match outcome.backtracking.method {
                 Backtracking::BySnapshot => "copy",
                 Backtracking::ByReplay => "replay",
             },
-            going_back_because: outcome.going_back.reason.clone(),
+            going_back_because: outcome.backtracking.reason.clone(),
             complete: outcome.reach == ExploredExtent::Everything,
             all_tests_up_to: match outcome.reach {
                 ExploredExtent::Everything => None,

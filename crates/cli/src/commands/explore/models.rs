@@ -195,7 +195,7 @@ impl ExploreCommand {
         };
         let mut throttle = Throttle::new();
         let mut proceed = |progress: &GraphProgress| {
-            note.count([progress.states, progress.transitions, progress.waiting]);
+            note.set_counters([progress.states, progress.transitions, progress.waiting]);
             let Some(now) = throttle.poll() else {
                 return true;
             };

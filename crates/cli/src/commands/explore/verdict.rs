@@ -61,7 +61,10 @@ fn print_failures(
     let found = match number {
         0 if is_complete(&outcome.reach) => console.paint(TextStyle::Success, "no failure"),
         0 => console.paint(TextStyle::Success, "no failure so far"),
-        number => console.paint(TextStyle::Failure, quantity::format_count(number, "failure")),
+        number => console.paint(
+            TextStyle::Failure,
+            quantity::format_count(number, "failure"),
+        ),
     };
     let transitions = match outcome.failing {
         times if times > number => format!(" (in {})", quantity::format_count(times, "transition")),
@@ -256,12 +259,12 @@ fn formula_text(
             ),
         ),
         FormulaVerdict::Violated(run) => {
-            let again = if run.confirmed {
+            let remark = if run.confirmed {
                 ""
             } else {
                 ", as far as is known: there was no time to run it again"
             };
-            (TextStyle::Failure, format!("violated{again}"))
+            (TextStyle::Failure, format!("violated{remark}"))
         }
     }
 }

@@ -201,7 +201,10 @@ fn progress_text(progress: &ExploreProgress, failures: u64, elapsed: Duration) -
     [
         quantity::format_count(progress.states, "state"),
         quantity::format_count(progress.transitions, "transition"),
-        format!("{} deep", quantity::format_count(progress.depth as u64, "step")),
+        format!(
+            "{} deep",
+            quantity::format_count(progress.depth as u64, "step")
+        ),
         format!("{} open", quantity::grouped(progress.open_states as u64)),
         format!("{} states/s", quantity::grouped(rate as u64)),
         failures,

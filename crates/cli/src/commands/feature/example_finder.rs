@@ -113,7 +113,7 @@ impl<'a> ExampleFinder<'a> {
             Some(tried_case) => Some(self.examine_failure(runner, tried_case, given.is_none())?),
             None => None,
         };
-        let met: CaseFeatures = cases
+        let reached_features: CaseFeatures = cases
             .iter()
             .flat_map(|case| case.features.iter().cloned())
             .collect();
@@ -129,7 +129,7 @@ impl<'a> ExampleFinder<'a> {
             "no case meets its assumptions"
         };
         Ok(PropertyResult {
-            branches: (!all.is_empty()).then(|| (all.intersection(&met).count(), all.len())),
+            branches: (!all.is_empty()).then(|| (all.intersection(&reached_features).count(), all.len())),
             cases,
             verified,
             hoists,

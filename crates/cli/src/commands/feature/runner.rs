@@ -229,7 +229,12 @@ impl PropertyRunner {
                 .filter(|_| !is_check)
                 .map(str::to_owned),
             values: values
-                .filter_map(|pair| Some((pair.get(0)?.as_str()?.to_owned(), parse_value(pair.get(1)?)?)))
+                .filter_map(|pair| {
+                    Some((
+                        pair.get(0)?.as_str()?.to_owned(),
+                        parse_value(pair.get(1)?)?,
+                    ))
+                })
                 .collect(),
         })
     }
@@ -298,7 +303,11 @@ impl PropertyRunner {
 
     /// Parses a case.
     fn parse_case(&self, json: &Json) -> Option<TriedCase> {
-        let arguments = json.get("arguments")?.as_array()?.iter().map(parse_argument);
+        let arguments = json
+            .get("arguments")?
+            .as_array()?
+            .iter()
+            .map(parse_argument);
         let texts = |name: &str| {
             let list = json
                 .get(name)

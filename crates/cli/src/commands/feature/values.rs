@@ -19,7 +19,11 @@ pub(super) fn parse_value(json: &Json) -> Option<PythonValue> {
     let number = |index: usize| text(index)?.parse::<i128>().ok();
     let float = |index: usize| Some(PythonFloat(text(index)?.parse().ok()?));
     let items = |index: usize| -> Option<Vec<PythonValue>> {
-        json.get(index)?.as_array()?.iter().map(parse_value).collect()
+        json.get(index)?
+            .as_array()?
+            .iter()
+            .map(parse_value)
+            .collect()
     };
     Some(match json.get(0)?.as_str()? {
         "none" => PythonValue::Nothing,
@@ -62,8 +66,12 @@ pub(super) fn parse_value(json: &Json) -> Option<PythonValue> {
         },
         "record" => {
             let fields = json.get(2)?.as_array()?.iter();
-            let fields = fields
-                .map(|field| Some((field.get(0)?.as_str()?.to_owned(), parse_value(field.get(1)?)?)));
+            let fields = fields.map(|field| {
+                Some((
+                    field.get(0)?.as_str()?.to_owned(),
+                    parse_value(field.get(1)?)?,
+                ))
+            });
             PythonValue::Record {
                 class: text(1)?,
                 fields: fields.collect::<Option<_>>()?,

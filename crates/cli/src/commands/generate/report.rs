@@ -29,7 +29,10 @@ pub(super) fn lines(
         "written"
     };
     let added: usize = planned.added.iter().map(|(_, ids)| ids.len()).sum();
-    lines.push(format!("{} {verb}", quantity::format_count(added as u64, "new test")));
+    lines.push(format!(
+        "{} {verb}",
+        quantity::format_count(added as u64, "new test")
+    ));
     lines.push(format!(
         "of all: {} full, {} partial, {} smoke, {}, {} dropped",
         counts.full,
@@ -50,7 +53,7 @@ pub(super) fn lines(
         };
         lines.push(format!("  {kind}: {}: {reason}", tested.unit));
     }
-    for (unit, reason) in &generated.left_out {
+    for (unit, reason) in &generated.untestable {
         lines.push(format!("  not tested: {unit}: {reason}"));
     }
     lines.extend(left_alone_lines(planned));

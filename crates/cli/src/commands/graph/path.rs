@@ -78,11 +78,11 @@ impl<S: System + ?Sized> ReplayWatcher<S> for BranchRecorder {
             let left_out = self.random.below(kinds.len() as u64);
             kinds.remove(left_out as usize);
         }
-        let shown: usize = kinds.iter().map(|kind| kind.more + 1).sum();
+        let shown: usize = kinds.iter().map(|kind| kind.more_actions + 1).sum();
         self.steps.push(path::PathStep {
-            taken: system.actions().text(taken),
-            hidden: others.len().saturating_sub(shown),
-            others: kinds,
+            action: system.actions().text(taken),
+            hidden_branches: others.len().saturating_sub(shown),
+            branches: kinds,
         });
     }
 }

@@ -13,11 +13,11 @@ use crate::console::{Console, TextStyle};
 use crate::guard::{ProgressNote, run_guarded};
 use crate::{CommandError, ExitStatus, duration, models, quantity};
 
-/// Check a model by scenarios that it should allow, or should not
+/// Check that a model allows some scenarios, and forbids others
 ///
-/// A scenario is a machine or a list of runs. Composed with the model, it is allowed if the two together can come to an
-/// end that both accept; of a list of runs, each is checked for itself. Where one gets stuck, the way there is shown,
-/// and why nothing is possible.
+/// A scenario is a machine or a list of runs. It is composed with the model, and is allowed if both can reach an
+/// accepting state together. Each run of a list is checked separately. If a scenario gets stuck, the steps to that
+/// state are shown, and the reason why no further step is possible.
 #[derive(clap::Args)]
 #[command(
     verbatim_doc_comment,
@@ -40,11 +40,11 @@ pub(super) struct ModelCheckCommand {
     #[arg(long, value_name = "MODEL", num_args = 1..)]
     forbidden: Vec<String>,
 
-    /// How many transitions to look at in each
+    /// Maximum number of transitions to look at for each scenario
     #[arg(long, value_name = "N", default_value_t = 100_000)]
     max: usize,
 
-    /// How long a model may take in a state before it counts as a hang
+    /// Time limit of a model in a state; a model that takes longer counts as a hang
     #[arg(long, value_name = "DURATION", default_value = STEP_TIMEOUT, value_parser = duration::parse)]
     step_timeout: Duration,
 }

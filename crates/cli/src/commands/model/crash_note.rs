@@ -62,10 +62,10 @@ impl<'n> CrashNote<'n> {
     pub(super) fn add_step(&mut self, interner: &Interner, label: StepLabel, is_observed: bool) {
         let mut lines = String::new();
         if !std::mem::replace(&mut self.has_header, true) {
-            let head = suite_file::begin(interner, &self.vocabulary, &self.command_line);
+            let head = suite_file::write_header(interner, &self.vocabulary, &self.command_line);
             push_module(&mut lines, &head);
         }
-        push_module(&mut lines, &suite_file::step(interner, label));
+        push_module(&mut lines, &suite_file::write_step(interner, label));
         lines.push_str(&step_text(interner, label).replace(['\n', '\r', MODULE_MARK], " "));
         lines.push_str(if is_observed { OBSERVED } else { "" });
         lines.push('\n');
@@ -107,7 +107,10 @@ pub(super) fn report(
     let location = match (run.is_empty(), steps.len() as u64) {
         (true, _) => "outside of runs".to_owned(),
         (false, 0) => format!("where run {run} begins"),
-        (false, many) => format!("in run {run}, after {}", quantity::format_count(many, "step")),
+        (false, many) => format!(
+            "in run {run}, after {}",
+            quantity::format_count(many, "step")
+        ),
     };
     console.out(format_args!("{title} {location}: {}", failure.message));
     for line in failure.details.lines() {

@@ -198,7 +198,7 @@ impl FailureReporter<'_> {
             return Ok(None);
         };
         let has_raised = shrunk.failure.message.starts_with("stepper raised");
-        let odds = match shrunk.odds {
+        let odds = match shrunk.failure_rate {
             None => String::new(),
             Some((0, tries)) => format!("; it did not fail again in {tries} tries"),
             Some((failed, tries)) => format!("; it fails in {failed} of {tries} tries"),
@@ -208,7 +208,7 @@ impl FailureReporter<'_> {
             run.run,
             recorded.steps.len(),
             quantity::format_count(shrunk.steps.len() as u64, "step"),
-            quantity::format_count(shrunk.plays, "run"),
+            quantity::format_count(shrunk.replays, "run"),
         );
         Ok(Some(ShrunkRun {
             steps: shrunk.replayed.steps,
@@ -219,7 +219,7 @@ impl FailureReporter<'_> {
                 .traceback()
                 .filter(|_| has_raised)
                 .map(str::to_owned),
-            is_reliable: shrunk.odds.is_none() && !stepper.is_asynchronous(),
+            is_reliable: shrunk.failure_rate.is_none() && !stepper.is_asynchronous(),
         }))
     }
 

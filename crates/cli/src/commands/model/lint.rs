@@ -8,10 +8,10 @@ use crate::{CommandError, ExitStatus, models, quantity};
 
 /// Look for variables that are not put back, and for objects that are torn apart
 ///
-/// The state of a model is what the variables hold that it lists in `state`, each copied by itself. What
-/// actions do to other variables of the module is not put back, and leaks from one try into the next. And
-/// what two variables of the state have in common becomes two things with the first step. This explores a part of
-/// the model, and tells of both. Oddities that every command warns of are told as well.
+/// The state of a model is the values of the variables that it lists in `state`. Each is copied separately. Changes
+/// to other variables of the module are not undone, and leak from one run into the next. An object that two
+/// variables of the state share becomes two objects with the first step. This command explores a part of the model,
+/// and reports both. It also repeats the warnings that other commands show.
 #[derive(clap::Args)]
 #[command(
     verbatim_doc_comment,
@@ -25,7 +25,7 @@ pub(super) struct ModelLintCommand {
     #[command(flatten)]
     model: ModelArguments,
 
-    /// How many transitions to look at
+    /// Maximum number of transitions to look at
     #[arg(long, value_name = "N", default_value_t = 1_000)]
     max: usize,
 }
@@ -58,9 +58,10 @@ impl ModelLintCommand {
             let transitions = quantity::format_count(transitions, "transition");
             let verdict = match oddities {
                 0 => console.paint(TextStyle::Success, "nothing is odd"),
-                oddities => {
-                    console.paint(TextStyle::Failure, quantity::format_count(oddities as u64, "oddity"))
-                }
+                oddities => console.paint(
+                    TextStyle::Failure,
+                    quantity::format_count(oddities as u64, "oddity"),
+                ),
             };
             console.out(format_args!(
                 "{}: {transitions}, {verdict}",

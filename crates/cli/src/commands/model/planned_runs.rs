@@ -4,7 +4,7 @@ use testwright_core::Error;
 use testwright_core::product::Product;
 use testwright_model::{
     CoverGoal, CoverPlan, CoverTarget, CoveringSuite, GraphLimits, Playlist, ProductGraph,
-    count_pairs, cover, explore, step_text,
+    compute_suite, count_pairs, explore, step_text,
 };
 use testwright_python::Models;
 
@@ -64,10 +64,10 @@ pub(super) fn playlist(
                     or cover `transitions`";
         return Err(Error::new(message).with_help(help).into());
     }
-    let mut suite = cover(graph, &CoverPlan::new(goal));
+    let mut suite = compute_suite(graph, &CoverPlan::new(goal));
     if suite.runs.is_empty() {
         // Nothing leads to a state in which a run may end.
-        suite = cover(
+        suite = compute_suite(
             graph,
             &CoverPlan {
                 end_accepting: false,

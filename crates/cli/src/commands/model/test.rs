@@ -25,15 +25,16 @@ use crate::models::RunExplainer;
 use crate::source::SystemSource;
 use crate::{CommandError, ExitStatus, duration, models, quantity};
 
-/// Test an implementation against a model, step by step, or make tests of a model
+/// Test an implementation against a model, or make tests from a model
 ///
-/// With a stepper, the implementation does what the model does, and the two are compared. A run that fails is reduced to
-/// the steps that it takes to fail, and written as a suite and as a pytest file. Without a stepper, runs of the
-/// model are shown, and with `--suite` written to be run later.
+/// With a stepper, the implementation takes the same steps as the model, and the two are compared. A failing run is
+/// reduced, and written as a suite and as a pytest file. Without a stepper, runs of the model are shown. With `--suite`
+/// they are written to be run later.
 ///
-/// A stepper is a module with a function `TestAction(name, arguments, expected_result)` that makes the implementation do
-/// a step, and returns nothing if all is well or a text that says what is wrong; and with `Reset()`. What the
-/// implementation does by itself the stepper appends to `queue` of the module `observation_queue`.
+/// A stepper is a module with two functions. `TestAction(name, arguments, expected_result)` performs a step on the
+/// implementation, and returns nothing if all is well, or a text that says what is wrong. `Reset()` restores the initial
+/// state. The stepper appends actions that the implementation takes by itself to `queue` of the module
+/// `observation_queue`.
 #[derive(clap::Args)]
 #[command(
     verbatim_doc_comment,
@@ -49,45 +50,44 @@ pub(super) struct ModelTestCommand {
     #[command(flatten)]
     model: ModelArguments,
 
-    /// The module that makes the implementation do each step
+    /// Module that performs each step on the implementation
     #[arg(long, value_name = "MODULE")]
     stepper: Option<String>,
 
-    /// How many runs; all of them if there is a suite among the models
+    /// Number of runs; a suite among the models is always run completely
     #[arg(long, value_name = "N", default_value_t = 10)]
     runs: usize,
 
-    /// How many steps to take in a run before it comes to its end
+    /// Number of steps of a run, before cleanup
     #[arg(long, value_name = "N", default_value_t = 50)]
     steps: usize,
 
-    /// How many more steps a run may take to come to its end, by actions that the model calls `cleanup`
+    /// Maximum number of further steps to end a run, by actions that the model calls `cleanup`
     #[arg(long, value_name = "N", default_value_t = 50)]
     cleanup: usize,
 
-    /// Who chooses the steps: random, ActionNameCoverage, StateCoverage, or a module with `SelectAction`; or what runs
-    /// that are made beforehand shall cover: actions, labels, states, transitions, pairs, shortest
+    /// Strategy that chooses the steps: random, ActionNameCoverage, StateCoverage, or a module with `SelectAction`; or
+    /// the goal of planned runs: actions, labels, states, transitions, pairs, shortest
     #[arg(long, value_name = "STRATEGY", default_value = "random")]
     strategy: String,
 
-    /// How much more likely an action is to be chosen than others, which weigh 1: its name is drawn by weight, then one
-    /// of its steps; can be given several times
+    /// Weight of an action when the next one is drawn; others have weight 1; can be given several times
     #[arg(long, value_name = "NAME=WEIGHT", value_parser = parse_weight)]
     weight: Vec<(String, f64)>,
 
-    /// For runs that are made beforehand: how many transitions of the model to look at
+    /// For planned runs: maximum number of transitions of the model to look at
     #[arg(long, value_name = "N", default_value_t = 100_000)]
     max: usize,
 
-    /// The suite module to write
+    /// File to write the runs to, as a suite module
     #[arg(long, value_name = "FILE")]
     suite: Option<PathBuf>,
 
-    /// The seed, to repeat the same runs [default: drawn, and shown]
+    /// Seed of the runs: the same seed makes the same runs [default: drawn, and shown]
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
 
-    /// How long the stepper may take for a step, and to wait for something to observe [default: 5s]
+    /// Time limit of the stepper for a step, and for waiting for an observation [default: 5s]
     #[arg(long, value_name = "DURATION", value_parser = duration::parse)]
     timeout: Option<Duration>,
 
@@ -95,19 +95,19 @@ pub(super) struct ModelTestCommand {
     #[arg(long)]
     no_check: bool,
 
-    /// Do not reduce runs that fail
+    /// Do not reduce failing runs
     #[arg(long)]
     no_reduce: bool,
 
-    /// Tell runs that fail in English, too, and write that as a feature and as a diagram
+    /// Also explain failing runs in English, as a feature and a diagram
     #[arg(long)]
     explain: bool,
 
-    /// Write step definitions with that, too, so that the feature runs
+    /// With --explain: also write step definitions, so that the feature runs
     #[arg(long, value_name = "RUNNER", value_enum, requires = "explain")]
     steps_for: Option<RunnerName>,
 
-    /// Where to write runs that fail [default: testwright-out/NAME]
+    /// Folder to write failing runs to [default: testwright-out/NAME]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 
@@ -449,8 +449,11 @@ impl RunWatcher for RunRecorder<'_, '_> {
             }
         } else if self.shows_steps || !self.has_stepper {
             let steps = quantity::format_count(end.steps as u64, "step");
-            self.console
-                .out(format_args!("Run {}, {steps}, {}", end.run, end.info()));
+            self.console.out(format_args!(
+                "Run {}, {steps}, {}",
+                end.run,
+                end.description()
+            ));
         }
         if end.unhandled > 0 {
             let observations = quantity::format_count(end.unhandled as u64, "observation");

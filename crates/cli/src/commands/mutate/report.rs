@@ -141,7 +141,10 @@ impl<'a> MutationReport<'a> {
             console.out("");
         }
         console.out(match (total.tried, total.survived) {
-            (tried, 0) => format!("all of {} noticed", quantity::format_count(tried as u64, "mutant")),
+            (tried, 0) => format!(
+                "all of {} noticed",
+                quantity::format_count(tried as u64, "mutant")
+            ),
             (tried, survived) => {
                 let tried = quantity::format_count(tried as u64, "mutant");
                 format!("{} of {tried} survived", quantity::grouped(survived as u64))
@@ -172,7 +175,7 @@ impl<'a> MutationReport<'a> {
             console.out("  no test reaches it");
             return;
         }
-        let names = self.measured.names_reaching(id.0, mutant);
+        let names = self.measured.test_names_reaching(id.0, mutant);
         let number = quantity::format_count(names.len() as u64, "test");
         let named: Vec<&str> = names.iter().copied().take(MAX_NAMED).collect();
         let more = if names.len() > MAX_NAMED { ", …" } else { "" };
@@ -214,7 +217,7 @@ impl<'a> MutationReport<'a> {
                     MutantVerdict::NotReached => ("not covered", None, ""),
                 };
                 let survived = *verdict == MutantVerdict::Survived;
-                let tests = survived.then(|| self.measured.names_reaching(id.0, mutant));
+                let tests = survived.then(|| self.measured.test_names_reaching(id.0, mutant));
                 Some(json!({
                     "path": self.path(id.0),
                     "line": mutant.line,

@@ -233,7 +233,9 @@ impl FailureWriter<'_> {
             console.out(format_args!("{title}: {line}"));
         }
         match result {
-            ReductionResult::Flaky { observation: observed } => {
+            ReductionResult::Flaky {
+                observation: observed,
+            } => {
                 finding.is_reproduced = false;
                 self.write_missing(console, finding);
                 self.print_flaky(console, finding, &observed);

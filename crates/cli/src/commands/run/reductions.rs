@@ -60,7 +60,9 @@ fn reduce_job(
         reducer.reduce(&job.test, &job.failure, job.history.as_ref())?
     };
     Ok(match reduced {
-        ReductionOutcome::Flaky { other_failure: other } => ReductionResult::Flaky {
+        ReductionOutcome::Flaky {
+            other_failure: other,
+        } => ReductionResult::Flaky {
             observation: describe_difference(&job.failure, other.as_ref()),
         },
         ReductionOutcome::Reduced {

@@ -23,7 +23,7 @@ pub(super) struct ResumePoint {
 impl ResumePoint {
     /// Restores the totals from the record in the store.
     pub(super) fn new(stopped: StoppedCampaign) -> ResumePoint {
-        let standing = stopped.record.progress;
+        let progress = stopped.record.progress;
         let mut merged = MergedCoverage::default();
         for arc in stopped.arcs {
             let reached = vec![(PathBuf::from(arc.file), (arc.from, arc.to))];
@@ -31,13 +31,13 @@ impl ResumePoint {
         }
         ResumePoint {
             progress: SearchProgress {
-                tests: standing.tests,
-                steps: standing.steps,
-                deadlocks: standing.deadlocks,
+                tests: progress.tests,
+                steps: progress.steps,
+                deadlocks: progress.deadlocks,
                 failures: 0,
             },
-            time: Duration::try_from_secs_f64(standing.seconds).unwrap_or_default(),
-            streams: standing.streams,
+            time: Duration::try_from_secs_f64(progress.seconds).unwrap_or_default(),
+            streams: progress.streams,
             merged,
         }
     }

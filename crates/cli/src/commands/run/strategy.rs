@@ -20,21 +20,21 @@ use crate::{CommandError, load};
 
 /// Options that choose and configure the strategy.
 #[derive(Args)]
-#[command(next_help_heading = "How tests are made")]
+#[command(next_help_heading = "Making tests")]
 pub(super) struct StrategyArguments {
-    /// How to choose what a test does next
+    /// Strategy that chooses the next action of a test
     #[arg(long, value_name = "NAME", value_enum, default_value = "auto")]
     strategy: StrategyName,
 
-    /// What `markov`, `probabilities` and `sequences` work with: a file, or a folder of tests
+    /// Input of `markov`, `probabilities` and `sequences`: a file, or a folder of tests
     #[arg(long, value_name = "PATH")]
     from: Option<PathBuf>,
 
-    /// How likely each line of the harness is to be in a test made by `swarm`
+    /// Probability that `swarm` uses a line of the harness in a test
     #[arg(long, value_name = "P", default_value = "0.5", value_parser = parse_probability)]
     swarm_inclusion: f64,
 
-    /// Let `swarm` change its mind so many times within each test
+    /// Number of times that `swarm` chooses other lines within a test
     #[arg(long, value_name = "N", default_value = "0")]
     swarm_switch: usize,
 }
@@ -42,25 +42,25 @@ pub(super) struct StrategyArguments {
 /// Values of `--strategy`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum StrategyName {
-    /// mix all of them, and shift to what reaches new code in this system
+    /// mix the others, and prefer the ones that reach new code in this system
     Auto,
     /// any enabled action, all equally likely
     Random,
-    /// only some lines of the harness, others in each test
+    /// some lines of the harness, different ones in each test
     Swarm,
-    /// any line of the harness first, then one of its actions
+    /// any line of the harness, then one of its actions
     Equal,
     /// lines that were rarely taken so far
     Rare,
-    /// go on from tests that reached new code, changed or not
+    /// continue tests that reached new code, changed or not
     Exploit,
-    /// go on from tests that reached much code
+    /// continue tests that reached much code
     Extend,
-    /// what followed the last steps in the tests that a model was learned from
+    /// the action that followed the last steps in the tests that a model was learned from
     Markov,
     /// a line by its probability in a file, then one of its actions
     Probabilities,
-    /// pieces of saved tests, put together anew
+    /// pieces of saved tests in new combinations
     Sequences,
 }
 

@@ -14,27 +14,27 @@ use crate::{duration, size};
 #[derive(Args)]
 #[command(next_help_heading = "Worker processes")]
 pub(super) struct WorkerArguments {
-    /// How many processes test; 0 is this one [default: one for each core; 1 with --seed, --show-output]
+    /// Number of worker processes; 0: test in this process [default: one for each core; 1 with --seed, --show-output]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = parse_jobs)]
     pub(super) jobs: Option<usize>,
 
-    /// How long a test may take before it counts as a hang [default: no limit]
+    /// Time limit of a test; a test that takes longer counts as a hang [default: no limit]
     #[arg(long, value_name = "DURATION", allow_hyphen_values = true, value_parser = duration::parse)]
     test_timeout: Option<Duration>,
 
-    /// How much memory each process may use: 500M, 2G [default: its share of what is free]
+    /// Memory limit of each process: 500M, 2G [default: its share of the free memory]
     #[arg(long, value_name = "SIZE", value_parser = size::parse)]
     memory: Option<usize>,
 
-    /// How large a file may become that a test writes
+    /// Size limit of each file that a test writes
     #[arg(long, value_name = "SIZE", default_value = "1G", value_parser = size::parse)]
     file_size: usize,
 
-    /// A variable for the processes, beside those of this one; repeatable
+    /// Environment variable to set in the processes; can be given several times
     #[arg(long, value_name = "NAME=VALUE", value_parser = parse_variable)]
     pub(super) env: Vec<(String, String)>,
 
-    /// Run the tests in the current folder, not in copies of it that are removed afterwards
+    /// Run the tests in the current folder, not in temporary copies of it
     #[arg(long)]
     in_place: bool,
 }

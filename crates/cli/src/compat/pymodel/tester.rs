@@ -231,7 +231,7 @@ impl RunWatcher for RunPrinter<'_, '_> {
     fn run_ended(&mut self, end: &RunEnd) -> bool {
         testwright_python::flush();
         let RunEnd { run, steps, .. } = end;
-        let info = end.info();
+        let info = end.description();
         self.console.out(match (&end.failure, self.has_stepper) {
             (Some(failure), _) => {
                 format!("{run:3}. Failure at step {steps}, {}", failure.message)

@@ -137,7 +137,10 @@ impl<'t> CoverageAnalyses<'t> {
     /// Adds the coverage of a test to both spectra.
     fn add_to_spectra(&mut self, collector: &Collector<'_>, covered: &Coverage, failed: bool) {
         let lines = statement_lines(collector, covered.iter());
-        let lines: Coverage = lines.into_iter().map(|line| self.statement_number(line)).collect();
+        let lines: Coverage = lines
+            .into_iter()
+            .map(|line| self.statement_number(line))
+            .collect();
         let [branches, statements] = &mut self.spectra;
         branches.add(covered, failed);
         statements.add(&lines, failed);

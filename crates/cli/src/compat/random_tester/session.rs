@@ -160,7 +160,11 @@ impl<'t> Session<'t> {
         if let Some(error) = observed.error.take() {
             return Err(error.into());
         }
-        let TestWatcher { is_time_over: is_late, found, .. } = watcher;
+        let TestWatcher {
+            is_time_over: is_late,
+            found,
+            ..
+        } = watcher;
         let test = observed.test();
         let is_empty = test.is_empty() && !summary.stopped;
         if summary.progress.deadlocks > 0 || is_empty {

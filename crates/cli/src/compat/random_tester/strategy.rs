@@ -150,7 +150,10 @@ fn swarm_options(
         classes.iter().for_each(|class| table.set(class, 0.0));
         for step in &test.steps {
             if let Step::Act(action) = step {
-                table.set(classes.class_of_action(observed.system.actions(), *action), 1.0);
+                table.set(
+                    classes.class_of_action(observed.system.actions(), *action),
+                    1.0,
+                );
             }
         }
         Inclusion::Table(table, tool.swarm_p)

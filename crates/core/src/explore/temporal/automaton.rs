@@ -361,7 +361,9 @@ mod tests {
     fn small_formulas_have_small_automata() {
         let size = |text: &str| {
             let formula: Formula = text.parse().unwrap();
-            Automaton::from_formula(&formula, &formula.atoms()).nodes.len()
+            Automaton::from_formula(&formula, &formula.atoms())
+                .nodes
+                .len()
         };
         assert_eq!(size("true"), 1 + 1);
         assert_eq!(size("always p"), 1);

@@ -62,7 +62,7 @@ pub enum FormulaVerdict {
 pub struct Counterexample {
     /// The steps to take first.
     pub prefix: Test,
-    /// The steps to repeat forever after the prefix; empty unless the run ends in a lap.
+    /// The steps to repeat forever after the prefix; empty unless the run ends in a cycle.
     pub cycle: Test,
     /// The way in which the run continues forever.
     pub ending: RunEnding,
@@ -73,7 +73,7 @@ pub struct Counterexample {
 /// The way in which a run continues forever.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RunEnding {
-    /// The lap leads back to where it began, and is repeated.
+    /// The cycle leads back to where it began, and is repeated.
     Cycle,
     /// No action is possible after the prefix, and the state stays as it is.
     Deadlock,
@@ -106,7 +106,7 @@ impl<S: System + ?Sized, K> Explorer<'_, S, K> {
     /// let formula = parse("always (empty implies eventually {big == 5})").unwrap().formula;
     /// let judgement = explorer.judge(&formula, &options, &mut atoms).unwrap();
     /// let FormulaVerdict::Violated(run) = judgement.verdict else { panic!() };
-    /// assert_eq!((run.prefix.len(), run.lap.len()), (0, 2)); // fill the small jug, and empty it again
+    /// assert_eq!((run.prefix.len(), run.cycle.len()), (0, 2)); // fill the small jug, and empty it again
     /// ```
     pub fn judge(
         &mut self,
@@ -183,7 +183,8 @@ impl<S: System + ?Sized, K> Explorer<'_, S, K> {
 
 /// Turns a run into tests. A deadlock contributes no step.
 fn to_counterexample(run: &AcceptedRun) -> Counterexample {
-    let actions = |edges: &[GraphEdge]| Test::from_actions(edges.iter().filter_map(|edge| edge.action));
+    let actions =
+        |edges: &[GraphEdge]| Test::from_actions(edges.iter().filter_map(|edge| edge.action));
     let stays = |edges: &[GraphEdge]| edges.iter().any(|edge| edge.action.is_none());
     let ending = if stays(&run.prefix) || stays(&run.cycle) {
         RunEnding::Deadlock
@@ -305,7 +306,9 @@ impl<S: System + ?Sized> ExploreWatcher<S> for GraphRecorder<'_, S> {
 
     fn on_transition(&mut self, system: &mut S, transition: &StateTransition) {
         if let Some(to) = transition.to {
-            let took = self.formula_atoms.step_letter(system.actions(), transition.action);
+            let took = self
+                .formula_atoms
+                .step_letter(system.actions(), transition.action);
             let edge = GraphEdge {
                 action: Some(transition.action),
                 to: to.0 as u32,
@@ -406,7 +409,10 @@ mod tests {
         // Whatever follows the second switch.
         let twice = "always (took 'switch()' implies not green)";
         assert_eq!(lengths(crossing(twice)), (2, 0, RunEnding::AnyContinuation));
-        assert_eq!(lengths(crossing("not green")), (0, 0, RunEnding::AnyContinuation));
+        assert_eq!(
+            lengths(crossing("not green")),
+            (0, 0, RunEnding::AnyContinuation)
+        );
         let both = "not ((always eventually green) and always eventually not green)";
         assert_eq!(lengths(crossing(both)), (0, 2, RunEnding::Cycle));
         let steady = "eventually always (took 'wait()' or took 'go()')";
@@ -471,7 +477,10 @@ mod tests {
         // A prefix that cannot be mended is found in a tree of tests, too.
         let options = ExploreOptions::small_scope(3);
         let judgement = explorer.judge(&formula, &options, &mut none).unwrap();
-        assert_eq!(lengths(judgement.verdict), (3, 0, RunEnding::AnyContinuation));
+        assert_eq!(
+            lengths(judgement.verdict),
+            (3, 0, RunEnding::AnyContinuation)
+        );
         let formula = parse("eventually took 'counter1.read()'").unwrap().formula;
         let judgement = explorer.judge(&formula, &options, &mut none).unwrap();
         assert_eq!(

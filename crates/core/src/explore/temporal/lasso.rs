@@ -2,20 +2,20 @@
 
 use super::formula::{Atom, Formula};
 
-/// Returns true if a formula holds on a run of `length` states in which state `lap` follows the
+/// Returns true if a formula holds on a run of `length` states in which state `cycle_start` follows the
 /// last one again.
 ///
 /// `holds` evaluates an atom in the state at a position. This is the definition of each operator,
 /// without any automaton, so it can check the results of automata.
 ///
 /// ```
-/// use testwright_core::explore::temporal::{holds_on, parse};
+/// use testwright_core::explore::temporal::{holds_on_lasso, parse};
 ///
 /// // Red, then green and yellow in turns, forever.
 /// let lights = ["red", "green", "yellow"];
 /// let holds = |text: &str| {
 ///     let formula = parse(text).unwrap().formula;
-///     holds_on(&formula, 3, 1, &mut |position, atom| atom.to_string() == lights[position])
+///     holds_on_lasso(&formula, 3, 1, &mut |position, atom| atom.to_string() == lights[position])
 /// };
 /// assert!(holds("red and next always not red"));
 /// assert!(holds("always eventually green"));
@@ -24,10 +24,10 @@ use super::formula::{Atom, Formula};
 pub fn holds_on_lasso(
     formula: &Formula,
     length: usize,
-    lap: usize,
+    cycle_start: usize,
     holds: &mut dyn FnMut(usize, &Atom) -> bool,
 ) -> bool {
-    let truth = truth_values(formula, length, lap, holds);
+    let truth = truth_values(formula, length, cycle_start, holds);
     truth.first().copied().unwrap_or(true)
 }
 
@@ -35,15 +35,15 @@ pub fn holds_on_lasso(
 fn truth_values(
     formula: &Formula,
     length: usize,
-    lap: usize,
+    cycle_start: usize,
     holds: &mut dyn FnMut(usize, &Atom) -> bool,
 ) -> Vec<bool> {
-    let mut of = |formula: &Formula| truth_values(formula, length, lap, holds);
+    let mut of = |formula: &Formula| truth_values(formula, length, cycle_start, holds);
     let after = |position: usize| {
         if position + 1 < length {
             position + 1
         } else {
-            lap
+            cycle_start
         }
     };
     // The truth at a position depends on the next one. Where the run closes, an assumption is made,

@@ -221,12 +221,12 @@ fn enclosed_range(text: &str, at: usize) -> Result<Range<usize>, FormulaError> {
             return Ok(at + 1..at + offset);
         }
     }
-    let (what, end) = if braces {
+    let (mark, end) = if braces {
         ("brace", "}")
     } else {
         ("backquote", "`")
     };
-    let message = format!("this {what} is not closed");
+    let message = format!("this {mark} is not closed");
     let help = format!("end the predicate with `{end}`");
     Err(with_help(error_at(at..at + 1, message), help))
 }
@@ -293,15 +293,16 @@ impl FormulaParser<'_> {
         }
         self.enter_level()?;
         let left = self.parse_binary(level + 1)?;
-        let join: Option<BinaryConstructor> = self.peek().and_then(|(token, _)| match (level, token) {
-            (0, FormulaToken::Implies) => Some(Formula::Implies as BinaryConstructor),
-            (1, FormulaToken::Or) => Some(Formula::Or),
-            (2, FormulaToken::And) => Some(Formula::And),
-            (3, FormulaToken::Until) => Some(Formula::Until),
-            (3, FormulaToken::WeakUntil) => Some(Formula::WeakUntil),
-            (3, FormulaToken::Release) => Some(Formula::Release),
-            _ => None,
-        });
+        let join: Option<BinaryConstructor> =
+            self.peek().and_then(|(token, _)| match (level, token) {
+                (0, FormulaToken::Implies) => Some(Formula::Implies as BinaryConstructor),
+                (1, FormulaToken::Or) => Some(Formula::Or),
+                (2, FormulaToken::And) => Some(Formula::And),
+                (3, FormulaToken::Until) => Some(Formula::Until),
+                (3, FormulaToken::WeakUntil) => Some(Formula::WeakUntil),
+                (3, FormulaToken::Release) => Some(Formula::Release),
+                _ => None,
+            });
         let joined = match join {
             None => left,
             Some(join) => {

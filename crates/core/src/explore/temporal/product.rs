@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use super::automaton::{Automaton, Letter};
 use super::graph::{GraphEdge, TemporalGraph};
 
-/// An accepted run: a prefix and a lap.
+/// An accepted run: a prefix and a cycle.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct AcceptedRun {
     pub(super) prefix: Vec<GraphEdge>,
@@ -33,7 +33,7 @@ const EXPLORED: u8 = 2;
 /// Mark: the inner search is done with it too; no accepted run goes through it.
 const USELESS: u8 = 3;
 
-/// The maximum number of product states visited to shorten laps, so that it takes no longer than
+/// The maximum number of product states visited to shorten cycles, so that it takes no longer than
 /// the search.
 const MAX_VISITS: usize = 2_000_000;
 
@@ -64,7 +64,11 @@ impl AutomatonProduct<'_> {
     }
 
     /// Returns the nodes that agree with a letter.
-    fn agreeing_nodes<'s>(&'s self, nodes: &'s [u32], letter: Letter) -> impl Iterator<Item = u32> + 's {
+    fn agreeing_nodes<'s>(
+        &'s self,
+        nodes: &'s [u32],
+        letter: Letter,
+    ) -> impl Iterator<Item = u32> + 's {
         let agrees = move |node: &u32| self.automaton.nodes[*node as usize].agrees(letter);
         nodes.iter().copied().filter(agrees)
     }
@@ -174,9 +178,11 @@ impl AutomatonProduct<'_> {
             // The first run is searched for at any cost.
             if self.is_accepting(product_state) && (visits_left > 0 || best.is_none()) {
                 let max_length = best.as_ref().map(|(length, _)| length - distance);
-                if let Some(lap) = self.shortest_cycle(product_state, max_length, &mut visits_left) {
+                if let Some(cycle) =
+                    self.shortest_cycle(product_state, max_length, &mut visits_left)
+                {
                     let prefix = paths_from_start.path(product_state);
-                    best = Some((distance + lap.len(), AcceptedRun { prefix, cycle: lap }));
+                    best = Some((distance + cycle.len(), AcceptedRun { prefix, cycle }));
                 }
             }
             for (edge, next) in self.successors(product_state) {
@@ -194,20 +200,20 @@ impl AutomatonProduct<'_> {
         max_length: Option<usize>,
         visits_left: &mut usize,
     ) -> Option<Vec<GraphEdge>> {
-        let mut paths_from_lap = ProductPaths::start_from(vec![from]);
-        while let Some(product_state) = paths_from_lap.queue.pop_front() {
-            let distance = paths_from_lap.paths[&product_state].2;
+        let mut paths_from_cycle = ProductPaths::start_from(vec![from]);
+        while let Some(product_state) = paths_from_cycle.queue.pop_front() {
+            let distance = paths_from_cycle.paths[&product_state].2;
             *visits_left = visits_left.saturating_sub(1);
             if max_length.is_some_and(|max_length| distance + 1 >= max_length) {
                 return None;
             }
             for (edge, next) in self.successors(product_state) {
                 if next == from {
-                    let mut lap = paths_from_lap.path(product_state);
-                    lap.push(edge);
-                    return Some(lap);
+                    let mut cycle = paths_from_cycle.path(product_state);
+                    cycle.push(edge);
+                    return Some(cycle);
                 }
-                paths_from_lap.add(next, product_state, edge, distance + 1);
+                paths_from_cycle.add(next, product_state, edge, distance + 1);
             }
         }
         None

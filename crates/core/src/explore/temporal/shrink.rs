@@ -47,7 +47,7 @@ struct CandidateRun {
 }
 
 impl CandidateRun {
-    /// Returns the run with the last step of the prefix moved into the lap, if the lap ends with
+    /// Returns the run with the last step of the prefix moved into the cycle, if the cycle ends with
     /// the same step.
     fn rotate_into_cycle(&self) -> Option<CandidateRun> {
         let mut candidate = self.clone();
@@ -67,7 +67,7 @@ impl CandidateRun {
             candidate.prefix.remove(position);
             candidates.push(candidate);
         }
-        // A lap has at least one step.
+        // A cycle has at least one step.
         for position in (0..self.cycle.len()).filter(|_| self.cycle.len() > 1) {
             let mut candidate = self.clone();
             candidate.cycle.remove(position);
@@ -78,7 +78,7 @@ impl CandidateRun {
 }
 
 impl<S: System + ?Sized, K> CounterexampleShrinker<'_, '_, S, K> {
-    /// Confirms a counterexample, then leaves out steps of its prefix and lap as long as it stays
+    /// Confirms a counterexample, then leaves out steps of its prefix and cycle as long as it stays
     /// one.
     pub(super) fn shrink(mut self, found: Counterexample) -> Result<Counterexample, Error> {
         let mut best = CandidateRun {
@@ -189,7 +189,8 @@ impl<S: System + ?Sized, K> CounterexampleShrinker<'_, '_, S, K> {
 
     /// Returns the atoms that hold in the current state.
     fn current_letter(&mut self) -> Result<Letter, Error> {
-        self.formula_atoms.state_letter(self.explorer.system, self.evaluator)
+        self.formula_atoms
+            .state_letter(self.explorer.system, self.evaluator)
     }
 
     /// Returns the fingerprint of the current state, if the system has fingerprints.
@@ -202,12 +203,17 @@ impl<S: System + ?Sized, K> CounterexampleShrinker<'_, '_, S, K> {
     }
 
     /// Returns true if the formula holds on the run with these letters.
-    fn holds(&self, letters: &[Letter], lap: usize) -> bool {
+    fn holds(&self, letters: &[Letter], cycle_start: usize) -> bool {
         let atoms = &self.formula_atoms.atoms;
-        holds_on_lasso(self.formula, letters.len(), lap, &mut |position, atom| {
-            let bit = atoms.iter().position(|other| other == atom);
-            bit.is_some_and(|bit| letters[position] >> bit & 1 == 1)
-        })
+        holds_on_lasso(
+            self.formula,
+            letters.len(),
+            cycle_start,
+            &mut |position, atom| {
+                let bit = atoms.iter().position(|other| other == atom);
+                bit.is_some_and(|bit| letters[position] >> bit & 1 == 1)
+            },
+        )
     }
 
     /// Returns true if every continuation of these letters violates the formula.

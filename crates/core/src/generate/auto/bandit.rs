@@ -4,8 +4,8 @@
 //! as there is less and less to find. So old results are gradually forgotten, and an arm is never
 //! given up:
 //!
-//! - Each arm's rate is estimated from its recent results, drawn towards the overall rate as long
-//!   as little is known of it.
+//! - Each arm's rate is estimated from its recent results, drawn towards the overall rate while
+//!   little is known about it.
 //! - Its share of the choices is proportional to the *square* of that rate: twice as good, four times as often. (In
 //!   proportion to the rate itself, a dozen poor arms would take most of the budget from a good one.)
 //! - A part of the budget is shared by the initial shares alone.
@@ -48,14 +48,14 @@ struct ArmStats {
 
 impl Bandit {
     /// Creates arms with these initial shares.
-    pub(super) fn new(bases: &[f64]) -> Bandit {
-        let arm = |base: &f64| ArmStats {
-            initial_share: *base,
+    pub(super) fn new(initial_shares: &[f64]) -> Bandit {
+        let arm = |initial_share: &f64| ArmStats {
+            initial_share: *initial_share,
             steps: 0.0,
             reward: 0.0,
         };
         let mut bandit = Bandit {
-            arms: bases.iter().map(arm).collect(),
+            arms: initial_shares.iter().map(arm).collect(),
             tests: 0.0,
             shares: Vec::new(),
         };
@@ -74,35 +74,38 @@ impl Bandit {
     }
 
     /// Records the result of a choice.
-    pub(super) fn learn(&mut self, chosen: usize, paid: u64, steps: u64) {
+    pub(super) fn learn(&mut self, chosen: usize, reward: u64, steps: u64) {
         for arm in &mut self.arms {
             arm.reward *= DECAY;
             arm.steps *= DECAY;
         }
         self.tests = self.tests * DECAY + 1.0;
         let arm = &mut self.arms[chosen];
-        arm.reward += paid as f64;
+        arm.reward += reward as f64;
         arm.steps += steps as f64;
         self.update_shares();
     }
 
     /// Recomputes the shares.
     fn update_shares(&mut self) {
-        let paid: f64 = self.arms.iter().map(|arm| arm.reward).sum();
+        let reward: f64 = self.arms.iter().map(|arm| arm.reward).sum();
         let steps: f64 = self.arms.iter().map(|arm| arm.steps).sum();
-        let bases: f64 = self.arms.iter().map(|arm| arm.initial_share).sum();
+        let initial_shares: f64 = self.arms.iter().map(|arm| arm.initial_share).sum();
         // Old results decay to next to nothing, but never quite to zero.
-        let mean = if paid < 0.05 { 0.0 } else { paid / steps };
-        let trust = PRIOR_TESTS * steps / self.tests;
-        let worth = |arm: &ArmStats| {
+        let mean = if reward < 0.05 { 0.0 } else { reward / steps };
+        let prior_steps = PRIOR_TESTS * steps / self.tests;
+        let weight = |arm: &ArmStats| {
             if mean == 0.0 {
                 return arm.initial_share;
             }
-            let rate = (arm.reward + trust * mean) / (arm.steps + trust) / mean;
+            let rate = (arm.reward + prior_steps * mean) / (arm.steps + prior_steps) / mean;
             arm.initial_share * rate * rate
         };
-        let total: f64 = self.arms.iter().map(worth).sum();
-        let share = |arm: &ArmStats| FIXED_SHARE * arm.initial_share / bases + (1.0 - FIXED_SHARE) * worth(arm) / total;
+        let total: f64 = self.arms.iter().map(weight).sum();
+        let share = |arm: &ArmStats| {
+            FIXED_SHARE * arm.initial_share / initial_shares
+                + (1.0 - FIXED_SHARE) * weight(arm) / total
+        };
         self.shares.clear();
         self.shares.extend(self.arms.iter().map(share));
     }

@@ -85,7 +85,8 @@ impl ClassGroups {
         random: &mut Random,
     ) -> Option<ActionId> {
         self.remaining_weights.clear();
-        self.remaining_weights.extend(self.groups.iter().map(ClassGroup::weight));
+        self.remaining_weights
+            .extend(self.groups.iter().map(ClassGroup::weight));
         let mut classes: usize = self.groups.iter().map(|group| group.classes.len()).sum();
         // The weight that each class inherited from the groups that left the draw.
         let mut share = 0.0;

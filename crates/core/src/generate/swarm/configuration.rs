@@ -149,7 +149,12 @@ impl Configuration {
 
     /// Adds classes until each included class has what it needs and a class that uses what it
     /// makes.
-    fn add_dependencies(&mut self, classes: &ActionClasses, force_parent: bool, random: &mut Random) {
+    fn add_dependencies(
+        &mut self,
+        classes: &ActionClasses,
+        force_parent: bool,
+        random: &mut Random,
+    ) {
         let mut pool_use = PoolUse::default();
         self.classes
             .iter()

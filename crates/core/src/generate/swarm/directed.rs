@@ -292,7 +292,7 @@ impl<S: System + ?Sized, N: Novelty<S>> Strategy<S> for ObservedSwarm<N> {
         Ok(())
     }
 
-    fn end_test(&mut self, system: &mut S, _made: &GeneratedTest<'_>) -> Result<(), Error> {
+    fn end_test(&mut self, system: &mut S, _generated: &GeneratedTest<'_>) -> Result<(), Error> {
         self.observations.push(SwarmObservation {
             classes: self
                 .swarm
@@ -319,7 +319,7 @@ mod tests {
     use super::*;
     use crate::generate::NewCoverage;
     use crate::generate::SearchOptions;
-    use crate::generate::testing::{SEARCH, median_of_seeds, steps_to_failure, generate_tests};
+    use crate::generate::testing::{SEARCH, generate_tests, median_of_seeds, steps_to_failure};
     use crate::toys::Buffer;
 
     #[test]

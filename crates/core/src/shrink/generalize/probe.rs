@@ -68,7 +68,9 @@ fn probe_from<E>(
 /// Returns the ends, points between them, and points around the alternative that is known to work.
 fn sample_points(size: u64, now: Option<u64>) -> Vec<u64> {
     let mut points: Vec<u64> = (0..=SAMPLE_INTERVALS)
-        .map(|number| (u128::from(size - 1) * u128::from(number) / u128::from(SAMPLE_INTERVALS)) as u64)
+        .map(|number| {
+            (u128::from(size - 1) * u128::from(number) / u128::from(SAMPLE_INTERVALS)) as u64
+        })
         .collect();
     if let Some(now) = now {
         points.push(now);

@@ -70,7 +70,11 @@ impl Generalization {
                 push_line(out, format_args!("#      {}", action(range.first)));
                 push_line(
                     out,
-                    format_args!("#       - {}{} ;", action(range.last()), untried_note(range)),
+                    format_args!(
+                        "#       - {}{} ;",
+                        action(range.last()),
+                        untried_note(range)
+                    ),
                 );
             } else {
                 push_line(out, format_args!("#      {} ;", action(range.first)));

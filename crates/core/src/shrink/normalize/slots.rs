@@ -6,7 +6,7 @@
 
 use super::super::alpha::SlotNumbering;
 use super::super::dataflow::{self, Slot, defined_slots, mentioned_slots, with_definition};
-use super::super::reuse::{slot_lifetime as lifetime_of, mentions_slot, with_renamed_slot};
+use super::super::reuse::{mentions_slot, slot_lifetime as lifetime_of, with_renamed_slot};
 use super::super::trials::ShrinkStop;
 use super::Normalizer;
 use crate::{Catalog, Step, System};
@@ -48,8 +48,9 @@ impl<S: System + ?Sized> Normalizer<'_, '_, '_, S> {
     fn lower_slot(&mut self) -> Result<bool, ShrinkStop> {
         for (pool, slot) in mentioned_slots(self.catalog(), self.steps()) {
             for lower in 0..slot {
-                let rename =
-                    |step: &Step| with_renamed_slot(self.catalog(), *step, (pool, slot), (pool, lower));
+                let rename = |step: &Step| {
+                    with_renamed_slot(self.catalog(), *step, (pool, slot), (pool, lower))
+                };
                 let steps = self.steps().iter().map(rename).collect();
                 if self.attempt_in_place(steps)? {
                     return Ok(true);

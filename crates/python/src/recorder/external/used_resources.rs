@@ -116,7 +116,11 @@ impl UsedResources {
     /// Records the environment variable that is queried or changed. Its name is the second
     /// argument, after the environment.
     pub(super) fn record_variable(&mut self, arguments: &Bound<'_, PyTuple>) {
-        let Some(name) = arguments.get_item(1).ok().and_then(|name| string_text(&name)) else {
+        let Some(name) = arguments
+            .get_item(1)
+            .ok()
+            .and_then(|name| string_text(&name))
+        else {
             return;
         };
         let is_known = self.variables.iter().any(|(known, _)| *known == name);

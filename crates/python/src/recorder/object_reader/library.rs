@@ -78,13 +78,19 @@ impl ValueGraphBuilder<'_> {
             ("datetime", "timezone") => self.timezone(object, depth),
             ("zoneinfo", "ZoneInfo") => {
                 let key = self.node(&object.getattr("key").ok()?, depth);
-                Some(made_value(ImportPath::new("zoneinfo", "ZoneInfo"), vec![key]))
+                Some(made_value(
+                    ImportPath::new("zoneinfo", "ZoneInfo"),
+                    vec![key],
+                ))
             }
             ("time", "struct_time") => {
                 let parts = object.cast::<PyTuple>().ok()?;
                 let parts = Value::Tuple(self.add_all(parts.iter(), depth));
                 let parts = self.add_plain(parts);
-                Some(made_value(ImportPath::new("time", "struct_time"), vec![parts]))
+                Some(made_value(
+                    ImportPath::new("time", "struct_time"),
+                    vec![parts],
+                ))
             }
             ("collections", "deque") => {
                 let items = object.try_iter().ok()?.flatten();
@@ -94,7 +100,10 @@ impl ValueGraphBuilder<'_> {
                 if !limit.is_none() {
                     arguments.push(self.node(&limit, depth));
                 }
-                Some(made_value(ImportPath::new("collections", "deque"), arguments))
+                Some(made_value(
+                    ImportPath::new("collections", "deque"),
+                    arguments,
+                ))
             }
             ("collections", "OrderedDict") => {
                 let entries = self.ordered_entries(object, depth)?;
@@ -155,7 +164,10 @@ impl ValueGraphBuilder<'_> {
                     "Logger" => vec![name],
                     _ => Vec::new(),
                 };
-                Some(made_value(ImportPath::new("logging", "getLogger"), arguments))
+                Some(made_value(
+                    ImportPath::new("logging", "getLogger"),
+                    arguments,
+                ))
             }
             // A new variable with the current value as its default behaves the same. (3.9 lists the
             // type among the built-ins.)
@@ -271,7 +283,10 @@ impl ValueGraphBuilder<'_> {
         let parts = object.call_method0("__getinitargs__").ok()?;
         let parts = parts.cast_into::<PyTuple>().ok()?;
         let arguments = self.add_all(parts.iter(), depth);
-        Some(made_value(ImportPath::new("datetime", "timezone"), arguments))
+        Some(made_value(
+            ImportPath::new("datetime", "timezone"),
+            arguments,
+        ))
     }
 
     /// Adds the entries of an `OrderedDict`, which stores its order separately.

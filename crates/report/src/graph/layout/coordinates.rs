@@ -2,7 +2,7 @@
 
 use super::layered::{LayeredGraph, VertexKind};
 use super::relax::{relax, straighten};
-use super::settle::settle;
+use super::settle::align_blocks;
 
 /// Returns the minimum gap between two vertices side by side.
 fn min_gap(left: VertexKind, right: VertexKind) -> f64 {
@@ -29,7 +29,7 @@ pub(super) fn x_coordinates(layered: &LayeredGraph) -> Vec<f64> {
     // Vertices that moved away make room for others to become straight.
     for _ in 0..4 {
         straighten(layered, &mut x);
-        settle(layered, &mut x);
+        align_blocks(layered, &mut x);
     }
     x
 }

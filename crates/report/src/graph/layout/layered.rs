@@ -172,9 +172,9 @@ impl LabelLayers {
             gap_of[edge] = best.unwrap_or(first);
             used[gap_of[edge]] += width + BETWEEN;
         }
-        let most = preferred_width(nodes.iter().map(|node| node.left + node.right));
+        let max_width = preferred_width(nodes.iter().map(|node| node.left + node.right));
         let rows: Vec<usize> = (used.iter())
-            .map(|used| (used / most).ceil().clamp(1.0, MAX_LAYERS) as usize)
+            .map(|used| (used / max_width).ceil().clamp(1.0, MAX_LAYERS) as usize)
             .collect();
         let mut layer_of_states = Vec::with_capacity(gaps);
         let mut next = 0;

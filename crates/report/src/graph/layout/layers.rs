@@ -105,12 +105,12 @@ fn fill_layers(
     depth: &[usize],
     height: &[usize],
 ) -> Vec<usize> {
-    let most = preferred_width(widths.iter().copied());
+    let max_width = preferred_width(widths.iter().copied());
     let mut order: Vec<usize> = (0..widths.len()).collect();
     order.sort_by_key(|&node| (depth[node], std::cmp::Reverse(height[node])));
     let mut layer_of = vec![0; widths.len()];
     let mut used: Vec<f64> = Vec::new();
-    let room = |used: &[f64], layer: usize| (most - used.get(layer).unwrap_or(&0.0)).max(0.0);
+    let room = |used: &[f64], layer: usize| (max_width - used.get(layer).unwrap_or(&0.0)).max(0.0);
     for group in order.chunk_by(|&one, &other| depth[one] == depth[other]) {
         let last = group.partition_point(|&node| height[node] > 0);
         let mut needed: f64 = group[last..].iter().map(|&node| widths[node]).sum();

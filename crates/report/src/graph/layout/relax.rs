@@ -29,7 +29,7 @@ pub(super) fn relax(layered: &LayeredGraph, x: &mut [f64]) {
 
 /// Returns the strength with which a piece of an edge pulls. A bend in the middle of a long edge is
 /// worse than one at its end.
-fn strength(one: VertexKind, other: VertexKind) -> f64 {
+fn edge_strength(one: VertexKind, other: VertexKind) -> f64 {
     match (one, other) {
         (VertexKind::State, VertexKind::State) => 1.0,
         (VertexKind::State, _) | (_, VertexKind::State) => 1.5,
@@ -54,11 +54,11 @@ fn place_layer(layered: &LayeredGraph, layer: &[usize], x: &mut [f64]) -> f64 {
             offset += min_distance(layered, layer[left], vertex);
         }
         offsets.push(offset);
-        let here = layered.vertices[vertex].kind;
+        let kind = layered.vertices[vertex].kind;
         let neighbours = layered.above[vertex].iter().chain(&layered.below[vertex]);
         let (mut sum, mut weight) = (0.0, 0.0);
         for &other in neighbours {
-            let strength = strength(here, layered.vertices[other].kind);
+            let strength = edge_strength(kind, layered.vertices[other].kind);
             sum += strength * x[other];
             weight += strength;
         }
@@ -94,20 +94,20 @@ fn place_layer(layered: &LayeredGraph, layer: &[usize], x: &mut [f64]) -> f64 {
 /// Gives all vertices of a thread the same position, or as many in a row as there is room for.
 pub(super) fn straighten(layered: &LayeredGraph, x: &mut [f64]) {
     let positions = layered.positions();
-    let mut threads = threads(layered);
+    let mut threads = straight_chains(layered);
     // The longest threads come first, since they are the most visible.
     threads.sort_by_key(|thread| std::cmp::Reverse(thread.len()));
     for thread in threads {
         let mut bends = &thread[..];
         while !bends.is_empty() {
-            let (mut least, mut most) = (f64::MIN, f64::MAX);
+            let (mut leftmost, mut rightmost) = (f64::MIN, f64::MAX);
             let mut count = 0;
             for &vertex in bends {
-                let (left, right) = room(layered, &positions, vertex, x);
-                if least.max(left) > most.min(right) {
+                let (left, right) = free_interval(layered, &positions, vertex, x);
+                if leftmost.max(left) > rightmost.min(right) {
                     break;
                 }
-                (least, most) = (least.max(left), most.min(right));
+                (leftmost, rightmost) = (leftmost.max(left), rightmost.min(right));
                 count += 1;
             }
             // Rounding may leave no room even for the current position.
@@ -115,7 +115,7 @@ pub(super) fn straighten(layered: &LayeredGraph, x: &mut [f64]) {
             let (run, rest) = bends.split_at(count);
             let mean = run.iter().map(|&vertex| x[vertex]).sum::<f64>() / count as f64;
             if count > 1 {
-                let position = mean.min(most).max(least);
+                let position = mean.min(rightmost).max(leftmost);
                 run.iter().for_each(|&vertex| x[vertex] = position);
             }
             bends = rest;
@@ -125,7 +125,7 @@ pub(super) fn straighten(layered: &LayeredGraph, x: &mut [f64]) {
 
 /// Returns the chains of vertices that should be straight: the bends of an edge, together with
 /// states that have at most one edge above and below.
-pub(super) fn threads(layered: &LayeredGraph) -> Vec<Vec<usize>> {
+pub(super) fn straight_chains(layered: &LayeredGraph) -> Vec<Vec<usize>> {
     let is_simple =
         |vertex: &usize| layered.above[*vertex].len() <= 1 && layered.below[*vertex].len() <= 1;
     let mut threads = Vec::new();
@@ -140,7 +140,7 @@ pub(super) fn threads(layered: &LayeredGraph) -> Vec<Vec<usize>> {
 }
 
 /// Returns the leftmost and rightmost position of a vertex if nothing else moves.
-pub(super) fn room(
+pub(super) fn free_interval(
     layered: &LayeredGraph,
     positions: &[usize],
     vertex: usize,
@@ -149,12 +149,12 @@ pub(super) fn room(
     let layer = &layered.layers[layered.vertices[vertex].layer];
     let index = positions[vertex];
     let left = index.checked_sub(1).and_then(|left| layer.get(left));
-    let least = left.map_or(f64::MIN, |&left| {
+    let leftmost = left.map_or(f64::MIN, |&left| {
         x[left] + min_distance(layered, left, vertex)
     });
     let right = layer.get(index + 1);
-    let most = right.map_or(f64::MAX, |&right| {
+    let rightmost = right.map_or(f64::MAX, |&right| {
         x[right] - min_distance(layered, vertex, right)
     });
-    (least, most)
+    (leftmost, rightmost)
 }

@@ -4,24 +4,24 @@
 //! in a layer stay large enough, and no order changes.
 
 use super::layered::LayeredGraph;
-use super::relax::{room, threads};
+use super::relax::{free_interval, straight_chains};
 
 /// Limit for the work, in visited vertices.
 const MAX_WORK: usize = 1_000_000;
 
 /// Moves every block to the middle of its neighbours, as far as there is room.
-pub(super) fn settle(layered: &LayeredGraph, x: &mut [f64]) {
+pub(super) fn align_blocks(layered: &LayeredGraph, x: &mut [f64]) {
     let positions = layered.positions();
     let blocks = blocks(layered, x);
     let passes = (MAX_WORK / layered.vertices.len().max(1)).clamp(2, 30);
     for pass in 0..passes {
         let mut moved = 0.0_f64;
         let mut move_block = |block: &Vec<usize>| {
-            let Some(preferred) = preferred(layered, block, x) else {
+            let Some(preferred) = preferred_position(layered, block, x) else {
                 return;
             };
-            let (least, most) = room_of(layered, &positions, block, x);
-            let by = preferred.clamp(least.min(most), most) - x[block[0]];
+            let (leftmost, rightmost) = block_interval(layered, &positions, block, x);
+            let by = preferred.clamp(leftmost.min(rightmost), rightmost) - x[block[0]];
             block.iter().for_each(|&vertex| x[vertex] += by);
             moved = moved.max(by.abs());
         };
@@ -38,7 +38,7 @@ pub(super) fn settle(layered: &LayeredGraph, x: &mut [f64]) {
 /// Returns the blocks that move as a whole, from top to bottom.
 fn blocks(layered: &LayeredGraph, x: &[f64]) -> Vec<Vec<usize>> {
     let is_straight = |upper: &usize, lower: &usize| (x[*upper] - x[*lower]).abs() < 0.01;
-    let threads = threads(layered);
+    let threads = straight_chains(layered);
     let mut is_in_thread = vec![false; layered.vertices.len()];
     for &vertex in threads.iter().flatten() {
         is_in_thread[vertex] = true;
@@ -54,7 +54,7 @@ fn blocks(layered: &LayeredGraph, x: &[f64]) -> Vec<Vec<usize>> {
 }
 
 /// Returns the preferred position of a block: in the middle of its neighbours.
-fn preferred(layered: &LayeredGraph, block: &[usize], x: &[f64]) -> Option<f64> {
+fn preferred_position(layered: &LayeredGraph, block: &[usize], x: &[f64]) -> Option<f64> {
     let (first, last) = (block.first()?, block.last()?);
     let mut positions: Vec<f64> = (layered.above[*first].iter().chain(&layered.below[*last]))
         .map(|&other| x[other])
@@ -65,9 +65,14 @@ fn preferred(layered: &LayeredGraph, block: &[usize], x: &[f64]) -> Option<f64> 
 }
 
 /// Returns the leftmost and rightmost position of a block.
-fn room_of(layered: &LayeredGraph, positions: &[usize], block: &[usize], x: &[f64]) -> (f64, f64) {
-    (block.iter()).fold((f64::MIN, f64::MAX), |(least, most), &vertex| {
-        let (left, right) = room(layered, positions, vertex, x);
-        (least.max(left), most.min(right))
+fn block_interval(
+    layered: &LayeredGraph,
+    positions: &[usize],
+    block: &[usize],
+    x: &[f64],
+) -> (f64, f64) {
+    (block.iter()).fold((f64::MIN, f64::MAX), |(leftmost, rightmost), &vertex| {
+        let (left, right) = free_interval(layered, positions, vertex, x);
+        (leftmost.max(left), rightmost.min(right))
     })
 }

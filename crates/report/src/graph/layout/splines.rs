@@ -13,7 +13,7 @@ use super::{DrawingPoint, LayoutEdge, LayoutNode, Route};
 /// Length of an arrow's head.
 pub(in super::super) const ARROW: f64 = 8.0;
 /// Maximum distance of an edge from the middle of its room within a layer.
-const SWAY: f64 = 5.0;
+const MAX_SWAY: f64 = 5.0;
 /// Maximum slope, sideways per downwards, at which an edge may leave or enter a state.
 const MAX_SLOPE: f64 = 1.3;
 
@@ -135,7 +135,7 @@ fn route(
             0.0
         };
         if stop.half_height > 0.0 {
-            slope = slope.clamp(-SWAY / stop.half_height, SWAY / stop.half_height);
+            slope = slope.clamp(-MAX_SWAY / stop.half_height, MAX_SWAY / stop.half_height);
         }
         let knot = |side: f64| Knot {
             x: stop.x + side * stop.half_height * slope,
@@ -223,7 +223,7 @@ impl Ports {
                 ends.sort_by(|one, other| one.0.total_cmp(&other.0));
                 let preferred: Vec<f64> =
                     ends.iter().map(|(end, _)| (end - x[node]) * 0.25).collect();
-                let spread = spread(&preferred, nodes[node].ports);
+                let spread = spread_ports(&preferred, nodes[node].ports);
                 for ((_, edge), offset) in ends.iter().zip(spread) {
                     offsets[*edge] = offset;
                 }
@@ -239,7 +239,7 @@ impl Ports {
 
 /// Returns positions near the preferred ones, in the same order, at some distance from each other
 /// and all within the limit.
-fn spread(preferred: &[f64], limit: f64) -> Vec<f64> {
+fn spread_ports(preferred: &[f64], limit: f64) -> Vec<f64> {
     let last = preferred.len().saturating_sub(1);
     let gap = match last {
         0 => 0.0,
@@ -247,17 +247,17 @@ fn spread(preferred: &[f64], limit: f64) -> Vec<f64> {
     };
     let mut from_left: Vec<f64> = Vec::with_capacity(preferred.len());
     for (index, preferred) in preferred.iter().enumerate() {
-        let least = from_left.last().map_or(-limit, |left| left + gap);
+        let leftmost = from_left.last().map_or(-limit, |left| left + gap);
         from_left.push(
             preferred
-                .max(least)
+                .max(leftmost)
                 .min(limit - (last - index) as f64 * gap),
         );
     }
     let mut from_right: Vec<f64> = Vec::with_capacity(preferred.len());
     for (index, preferred) in preferred.iter().enumerate().rev() {
-        let most = from_right.last().map_or(limit, |right| right - gap);
-        from_right.push(preferred.min(most).max(-limit + index as f64 * gap));
+        let rightmost = from_right.last().map_or(limit, |right| right - gap);
+        from_right.push(preferred.min(rightmost).max(-limit + index as f64 * gap));
     }
     (from_left.iter().zip(from_right.iter().rev()))
         .map(|(one, other)| (one + other) / 2.0)
@@ -270,11 +270,11 @@ mod tests {
 
     #[test]
     fn ports_are_spread() {
-        assert_eq!(spread(&[], 10.0), Vec::<f64>::new());
-        assert_eq!(spread(&[0.0], 10.0), [0.0]);
-        assert_eq!(spread(&[0.0, 0.0], 10.0), [-4.5, 4.5]);
-        assert_eq!(spread(&[-90.0, 0.0, 90.0], 10.0), [-10.0, 0.0, 10.0]);
-        let many = spread(&[5.0; 21], 10.0);
+        assert_eq!(spread_ports(&[], 10.0), Vec::<f64>::new());
+        assert_eq!(spread_ports(&[0.0], 10.0), [0.0]);
+        assert_eq!(spread_ports(&[0.0, 0.0], 10.0), [-4.5, 4.5]);
+        assert_eq!(spread_ports(&[-90.0, 0.0, 90.0], 10.0), [-10.0, 0.0, 10.0]);
+        let many = spread_ports(&[5.0; 21], 10.0);
         assert!(
             many.windows(2)
                 .all(|pair| (pair[1] - pair[0] - 1.0).abs() < 1e-9)

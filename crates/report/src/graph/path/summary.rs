@@ -21,8 +21,8 @@ pub fn summarise(actions: &[String]) -> Vec<Branch> {
     (groups.iter())
         .map(|(first, members)| Branch {
             text: (*first).clone(),
-            more: members.len() - 1,
-            like: common_pattern(members),
+            more_actions: members.len() - 1,
+            pattern: common_pattern(members),
         })
         .collect()
 }
@@ -76,14 +76,14 @@ fn common_pattern(members: &[NumberedText<'_>]) -> String {
         let values: BTreeSet<u64> = (members.iter())
             .filter_map(|member| member.numbers.get(index).copied())
             .collect();
-        text += &choice(&values);
+        text += &value_list(&values);
     }
     text
 }
 
 /// Renders values as a choice: a single one literally, a range by its ends, others one by one
 /// unless there are many.
-fn choice(values: &BTreeSet<u64>) -> String {
+fn value_list(values: &BTreeSet<u64>) -> String {
     let (Some(least), Some(most)) = (values.first(), values.last()) else {
         return String::new();
     };
@@ -109,7 +109,13 @@ mod tests {
         let actions: Vec<String> = actions.iter().map(|action| action.to_string()).collect();
         let branches = summarise(&actions);
         let found: Vec<(&str, usize, &str)> = (branches.iter())
-            .map(|branch| (branch.text.as_str(), branch.more, branch.like.as_str()))
+            .map(|branch| {
+                (
+                    branch.text.as_str(),
+                    branch.more_actions,
+                    branch.pattern.as_str(),
+                )
+            })
             .collect();
         assert_eq!(found, expected);
     }
@@ -134,7 +140,7 @@ mod tests {
     #[test]
     fn many_values_are_cut() {
         let actions: Vec<String> = (0..20).map(|value| format!("ü{}", value * value)).collect();
-        assert_eq!(summarise(&actions)[0].like, "ü<[0,1,4,9,16,…,361]>");
+        assert_eq!(summarise(&actions)[0].pattern, "ü<[0,1,4,9,16,…,361]>");
     }
 
     #[test]

@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 
 use super::marks::{self, StateMark};
-use super::shapes::{ellipse, head, line, number};
+use super::shapes::{arrow_head, edge_path, ellipse, format_number};
 use super::{DrawingPlan, HALF_HEIGHT, LOOP, START_ARROW, describe_marks};
-use crate::graph::bundles::{Bundle, LINE};
-use crate::graph::escape::{XmlText, lines, one_line};
+use crate::graph::bundles::{Bundle, LINE_HEIGHT};
+use crate::graph::escape::{XmlText, escape_line, escape_lines};
 use crate::graph::layout::{ARROW, DrawingPoint, LayoutNode, Route};
 use crate::graph::text_width::{shorten, text_width};
 use crate::graph::{StateGraph, StateMarks};
@@ -31,21 +31,21 @@ pub(super) fn document(graph: &StateGraph, plan: &DrawingPlan, trace: Option<usi
                 "<g transform=\"translate({MARGIN} {})\">\n",
                 MARGIN + HEADLINE
             );
-            edges(&mut picture, graph, plan, &bold);
-            states(&mut picture, graph, plan, &bold);
+            draw_edges(&mut picture, graph, plan, &bold);
+            draw_states(&mut picture, graph, plan, &bold);
             picture += "</g>\n";
             (picture, layout.width, layout.height)
         }
         None => too_large(),
     };
-    let size = quantities(graph);
-    let title = shorten(&one_line(&graph.title), 15.0, 560.0);
+    let size = describe_size(graph);
+    let title = shorten(&escape_line(&graph.title), 15.0, 560.0);
     // Bold letters are wider than the table of widths says.
     let width = width
         .max(1.15 * text_width(&title, 15.0))
         .max(text_width(&size, 11.0));
     let (legend, legend_size) = match &plan.layout {
-        Some(_) => legend(graph, width.max(MIN_WIDTH), MARGIN + HEADLINE + height),
+        Some(_) => draw_legend(graph, width.max(MIN_WIDTH), MARGIN + HEADLINE + height),
         None => (String::new(), (0.0, 0.0)),
     };
     picture += &legend;
@@ -59,9 +59,9 @@ pub(super) fn document(graph: &StateGraph, plan: &DrawingPlan, trace: Option<usi
          <style>\n{STYLE}</style>\n<rect class=\"paper\" width=\"{w}\" height=\"{h}\"/>\n\
          <text class=\"headline\" x=\"{MARGIN}\" y=\"{headline}\">{title}</text>\n\
          <text class=\"size\" x=\"{MARGIN}\" y=\"{below}\">{size}</text>\n{picture}</svg>\n",
-        label = XmlText(&format!("{}: {size}", one_line(&graph.title))),
-        w = number(width.ceil()),
-        h = number(height.ceil()),
+        label = XmlText(&format!("{}: {size}", escape_line(&graph.title))),
+        w = format_number(width.ceil()),
+        h = format_number(height.ceil()),
         title = XmlText(&title),
         headline = MARGIN + 14.0,
         below = MARGIN + 32.0,
@@ -110,7 +110,7 @@ fn too_large() -> (String, f64, f64) {
 }
 
 /// Renders the numbers of states and transitions.
-fn quantities(graph: &StateGraph) -> String {
+fn describe_size(graph: &StateGraph) -> String {
     let quantity = |count: usize, noun: &str| match count {
         1 => format!("1 {noun}"),
         _ => format!("{count} {noun}s"),
@@ -123,7 +123,7 @@ fn quantities(graph: &StateGraph) -> String {
 }
 
 /// Renders all edges.
-fn edges(picture: &mut String, graph: &StateGraph, plan: &DrawingPlan, bold: &BoldElements) {
+fn draw_edges(picture: &mut String, graph: &StateGraph, plan: &DrawingPlan, bold: &BoldElements) {
     *picture += "<g class=\"edges\">\n";
     for (index, bundle) in plan.bundles.iter().enumerate() {
         let is_bold = (bundle.transitions.iter()).any(|number| bold.transitions.contains(number));
@@ -145,16 +145,16 @@ fn edges(picture: &mut String, graph: &StateGraph, plan: &DrawingPlan, bold: &Bo
             (true, false) => "edge loop",
             (true, true) => "edge loop on",
         };
-        let line = line(&route);
+        let line = edge_path(&route);
         *picture += &format!(
             "<g class=\"{class}\" data-edge=\"{index}\"><title>{}</title>\
              <path class=\"touch\" d=\"{line}\"/><path class=\"line\" d=\"{line}\"/>\
              <path class=\"head\" d=\"{}\"/>",
             XmlText(&edge_title(graph, bundle)),
-            head(&route),
+            arrow_head(&route),
         );
         if let (Some(middle), Some((width, height))) = (route.label, bundle.label_size()) {
-            *picture += &label(bundle, middle, width, height, is_loop);
+            *picture += &draw_label(bundle, middle, width, height, is_loop);
         }
         *picture += "</g>\n";
     }
@@ -165,36 +165,42 @@ fn edges(picture: &mut String, graph: &StateGraph, plan: &DrawingPlan, bold: &Bo
 fn edge_title(graph: &StateGraph, bundle: &Bundle) -> String {
     let mut title = format!(
         "{} → {}",
-        one_line(&graph.states[bundle.from].name),
-        one_line(&graph.states[bundle.to].name)
+        escape_line(&graph.states[bundle.from].name),
+        escape_line(&graph.states[bundle.to].name)
     );
     for &number in &bundle.transitions {
         title += "\n";
-        title += &one_line(&graph.transitions[number].text);
+        title += &escape_line(&graph.transitions[number].text);
     }
     title
 }
 
 /// Renders the label of an edge.
-fn label(bundle: &Bundle, middle: DrawingPoint, width: f64, height: f64, is_loop: bool) -> String {
+fn draw_label(
+    bundle: &Bundle,
+    middle: DrawingPoint,
+    width: f64,
+    height: f64,
+    is_loop: bool,
+) -> String {
     let mut text = format!(
         "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/><text>",
-        number(middle.x - width / 2.0),
-        number(middle.y - height / 2.0),
-        number(width),
-        number(height)
+        format_number(middle.x - width / 2.0),
+        format_number(middle.y - height / 2.0),
+        format_number(width),
+        format_number(height)
     );
     let x = if is_loop {
         middle.x - width / 2.0 + 3.0
     } else {
         middle.x
     };
-    let top = middle.y - bundle.lines.len() as f64 * LINE / 2.0;
+    let top = middle.y - bundle.lines.len() as f64 * LINE_HEIGHT / 2.0;
     for (index, line) in bundle.lines.iter().enumerate() {
         text += &format!(
             "<tspan x=\"{}\" y=\"{}\">{}</tspan>",
-            number(x),
-            number(top + index as f64 * LINE + 10.7),
+            format_number(x),
+            format_number(top + index as f64 * LINE_HEIGHT + 10.7),
             XmlText(line)
         );
     }
@@ -202,16 +208,16 @@ fn label(bundle: &Bundle, middle: DrawingPoint, width: f64, height: f64, is_loop
 }
 
 /// Renders all states.
-fn states(picture: &mut String, graph: &StateGraph, plan: &DrawingPlan, bold: &BoldElements) {
+fn draw_states(picture: &mut String, graph: &StateGraph, plan: &DrawingPlan, bold: &BoldElements) {
     let Some(layout) = &plan.layout else {
         return;
     };
     *picture += "<g class=\"states\">\n";
     for (index, state) in graph.states.iter().enumerate() {
         let words = describe_marks(state.marks);
-        let mut title = one_line(&state.name);
+        let mut title = escape_line(&state.name);
         if !state.details.is_empty() {
-            title += &format!("\n{}", lines(&state.details));
+            title += &format!("\n{}", escape_lines(&state.details));
         }
         if !words.is_empty() {
             title += &format!("\n({words})");
@@ -223,7 +229,7 @@ fn states(picture: &mut String, graph: &StateGraph, plan: &DrawingPlan, bold: &B
         };
         *picture += &format!(
             "<g class=\"state{}{on}\" data-state=\"{index}\"><title>{}</title>{}</g>\n",
-            classes(state.marks),
+            css_classes(state.marks),
             XmlText(&title),
             ellipse(
                 layout.centres[index],
@@ -237,14 +243,14 @@ fn states(picture: &mut String, graph: &StateGraph, plan: &DrawingPlan, bold: &B
 }
 
 /// Returns the CSS classes for all marks, each after a space.
-fn classes(marks: StateMarks) -> String {
-    StateMark::of(marks)
+fn css_classes(marks: StateMarks) -> String {
+    StateMark::applying(marks)
         .map(|mark| format!(" {}", mark.class()))
         .collect()
 }
 
 /// Renders the explanation of the marks that occur. Also returns its width and height.
-fn legend(graph: &StateGraph, most: f64, top: f64) -> (String, (f64, f64)) {
+fn draw_legend(graph: &StateGraph, max_width: f64, top: f64) -> (String, (f64, f64)) {
     let occurring: Vec<StateMark> = (StateMark::ALL.into_iter())
         .filter(|mark| graph.states.iter().any(|state| mark.applies(state.marks)))
         .collect();
@@ -267,7 +273,7 @@ fn legend(graph: &StateGraph, most: f64, top: f64) -> (String, (f64, f64)) {
             _ => 2.0,
         };
         let width = before + 2.0 * SAMPLE + 8.0 + text_width(mark.text(), 11.0) + 22.0;
-        if x > 0.0 && x + width > most {
+        if x > 0.0 && x + width > max_width {
             (x, y) = (0.0, y + LEGEND_LINE);
         }
         let centre = DrawingPoint {
@@ -279,8 +285,8 @@ fn legend(graph: &StateGraph, most: f64, top: f64) -> (String, (f64, f64)) {
             "<g class=\"{}\">{}<text x=\"{}\" y=\"{}\">{}</text></g>\n",
             mark.class(),
             ellipse(centre, &sample, marks, ""),
-            number(centre.x + SAMPLE + 8.0),
-            number(y + 4.0),
+            format_number(centre.x + SAMPLE + 8.0),
+            format_number(y + 4.0),
             mark.text()
         );
         x += width;

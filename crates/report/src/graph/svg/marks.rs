@@ -40,7 +40,7 @@ impl StateMark {
     }
 
     /// Iterates over the marks of a state.
-    pub(super) fn of(marks: StateMarks) -> impl Iterator<Item = StateMark> {
+    pub(super) fn applying(marks: StateMarks) -> impl Iterator<Item = StateMark> {
         (StateMark::ALL.into_iter()).filter(move |mark| mark.applies(marks))
     }
 

@@ -144,7 +144,7 @@ fn every_label_is_there_and_fits_its_box() {
         assert_eq!(measure(&graph, Labels::Action).labels.len(), expected);
         for bundle in &plan.bundles {
             let (width, height) = bundle.label_size().unwrap_or_default();
-            assert!(bundle.lines.len() <= 4 && height <= 4.0 * bundles::LINE + 3.0);
+            assert!(bundle.lines.len() <= 4 && height <= 4.0 * bundles::LINE_HEIGHT + 3.0);
             for line in &bundle.lines {
                 assert!(text_width(line, bundles::FONT_SIZE) <= width);
             }

@@ -14,14 +14,14 @@ pub(super) fn ellipse(
     name: &str,
 ) -> String {
     let (rx, ry) = node.radii;
-    let (x, y) = (number(centre.x), number(centre.y));
+    let (x, y) = (format_number(centre.x), format_number(centre.y));
     let mut text = String::new();
     if marks.start {
         let tip = centre.x - rx - 1.0;
         text += &format!(
             "<g class=\"entry\"><path class=\"line\" d=\"M{} {y}H{}\"/><path class=\"head\" d=\"{}\"/></g>",
-            number(tip + 1.0 - START_ARROW),
-            number(tip - ARROW),
+            format_number(tip + 1.0 - START_ARROW),
+            format_number(tip - ARROW),
             triangle(
                 DrawingPoint {
                     x: tip - ARROW,
@@ -37,43 +37,47 @@ pub(super) fn ellipse(
     text += &format!(
         "<ellipse class=\"rim {}\" cx=\"{x}\" cy=\"{y}\" rx=\"{}\" ry=\"{}\"/>",
         marks::colour(marks),
-        number(rx),
-        number(ry)
+        format_number(rx),
+        format_number(ry)
     );
     if marks.accepting {
         text += &format!(
             "<ellipse class=\"inner\" cx=\"{x}\" cy=\"{y}\" rx=\"{}\" ry=\"{}\"/>",
-            number(rx - 3.5),
-            number(ry - 3.5)
+            format_number(rx - 3.5),
+            format_number(ry - 3.5)
         );
     }
     text += &format!(
         "<text x=\"{x}\" y=\"{}\">{}</text>",
-        number(centre.y + 4.6),
+        format_number(centre.y + 4.6),
         XmlText(name)
     );
     // More than four badges cannot occur together in a meaningful way.
     let corners = [(1.0, -1.0), (-1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)];
     let (x_coordinates, down) = (rx * 0.77 + 4.0, ry * 0.64 + 3.0);
-    let badges = StateMark::of(marks).filter_map(|mark| Some((mark, mark.badge()?)));
+    let badges = StateMark::applying(marks).filter_map(|mark| Some((mark, mark.badge()?)));
     for ((mark, symbol), (right, below)) in badges.zip(corners) {
         text += &format!(
             "<g class=\"badge {}\" transform=\"translate({} {})\"><circle r=\"6.5\"/><path d=\"{symbol}\"/></g>",
             mark.class(),
-            number(centre.x + right * x_coordinates),
-            number(centre.y + below * down),
+            format_number(centre.x + right * x_coordinates),
+            format_number(centre.y + below * down),
         );
     }
     text
 }
 
 /// Renders the curve of an edge.
-pub(super) fn line(route: &Route) -> String {
-    let mut text = format!("M{} {}", number(route.start.x), number(route.start.y));
+pub(super) fn edge_path(route: &Route) -> String {
+    let mut text = format!(
+        "M{} {}",
+        format_number(route.start.x),
+        format_number(route.start.y)
+    );
     for curve in &route.curves {
         text += "C";
         let points: Vec<String> = (curve.iter())
-            .map(|point| format!("{} {}", number(point.x), number(point.y)))
+            .map(|point| format!("{} {}", format_number(point.x), format_number(point.y)))
             .collect();
         text += &points.join(" ");
     }
@@ -81,7 +85,7 @@ pub(super) fn line(route: &Route) -> String {
 }
 
 /// Renders the head of an edge's arrow.
-pub(super) fn head(route: &Route) -> String {
+pub(super) fn arrow_head(route: &Route) -> String {
     let base = (route.curves.last()).map_or(route.start, |curve| curve[2]);
     triangle(base, route.tip)
 }
@@ -91,17 +95,17 @@ fn triangle(base: DrawingPoint, tip: DrawingPoint) -> String {
     let (x, y) = ((tip.x - base.x) * 0.45, (tip.y - base.y) * 0.45);
     format!(
         "M{} {}L{} {}L{} {}z",
-        number(tip.x),
-        number(tip.y),
-        number(base.x - y),
-        number(base.y + x),
-        number(base.x + y),
-        number(base.y - x)
+        format_number(tip.x),
+        format_number(tip.y),
+        format_number(base.x - y),
+        format_number(base.y + x),
+        format_number(base.x + y),
+        format_number(base.y - x)
     )
 }
 
 /// Renders a number with at most one digit after the point: finer than a screen, and short.
-pub(in crate::graph) fn number(value: f64) -> String {
+pub(in crate::graph) fn format_number(value: f64) -> String {
     let text = format!("{value:.1}");
     let text = text.strip_suffix(".0").unwrap_or(&text);
     if text == "-0" {

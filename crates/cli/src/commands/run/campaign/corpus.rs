@@ -37,7 +37,7 @@ fn parse_saved(actions: &ActionRegistry, text: &str) -> Option<SentTest> {
         SavedStep::Act { candidates } => candidates.first().copied().map(Step::Act),
     };
     let steps: Option<Vec<Step>> = saved.lines.iter().map(step).collect();
-    Some(SentTest::of_steps(&steps?, &actions.catalog()))
+    Some(SentTest::from_steps(&steps?, &actions.catalog()))
 }
 
 impl Campaign<'_, '_> {
