@@ -6,7 +6,7 @@ import pytest
 @pytest.fixture
 def folder(testwright):
     """A folder with a file of each kind."""
-    steps = "# harness: stack.tstl\nstack0 = stack.Stack()\nstack0.top()\n"
+    steps = "# testwright test 1\n# harness: stack.tstl\nstack0 = stack.Stack()\nstack0.top()\n"
     testwright.write("short.test", steps)
     testwright.write("saved/long.test", steps)
     testwright.write("stack.feature", "Feature: stack\n")
@@ -50,7 +50,7 @@ def refuse(command, line, *expected):
         ("check stack.py", "check stack.tstl"),
         ("replay stack.py", "run stack.tstl"),
         ("run stack.feature", "run stack.tstl"),
-        ("run .", "run ./stack.tstl"),
+        ("run .", "run ./sound.tstl"),
         ("reduce saved", "reduce saved/long.test"),
         ("replay short.test --harness stack.feature", "replay --harness stack.tstl"),
     ],
@@ -77,8 +77,14 @@ def test_what_can_be_done_instead(folder, line, advice):
 
 
 def test_the_kinds_are_named(folder):
-    refuse(folder, "replay stack.tstl", "`testwright replay` takes saved tests; `stack.tstl` is a harness")
-    done = refuse(folder, "check short.test stack.tstl stack.feature", "`short.test` is a saved test")
+    refuse(
+        folder,
+        "replay stack.tstl",
+        "`testwright replay` takes saved tests; `stack.tstl` is a harness",
+    )
+    done = refuse(
+        folder, "check short.test stack.tstl stack.feature", "`short.test` is a saved test"
+    )
     assert "`stack.feature` is a feature" in done.stderr
 
 

@@ -133,7 +133,14 @@ def test_a_test_that_passes_cannot_be_reduced(saved):
 @pytest.mark.parametrize("style", ["pytest", "unittest", "script"])
 def test_standalone(saved, style):
     done = saved(
-        "standalone", "long.test", "--harness", "stack.tstl", "--style", style, "--out", "test_it.py"
+        "standalone",
+        "long.test",
+        "--harness",
+        "stack.tstl",
+        "--style",
+        style,
+        "--out",
+        "test_it.py",
     )
     assert done.stdout == "Written to test_it.py\n"
     text = (saved.folder / "test_it.py").read_text()

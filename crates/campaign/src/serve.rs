@@ -18,12 +18,12 @@ pub fn serve<S: System + ?Sized>(
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(()),
             Err(error) => return Err(error),
         };
-        send(connection, &answer(system, &request))?;
+        send(connection, &perform_request(system, &request))?;
     }
 }
 
 /// Performs one request on the system.
-fn answer<S: System + ?Sized>(system: &mut S, request: &SystemRequest) -> SystemReply {
+fn perform_request<S: System + ?Sized>(system: &mut S, request: &SystemRequest) -> SystemReply {
     match *request {
         SystemRequest::Reset => system.reset().into(),
         // A supervisor of another version or with another harness may send unknown actions.

@@ -139,10 +139,15 @@ impl ClockMapping {
                     // Local time may be hours away from that of `time.time`.
                     *beginnings.entry(function).or_insert(seconds)
                 };
-                let start = if is_date { CANONICAL_START.start_of_day() } else { CANONICAL_START };
+                let start = if is_date {
+                    CANONICAL_START.start_of_day()
+                } else {
+                    CANONICAL_START
+                };
                 let replacement = start.add_seconds(round_to_milliseconds(seconds - first));
                 self.time_points.insert(recorded, replacement);
-                self.time_points.insert(recorded.start_of_day(), replacement.start_of_day());
+                self.time_points
+                    .insert(recorded.start_of_day(), replacement.start_of_day());
                 self.by_fraction
                     .entry(recorded.fraction())
                     .or_default()
@@ -175,7 +180,11 @@ impl ClockMapping {
     fn learn_texts(&mut self) {
         let mut texts = BTreeMap::new();
         for (recorded, replacement) in &self.time_points {
-            for (before, after) in recorded.usual_formats().into_iter().zip(replacement.usual_formats()) {
+            for (before, after) in recorded
+                .usual_formats()
+                .into_iter()
+                .zip(replacement.usual_formats())
+            {
                 texts.entry(before).or_insert(after);
             }
         }
@@ -274,7 +283,8 @@ impl ClockMapping {
             Value::Text(text) => self.replace_in_text(&text).map(Value::Text),
             Value::Bytes(bytes) => {
                 let text = String::from_utf8(bytes).ok()?;
-                self.replace_in_text(&text).map(|text| Value::Bytes(text.into_bytes()))
+                self.replace_in_text(&text)
+                    .map(|text| Value::Bytes(text.into_bytes()))
             }
             Value::Made {
                 ref callee,

@@ -90,7 +90,7 @@ impl ValueFormatter<'_> {
         text
     }
 
-    /// Describes a value; its parts are described by [`ValueFormatter::value`].
+    /// Describes a value, and its parts in the same way.
     fn value_text(&mut self, value: &Value) -> String {
         match value {
             Value::None => "None".to_owned(),
@@ -115,7 +115,13 @@ impl ValueFormatter<'_> {
             Value::Dictionary(entries) => {
                 let shown = entries.iter().take(MAX_ITEMS);
                 let shown: Vec<String> = shown
-                    .map(|(key, value)| format!("{}: {}", self.describe_node(*key), self.describe_node(*value)))
+                    .map(|(key, value)| {
+                        format!(
+                            "{}: {}",
+                            self.describe_node(*key),
+                            self.describe_node(*value)
+                        )
+                    })
                     .collect();
                 format!("{{{}}}", join_shown(shown, entries.len()))
             }
@@ -173,7 +179,11 @@ impl ValueFormatter<'_> {
                 content,
                 position,
             } => {
-                format!("<{} {} at {position}>", class.name(), self.describe_node(*content))
+                format!(
+                    "<{} {} at {position}>",
+                    class.name(),
+                    self.describe_node(*content)
+                )
             }
             Value::Exception(exception) => {
                 format!(
@@ -403,8 +413,10 @@ fn describe_interaction(graph: &ValueGraph, external: &Interaction) -> String {
                 graph,
                 enclosing: Vec::new(),
             };
-            let mut parts: Vec<String> =
-                arguments.iter().map(|one| formatter.describe_node(*one)).collect();
+            let mut parts: Vec<String> = arguments
+                .iter()
+                .map(|one| formatter.describe_node(*one))
+                .collect();
             parts.extend(formatter.named_items(keywords));
             let answer = match answer {
                 ExternalReply::Returned(result) => {

@@ -113,7 +113,7 @@ pub fn draft(
     let mut drafter = Drafter {
         api: &api,
         texts,
-        scope: ImportScope::by_module(calls.aliases(), api.exporting_packages.clone()),
+        scope: ImportScope::with_module_names(calls.aliases(), api.exporting_packages.clone()),
         calls,
         requests: ValueRequests::default(),
         classes: Vec::new(),

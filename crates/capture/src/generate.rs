@@ -582,7 +582,7 @@ impl ModuleTests {
             let names = crate::write::choose_distinct_names(&named);
             let mut of_class = TestClass {
                 name: class.to_owned(),
-                base: style.base().map(str::to_owned),
+                base: style.base_class().map(str::to_owned),
                 tests: Vec::new(),
             };
             for ((written, indices), name) in own.zip(names) {

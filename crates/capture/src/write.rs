@@ -49,10 +49,10 @@ pub(crate) use build::BuildError;
 pub(crate) use code::PythonCode;
 pub(crate) use construct::{BareArguments, call_arguments};
 pub(crate) use distinct_names::choose_distinct_names;
-pub(crate) use exercise::{CallCode, method_code, binary_operator};
+pub(crate) use exercise::{CallCode, binary_operator, method_code};
 pub(crate) use expression::{ExpressionWriter, ValueCode};
 pub use knowledge::Knowledge;
-pub(crate) use literal::{bytes_literal as bytes_literal, text_literal as text_literal};
+pub(crate) use literal::{bytes_literal, text_literal};
 pub(crate) use name::with_number;
 pub(crate) use scope::{ImportScope, snake_case};
 pub use style::TestFramework;
@@ -246,7 +246,7 @@ impl<'a> TestWriter<'a> {
         let mut planned = self.plan_test(call, unit, form, false, &mut scope);
         // Renaming variables may lead to further clashes with modules, but hardly ever does.
         for _ in 0..MAX_RENAMINGS {
-            let Some(retried) = scope.retry(self.aliases(call)) else {
+            let Some(retried) = scope.reserving_missing(self.aliases(call)) else {
                 break;
             };
             scope = retried;
@@ -320,8 +320,8 @@ impl<'a> TestWriter<'a> {
             return Err(BuildError(format!("uncaptured effect: {event}")));
         }
         // This comes first, so that the name of the unit refers to the unit.
-        scope.reference(&name::importable(unit, call));
-        let mut paths = PathRewriter::of(call, self.index.temporary_folders());
+        scope.reference(&name::import_path(unit, call));
+        let mut paths = PathRewriter::for_call(call, self.index.temporary_folders());
         let mut plan = TestPlan::default();
         external::prepare_files(call, scope, &mut paths, &mut plan);
         let mut builder = ValueBuilder::new(call, self.knowledge, &self.index, form, &paths, scope);

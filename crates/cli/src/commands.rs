@@ -296,7 +296,7 @@ pub(crate) struct SystemArguments {
     #[arg(long, value_name = "WHEN", value_enum, default_value = "both")]
     reference_exceptions: ExceptionAgreement,
 
-    /// Module with a machine or a list of runs that says which lines may come next; can be given several times
+    /// Module with a machine or a list of runs that says which lines may come next; repeatable
     #[arg(long, value_name = "MODULE")]
     scenario: Vec<String>,
 

@@ -29,7 +29,7 @@ pub(crate) struct CoverageArguments {
     #[arg(long)]
     coverage: bool,
 
-    /// Measure, and report as table, html, lcov, cobertura, or data for coverage.py; can be given several times
+    /// Measure, and report as table, html, lcov, cobertura, or data for coverage.py; repeatable
     #[arg(long, value_name = "TYPE[:PATH]")]
     coverage_report: Vec<ReportRequest>,
 

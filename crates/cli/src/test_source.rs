@@ -16,7 +16,7 @@ const NAME_ONE: &str = "name the harness, or the model, with `--harness FILE`";
 /// The option of all commands that work with saved tests.
 #[derive(clap::Args)]
 pub(crate) struct HarnessArgument {
-    /// Harness or model that the tests were made from; can be given several times for models [default: as noted in the tests]
+    /// Harness or model of the tests; repeatable for models [default: as noted in the tests]
     #[arg(long, value_name = "FILE")]
     harness: Vec<PathBuf>,
 }

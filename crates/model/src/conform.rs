@@ -102,7 +102,7 @@ impl StateTracker {
         while next < self.states.len() {
             let state = self.states[next].clone();
             next += 1;
-            for one in product.possible_steps(&state, Phase::Usual)? {
+            for one in product.possible_steps(&state, Phase::Normal)? {
                 let is_unrecorded = names.contains(&one.label.name);
                 if is_unrecorded && known.len() < max_states && known.insert(one.to.clone()) {
                     self.states.push(one.to);
@@ -183,7 +183,7 @@ impl StateTracker {
         product: &mut Product<'_>,
         state: &[ModelState],
     ) -> Result<Vec<StepLabel>, ModelError> {
-        let moves = product.possible_steps(state, Phase::Usual)?;
+        let moves = product.possible_steps(state, Phase::Normal)?;
         let mut possible: Vec<StepLabel> = moves.iter().map(|one| one.label).collect();
         for name in product.vocabulary().to_vec() {
             if moves.iter().any(|one| one.label.name == name) {
@@ -229,10 +229,16 @@ pub fn explain(product: &Product<'_>, by: &[(usize, BlockReason)]) -> String {
                 format!("{name}: the result would be {result}")
             }
             BlockReason::Domain => format!("{name}: its domains have no such arguments"),
-            BlockReason::Scenario { state, instead } if instead.is_empty() => {
+            BlockReason::Scenario {
+                state,
+                allowed_steps: instead,
+            } if instead.is_empty() => {
                 format!("{name}: nothing is meant to happen in its state {state}")
             }
-            BlockReason::Scenario { state, instead } => {
+            BlockReason::Scenario {
+                state,
+                allowed_steps: instead,
+            } => {
                 let few: Vec<String> = instead
                     .iter()
                     .take(3)

@@ -66,7 +66,7 @@ impl Expander for LocalExpander {
         product: &mut Product<'_>,
         state: &[ModelState],
     ) -> Result<Vec<JointStep>, ModelError> {
-        product.possible_steps(state, Phase::Usual)
+        product.possible_steps(state, Phase::Normal)
     }
 }
 

@@ -150,7 +150,7 @@ impl Model for Fsm {
         _offers: &[StepLabel],
     ) -> Result<Vec<ModelStep>, ModelError> {
         let goes =
-            |edge: &&FsmEdge| phase == Phase::Usual || self.cleanup.contains(&edge.label.name);
+            |edge: &&FsmEdge| phase == Phase::Normal || self.cleanup.contains(&edge.label.name);
         let edges = self.edges_from(from).filter(goes);
         Ok(edges.map(to_model_step).collect())
     }
@@ -170,7 +170,7 @@ impl Model for Fsm {
         }
         Ok(Some(BlockReason::Scenario {
             state: self.text(from),
-            instead: self.edges_from(from).map(|edge| edge.label).collect(),
+            allowed_steps: self.edges_from(from).map(|edge| edge.label).collect(),
         }))
     }
 

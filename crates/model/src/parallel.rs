@@ -288,7 +288,7 @@ impl<'t> HelperPool<'t> {
         let moves = self.answers.pop_front().ok_or_else(helper_lost)??;
         self.used_answers += 1;
         if self.used_answers % CHECK_INTERVAL == 1 {
-            let local = product.possible_steps(state, Phase::Usual)?;
+            let local = product.possible_steps(state, Phase::Normal)?;
             if local != moves {
                 return Err(Error::new(COPIES_DIFFER).into());
             }
@@ -332,7 +332,7 @@ impl Expander for HelperPool<'_> {
         }
         let moves = match helper {
             Some(_) => self.next_answer(product, state)?,
-            None => product.possible_steps(state, Phase::Usual)?,
+            None => product.possible_steps(state, Phase::Normal)?,
         };
         let chunk = self.chunks.front_mut().ok_or_else(helper_lost)?;
         chunk.expanded += 1;
@@ -430,7 +430,7 @@ pub fn serve(
                 parts.push(take_bytes(rest).unwrap_or_default());
             }
             let answer = match product.import(&parts) {
-                Some(state) => match product.possible_steps(&state, Phase::Usual) {
+                Some(state) => match product.possible_steps(&state, Phase::Normal) {
                     Ok(moves) => encode_steps(product, codec, &moves, &mut explained, &mut next)
                         .unwrap_or_else(|| vec![CANNOT_PASS]),
                     Err(error) => encode_error(&error),

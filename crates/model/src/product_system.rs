@@ -243,7 +243,7 @@ impl<'w, 'm> ProductSystem<'w, 'm> {
         if let Some(known) = self.cache.get(state) {
             return Ok(Rc::clone(known));
         }
-        let moves: Rc<[JointStep]> = self.product.possible_steps(state, Phase::Usual)?.into();
+        let moves: Rc<[JointStep]> = self.product.possible_steps(state, Phase::Normal)?.into();
         for one in moves.iter() {
             self.action_id(one.label.name, one.label.arguments)?;
         }

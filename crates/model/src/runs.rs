@@ -278,7 +278,7 @@ impl ModelRunner<'_, '_> {
         steps: &mut usize,
         watcher: &mut dyn RunWatcher,
     ) -> Result<RunStop, ModelError> {
-        let mut phase = Phase::Usual;
+        let mut phase = Phase::Normal;
         let mut max_steps = self.plan.steps;
         while max_steps.is_none_or(|max| *steps < max) {
             let observed = match &mut self.implementation {

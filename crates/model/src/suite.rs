@@ -147,7 +147,7 @@ impl Model for RunSuite {
         }
         Ok(Some(BlockReason::Scenario {
             state: self.text(from),
-            instead: next.into_iter().collect(),
+            allowed_steps: next.into_iter().collect(),
         }))
     }
 

@@ -108,7 +108,7 @@ fn recorded_run(product: &mut Product<'_>, text: &str) -> RecordedRun {
     let mut steps = Vec::new();
     let mut state = product.initial_state(0).unwrap().unwrap();
     for step in text.split(' ') {
-        let moves = product.possible_steps(&state, Phase::Usual).unwrap();
+        let moves = product.possible_steps(&state, Phase::Normal).unwrap();
         let is_it =
             |one: &&JointStep| shown(product, &(one.label.name, one.label.arguments)) == step;
         let one = moves.iter().find(is_it).unwrap();

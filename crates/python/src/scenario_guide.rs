@@ -112,7 +112,7 @@ impl<'py> ScenarioGuide<'py> {
         for state in &self.positions[before].states {
             let moves = self
                 .product
-                .possible_steps(state, Phase::Usual)
+                .possible_steps(state, Phase::Normal)
                 .unwrap_or_default();
             let taken = moves.into_iter().filter(|one| one.label.name == name);
             after.extend(taken.map(|one| one.to));
@@ -153,7 +153,7 @@ impl<'py> ScenarioGuide<'py> {
             // Machines and lists of runs never fail to answer.
             let moves = self
                 .product
-                .possible_steps(state, Phase::Usual)
+                .possible_steps(state, Phase::Normal)
                 .unwrap_or_default();
             possible.extend(moves.iter().map(|one| one.label.name));
         }

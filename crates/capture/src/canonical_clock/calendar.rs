@@ -88,7 +88,9 @@ impl TimePoint {
         let rest = |index: usize| rest.get(index).copied().unwrap_or(0);
         let seconds = (rest(0) * 60 + rest(1)) * 60 + rest(2);
         Some(TimePoint {
-            microseconds: days_since_1970(*year, *month, *day) * DAY + seconds * 1_000_000 + rest(3),
+            microseconds: days_since_1970(*year, *month, *day) * DAY
+                + seconds * 1_000_000
+                + rest(3),
         })
     }
 

@@ -3,7 +3,7 @@
 use super::pools::ValueRequestId;
 use crate::inspect::FunctionRole;
 use crate::recording::Call;
-use crate::write::{CallCode, PythonCode, method_code, binary_operator};
+use crate::write::{CallCode, PythonCode, binary_operator, method_code};
 
 /// An action.
 pub(super) struct DraftAction<'a> {
@@ -174,13 +174,16 @@ fn object_statement(
         _ => {}
     }
     match method_code(role, receiver, name, arguments) {
-        CallCode::Value(code) | CallCode::Statement(code) | CallCode::Creation(code) => code.one_line(),
+        CallCode::Value(code) | CallCode::Statement(code) | CallCode::Creation(code) => {
+            code.one_line()
+        }
     }
 }
 
 /// Returns the operator that a special method of its right operand implements.
 fn reflected_operator(name: &str) -> Option<&'static str> {
-    binary_operator(&format!("__{}", name.strip_prefix("__r")?)).filter(|_| !name.starts_with("__re"))
+    binary_operator(&format!("__{}", name.strip_prefix("__r")?))
+        .filter(|_| !name.starts_with("__re"))
 }
 
 /// Returns the operator that a special method for `+=` and the like implements.
@@ -192,8 +195,9 @@ fn in_place_operator(name: &str) -> Option<&'static str> {
 /// Returns true if a method can be called by ordinary syntax.
 pub(super) fn has_ordinary_syntax(name: &str) -> bool {
     let is_special = name.starts_with("__") && name.ends_with("__");
-    let is_operator =
-        binary_operator(name).is_some() || reflected_operator(name).is_some() || in_place_operator(name).is_some();
+    let is_operator = binary_operator(name).is_some()
+        || reflected_operator(name).is_some()
+        || in_place_operator(name).is_some();
     !is_special
         || is_operator
         || matches!(
@@ -229,5 +233,7 @@ pub(super) fn is_receiver_last(name: &str) -> bool {
 
 /// Returns true if a special method compares or combines an object with another.
 pub(super) fn is_operator(name: &str) -> bool {
-    binary_operator(name).is_some() || reflected_operator(name).is_some() || in_place_operator(name).is_some()
+    binary_operator(name).is_some()
+        || reflected_operator(name).is_some()
+        || in_place_operator(name).is_some()
 }

@@ -273,7 +273,10 @@ impl<'a> RecordedCalls<'a> {
         scope: &mut ImportScope,
     ) -> Result<Sample, BuildError> {
         let mut tried = scope.clone();
-        let ValueCode { setup_lines: before, code } = self.expressions.write_value(call, node, &mut tried)?;
+        let ValueCode {
+            setup_lines: before,
+            code,
+        } = self.expressions.write_value(call, node, &mut tried)?;
         let imports = tried.imports();
         // Importing the program would run it.
         if imports.iter().any(|import| import.module == "__main__") {
@@ -293,7 +296,11 @@ impl<'a> RecordedCalls<'a> {
         } else {
             PythonCode::text(replaced)
         };
-        let sample = Sample { setup_lines: before, code, kind };
+        let sample = Sample {
+            setup_lines: before,
+            code,
+            kind,
+        };
         let flat = sample.full_text();
         if flat.chars().count() > MAX_LENGTH {
             return Err(BuildError("too long to be written".to_owned()));

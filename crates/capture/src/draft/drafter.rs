@@ -205,7 +205,10 @@ impl<'a> Drafter<'a> {
             let is_elsewhere = self.classes.iter().any(|class| {
                 class.class.module.name == method.module.name
                     && definition.qualified_name
-                        == format!("{}.{}", class.class.definition.qualified_name, definition.name)
+                        == format!(
+                            "{}.{}",
+                            class.class.definition.qualified_name, definition.name
+                        )
             });
             if calls.is_empty() && is_inherited && is_elsewhere {
                 continue;
@@ -267,7 +270,12 @@ impl<'a> Drafter<'a> {
     /// Drafts the constructor of a class that does not define one: it takes the fields of a record,
     /// or nothing.
     fn draft_record(&mut self, number: usize, order: usize) {
-        let Some(PooledClass { class: at, reference, .. }) = self.classes.get(number) else {
+        let Some(PooledClass {
+            class: at,
+            reference,
+            ..
+        }) = self.classes.get(number)
+        else {
             return;
         };
         let (at, reference) = (*at, reference.clone());

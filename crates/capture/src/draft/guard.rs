@@ -103,7 +103,12 @@ fn attribute_facts(call: &Call) -> Vec<(String, AttributeFact)> {
         .iter()
         .filter(|(name, _)| !name.starts_with('_'));
     public
-        .map(|(name, node)| (name.clone(), AttributeFact::from_value(call.values.value(*node))))
+        .map(|(name, node)| {
+            (
+                name.clone(),
+                AttributeFact::from_value(call.values.value(*node)),
+            )
+        })
         .collect()
 }
 

@@ -175,7 +175,9 @@ impl ValueRequests {
                 _ if group.uses == 0 => ArgumentValues::Choice(Vec::new()),
                 Some(choices) => ArgumentValues::Choice(choices),
                 None => {
-                    pools.pools.push(group.into_pool(&mut names, &mut constants));
+                    pools
+                        .pools
+                        .push(group.into_pool(&mut names, &mut constants));
                     ArgumentValues::Pool(pools.pools.len() - 1)
                 }
             };
@@ -274,7 +276,11 @@ impl RequestGroup {
 
     /// Returns the values, if they are few and short enough for the only action that uses them.
     fn choices(&self) -> Option<Vec<String>> {
-        let texts: Vec<String> = self.all_samples().iter().map(|sample| sample.full_text()).collect();
+        let texts: Vec<String> = self
+            .all_samples()
+            .iter()
+            .map(|sample| sample.full_text())
+            .collect();
         if self.name == "bool" {
             return Some(vec!["True".to_owned(), "False".to_owned()]);
         }
@@ -289,7 +295,11 @@ impl RequestGroup {
     }
 
     /// Converts the group to a pool.
-    fn into_pool(self, names: &mut BTreeSet<String>, constants: &mut BTreeSet<String>) -> DraftPool {
+    fn into_pool(
+        self,
+        names: &mut BTreeSet<String>,
+        constants: &mut BTreeSet<String>,
+    ) -> DraftPool {
         let name = free_name(&self.name, names);
         let all = self.all_samples();
         let more = all.len().saturating_sub(MAX_VALUES);

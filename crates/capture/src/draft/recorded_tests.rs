@@ -57,7 +57,11 @@ impl<'a> TestDrafter<'a, '_> {
     pub(super) fn draft_tests(&mut self) -> RecordedTests {
         let mut action_of: BTreeMap<(u32, CallId), usize> = BTreeMap::new();
         for (number, action) in self.actions.iter().enumerate() {
-            for call in action.calls.iter().filter(|_| action.comment_reason.is_none()) {
+            for call in action
+                .calls
+                .iter()
+                .filter(|_| action.comment_reason.is_none())
+            {
                 action_of.insert((call.execution, call.id), number);
             }
         }
@@ -185,7 +189,9 @@ impl<'a> TestDrafter<'a, '_> {
         for (argument, given) in action.arguments.iter().zip(&shaped.arguments) {
             texts.push(match &argument.source {
                 ArgumentSource::Text(text) => text.clone(),
-                ArgumentSource::Object(class) => self.object_slot(test, call, *class, given.node)?,
+                ArgumentSource::Object(class) => {
+                    self.object_slot(test, call, *class, given.node)?
+                }
                 ArgumentSource::Request(request) => {
                     self.value_code(*request, argument_code(given)?, &mut slots, &mut steps)?
                 }
@@ -268,7 +274,11 @@ impl<'a> TestDrafter<'a, '_> {
                 .attributes
                 .iter()
                 .find(|(name, _)| argument.field.as_ref() == Some(name))?;
-            let flat = self.calls.sample(call, field.1, self.scope).ok()?.full_text();
+            let flat = self
+                .calls
+                .sample(call, field.1, self.scope)
+                .ok()?
+                .full_text();
             let ArgumentSource::Request(request) = &argument.source else {
                 return None;
             };

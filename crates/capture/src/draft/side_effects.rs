@@ -216,7 +216,8 @@ impl<'a> SourceTexts<'a> {
     ) -> bool {
         let reached = self.reachable_definitions(module, definition);
         reached.into_iter().any(|(module, definition)| {
-            let source_tokens = TokenText::tokenize(self.text(module, definition).unwrap_or_default());
+            let source_tokens =
+                TokenText::tokenize(self.text(module, definition).unwrap_or_default());
             source_tokens
                 .names()
                 .any(|name| matches!(name, "open" | "read_text" | "read_bytes"))
@@ -237,7 +238,8 @@ impl<'a> SourceTexts<'a> {
                 continue;
             }
             reached.push((module, definition));
-            let source_tokens = TokenText::tokenize(self.text(module, definition).unwrap_or_default());
+            let source_tokens =
+                TokenText::tokenize(self.text(module, definition).unwrap_or_default());
             let names: BTreeSet<&str> = source_tokens.names().collect();
             // Callees are found by name alone, which finds too many rather than too few.
             for module in &self.api.modules {
@@ -322,7 +324,10 @@ impl<'t> TokenText<'t> {
             let source_tokens = std::iter::once(name).chain(rest.map(|dot| self.word(dot + 1)));
             return library_effect(&source_tokens.collect::<Vec<&str>>().join("."));
         }
-        let import = module.imports.iter().find(|import| import.bound_name == name);
+        let import = module
+            .imports
+            .iter()
+            .find(|import| import.bound_name == name);
         if import.is_none() && self.imported.contains(name) {
             return library_effect(&format!("{name}.{next}"));
         }

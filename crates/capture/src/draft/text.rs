@@ -204,10 +204,9 @@ impl DraftText<'_, '_> {
             .iter()
             .filter(|action| action.section == Some(number))
             .collect();
-        let is_needed = self
-            .actions
-            .iter()
-            .any(|action| action.needed_classes().contains(&number) || action.result == Some(number));
+        let is_needed = self.actions.iter().any(|action| {
+            action.needed_classes().contains(&number) || action.result == Some(number)
+        });
         if actions.is_empty() && !is_needed {
             return;
         }
@@ -239,7 +238,9 @@ impl DraftText<'_, '_> {
 
     /// Adds actions with aligned comments, then those that are commented out, by reason.
     fn add_actions(&mut self, actions: &[&DraftAction<'_>]) {
-        let active = actions.iter().filter(|action| action.comment_reason.is_none());
+        let active = actions
+            .iter()
+            .filter(|action| action.comment_reason.is_none());
         let mut remarked: Vec<AnnotatedLine> = Vec::new();
         for action in active {
             let line = self.render_action(action);
@@ -334,7 +335,9 @@ impl DraftText<'_, '_> {
         self.push("# Nothing is claimed yet, so only exceptions, crashes and hangs are found. For example:");
         self.push("#");
         let sized = self.actions.iter().find_map(|action| match &action.callee {
-            ActionCallee::Member { class, name, .. } if name == "__len__" => self.classes.get(*class),
+            ActionCallee::Member { class, name, .. } if name == "__len__" => {
+                self.classes.get(*class)
+            }
             _ => None,
         });
         match sized.or(self.classes.first()) {
@@ -352,7 +355,11 @@ impl DraftText<'_, '_> {
 
 /// Describes the origin of a pool's values.
 fn describe_origin(pool: &DraftPool) -> String {
-    let kinds: Vec<&str> = pool.kinds.iter().filter_map(|kind| kind.type_name()).collect();
+    let kinds: Vec<&str> = pool
+        .kinds
+        .iter()
+        .filter_map(|kind| kind.type_name())
+        .collect();
     let mut parts = vec![kinds.join(" or ")];
     parts.extend((pool.recorded_count > 0).then(|| format!("{} seen", pool.recorded_count)));
     parts.extend(match (pool.recorded_count, pool.hinted) {
@@ -360,7 +367,9 @@ fn describe_origin(pool: &DraftPool) -> String {
         (0, _) => Some("from type hints".to_owned()),
         (_, hinted) => Some(format!("{hinted} from hints and defaults")),
     });
-    parts.extend((pool.left_out_count > 0).then(|| format!("{} more not written", pool.left_out_count)));
+    parts.extend(
+        (pool.left_out_count > 0).then(|| format!("{} more not written", pool.left_out_count)),
+    );
     parts.retain(|part| !part.is_empty());
     parts.join(", ")
 }

@@ -88,7 +88,9 @@ pub(super) fn class_kind(
 
 /// Returns the parts of a field that a record's constructor takes: `name: type`, with or without a
 /// default.
-pub(super) fn record_field(statement: &Statement) -> Option<(&str, &Expression, Option<&Expression>)> {
+pub(super) fn record_field(
+    statement: &Statement,
+) -> Option<(&str, &Expression, Option<&Expression>)> {
     let StatementKind::Annotated {
         target,
         annotation,

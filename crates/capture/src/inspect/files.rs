@@ -27,7 +27,7 @@ impl FileFilter {
 
 /// Finds the Python files of a project, relative to its folder and sorted.
 pub(super) fn python_files(root: &Path, chosen: &FileFilter) -> Vec<PathBuf> {
-    let mut walk = FileWalk {
+    let mut walk = FileSearch {
         filter: chosen,
         ignore_files: Vec::new(),
         found: Vec::new(),
@@ -66,7 +66,7 @@ pub(super) fn files_of_package(above: &Path, name: &str) -> Vec<PathBuf> {
 }
 
 /// The state of the search.
-struct FileWalk<'a> {
+struct FileSearch<'a> {
     /// The filter.
     filter: &'a FileFilter,
     /// The ignore files of the folders above, each with its depth.
@@ -75,13 +75,14 @@ struct FileWalk<'a> {
     found: Vec<PathBuf>,
 }
 
-impl FileWalk<'_> {
+impl FileSearch<'_> {
     /// Searches a folder.
     fn search_folder(&mut self, folder: &Path, path: &mut Vec<String>) {
         let Ok(entries) = fs::read_dir(folder) else {
             return;
         };
-        self.ignore_files.push((path.len(), IgnoreFile::read(folder)));
+        self.ignore_files
+            .push((path.len(), IgnoreFile::read(folder)));
         for entry in entries.flatten() {
             let (Ok(kind), Ok(name)) = (entry.file_type(), entry.file_name().into_string()) else {
                 continue;

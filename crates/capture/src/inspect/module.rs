@@ -8,7 +8,7 @@ use testwright_source::tree::{
 };
 use testwright_source::{Range, is_literal};
 
-use super::classify::{assigned_names, class_kind, record_field, last_word, function_role};
+use super::classify::{assigned_names, class_kind, function_role, last_word, record_field};
 use super::definition::{
     ClassDefinition, CodeDefinition, DefaultValue, DefinitionKind, ExecutionKind,
     FunctionDefinition, FunctionRole, FunctionSignature, SignatureParameter,
@@ -146,7 +146,11 @@ impl ProjectModule {
             Some((first, rest)) => (first, Some(rest)),
             None => (name, None),
         };
-        let Some(import) = self.imports.iter().find(|import| import.bound_name == first) else {
+        let Some(import) = self
+            .imports
+            .iter()
+            .find(|import| import.bound_name == first)
+        else {
             return ImportPath::new(self.name.clone(), name);
         };
         let from = self.import_source(import);

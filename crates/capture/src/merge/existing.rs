@@ -216,7 +216,10 @@ impl ExistingFile {
     }
 
     /// Returns the imports that the file lacks.
-    pub(super) fn missing_imports(&self, imports: &[TestImport]) -> Result<Vec<TestImport>, MergeError> {
+    pub(super) fn missing_imports(
+        &self,
+        imports: &[TestImport],
+    ) -> Result<Vec<TestImport>, MergeError> {
         let mut missing: Vec<TestImport> = Vec::new();
         for import in imports {
             if !missing.contains(import) && !self.has_import(import)? {
@@ -354,10 +357,11 @@ fn header_end(text: &str) -> Option<usize> {
             ":" if depth == 0 && seen_class => {
                 let rest = text.get(token.range.end..)?;
                 let end = rest.find('\n')? + token.range.end + 1;
-                let next = tokens
-                    .iter()
-                    .skip(index + 1)
-                    .find(|next| !text.get(next.range.clone()).is_some_and(is_blank_or_comment))?;
+                let next = tokens.iter().skip(index + 1).find(|next| {
+                    !text
+                        .get(next.range.clone())
+                        .is_some_and(is_blank_or_comment)
+                })?;
                 return (next.range.start >= end).then_some(end);
             }
             _ => {}

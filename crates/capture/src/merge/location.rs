@@ -74,7 +74,10 @@ fn test_file_names(module: &str) -> Vec<TestFileName> {
             format!("{bare}test"),
         ] {
             let stem = name;
-            names.push(TestFileName { stem, has_full_name: is_full });
+            names.push(TestFileName {
+                stem,
+                has_full_name: is_full,
+            });
         }
     }
     names

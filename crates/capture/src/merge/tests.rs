@@ -18,7 +18,10 @@ fn test(id: &str, name: &str, body: &str) -> UnitTest {
 
 fn suite() -> UnitTestSuite {
     UnitTestSuite {
-        imports: vec![TestImport::whole_module("io"), TestImport::single_name("shop", "total")],
+        imports: vec![
+            TestImport::whole_module("io"),
+            TestImport::single_name("shop", "total"),
+        ],
         classes: vec![TestClass {
             name: "TestTotal".to_owned(),
             base: None,

@@ -55,7 +55,8 @@ fn is_logging(expression: &Expression) -> bool {
     match words.as_slice() {
         [.., owner, method] => {
             let owner = owner.trim_start_matches('_').to_ascii_lowercase();
-            LOGGING_FUNCTIONS.contains(method) && (owner.starts_with("log") || owner.ends_with("log"))
+            LOGGING_FUNCTIONS.contains(method)
+                && (owner.starts_with("log") || owner.ends_with("log"))
         }
         _ => false,
     }
@@ -64,7 +65,9 @@ fn is_logging(expression: &Expression) -> bool {
 /// Returns true for calls such as `TypeVar("T")`, whose first argument is a name without effect.
 pub(super) fn is_naming_function(function: &Expression) -> bool {
     let words = function.dotted_parts().unwrap_or_default();
-    words.last().is_some_and(|word| NAMING_FUNCTIONS.contains(word))
+    words
+        .last()
+        .is_some_and(|word| NAMING_FUNCTIONS.contains(word))
 }
 
 /// Returns true for `Literal["x", "y"]`: a type, which hardly any program reads at run time.

@@ -59,7 +59,9 @@ impl MutantFinder<'_> {
             }
             ExpressionKind::List(items)
             | ExpressionKind::Tuple(items)
-            | ExpressionKind::Set(items) => items.iter().for_each(|item| self.visit_expression(item)),
+            | ExpressionKind::Set(items) => {
+                items.iter().for_each(|item| self.visit_expression(item))
+            }
             ExpressionKind::Dictionary(entries) => {
                 for (key, value) in entries {
                     key.iter().for_each(|key| self.visit_expression(key));
@@ -218,7 +220,9 @@ impl MutantFinder<'_> {
                 self.add(MutantKind::Boolean, position, other);
             }
         }
-        operands.iter().for_each(|operand| self.visit_expression(operand));
+        operands
+            .iter()
+            .for_each(|operand| self.visit_expression(operand));
     }
 
     /// Adds the mutants of a chain of comparisons.
@@ -257,7 +261,9 @@ impl MutantFinder<'_> {
         };
         for (side, change) in [(left, -change), (right, change)] {
             match &side.kind {
-                ExpressionKind::Integer(_) => self.redundant_changes.push((side.range.start, change)),
+                ExpressionKind::Integer(_) => {
+                    self.redundant_changes.push((side.range.start, change))
+                }
                 ExpressionKind::Unary {
                     operator: UnaryOperator::Minus,
                     operand,

@@ -134,7 +134,9 @@ impl MutantFinder<'_> {
                 if targets.iter().all(is_attribute_or_item) {
                     self.add(MutantKind::Statement, whole.clone(), "pass");
                 }
-                targets.iter().for_each(|target| self.visit_expression(target));
+                targets
+                    .iter()
+                    .for_each(|target| self.visit_expression(target));
                 self.visit_expression(value);
             }
             StatementKind::Augmented {

@@ -6,7 +6,9 @@ use testwright_source::{Range, TokenKind, tokens};
 use super::MutantKind;
 
 /// Returns the replacements of a comparison: the neighbouring one, then the opposite.
-pub(super) fn comparison_replacements(comparison: Comparison) -> (MutantKind, &'static [&'static str]) {
+pub(super) fn comparison_replacements(
+    comparison: Comparison,
+) -> (MutantKind, &'static [&'static str]) {
     match comparison {
         Comparison::Equal => (MutantKind::Comparison, &["!="]),
         Comparison::NotEqual => (MutantKind::Comparison, &["=="]),

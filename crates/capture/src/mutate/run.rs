@@ -247,8 +247,9 @@ impl MutantWorker<'_> {
             )?),
         };
         // The process enforces the time limit itself, unless it hangs.
-        let late =
-            Duration::from_secs_f64(request.seconds + 10.0 + 10.0 * self.measured.collection_seconds);
+        let late = Duration::from_secs_f64(
+            request.seconds + 10.0 + 10.0 * self.measured.collection_seconds,
+        );
         let (reply, is_reusable) = server.request(&request, late, self.is_stopped)?;
         if !is_reusable {
             *server_slot = None;

@@ -28,11 +28,17 @@ impl<'a> UntestedCalls<'a> {
         let mut calls_by_caller: BTreeMap<(u32, CallId), Vec<&Call>> = BTreeMap::new();
         for call in recording.calls.iter().filter(|call| !may_be_tested(call)) {
             if let Some(caller) = call.caller {
-                calls_by_caller.entry((call.execution, caller)).or_default().push(call);
+                calls_by_caller
+                    .entry((call.execution, caller))
+                    .or_default()
+                    .push(call);
             }
         }
         let reached_lines = BTreeSet::new();
-        UntestedCalls { calls_by_caller, reached_lines }
+        UntestedCalls {
+            calls_by_caller,
+            reached_lines,
+        }
     }
 
     /// Returns the lines below a call that no test reaches yet.

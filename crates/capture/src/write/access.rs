@@ -108,7 +108,9 @@ fn accessible_parts(graph: &ValueGraph, node: NodeId) -> Vec<(String, NodeId)> {
         Value::Object(object) => {
             let attributes = object.attributes.iter();
             let named = attributes.map(|(name, value)| (format!(".{name}"), *value));
-            let content = object.content.map(|content| accessible_parts(graph, content));
+            let content = object
+                .content
+                .map(|content| accessible_parts(graph, content));
             named.chain(content.unwrap_or_default()).collect()
         }
         _ => Vec::new(),

@@ -144,7 +144,8 @@ impl<'a> ValueBuilder<'a> {
             if !seen.insert(node) {
                 self.needs_variable.extend(object);
                 if open.contains(&node) {
-                    self.needs_variable.extend(from.and_then(|from| graph.object(from)));
+                    self.needs_variable
+                        .extend(from.and_then(|from| graph.object(from)));
                 }
                 continue;
             }
@@ -177,7 +178,10 @@ impl<'a> ValueBuilder<'a> {
         node: NodeId,
     ) -> Result<PythonCode, BuildError> {
         let checkpoint = self.checkpoint();
-        let (live, named) = (self.existing.clone(), std::mem::take(&mut self.needs_variable));
+        let (live, named) = (
+            self.existing.clone(),
+            std::mem::take(&mut self.needs_variable),
+        );
         self.is_expecting = true;
         let graph = &call.values;
         if std::ptr::eq(call, self.call) {
@@ -244,7 +248,11 @@ impl<'a> ValueBuilder<'a> {
     }
 
     /// Builds a value of the call itself; `hint` is a name for it.
-    pub(super) fn call_value(&mut self, node: NodeId, hint: &str) -> Result<PythonCode, BuildError> {
+    pub(super) fn call_value(
+        &mut self,
+        node: NodeId,
+        hint: &str,
+    ) -> Result<PythonCode, BuildError> {
         let graph = &self.call.values;
         self.value_code(graph, node, hint)
     }
@@ -312,8 +320,9 @@ impl<'a> ValueBuilder<'a> {
             Value::Member { .. } | Value::Reference(_)
         );
         let is_moved = matches!(graph.value(node), Value::Stream { position, .. } if *position > 0);
-        let require_name =
-            self.needs_variable.contains(&object) || is_moved || self.needs_attribute_changes(graph, node);
+        let require_name = self.needs_variable.contains(&object)
+            || is_moved
+            || self.needs_attribute_changes(graph, node);
         if is_constant || !require_name {
             self.under_construction.push(object);
             let code = self.build_new(graph, node, hint, None);
@@ -356,7 +365,7 @@ impl<'a> ValueBuilder<'a> {
             && *position > 0
         {
             let seek = format!("{name}.seek({position})");
-            self.setup.push(SetupStep::Do(PythonCode::Text(seek)));
+            self.setup.push(SetupStep::Evaluate(PythonCode::Text(seek)));
         }
         let Some(object) = graph.object(node) else {
             return Ok(());
@@ -449,13 +458,15 @@ impl<'a> ValueBuilder<'a> {
                 let parts = vec![self.float_code(real.0), self.float_code(imaginary.0)];
                 PythonCode::call("complex", parts)
             }
-            Value::Text(text) => match self.paths.text(text) {
+            Value::Text(text) => match self.paths.text_code(text) {
                 Some(code) => code,
                 None => literal::text_literal(text),
             },
             Value::BrokenText(points) => PythonCode::Text(literal::broken_text(points)),
             Value::Bytes(bytes) => literal::bytes_literal(bytes),
-            Value::ByteArray(bytes) => PythonCode::call("bytearray", vec![literal::bytes_literal(bytes)]),
+            Value::ByteArray(bytes) => {
+                PythonCode::call("bytearray", vec![literal::bytes_literal(bytes)])
+            }
             Value::List(items) => PythonCode::list(self.build_parts(graph, items, name)?),
             Value::Tuple(items) => PythonCode::tuple(self.build_parts(graph, items, None)?),
             Value::Set(items) if items.is_empty() => PythonCode::text("set()"),
@@ -547,7 +558,10 @@ impl<'a> ValueBuilder<'a> {
 
     /// Refers to something importable. Definitions inside of functions are not, nor is a main
     /// program without a module name.
-    pub(super) fn reference_code(&mut self, reference: &ImportPath) -> Result<PythonCode, BuildError> {
+    pub(super) fn reference_code(
+        &mut self,
+        reference: &ImportPath,
+    ) -> Result<PythonCode, BuildError> {
         if self.scope.module_name(&reference.module) == "__main__" {
             let name = reference.name();
             return Err(BuildError(format!(
@@ -561,7 +575,11 @@ impl<'a> ValueBuilder<'a> {
     }
 
     /// Writes a member of an enumeration, or a combination of flags.
-    fn member_code(&mut self, class: &ImportPath, names: &[String]) -> Result<PythonCode, BuildError> {
+    fn member_code(
+        &mut self,
+        class: &ImportPath,
+        names: &[String],
+    ) -> Result<PythonCode, BuildError> {
         let class = self.reference_code(class)?.one_line();
         if names.is_empty() {
             return Ok(PythonCode::call(&class, vec![PythonCode::text("0")]));

@@ -190,12 +190,18 @@ impl<'b, 'a> Verifier<'b, 'a> {
     }
 
     /// Plans the exercise phase, with assertions about the result or exception.
-    fn plan_outcome(&mut self, unit: &CodeUnit, exercised: CallCode) -> Result<Exercise, BuildError> {
+    fn plan_outcome(
+        &mut self,
+        unit: &CodeUnit,
+        exercised: CallCode,
+    ) -> Result<Exercise, BuildError> {
         let call = self.builder.call;
         let (code, is_creation) = match exercised {
             CallCode::Statement(code) => {
                 return match call.outcome {
-                    CallOutcome::Raised { exception, .. } => self.plan_raising_call(code, exception),
+                    CallOutcome::Raised { exception, .. } => {
+                        self.plan_raising_call(code, exception)
+                    }
                     _ => Ok(Exercise::Statement(code)),
                 };
             }
@@ -254,12 +260,12 @@ impl<'b, 'a> Verifier<'b, 'a> {
                 _ => "",
             };
             if !kind.is_empty() {
-                let actual = ActualValue::OfResult(format!("{kind}("), ")".to_owned());
+                let actual = ActualValue::AroundResult(format!("{kind}("), ")".to_owned());
                 self.check_value(actual, content);
             }
         }
         for (name, value) in &object.attributes {
-            let actual = ActualValue::OfResult(String::new(), format!(".{name}"));
+            let actual = ActualValue::AroundResult(String::new(), format!(".{name}"));
             match call.values.value(*value) {
                 known if is_hash(name, known) => {}
                 known => match method_of_part(made, object, known) {
@@ -281,7 +287,7 @@ impl<'b, 'a> Verifier<'b, 'a> {
     fn check_new_exception(&mut self, exception: &Exception) {
         let arguments = exception.arguments.clone();
         if let Ok(items) = self.expected_values(&arguments) {
-            let actual = ActualValue::OfResult(String::new(), ".args".to_owned());
+            let actual = ActualValue::AroundResult(String::new(), ".args".to_owned());
             let comparison = self.comparison_for_all(&arguments);
             self.checks
                 .push(Assertion::new(actual, comparison, PythonCode::tuple(items)));
@@ -289,7 +295,7 @@ impl<'b, 'a> Verifier<'b, 'a> {
         for (name, value) in &exception.attributes {
             if !name.starts_with('_') {
                 self.check_value(
-                    ActualValue::OfResult(String::new(), format!(".{name}")),
+                    ActualValue::AroundResult(String::new(), format!(".{name}")),
                     *value,
                 );
             }
@@ -354,7 +360,10 @@ impl<'b, 'a> Verifier<'b, 'a> {
                 // the test.
                 ProgramVariable::Global { module, name } => {
                     let module = ImportPath::new(module.clone(), "");
-                    format!("{}.{name}", self.builder.reference_code(&module).ok()?.one_line())
+                    format!(
+                        "{}.{name}",
+                        self.builder.reference_code(&module).ok()?.one_line()
+                    )
                 }
                 ProgramVariable::ClassAttribute { class, name } => format!("{}.{name}", class.path),
                 ProgramVariable::Cell { .. } | ProgramVariable::Default { .. } => return None,
@@ -364,7 +373,11 @@ impl<'b, 'a> Verifier<'b, 'a> {
     }
 
     /// Plans a call that raises, with assertions about the exception.
-    fn plan_raising_call(&mut self, code: PythonCode, exception: NodeId) -> Result<Exercise, BuildError> {
+    fn plan_raising_call(
+        &mut self,
+        code: PythonCode,
+        exception: NodeId,
+    ) -> Result<Exercise, BuildError> {
         let call = self.builder.call;
         let Value::Exception(found) = call.values.value(exception) else {
             return Err(BuildError("an exception that is not known".to_owned()));
@@ -393,7 +406,7 @@ impl<'b, 'a> Verifier<'b, 'a> {
             && !has_address
             && let Ok(items) = self.expected_values(&found.arguments)
         {
-            let actual = ActualValue::Caught("args".to_owned());
+            let actual = ActualValue::ExceptionAttribute("args".to_owned());
             let comparison = self.comparison_for_all(&found.arguments);
             self.checks
                 .push(Assertion::new(actual, comparison, PythonCode::tuple(items)));
@@ -401,7 +414,7 @@ impl<'b, 'a> Verifier<'b, 'a> {
         let is_builtin = found.class.module == "builtins";
         for (name, value) in &found.attributes {
             if !is_builtin && !name.starts_with('_') {
-                self.check_value(ActualValue::Caught(name.clone()), *value);
+                self.check_value(ActualValue::ExceptionAttribute(name.clone()), *value);
             }
         }
     }

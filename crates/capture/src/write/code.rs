@@ -154,7 +154,11 @@ impl PythonCode {
                 left,
                 separator: between,
                 right,
-            } => right.lines(&format!("{before}{}{between}", left.one_line()), behind, indent),
+            } => right.lines(
+                &format!("{before}{}{between}", left.one_line()),
+                behind,
+                indent,
+            ),
         }
     }
 }

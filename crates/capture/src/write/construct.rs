@@ -95,10 +95,11 @@ impl<'a> RecordingIndex<'a> {
             if let (true, true, false, Some(made)) =
                 (is_constructor, is_quiet, call.is_from_own_method, made)
             {
-                by_class
-                    .entry(class)
-                    .or_default()
-                    .push(Creation { call, unit, object_after: made });
+                by_class.entry(class).or_default().push(Creation {
+                    call,
+                    unit,
+                    object_after: made,
+                });
             }
         }
         RecordingIndex {
@@ -306,7 +307,9 @@ impl<'a> ValueBuilder<'a> {
         let mut later = Vec::new();
         for (attribute, value) in different {
             let target = format!("{name}.{attribute}");
-            if let Some(value) = self.build_part(graph, *value, Some(name), || format!(".{attribute}"))? {
+            if let Some(value) =
+                self.build_part(graph, *value, Some(name), || format!(".{attribute}"))?
+            {
                 later.push((target, value));
             }
         }
@@ -363,7 +366,7 @@ impl<'a> ValueBuilder<'a> {
             let value = self.build_part(graph, *value, name, || format!(".{attribute}"))?;
             items.extend(value.map(|value| PythonCode::keyword(attribute, value)));
         }
-        let rebuilt = self.scope.from(HELPERS, "rebuilt").one_line();
+        let rebuilt = self.scope.import_name(HELPERS, "rebuilt").one_line();
         Ok(PythonCode::call(&rebuilt, items))
     }
 
@@ -377,10 +380,9 @@ impl<'a> ValueBuilder<'a> {
         let mut items = Vec::new();
         for argument in call_arguments(call, unit, skipped, BareArguments::ByName)? {
             let parameter = argument.parameter;
-            let code = match self.value_code(&call.values, argument.node, argument.variable_hint()) {
-                Err(_) if self.is_lenient && !argument.is_variadic => {
-                    self.placeholder(parameter)
-                }
+            let code = match self.value_code(&call.values, argument.node, argument.variable_hint())
+            {
+                Err(_) if self.is_lenient && !argument.is_variadic => self.placeholder(parameter),
                 code => code.map_err(|missing| {
                     BuildError(format!("argument '{parameter}' is {}", missing.0))
                 })?,

@@ -28,7 +28,9 @@ pub(super) fn write_call(
     let last = name::last_name(unit);
     match &call.receiver {
         Receiver::None => {
-            let callable = builder.reference_code(&name::importable(unit, call))?.one_line();
+            let callable = builder
+                .reference_code(&name::import_path(unit, call))?
+                .one_line();
             let arguments = builder.argument_codes(call, unit, 0)?;
             Ok(CallCode::Value(PythonCode::call(&callable, arguments)))
         }
@@ -71,7 +73,7 @@ pub(super) fn write_call(
                 && let Some(argument) = call.arguments.get(1)
             {
                 *key = builder
-                    .subscript(argument.before)
+                    .subscript_code(argument.before)
                     .unwrap_or_else(|| key.clone());
             }
             let role = builder.knowledge.role(unit);
@@ -96,7 +98,7 @@ pub(super) fn clear_cache(
     let whole = ImportPath::new(unit.module.clone(), unit.qualified_name.clone());
     let unit = builder.reference_code(&whole)?.one_line();
     let forget = PythonCode::call(&format!("{unit}.cache_clear"), Vec::new());
-    builder.setup.push(SetupStep::Do(forget));
+    builder.setup.push(SetupStep::Evaluate(forget));
     Ok(())
 }
 

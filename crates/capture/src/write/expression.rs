@@ -53,7 +53,7 @@ impl<'a> ExpressionWriter<'a> {
                 SetupStep::Assign { target, code } => {
                     before.extend(code.lines(&format!("{target} = "), "", 0));
                 }
-                SetupStep::Do(code) => before.extend(code.lines("", "", 0)),
+                SetupStep::Evaluate(code) => before.extend(code.lines("", "", 0)),
                 SetupStep::Definition(lines) => before.extend(lines),
                 _ => return Err(BuildError("something that a test pins".to_owned())),
             }
@@ -66,7 +66,10 @@ impl<'a> ExpressionWriter<'a> {
         }
         // Variables inside of a function are its own.
         scope.take_imports(tried);
-        Ok(ValueCode { setup_lines: before, code })
+        Ok(ValueCode {
+            setup_lines: before,
+            code,
+        })
     }
 
     /// Returns the name by which the main program can be imported, if importing does not run it.

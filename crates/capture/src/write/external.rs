@@ -29,7 +29,7 @@ pub(super) fn prepare_files(
             FileState::Folder(_) => "folder",
             _ => "path",
         };
-        let code = paths.file(path);
+        let code = paths.file_path_code(path);
         // A missing file in the working folder needs no setup.
         let is_missing = matches!((before, after), (FileState::Absent, FileState::Absent))
             && !path.starts_with('/')
@@ -51,7 +51,8 @@ pub(super) fn prepare_files(
         };
         if paths.is_in_subfolder(path) && !around.is_some_and(is_known) {
             let parents = format!("{name}.parent.mkdir(parents=True, exist_ok=True)");
-            plan.setup.push(SetupStep::Do(PythonCode::Text(parents)));
+            plan.setup
+                .push(SetupStep::Evaluate(PythonCode::Text(parents)));
         }
         made.extend(around);
         let written = match before {
@@ -70,7 +71,7 @@ pub(super) fn prepare_files(
             }
             FileState::Absent | FileState::LargeFile(_) | FileState::Other => None,
         };
-        plan.setup.extend(written.map(SetupStep::Do));
+        plan.setup.extend(written.map(SetupStep::Evaluate));
         if let FileState::Folder(entries) = before {
             made.insert(path);
             for entry in entries {
@@ -89,10 +90,10 @@ pub(super) fn prepare_files(
                 };
                 let file =
                     PythonCode::Text(format!("({name} / {}).{method}()", literal::quoted(entry)));
-                plan.setup.push(SetupStep::Do(file));
+                plan.setup.push(SetupStep::Evaluate(file));
             }
         }
-        paths.name(path, &name);
+        paths.use_variable(path, &name);
     }
     let is_inside = call
         .events
@@ -160,7 +161,7 @@ pub(super) fn replay_inputs(
                 after,
             } => {
                 let value = before.as_ref().map(|value| {
-                    let code = builder.paths.text(value);
+                    let code = builder.paths.text_code(value);
                     code.unwrap_or_else(|| literal::text_literal(value))
                 });
                 builder.setup.push(SetupStep::Environment {
@@ -183,12 +184,15 @@ pub(super) fn replay_inputs(
     }
     if has_input {
         let io = builder.scope.module("io").one_line();
-        let stream = PythonCode::call(&format!("{io}.StringIO"), vec![literal::text_literal(&typed)]);
+        let stream = PythonCode::call(
+            &format!("{io}.StringIO"),
+            vec![literal::text_literal(&typed)],
+        );
         let owner = builder.scope.module("sys");
         let name = "stdin".to_owned();
         builder.setup.push(SetupStep::pin(owner, name, stream));
     }
-    test_doubles::replace(builder, unit)
+    test_doubles::replace_external(builder, unit)
 }
 
 /// Returns everything that was printed to standard output and to standard error.
@@ -229,21 +233,23 @@ pub(super) fn check_interactions(
                 before,
                 after,
             } if before != after => {
-                let file = match paths.file(path).one_line() {
+                let file = match paths.file_path_code(path).one_line() {
                     text if text.contains(' ') => format!("({text})"),
                     text => text,
                 };
                 plan.checks.push(file_check(&file, after));
             }
             Interaction::WorkingFolder { before, after } if before != after => {
-                let folder = paths.text(after).unwrap_or_else(|| literal::text_literal(after));
+                let folder = paths
+                    .text_code(after)
+                    .unwrap_or_else(|| literal::text_literal(after));
                 let actual = format!("{}.getcwd()", scope.module("os").one_line());
                 let actual = ActualValue::Code(PythonCode::Text(actual));
                 plan.checks
                     .push(Assertion::new(actual, ComparisonKind::Equal, folder));
             }
             Interaction::Permissions { path, after } => {
-                let file = match paths.file(path).one_line() {
+                let file = match paths.file_path_code(path).one_line() {
                     text if text.contains(' ') => format!("({text})"),
                     text => text,
                 };
@@ -265,7 +271,7 @@ pub(super) fn check_interactions(
                 plan.checks.push(match after {
                     Some(value) => {
                         let actual = PythonCode::Text(format!("{environment}[{name}]"));
-                        let expected = paths.text(value);
+                        let expected = paths.text_code(value);
                         let expected = expected.unwrap_or_else(|| literal::text_literal(value));
                         Assertion::new(ActualValue::Code(actual), ComparisonKind::Equal, expected)
                     }

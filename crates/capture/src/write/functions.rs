@@ -53,7 +53,8 @@ impl<'a> ValueBuilder<'a> {
             .lines()
             .position(|line| line.starts_with(&format!("def {name}(")));
         let line = u32::try_from(before? + 1).ok()?;
-        let FunctionSource::Definition { lines, .. } = extract_definition(&text, line, name, &[])? else {
+        let FunctionSource::Definition { lines, .. } = extract_definition(&text, line, name, &[])?
+        else {
             return None;
         };
         let copy = SetupStep::Definition(lines);
@@ -199,7 +200,12 @@ fn function_source(
 
 /// Extracts the definition that begins on a line, with the attributes that are assigned to it right
 /// behind.
-fn extract_definition(text: &str, line: u32, name: &str, enclosed: &[&str]) -> Option<FunctionSource> {
+fn extract_definition(
+    text: &str,
+    line: u32,
+    name: &str,
+    enclosed: &[&str],
+) -> Option<FunctionSource> {
     let before = usize::try_from(line).ok()?.checked_sub(1)?;
     let mut rest = text.lines().skip(before).peekable();
     let first = rest.next()?;
@@ -344,7 +350,10 @@ mod tests {
         };
         assert_eq!(of(&["seen"]), Some(copy_source));
         assert_eq!(of(&[]), None);
-        assert_eq!(extract_definition("@decorated\ndef f(): ...\n", 1, "f", &[]), None);
+        assert_eq!(
+            extract_definition("@decorated\ndef f(): ...\n", 1, "f", &[]),
+            None
+        );
         assert_eq!(extract_definition("", 7, "f", &[]), None);
     }
 }

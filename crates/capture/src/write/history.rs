@@ -202,7 +202,7 @@ impl<'a> ValueBuilder<'a> {
             self.state_time = change.call.id;
             let (CallCode::Value(code) | CallCode::Statement(code) | CallCode::Creation(code)) =
                 self.repeat_call(*change, Some(&name))?;
-            self.setup.push(SetupStep::Do(code));
+            self.setup.push(SetupStep::Evaluate(code));
         }
         Ok(PythonCode::Text(name))
     }
@@ -218,8 +218,13 @@ impl<'a> ValueBuilder<'a> {
         let last = name::last_name(unit);
         Ok(match &call.receiver {
             Receiver::None => {
-                let callable = self.reference_code(&name::importable(unit, call))?.one_line();
-                CallCode::Value(PythonCode::call(&callable, self.argument_codes(call, unit, 0)?))
+                let callable = self
+                    .reference_code(&name::import_path(unit, call))?
+                    .one_line();
+                CallCode::Value(PythonCode::call(
+                    &callable,
+                    self.argument_codes(call, unit, 0)?,
+                ))
             }
             Receiver::Class(class) => {
                 let class = self.reference_code(class)?.one_line();
@@ -232,7 +237,10 @@ impl<'a> ValueBuilder<'a> {
             }
             Receiver::Instance(class) if receiver.is_none() && last == "__init__" => {
                 let class = self.reference_code(class)?.one_line();
-                CallCode::Creation(PythonCode::call(&class, self.argument_codes(call, unit, 1)?))
+                CallCode::Creation(PythonCode::call(
+                    &class,
+                    self.argument_codes(call, unit, 1)?,
+                ))
             }
             Receiver::Instance(_) => {
                 let receiver = match receiver {

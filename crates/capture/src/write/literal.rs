@@ -200,7 +200,10 @@ mod tests {
 
     #[test]
     fn large_numbers_are_written_as_people_do() {
-        assert_eq!(integer_literal("0x10000000000000001"), "18446744073709551617");
+        assert_eq!(
+            integer_literal("0x10000000000000001"),
+            "18446744073709551617"
+        );
         assert_eq!(integer_literal("-0xc9f2c9cd04674edea40000000"), "-10**30");
         assert_eq!(integer_literal("0x1b1ae4d6e2ef500000"), "5 * 10**20");
         let endless = format!("0x{}", "f".repeat(500));
@@ -225,7 +228,11 @@ mod tests {
         let long = format!("{}\n{}", "word ".repeat(30), "x".repeat(100));
         let pieces = split_text(&long);
         assert!(pieces.len() > 3);
-        assert!(pieces.iter().all(|piece| piece.chars().count() <= MAX_PIECE_LENGTH));
+        assert!(
+            pieces
+                .iter()
+                .all(|piece| piece.chars().count() <= MAX_PIECE_LENGTH)
+        );
         assert_eq!(pieces.concat(), long);
     }
 

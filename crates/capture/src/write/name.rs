@@ -14,13 +14,13 @@ use crate::recording::{
 use crate::value::{ImportPath, NodeId, ObjectId, Value};
 
 /// The word for a call about which nothing else is known.
-const RUNS: &str = "runs";
+const FALLBACK_WORD: &str = "runs";
 
 /// The maximum length of a name.
 pub(super) const MAX_LENGTH: usize = 60;
 
 /// Returns the path to import for a call of a unit.
-pub(super) fn importable(unit: &CodeUnit, call: &Call) -> ImportPath {
+pub(super) fn import_path(unit: &CodeUnit, call: &Call) -> ImportPath {
     match &call.receiver {
         Receiver::Instance(class) | Receiver::Class(class) => class.clone(),
         Receiver::None => ImportPath::new(unit.module.clone(), unit.qualified_name.clone()),
@@ -67,7 +67,9 @@ pub(super) fn test_names(
     }
     let outcome = outcome_words(unit, call, is_creation);
     match outcome.as_slice() {
-        [only] if only == RUNS && is_none_meaningful => words.push("returns_none".to_owned()),
+        [only] if only == FALLBACK_WORD && is_none_meaningful => {
+            words.push("returns_none".to_owned())
+        }
         _ => words.extend(outcome),
     }
     let stem = words.join("_");
@@ -82,7 +84,7 @@ pub(super) fn test_names(
         });
     let name = match longer {
         Some(longer) => longer,
-        None if stem == "test" => format!("test_{RUNS}"),
+        None if stem == "test" => format!("test_{FALLBACK_WORD}"),
         None => truncate_name(&stem),
     };
     let others = distinct_names::alternative_names(&name, (&stem, joiner), unit, call);
@@ -201,7 +203,7 @@ fn effect_words(call: &Call) -> Vec<String> {
             _ => {}
         }
     }
-    vec![RUNS.to_owned()]
+    vec![FALLBACK_WORD.to_owned()]
 }
 
 /// Names a variable of a module or class.

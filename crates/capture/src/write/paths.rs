@@ -22,7 +22,7 @@ pub(crate) struct PathRewriter {
 impl PathRewriter {
     /// Finds the common folder of a call's files. `temporary` are folders that a call may mention
     /// without using a file there.
-    pub(crate) fn of(call: &Call, temporary: &BTreeSet<String>) -> PathRewriter {
+    pub(crate) fn for_call(call: &Call, temporary: &BTreeSet<String>) -> PathRewriter {
         let mut base: Option<Vec<&str>> = None;
         for event in &call.events {
             let components = match &event.external {
@@ -56,14 +56,14 @@ impl PathRewriter {
     }
 
     /// Makes the rewriter refer to a path by a variable.
-    pub(crate) fn name(&mut self, path: &str, name: &str) {
+    pub(crate) fn use_variable(&mut self, path: &str, name: &str) {
         self.names.insert(path.to_owned(), name.to_owned());
     }
 
     /// Writes a text that mentions the folder as an expression; `None` if it does not mention it.
-    pub(crate) fn text(&self, text: &str) -> Option<PythonCode> {
+    pub(crate) fn text_code(&self, text: &str) -> Option<PythonCode> {
         let base = self.base.as_deref().filter(|base| base.len() > 1)?;
-        if let Some(path) = self.path(text) {
+        if let Some(path) = self.path_object_code(text) {
             return Some(PythonCode::call("str", vec![path]));
         }
         let pieces: Vec<&str> = text.split(base).collect();
@@ -72,22 +72,25 @@ impl PathRewriter {
         if pieces.len() < 2 || pieces.iter().skip(1).any(goes_on) {
             return None;
         }
-        let pieces: Vec<String> = pieces.into_iter().map(literal::escape_for_fstring).collect();
+        let pieces: Vec<String> = pieces
+            .into_iter()
+            .map(literal::escape_for_fstring)
+            .collect();
         let filled = format!("{{{FOLDER}}}");
         Some(PythonCode::Text(format!("f\"{}\"", pieces.join(&filled))))
     }
 
     /// Writes a path object.
-    pub(crate) fn path(&self, path: &str) -> Option<PythonCode> {
+    pub(crate) fn path_object_code(&self, path: &str) -> Option<PythonCode> {
         match self.names.get(path) {
             // A relative path stays what it is: the test works in its folder.
             Some(name) if path.starts_with('/') => Some(PythonCode::text(name)),
-            _ => self.relative(path).map(path_code),
+            _ => self.relative_path(path).map(path_code),
         }
     }
 
     /// Returns a path relative to the folder.
-    fn relative<'a>(&self, path: &'a str) -> Option<&'a str> {
+    fn relative_path<'a>(&self, path: &'a str) -> Option<&'a str> {
         let rest = path.strip_prefix(self.base.as_deref()?)?;
         if rest.is_empty() {
             return Some(rest);
@@ -98,13 +101,13 @@ impl PathRewriter {
 
     /// Returns true if a file is in a subfolder of the test's own folder.
     pub(crate) fn is_in_subfolder(&self, path: &str) -> bool {
-        let inside = self.relative(path).unwrap_or(path);
+        let inside = self.relative_path(path).unwrap_or(path);
         inside.trim_matches('/').contains('/')
     }
 
     /// Writes the path of a file in the test: absolute ones below the folder, relative ones in it.
-    pub(crate) fn file(&self, path: &str) -> PythonCode {
-        match (self.names.get(path), self.path(path)) {
+    pub(crate) fn file_path_code(&self, path: &str) -> PythonCode {
+        match (self.names.get(path), self.path_object_code(path)) {
             (Some(name), _) => PythonCode::text(name),
             (None, Some(code)) => code,
             (None, None) => path_code(path.trim_start_matches('/')),
@@ -176,7 +179,7 @@ mod tests {
             base: Some("/data/in".to_owned()),
             names: BTreeMap::new(),
         };
-        let text = |text| paths.text(text).map(|code| code.one_line());
+        let text = |text| paths.text_code(text).map(|code| code.one_line());
         assert_eq!(
             text("/data/in/a.txt").as_deref(),
             Some("str(tmp_path / \"a.txt\")")
@@ -187,7 +190,10 @@ mod tests {
         );
         assert_eq!(text("/data/inner"), None);
         assert_eq!(text("other"), None);
-        assert_eq!(paths.file("sub/x.txt").one_line(), "tmp_path / \"sub/x.txt\"");
+        assert_eq!(
+            paths.file_path_code("sub/x.txt").one_line(),
+            "tmp_path / \"sub/x.txt\""
+        );
     }
 
     #[test]

@@ -25,7 +25,7 @@ pub(super) fn pin_variables(builder: &mut ValueBuilder<'_>) -> Result<(), BuildE
             continue;
         }
         let checkpoint = builder.checkpoint();
-        let (owner, name) = match owner(builder, &state.variable) {
+        let (owner, name) = match owner_and_name(builder, &state.variable) {
             Ok(Some(owner)) => owner,
             Ok(None) if changes => {
                 let what = "a variable of an enclosing function, or a default, that is changed";
@@ -36,8 +36,8 @@ pub(super) fn pin_variables(builder: &mut ValueBuilder<'_>) -> Result<(), BuildE
         };
         match state.before {
             None => builder.setup.push(SetupStep::PinAbsent { owner, name }),
-            Some(before) if is_command(&state.variable) => {
-                let value = command(builder, before)?;
+            Some(before) if is_command_line(&state.variable) => {
+                let value = command_line_code(builder, before)?;
                 builder.setup.push(SetupStep::pin(owner, name, value));
             }
             Some(before) => match builder.call_value(before, &name) {
@@ -96,7 +96,7 @@ pub(super) fn pin_defaults(
             _ => return Err(BuildError("a default that is changed".to_owned())),
         }
     }
-    let owner = builder.reference_code(&name::importable(unit, call))?;
+    let owner = builder.reference_code(&name::import_path(unit, call))?;
     let name = "__defaults__".to_owned();
     let value = PythonCode::tuple(values);
     builder.setup.push(SetupStep::pin(owner, name, value));
@@ -116,13 +116,16 @@ fn is_created_later(builder: &ValueBuilder<'_>, variable: &ProgramVariable) -> b
 }
 
 /// Returns true if a variable is `sys.argv`.
-fn is_command(variable: &ProgramVariable) -> bool {
+fn is_command_line(variable: &ProgramVariable) -> bool {
     matches!(variable, ProgramVariable::Global { module, name } if module == "sys" && name == "argv")
 }
 
 /// Writes the list of command line words. The program's folder depends on the machine, so only its
 /// file name is kept.
-fn command(builder: &mut ValueBuilder<'_>, node: NodeId) -> Result<PythonCode, BuildError> {
+fn command_line_code(
+    builder: &mut ValueBuilder<'_>,
+    node: NodeId,
+) -> Result<PythonCode, BuildError> {
     let graph = &builder.call.values;
     let Value::List(words) = graph.value(node) else {
         return builder.call_value(node, "argv");
@@ -160,7 +163,7 @@ fn is_changed_by_call(
 
 /// Returns the module or class that owns a variable, and the variable's name in it; `None` for
 /// variables of functions.
-pub(super) fn owner(
+pub(super) fn owner_and_name(
     builder: &mut ValueBuilder<'_>,
     variable: &ProgramVariable,
 ) -> Result<Option<(PythonCode, String)>, BuildError> {

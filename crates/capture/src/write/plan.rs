@@ -45,7 +45,7 @@ pub(crate) enum SetupStep {
     /// The definition of a function, line by line.
     Definition(Vec<String>),
     /// An expression whose value is not needed.
-    Do(PythonCode),
+    Evaluate(PythonCode),
     /// A value for an attribute of a module or class, for the time of the test.
     Pin {
         owner: PythonCode,
@@ -91,7 +91,7 @@ pub(crate) enum Exercise {
     /// A generator that is resumed step by step.
     Steps(PythonCode, Vec<StepCheck>),
     /// An asynchronous generator that is exhausted, and the list of its items.
-    Collected(PythonCode, PythonCode),
+    AsyncItems(PythonCode, PythonCode),
 }
 
 impl Default for Exercise {
@@ -111,13 +111,13 @@ impl Exercise {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum StepCheck {
     /// It yields a value.
-    Gives(PythonCode, ComparisonKind, PythonCode),
+    Yields(PythonCode, ComparisonKind, PythonCode),
     /// It returns, with a value unless that is `None`.
-    Ends(PythonCode, Option<PythonCode>),
+    Returns(PythonCode, Option<PythonCode>),
     /// It raises an exception.
     Raises(PythonCode, PythonCode),
     /// Its outcome is not checked.
-    Runs(PythonCode),
+    Unchecked(PythonCode),
 }
 
 /// An assertion.
@@ -137,9 +137,9 @@ pub(crate) enum ActualValue {
     /// The result of the call.
     Result,
     /// An expression around the result: the code before and behind it.
-    OfResult(String, String),
+    AroundResult(String, String),
     /// An attribute of the caught exception.
-    Caught(String),
+    ExceptionAttribute(String),
     /// Any other expression.
     Code(PythonCode),
 }
@@ -153,7 +153,7 @@ pub(crate) enum ComparisonKind {
     /// Identity: `is`.
     Is,
     /// Equality of type and attributes, by the helper.
-    Same,
+    SameTypeAndAttributes,
     /// Membership in a class: `isinstance`.
     Instance,
     /// The actual value is true; there is no expected one.
@@ -163,7 +163,7 @@ pub(crate) enum ComparisonKind {
     /// The expected value is not in the actual one.
     NotIn,
     /// The actual expression checks by itself; there is no expected one.
-    Holds,
+    AlreadyChecked,
 }
 
 impl Assertion {

@@ -113,9 +113,9 @@ pub(crate) struct ImportScope {
     /// The importable names of modules that ran as the main program.
     aliases: BTreeMap<String, String>,
     /// True if every name is written with its module: `shop.Cart`.
-    by_module: bool,
+    write_modules: bool,
     /// Modules from which a name is better imported than from the one that defines it.
-    homes: BTreeMap<(String, String), String>,
+    preferred_modules: BTreeMap<(String, String), String>,
 }
 
 impl ImportScope {
@@ -132,7 +132,10 @@ impl ImportScope {
     ///
     /// The modules that a test needs are known only when it is written. By then a variable may have
     /// the name of one.
-    pub(crate) fn retry(&self, aliases: BTreeMap<String, String>) -> Option<ImportScope> {
+    pub(crate) fn reserving_missing(
+        &self,
+        aliases: BTreeMap<String, String>,
+    ) -> Option<ImportScope> {
         let reserved = || self.reserved.union(&self.missing_names).cloned().collect();
         (!self.missing_names.is_empty()).then(|| ImportScope {
             aliases,
@@ -143,14 +146,14 @@ impl ImportScope {
 
     /// Creates a scope in which every name is written with its module. `homes` are preferred
     /// modules for some names.
-    pub(crate) fn by_module(
+    pub(crate) fn with_module_names(
         aliases: BTreeMap<String, String>,
-        homes: BTreeMap<(String, String), String>,
+        preferred_modules: BTreeMap<(String, String), String>,
     ) -> ImportScope {
         ImportScope {
             aliases,
-            by_module: true,
-            homes,
+            write_modules: true,
+            preferred_modules,
             ..ImportScope::default()
         }
     }
@@ -170,14 +173,16 @@ impl ImportScope {
             return self.module(&module);
         }
         let first = reference.path.split('.').next().unwrap_or(&reference.path);
-        let home = self.homes.get(&(module.clone(), first.to_owned()));
+        let home = self
+            .preferred_modules
+            .get(&(module.clone(), first.to_owned()));
         let module = home.cloned().unwrap_or(module);
         // Names of the standard library are known with their module: `datetime.date`, not `date`.
         let import = TestImport::single_name(&module, first);
         let is_own = import.section == crate::suite::ImportSection::Own;
         // pytest would collect it as a test of this file.
         let is_like_test = first.to_lowercase().starts_with("test");
-        if is_own && !is_like_test && !self.by_module && self.add_import(&import) {
+        if is_own && !is_like_test && !self.write_modules && self.add_import(&import) {
             return PythonCode::text(&reference.path);
         }
         let PythonCode::Text(module) = self.module(&module) else {
@@ -197,7 +202,7 @@ impl ImportScope {
     }
 
     /// Refers to a name that must be imported from its module as it is, such as a helper.
-    pub(crate) fn from(&mut self, module: &str, name: &str) -> PythonCode {
+    pub(crate) fn import_name(&mut self, module: &str, name: &str) -> PythonCode {
         self.add_import(&TestImport::single_name(module, name));
         PythonCode::text(name)
     }
@@ -332,7 +337,7 @@ mod tests {
         assert_eq!(code(&mut scope, "builtins", "len"), "len");
         assert_eq!(code(&mut scope, "shop", "testing"), "shop.testing");
         let texts: Vec<String> = scope.imports().iter().map(TestImport::text).collect();
-        assert!(scope.retry(BTreeMap::new()).is_none());
+        assert!(scope.reserving_missing(BTreeMap::new()).is_none());
         assert_eq!(
             texts,
             [
@@ -374,11 +379,13 @@ mod tests {
         let _ = scope.reference(&ImportPath::new("shop", "shop"));
         let _ = scope.module("decimal");
         let _ = scope.module("shop.carts");
-        let mut scope = scope.retry(BTreeMap::new()).expect("names were wanted");
+        let mut scope = scope
+            .reserving_missing(BTreeMap::new())
+            .expect("names were wanted");
         assert_eq!(scope.variable("decimal"), "decimal_2");
         let function = scope.reference(&ImportPath::new("shop", "shop"));
         assert_eq!(function.one_line(), "shop.shop");
         let _ = (scope.module("decimal"), scope.module("shop.carts"));
-        assert!(scope.retry(BTreeMap::new()).is_none());
+        assert!(scope.reserving_missing(BTreeMap::new()).is_none());
     }
 }

@@ -20,7 +20,7 @@ pub enum TestFramework {
 impl TestFramework {
     /// Returns the base class of test classes.
     #[must_use]
-    pub fn base(self) -> Option<&'static str> {
+    pub fn base_class(self) -> Option<&'static str> {
         match self {
             TestFramework::Pytest => None,
             TestFramework::Unittest => Some("unittest.TestCase"),
@@ -108,7 +108,7 @@ fn render_body(
         lines: Vec::new(),
         fixtures: Vec::new(),
     };
-    test.setup(plan);
+    test.render_setup(plan);
     let is_apart = test.lines.last().is_none_or(String::is_empty);
     if !is_apart {
         test.lines.push(String::new());
@@ -180,7 +180,7 @@ struct TestBody<'s> {
 
 impl TestBody<'_> {
     /// Adds a fixture.
-    fn fixture(&mut self, name: &'static str) {
+    fn use_fixture(&mut self, name: &'static str) {
         if !self.fixtures.contains(&name) {
             self.fixtures.push(name);
         }
@@ -202,10 +202,10 @@ impl TestBody<'_> {
     }
 
     /// Renders the setup phase.
-    fn setup(&mut self, plan: &TestPlan) {
+    fn render_setup(&mut self, plan: &TestPlan) {
         if uses_folder(plan) {
             match self.style {
-                TestFramework::Pytest => self.fixture(FOLDER),
+                TestFramework::Pytest => self.use_fixture(FOLDER),
                 TestFramework::Unittest => {
                     self.scope.module("pathlib");
                     self.scope.module("tempfile");
@@ -216,7 +216,7 @@ impl TestBody<'_> {
             }
         }
         for step in &plan.setup {
-            self.step(step);
+            self.render_step(step);
         }
         // By default, pytest records only warnings and above.
         let lowest_level = plan.logged.iter().map(|one| one.level).min();
@@ -224,14 +224,14 @@ impl TestBody<'_> {
             lowest_level.filter(|lowest_level| *lowest_level < 30),
             self.style,
         ) {
-            self.fixture("caplog");
+            self.use_fixture("caplog");
             let level = level_name(lowest_level, self.scope);
             self.push_text(format!("caplog.set_level({level})"));
         }
     }
 
     /// Renders a step of the setup phase.
-    fn step(&mut self, step: &SetupStep) {
+    fn render_step(&mut self, step: &SetupStep) {
         match step {
             SetupStep::Assign { target, code } => self.push(&format!("{target} = "), code, ""),
             SetupStep::Definition(lines) => {
@@ -241,19 +241,19 @@ impl TestBody<'_> {
                 self.lines.extend(lines.iter().cloned());
                 self.push_text("");
             }
-            SetupStep::Do(code) => self.push("", code, ""),
+            SetupStep::Evaluate(code) => self.push("", code, ""),
             SetupStep::Pin {
                 owner,
                 name,
                 value,
                 is_created_later,
-            } => self.pin(owner, name, value, *is_created_later),
+            } => self.render_pin(owner, name, value, *is_created_later),
             SetupStep::PinAbsent { owner, name } => {
                 // Setting the attribute first makes pytest delete it again afterwards.
                 let owner = owner.one_line();
                 match self.style {
                     TestFramework::Pytest => {
-                        self.fixture("monkeypatch");
+                        self.use_fixture("monkeypatch");
                         self.push_text(format!(
                             "monkeypatch.setattr({owner}, \"{name}\", None, raising=False)"
                         ));
@@ -275,16 +275,16 @@ impl TestBody<'_> {
                 if *is_set_later && self.style == TestFramework::Pytest {
                     // pytest restores only what it has changed itself, so there must be something
                     // to delete.
-                    self.environment(name, Some(&PythonCode::text("\"\"")));
+                    self.render_environment(name, Some(&PythonCode::text("\"\"")));
                     let name = literal::quoted(name);
                     self.push_text(format!("monkeypatch.delenv({name})"));
                 } else {
-                    self.environment(name, value.as_ref());
+                    self.render_environment(name, value.as_ref());
                 }
             }
             SetupStep::EnterFolder => match self.style {
                 TestFramework::Pytest => {
-                    self.fixture("monkeypatch");
+                    self.use_fixture("monkeypatch");
                     self.push_text(format!("monkeypatch.chdir({FOLDER})"));
                 }
                 TestFramework::Unittest => {
@@ -297,7 +297,13 @@ impl TestBody<'_> {
     }
 
     /// Sets an attribute for the time of the test.
-    fn pin(&mut self, owner: &PythonCode, name: &str, value: &PythonCode, is_created_later: bool) {
+    fn render_pin(
+        &mut self,
+        owner: &PythonCode,
+        name: &str,
+        value: &PythonCode,
+        is_created_later: bool,
+    ) {
         let mut arguments = vec![
             owner.clone(),
             PythonCode::Text(format!("\"{name}\"")),
@@ -311,7 +317,7 @@ impl TestBody<'_> {
         }
         match self.style {
             TestFramework::Pytest => {
-                self.fixture("monkeypatch");
+                self.use_fixture("monkeypatch");
                 self.push("", &PythonCode::call("monkeypatch.setattr", arguments), "");
             }
             TestFramework::Unittest => {
@@ -322,23 +328,23 @@ impl TestBody<'_> {
 
     /// Starts a patch of `unittest.mock`, and registers its end.
     fn start_patch(&mut self, patch: &PythonCode) {
-        self.scope.from("unittest", "mock");
+        self.scope.import_name("unittest", "mock");
         self.push("patcher = ", patch, "");
         self.push_text("patcher.start()");
         self.push_text("self.addCleanup(patcher.stop)");
     }
 
     /// Sets or deletes an environment variable for the time of the test.
-    fn environment(&mut self, name: &str, value: Option<&PythonCode>) {
+    fn render_environment(&mut self, name: &str, value: Option<&PythonCode>) {
         let name = literal::quoted(name);
         match (self.style, value) {
             (TestFramework::Pytest, Some(value)) => {
-                self.fixture("monkeypatch");
+                self.use_fixture("monkeypatch");
                 let arguments = vec![PythonCode::Text(name), value.clone()];
                 self.push("", &PythonCode::call("monkeypatch.setenv", arguments), "");
             }
             (TestFramework::Pytest, None) => {
-                self.fixture("monkeypatch");
+                self.use_fixture("monkeypatch");
                 self.push_text(format!("monkeypatch.delenv({name}, raising=False)"));
             }
             (TestFramework::Unittest, Some(value)) => {
@@ -359,24 +365,24 @@ impl TestBody<'_> {
     /// Renders the exercise and verify phases.
     fn exercise_and_verify(&mut self, plan: &TestPlan) {
         match &plan.exercise {
-            Exercise::Value(call) => self.value(call, plan),
+            Exercise::Value(call) => self.render_call(call, plan),
             Exercise::Statement(code) => {
-                self.around_output(plan, |test| test.push("", code, ""));
+                self.capture_output(plan, |test| test.push("", code, ""));
                 self.separate_checks(plan);
                 self.verify(plan, &plan.checks);
             }
-            Exercise::Raises { call, class } => self.raises(call, class, plan),
+            Exercise::Raises { call, class } => self.render_raises(call, class, plan),
             Exercise::Steps(call, steps) => {
                 self.push("generator = ", call, "");
                 self.push_text("");
-                self.around_output(plan, |test| {
+                self.capture_output(plan, |test| {
                     for step in steps {
                         test.generator_step(step);
                     }
                 });
                 self.verify(plan, &plan.checks);
             }
-            Exercise::Collected(call, expected) => {
+            Exercise::AsyncItems(call, expected) => {
                 self.push_text("async def collected():");
                 self.push_text(format!(
                     "    return [item async for item in {}]",
@@ -392,19 +398,19 @@ impl TestBody<'_> {
 
     /// Renders a call and its assertions: on one line if the result is used once and everything
     /// fits, otherwise with a variable.
-    fn value(&mut self, call: &PythonCode, plan: &TestPlan) {
+    fn render_call(&mut self, call: &PythonCode, plan: &TestPlan) {
         let about_result: Vec<&Assertion> = plan
             .checks
             .iter()
             .filter(|check| {
                 matches!(
                     check.actual,
-                    ActualValue::Result | ActualValue::OfResult(..)
+                    ActualValue::Result | ActualValue::AroundResult(..)
                 )
             })
             .collect();
         if about_result.is_empty() {
-            self.around_output(plan, |test| test.push("", call, ""));
+            self.capture_output(plan, |test| test.push("", call, ""));
             self.separate_checks(plan);
             self.verify(plan, &plan.checks);
             return;
@@ -416,18 +422,18 @@ impl TestBody<'_> {
             && !splits_output
         {
             let actual = match &only.actual {
-                ActualValue::OfResult(before, behind) => {
+                ActualValue::AroundResult(before, behind) => {
                     PythonCode::Text(format!("{before}{}{behind}", call.one_line()))
                 }
                 _ => call.clone(),
             };
-            if self.fits(&actual, only.comparison, &only.expected) {
+            if self.fits_on_line(&actual, only.comparison, &only.expected) {
                 self.compare(&actual, only.comparison, &only.expected);
                 self.verify(plan, plan.checks.get(1..).unwrap_or_default());
                 return;
             }
         }
-        self.around_output(plan, |test| test.push("result = ", call, ""));
+        self.capture_output(plan, |test| test.push("result = ", call, ""));
         self.push_text("");
         self.verify(plan, &plan.checks);
     }
@@ -440,7 +446,7 @@ impl TestBody<'_> {
     }
 
     /// Renders a call that raises.
-    fn raises(&mut self, call: &PythonCode, class: &PythonCode, plan: &TestPlan) {
+    fn render_raises(&mut self, call: &PythonCode, class: &PythonCode, plan: &TestPlan) {
         let needs_caught = !plan.checks.is_empty();
         let caught = if needs_caught { " as caught" } else { "" };
         let raises = match self.style {
@@ -448,7 +454,7 @@ impl TestBody<'_> {
             TestFramework::Unittest => "self.assertRaises".to_owned(),
         };
         let class = class.one_line();
-        self.around_output(plan, |test| {
+        self.capture_output(plan, |test| {
             test.push_text(format!("with {raises}({class}){caught}:"));
             let lines = call.lines("", "", CLASS + 8);
             let dedented = lines
@@ -473,11 +479,11 @@ impl TestBody<'_> {
             TestFramework::Unittest => "self.assertRaises",
         };
         match step {
-            StepCheck::Gives(resumed, comparison, expected) => {
+            StepCheck::Yields(resumed, comparison, expected) => {
                 self.compare(resumed, *comparison, expected)
             }
-            StepCheck::Ends(resumed, value) => {
-                self.needs_pytest();
+            StepCheck::Returns(resumed, value) => {
+                self.import_pytest();
                 let caught = if value.is_some() { " as caught" } else { "" };
                 self.push_text(format!("with {raises}(StopIteration){caught}:"));
                 self.push_text(format!("    {}", resumed.one_line()));
@@ -490,23 +496,23 @@ impl TestBody<'_> {
                 }
             }
             StepCheck::Raises(resumed, class) => {
-                self.needs_pytest();
+                self.import_pytest();
                 self.push_text(format!("with {raises}({}):", class.one_line()));
                 self.push_text(format!("    {}", resumed.one_line()));
             }
-            StepCheck::Runs(code) => self.push("", code, ""),
+            StepCheck::Unchecked(code) => self.push("", code, ""),
         }
     }
 
     /// Imports pytest, if the test is for it.
-    fn needs_pytest(&mut self) {
+    fn import_pytest(&mut self) {
         if self.style == TestFramework::Pytest {
             self.scope.module("pytest");
         }
     }
 
     /// Renders code inside of the context managers by which unittest captures output and logs.
-    fn around_output(&mut self, plan: &TestPlan, write: impl FnOnce(&mut Self)) {
+    fn capture_output(&mut self, plan: &TestPlan, write: impl FnOnce(&mut Self)) {
         let mut managers = Vec::new();
         let redirected = |name: &str, target: &str| {
             format!("contextlib.redirect_{name}(io.StringIO()) as {target}")
@@ -548,22 +554,24 @@ impl TestBody<'_> {
         for check in checks {
             let actual = match &check.actual {
                 ActualValue::Result => PythonCode::text("result"),
-                ActualValue::OfResult(before, behind) => {
+                ActualValue::AroundResult(before, behind) => {
                     PythonCode::Text(format!("{before}result{behind}"))
                 }
-                ActualValue::Caught(name) => PythonCode::Text(format!("{caught}.{name}")),
+                ActualValue::ExceptionAttribute(name) => {
+                    PythonCode::Text(format!("{caught}.{name}"))
+                }
                 ActualValue::Code(code) => code.clone(),
             };
             self.compare(&actual, check.comparison, &check.expected);
         }
         if let Some((out, err)) = &plan.output {
-            self.output(out, err);
+            self.render_output_check(out, err);
         }
-        self.logged(&plan.logged);
+        self.render_log_check(&plan.logged);
     }
 
     /// Renders the assertion about log messages.
-    fn logged(&mut self, logged: &[LogMessage]) {
+    fn render_log_check(&mut self, logged: &[LogMessage]) {
         if logged.is_empty() {
             return;
         }
@@ -580,7 +588,7 @@ impl TestBody<'_> {
             .collect();
         let actual = match self.style {
             TestFramework::Pytest => {
-                self.fixture("caplog");
+                self.use_fixture("caplog");
                 PythonCode::text("caplog.record_tuples")
             }
             TestFramework::Unittest => PythonCode::text(
@@ -591,10 +599,10 @@ impl TestBody<'_> {
     }
 
     /// Renders the assertions about printed output.
-    fn output(&mut self, out: &str, err: &str) {
+    fn render_output_check(&mut self, out: &str, err: &str) {
         match self.style {
             TestFramework::Pytest => {
-                self.fixture("capsys");
+                self.use_fixture("capsys");
                 let names = match (out.is_empty(), err.is_empty()) {
                     (false, false) => "out, err = capsys.readouterr()",
                     (false, true) => "out = capsys.readouterr().out",
@@ -610,18 +618,29 @@ impl TestBody<'_> {
         };
         let (out_code, err_code) = (actual("out"), actual("err"));
         if !out.is_empty() {
-            self.compare(&out_code, ComparisonKind::Equal, &literal::text_literal(out));
+            self.compare(
+                &out_code,
+                ComparisonKind::Equal,
+                &literal::text_literal(out),
+            );
         }
         if !err.is_empty() {
-            self.compare(&err_code, ComparisonKind::Equal, &literal::text_literal(err));
+            self.compare(
+                &err_code,
+                ComparisonKind::Equal,
+                &literal::text_literal(err),
+            );
         }
     }
 
     /// Returns the code around the two sides of a comparison: before, between and behind.
-    fn sides(&self, comparison: ComparisonKind) -> (&'static str, &'static str, &'static str) {
+    fn comparison_parts(
+        &self,
+        comparison: ComparisonKind,
+    ) -> (&'static str, &'static str, &'static str) {
         match (self.style, comparison) {
-            (_, ComparisonKind::Same) => ("assert_same(", ", ", ")"),
-            (_, ComparisonKind::Holds) => ("", "", ""),
+            (_, ComparisonKind::SameTypeAndAttributes) => ("assert_same(", ", ", ")"),
+            (_, ComparisonKind::AlreadyChecked) => ("", "", ""),
             (TestFramework::Pytest, ComparisonKind::Equal) => ("assert ", " == ", ""),
             (TestFramework::Pytest, ComparisonKind::Is) => ("assert ", " is ", ""),
             (TestFramework::Pytest, ComparisonKind::Instance) => ("assert isinstance(", ", ", ")"),
@@ -640,8 +659,13 @@ impl TestBody<'_> {
     }
 
     /// Returns true if an assertion fits on one line.
-    fn fits(&self, actual: &PythonCode, comparison: ComparisonKind, expected: &PythonCode) -> bool {
-        let (before, between, behind) = self.sides(comparison);
+    fn fits_on_line(
+        &self,
+        actual: &PythonCode,
+        comparison: ComparisonKind,
+        expected: &PythonCode,
+    ) -> bool {
+        let (before, between, behind) = self.comparison_parts(comparison);
         let around = CLASS + 4 + before.len() + between.len() + behind.len();
         let is_broken = matches!(expected, PythonCode::Pieces(pieces) if pieces.len() > 1);
         let width = actual.one_line().chars().count() + expected.one_line().chars().count();
@@ -650,18 +674,22 @@ impl TestBody<'_> {
 
     /// Renders an assertion.
     fn compare(&mut self, actual: &PythonCode, comparison: ComparisonKind, expected: &PythonCode) {
-        let (before, between, behind) = self.sides(comparison);
+        let (before, between, behind) = self.comparison_parts(comparison);
         let (first, second) = match comparison {
             ComparisonKind::NotIn => (expected, actual),
             _ => (actual, expected),
         };
-        if self.fits(actual, comparison, expected)
+        if self.fits_on_line(actual, comparison, expected)
             || matches!(
                 comparison,
-                ComparisonKind::True | ComparisonKind::False | ComparisonKind::Holds
+                ComparisonKind::True | ComparisonKind::False | ComparisonKind::AlreadyChecked
             )
         {
-            let line = format!("{before}{}{between}{}{behind}", first.one_line(), second.one_line());
+            let line = format!(
+                "{before}{}{between}{}{behind}",
+                first.one_line(),
+                second.one_line()
+            );
             self.push_text(line);
         } else if let Some(call) = before.strip_suffix('(') {
             self.push(
@@ -693,7 +721,7 @@ fn level_name(level: i64, scope: &mut ImportScope) -> String {
 fn uses_folder(plan: &TestPlan) -> bool {
     let mentions = |code: &PythonCode| code.one_line().contains(FOLDER);
     let in_setup = plan.setup.iter().any(|step| match step {
-        SetupStep::Assign { code, .. } | SetupStep::Do(code) => mentions(code),
+        SetupStep::Assign { code, .. } | SetupStep::Evaluate(code) => mentions(code),
         SetupStep::Pin { value, .. } => mentions(value),
         SetupStep::Environment { value, .. } => value.as_ref().is_some_and(mentions),
         SetupStep::PinAbsent { .. } | SetupStep::Definition(_) => false,
@@ -704,7 +732,7 @@ fn uses_folder(plan: &TestPlan) -> bool {
         | Exercise::Statement(code)
         | Exercise::Raises { call: code, .. }
         | Exercise::Steps(code, _)
-        | Exercise::Collected(code, _) => mentions(code),
+        | Exercise::AsyncItems(code, _) => mentions(code),
     };
     let in_checks = plan.checks.iter().any(|check| {
         let actual = match &check.actual {

@@ -45,7 +45,7 @@ impl TestWriter<'_> {
         if written.completeness != Completeness::Full {
             return None;
         }
-        let slots = slots(plan, call, unit)?;
+        let slots = value_slots(plan, call, unit)?;
         let row = PythonCode::tuple(slots.iter().map(|slot| slot.code.clone()).collect());
         let is_plain = |slot: &ValueSlot<'_>| is_standard_value(slot.code, &written.test.imports);
         if !row.fits(INDENT + 1) || !slots.iter().all(is_plain) {
@@ -66,11 +66,12 @@ impl TestWriter<'_> {
         let plan = pattern.plan.as_ref()?;
         let rows: Vec<Vec<ValueSlot<'_>>> = tests
             .iter()
-            .map(|(call, written)| slots(written.plan.as_ref()?, call, unit))
+            .map(|(call, written)| value_slots(written.plan.as_ref()?, call, unit))
             .collect::<Option<_>>()?;
         let columns = rows.first()?.len();
-        let value =
-            |row: &Vec<ValueSlot<'_>>, column: usize| row.get(column).map(|slot| slot.code.one_line());
+        let value = |row: &Vec<ValueSlot<'_>>, column: usize| {
+            row.get(column).map(|slot| slot.code.one_line())
+        };
         let differs = |column: &usize| {
             let first = rows.first().and_then(|row| value(row, *column));
             rows.iter().any(|row| value(row, *column) != first)
@@ -86,7 +87,7 @@ impl TestWriter<'_> {
             .iter()
             .map(|import| import.bound_name().to_owned())
             .collect();
-        taken.extend(targets(plan));
+        taken.extend(assigned_variables(plan));
         let mut placeholders: Vec<(usize, String)> = Vec::new();
         for column in varying {
             let hint = &rows.first()?.get(column)?.hint;
@@ -132,7 +133,7 @@ impl TestWriter<'_> {
 }
 
 /// Returns the values of a test in the order of its text; the last one is the expected value.
-fn slots<'p>(plan: &'p TestPlan, call: &Call, unit: &CodeUnit) -> Option<Vec<ValueSlot<'p>>> {
+fn value_slots<'p>(plan: &'p TestPlan, call: &Call, unit: &CodeUnit) -> Option<Vec<ValueSlot<'p>>> {
     if plan.output.is_some() || !plan.logged.is_empty() {
         return None;
     }
@@ -208,7 +209,7 @@ fn expected_result(plan: &TestPlan) -> Option<&PythonCode> {
 fn expected_message(plan: &TestPlan) -> Option<&PythonCode> {
     let [
         Assertion {
-            actual: ActualValue::Caught(name),
+            actual: ActualValue::ExceptionAttribute(name),
             comparison: ComparisonKind::Equal,
             expected: PythonCode::Group {
                 items, is_tuple, ..
@@ -298,7 +299,7 @@ fn plan_skeleton(plan: &TestPlan) -> Option<String> {
 }
 
 /// Returns the variables that a plan assigns.
-fn targets(plan: &TestPlan) -> impl Iterator<Item = String> {
+fn assigned_variables(plan: &TestPlan) -> impl Iterator<Item = String> {
     plan.setup.iter().filter_map(|step| match step {
         SetupStep::Assign { target, .. } => Some(target.clone()),
         _ => None,

@@ -106,7 +106,10 @@ fn peers(call: &Call) -> BTreeSet<ObjectId> {
 }
 
 /// Replaces all external functions that the call used.
-pub(super) fn replace(builder: &mut ValueBuilder<'_>, unit: &CodeUnit) -> Result<(), BuildError> {
+pub(super) fn replace_external(
+    builder: &mut ValueBuilder<'_>,
+    unit: &CodeUnit,
+) -> Result<(), BuildError> {
     let call = builder.call;
     for external in external_functions(call) {
         replace_function(builder, unit, &external)?;
@@ -155,7 +158,7 @@ fn replace_function<'a>(
         }
         "random.shuffle" => {
             let orders = reply_codes(builder, external)?;
-            let helper = builder.scope.from(HELPERS, "shuffling").one_line();
+            let helper = builder.scope.import_name(HELPERS, "shuffling").one_line();
             PythonCode::call(&helper, orders)
         }
         _ if is_checked(external.source) => {
@@ -180,7 +183,7 @@ fn replace_function<'a>(
     if let Some((class, method)) = path.split_once('.') {
         let reference = ImportPath::new(module, class);
         let base = builder.scope.reference(&reference).one_line();
-        builder.scope.from(HELPERS, "answering");
+        builder.scope.import_name(HELPERS, "answering");
         let scripted = PythonCode::call(
             "answering",
             vec![PythonCode::Text(base), PythonCode::keyword(method, value)],
@@ -270,7 +273,7 @@ fn canned_function<'a>(
         };
         return Ok(PythonCode::pair(PythonCode::text(parameters), ": ", value));
     }
-    builder.scope.from(HELPERS, "Answers");
+    builder.scope.import_name(HELPERS, "Answers");
     Ok(PythonCode::call("Answers", items))
 }
 
@@ -281,7 +284,10 @@ fn mock_function<'a>(
     external: &ExternalFunction<'a>,
     mut answers: Vec<PythonCode>,
 ) -> PythonCode {
-    let mock = builder.scope.from("unittest.mock", "Mock").one_line();
+    let mock = builder
+        .scope
+        .import_name("unittest.mock", "Mock")
+        .one_line();
     let name = builder.scope.variable(wanted);
     let is_one = matches!(
         external.calls.as_slice(),
@@ -403,7 +409,9 @@ fn scripted_socket(
             other => other,
         };
         let content = match (kind, external_call.answer) {
-            (_, ExternalReply::Raised(error)) => SocketTurn::Code(builder.call_value(*error, "error")?),
+            (_, ExternalReply::Raised(error)) => {
+                SocketTurn::Code(builder.call_value(*error, "error")?)
+            }
             ("sent", _) => SocketTurn::Bytes(sent_bytes(call, &external_call)?),
             ("received", ExternalReply::Returned(data)) => match call.values.value(*data) {
                 Value::Bytes(data) => SocketTurn::Bytes(data.clone()),
@@ -439,7 +447,10 @@ fn scripted_socket(
         };
         PythonCode::tuple(vec![PythonCode::Text(literal::quoted(kind)), content])
     });
-    let helper = builder.scope.from(HELPERS, "ScriptedSocket").one_line();
+    let helper = builder
+        .scope
+        .import_name(HELPERS, "ScriptedSocket")
+        .one_line();
     Ok(PythonCode::call(&helper, turns.collect()))
 }
 
@@ -505,7 +516,10 @@ fn scripted_process(
     for (method, answers) in by_method {
         items.push(PythonCode::keyword(method, PythonCode::list(answers)));
     }
-    let helper = builder.scope.from(HELPERS, "ScriptedProcess").one_line();
+    let helper = builder
+        .scope
+        .import_name(HELPERS, "ScriptedProcess")
+        .one_line();
     Ok(PythonCode::call(&helper, items))
 }
 
@@ -538,7 +552,7 @@ pub(super) fn check_mocks(builder: &mut ValueBuilder<'_>) -> Vec<Assertion> {
             let actual = PythonCode::Text(format!("{name}.assert_finished()"));
             checks.push(Assertion::new(
                 ActualValue::Code(actual),
-                ComparisonKind::Holds,
+                ComparisonKind::AlreadyChecked,
                 PythonCode::text(""),
             ));
         }
@@ -561,9 +575,15 @@ fn mock_call(
         .iter()
         .filter(|(name, _)| name != "returncode");
     for (name, node) in keywords {
-        items.push(PythonCode::keyword(name, builder.expected_value(*node).ok()?));
+        items.push(PythonCode::keyword(
+            name,
+            builder.expected_value(*node).ok()?,
+        ));
     }
-    let call = builder.scope.from("unittest.mock", "call").one_line();
+    let call = builder
+        .scope
+        .import_name("unittest.mock", "call")
+        .one_line();
     Some(PythonCode::call(&call, items))
 }
 

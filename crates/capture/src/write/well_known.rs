@@ -42,7 +42,10 @@ impl<'a> ValueBuilder<'a> {
                 positional = &[];
                 for (name, node) in ["days", "seconds", "microseconds"].iter().zip(arguments) {
                     if !is_number(graph, *node, 0) {
-                        items.push(PythonCode::keyword(name, self.value_code(graph, *node, "")?));
+                        items.push(PythonCode::keyword(
+                            name,
+                            self.value_code(graph, *node, "")?,
+                        ));
                     }
                 }
             }
@@ -55,7 +58,7 @@ impl<'a> ValueBuilder<'a> {
                 if let [pattern, flags] = arguments {
                     positional = &[];
                     items.push(self.value_code(graph, *pattern, "")?);
-                    items.extend(self.flags(graph, *flags));
+                    items.extend(self.flag_names(graph, *flags));
                 }
             }
             ("builtins", "range") => {
@@ -85,7 +88,7 @@ impl<'a> ValueBuilder<'a> {
             items.push(PythonCode::keyword(name, value));
         }
         let callee = match callee.module.as_str() {
-            HELPERS => self.scope.from(HELPERS, &callee.path).one_line(),
+            HELPERS => self.scope.import_name(HELPERS, &callee.path).one_line(),
             _ => self.reference_code(callee)?.one_line(),
         };
         Ok(PythonCode::call(&callee, items))
@@ -108,18 +111,21 @@ impl<'a> ValueBuilder<'a> {
         if !is_path {
             return None;
         }
-        if let Some(code) = self.paths.path(text) {
+        if let Some(code) = self.paths.path_object_code(text) {
             return Some(code);
         }
         // The class that works on every system.
         let pure = callee.name().starts_with("Pure");
         let name = if pure { callee.name() } else { "Path" };
         let class = self.scope.reference(&ImportPath::new("pathlib", name));
-        Some(PythonCode::call(&class.one_line(), vec![literal::text_literal(text)]))
+        Some(PythonCode::call(
+            &class.one_line(),
+            vec![literal::text_literal(text)],
+        ))
     }
 
     /// Names the flags of a pattern, if there are any besides the usual one.
-    fn flags(&mut self, graph: &ValueGraph, node: NodeId) -> Option<PythonCode> {
+    fn flag_names(&mut self, graph: &ValueGraph, node: NodeId) -> Option<PythonCode> {
         let Value::Integer(flags) = graph.value(node) else {
             return None;
         };
@@ -134,7 +140,7 @@ impl<'a> ValueBuilder<'a> {
     }
 
     /// Writes a key for square brackets: `1:3` for a slice.
-    pub(super) fn subscript(&mut self, node: NodeId) -> Option<PythonCode> {
+    pub(super) fn subscript_code(&mut self, node: NodeId) -> Option<PythonCode> {
         let graph = &self.call.values;
         let Value::Made {
             callee, arguments, ..

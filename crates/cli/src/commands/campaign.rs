@@ -65,7 +65,7 @@ impl CampaignCommand {
 /// The `--store` option.
 #[derive(clap::Args)]
 struct StoreArgument {
-    /// File with the campaigns [default: .testwright/store.db, here or in the nearest folder above]
+    /// File with the campaigns [default: .testwright/store.db, here or in a folder above]
     #[arg(long, value_name = "FILE")]
     store: Option<PathBuf>,
 }

@@ -39,7 +39,7 @@ Examples:
 Exit status: that of the program; 2 could not do what was asked."
 )]
 pub(crate) struct CaptureCommand {
-    /// Module or package to record, with everything in it; can be given several times [default: the code below this folder]
+    /// Module or package to record, with everything in it; repeatable [default: the code below this folder]
     #[arg(long, value_name = "NAME")]
     scope: Vec<String>,
 

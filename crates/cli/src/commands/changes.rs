@@ -14,8 +14,9 @@ use crate::{CommandError, ExitStatus, quantity};
 
 /// Run the generated tests, and show what the program does differently now
 ///
-/// Each generated test that fails is a change of behaviour. If the change is intended, record the program again and
-/// accept it with `testwright generate --force`. If it is not, it is a bug. If it does not matter, delete the test.
+/// Each generated test that fails is a change of behaviour. If the change is intended, record the program again
+/// and accept it with `testwright generate --force`. If it is not, it is a bug. If it does not matter, delete
+/// the test.
 #[derive(clap::Args)]
 #[command(
     verbatim_doc_comment,

@@ -19,8 +19,9 @@ use crate::{CommandError, ExitStatus, duration, models, quantity};
 /// Check whether a model allows what a log says
 ///
 /// If it does not, the first step that is not allowed is shown, and why. A log has one JSON object on each line:
-/// `{"action": "Push", "arguments": [1], "result": null}`. Without `arguments`, the action has none. Without `result`,
-/// any result is allowed. `{"restart": true}` begins another run. Each run must end in an accepting state.
+/// `{"action": "Push", "arguments": [1], "result": null}`. Without `arguments`, the action has none. Without
+/// `result`, any result is allowed. `{"restart": true}` begins another run. Each run must end in an accepting
+/// state.
 #[derive(clap::Args)]
 #[command(
     verbatim_doc_comment,

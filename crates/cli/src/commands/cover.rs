@@ -29,11 +29,11 @@ pub(crate) struct CoverCommand {
     #[arg(short)]
     module: bool,
 
-    /// File, folder or module to measure; can be given several times [default: code that is neither installed nor standard]
+    /// File, folder or module to measure; repeatable [default: all but installed and standard modules]
     #[arg(long, value_name = "NAME")]
     source: Vec<String>,
 
-    /// Report as table, html, lcov, cobertura, or data for coverage.py; can be given several times
+    /// Report as table, html, lcov, cobertura, or data for coverage.py; repeatable
     #[arg(long, value_name = "TYPE[:PATH]")]
     coverage_report: Vec<ReportRequest>,
 

@@ -16,8 +16,9 @@ use crate::{CommandError, ExitStatus};
 
 /// Explain models, machines and harnesses in plain English
 ///
-/// Reads model programs, scenario machines, Hypothesis state machines and harnesses. Explains what the state is, which
-/// actions are possible and when, what they change, and what must always be true. No code is imported or run.
+/// Reads model programs, scenario machines, Hypothesis state machines and harnesses. Explains what the state
+/// is, which actions are possible and when, what they change, and what must always be true. No code is
+/// imported or run.
 #[derive(clap::Args)]
 #[command(
     verbatim_doc_comment,
@@ -41,11 +42,11 @@ pub(crate) struct ExplainCommand {
     #[arg(long, value_name = "FORMAT", value_enum)]
     format: Option<FormatName>,
 
-    /// File with words for names, and idioms; can be given several times, and the first one wins
+    /// File with words for names, and idioms; repeatable, the first one wins
     #[arg(long, value_name = "FILE")]
     names: Vec<PathBuf>,
 
-    /// Explain more: what stays unchanged, and where it is defined; given twice: with the code of everything
+    /// Explain more: what stays unchanged, and where it is defined; twice: with all code
     #[arg(long, short, action = clap::ArgAction::Count, conflicts_with = "brief")]
     verbose: u8,
 

@@ -85,15 +85,15 @@ pub(crate) struct ExploreCommand {
     #[arg(long, value_name = "N")]
     jobs: Option<usize>,
 
-    /// For models: use only actions of this name; can be given several times
+    /// For models: use only actions of this name; repeatable
     #[arg(long, value_name = "NAME")]
     action: Vec<String>,
 
-    /// For models: leave out actions of this name; can be given several times
+    /// For models: leave out actions of this name; repeatable
     #[arg(long, value_name = "NAME")]
     exclude: Vec<String>,
 
-    /// Order in which to visit states [default: breadth, or deepening with --small-scope, or best with --heuristic]
+    /// Order of states [default: breadth, or deepening with --small-scope, or best with --heuristic]
     #[arg(long, value_name = "ORDER", value_enum)]
     order: Option<OrderName>,
 
@@ -155,7 +155,7 @@ pub(crate) struct ExploreCommand {
     #[arg(long)]
     all: bool,
 
-    /// Folder to write tests to [default: testwright-out/NAME]; for models: FSM module or `.json` file to write
+    /// Folder to write tests to [default: testwright-out/NAME]; for models: `.py` or `.json` file to write
     #[arg(long, value_name = "DIR|FILE")]
     out: Option<PathBuf>,
 
@@ -177,7 +177,7 @@ enum OrderName {
     Breadth,
     /// depth first: needs little memory
     Depth,
-    /// depth first up to one step, then two, and so on: finds shortest tests with little memory
+    /// depth first up to one step, then two, and so on: shortest tests with little memory
     Deepening,
     /// the state with the smallest `--heuristic` first
     Best,

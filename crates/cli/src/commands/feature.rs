@@ -99,7 +99,7 @@ pub(crate) struct FeatureCommand {
     #[arg(long, value_name = "HOW", value_enum, default_value = "expected")]
     style: StyleName,
 
-    /// Also write a document; can be given several times
+    /// Also write a document; repeatable
     #[arg(long, value_name = "FORMAT", value_enum)]
     document: Vec<DocumentName>,
 
@@ -107,7 +107,7 @@ pub(crate) struct FeatureCommand {
     #[arg(long)]
     no_diagram: bool,
 
-    /// File with words for names, and idioms; can be given several times, and the first one wins
+    /// File with words for names, and idioms; repeatable, the first one wins
     #[arg(long, value_name = "FILE")]
     names: Vec<PathBuf>,
 
@@ -127,7 +127,7 @@ pub(crate) struct FeatureCommand {
     #[arg(long, value_name = "DURATION", default_value = "1m", allow_hyphen_values = true, value_parser = duration::parse)]
     time: Duration,
 
-    /// Values to use instead of random ones, such as `n=7, xs=[7, 7]`; can be given several times
+    /// Values to use instead of random ones, such as `n=7, xs=[7, 7]`; repeatable
     #[arg(long, value_name = "VALUES", conflicts_with = "case_from")]
     case: Vec<String>,
 

@@ -14,9 +14,9 @@ mod path;
 
 /// Draw a state machine, the states of models, or the path of a saved test
 ///
-/// A machine is drawn as its module defines it. Models are explored first. Accepting states have a double border,
-/// unsafe and dead states are marked, and pointing at a state shows its values. The steps of a saved test are drawn in
-/// bold, and beside each step a few other actions that were possible. No other program is needed.
+/// A machine is drawn as its module defines it. Models are explored first. Accepting states have a double
+/// border, unsafe and dead states are marked, and pointing at a state shows its values. The steps of a saved test
+/// are drawn in bold, and beside each step a few other actions that were possible. No other program is needed.
 #[derive(clap::Args)]
 #[command(
     verbatim_doc_comment,

@@ -32,7 +32,7 @@ Examples:
 Exit status: 0 drafted, 2 could not do what was asked."
 )]
 pub(crate) struct HarnessCommand {
-    /// Modules to draft for, by dotted name or path, and recordings, by path [default: all that was recorded here]
+    /// Modules, by dotted name or path, and recordings, by path [default: all that was recorded here]
     #[arg(value_name = "MODULE|RECORDING")]
     words: Vec<String>,
 

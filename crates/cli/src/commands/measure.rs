@@ -14,8 +14,8 @@ use crate::{CommandError, ExitStatus, quantity};
 
 /// Measure how readable explanations and features are
 ///
-/// A model or a harness is explained first, and its explanation is measured. Any other text is measured as it is. Each
-/// figure is shown with its target.
+/// A model or a harness is explained first, and its explanation is measured. Any other text is measured as it
+/// is. Each figure is shown with its target.
 #[derive(clap::Args)]
 #[command(
     verbatim_doc_comment,
@@ -30,7 +30,7 @@ pub(crate) struct MeasureCommand {
     #[arg(required = true, value_name = "FILE")]
     files: Vec<String>,
 
-    /// File with words for names, and idioms; can be given several times, and the first one wins
+    /// File with words for names, and idioms; repeatable, the first one wins
     #[arg(long, value_name = "FILE")]
     names: Vec<PathBuf>,
 

@@ -16,8 +16,8 @@ mod test;
 
 /// Check models, and test implementations against them
 ///
-/// A model is a Python module in PyModel's form: a model program, a finite state machine, or a list of runs. Several
-/// models are composed: actions that several of them have happen in all of them together.
+/// A model is a Python module in PyModel's form: a model program, a finite state machine, or a list of runs.
+/// Several models are composed: actions that several of them have happen in all of them together.
 /// `testwright explore MODEL...` visits all their states.
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
@@ -52,11 +52,11 @@ struct ModelArguments {
     #[arg(value_name = "MODEL", required = true)]
     models: Vec<String>,
 
-    /// Use only actions of this name; can be given several times
+    /// Use only actions of this name; repeatable
     #[arg(long, value_name = "NAME")]
     action: Vec<String>,
 
-    /// Leave out actions of this name; can be given several times
+    /// Leave out actions of this name; repeatable
     #[arg(long, value_name = "NAME")]
     exclude: Vec<String>,
 }

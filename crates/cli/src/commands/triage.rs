@@ -52,7 +52,7 @@ pub(crate) struct TriageCommand {
     #[arg(long)]
     classes: bool,
 
-    /// Leave out failures whose message contains this text; can be given several times
+    /// Leave out failures whose message contains this text; repeatable
     #[arg(long, value_name = "TEXT")]
     ignore: Vec<String>,
 

@@ -227,7 +227,7 @@ impl<S: System + ?Sized, N: Novelty<S>> Strategy<S> for Auto<N> {
         random: &mut Random,
     ) -> Result<(), Error> {
         self.is_blind = self.corpus.novelty().is_blind();
-        self.corpus.begin(system)?;
+        self.corpus.begin_test(system)?;
         self.choose(start.number, random);
         if !self.is_length_fixed {
             start.length = start.length.saturating_mul(LENGTHS[self.length].0);
@@ -262,7 +262,7 @@ impl<S: System + ?Sized, N: Novelty<S>> Strategy<S> for Auto<N> {
     }
 
     fn after_step(&mut self, system: &mut S, steps: &[Step]) -> Result<(), Error> {
-        self.corpus.after(system, steps)
+        self.corpus.after_step(system, steps)
     }
 
     fn end_test(&mut self, system: &mut S, generated: &GeneratedTest<'_>) -> Result<(), Error> {
@@ -302,7 +302,7 @@ impl<N> Auto<N> {
     where
         N: Novelty<S>,
     {
-        let mut new = self.corpus.end(system, generated)? as u64;
+        let mut new = self.corpus.end_test(system, generated)? as u64;
         if let Some(failure) = generated.failure {
             let is_first = self
                 .failures

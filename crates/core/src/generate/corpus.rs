@@ -197,7 +197,7 @@ impl<N> Corpus<N> {
     }
 
     /// Must be called before each test, right after the reset.
-    pub fn begin<S: System + ?Sized>(&mut self, system: &mut S) -> Result<(), Error>
+    pub fn begin_test<S: System + ?Sized>(&mut self, system: &mut S) -> Result<(), Error>
     where
         N: Novelty<S>,
     {
@@ -216,7 +216,11 @@ impl<N> Corpus<N> {
 
     /// Must be called after each step.
     #[inline]
-    pub fn after<S: System + ?Sized>(&mut self, system: &mut S, steps: &[Step]) -> Result<(), Error>
+    pub fn after_step<S: System + ?Sized>(
+        &mut self,
+        system: &mut S,
+        steps: &[Step],
+    ) -> Result<(), Error>
     where
         N: Novelty<S>,
     {
@@ -236,7 +240,7 @@ impl<N> Corpus<N> {
 
     /// Must be called at the end of each test. Returns the number of targets its steps touched
     /// first.
-    pub fn end<S: System + ?Sized>(
+    pub fn end_test<S: System + ?Sized>(
         &mut self,
         system: &mut S,
         generated: &GeneratedTest<'_>,
@@ -299,12 +303,12 @@ mod tests {
 
     fn run(corpus: &mut Corpus<NewCoverage>, safe: &mut Safe, keys: &[u64]) -> usize {
         safe.reset().unwrap();
-        corpus.begin(safe).unwrap();
+        corpus.begin_test(safe).unwrap();
         let mut steps = Vec::new();
         for key in keys {
             safe.step(ActionId(*key));
             steps.push(Step::Act(ActionId(*key)));
-            corpus.after(safe, &steps).unwrap();
+            corpus.after_step(safe, &steps).unwrap();
         }
         let generated = GeneratedTest {
             steps: &steps,
@@ -313,7 +317,7 @@ mod tests {
             number: 0,
             new: &[],
         };
-        corpus.end(safe, &generated).unwrap()
+        corpus.end_test(safe, &generated).unwrap()
     }
 
     fn lengths(corpus: &Corpus<NewCoverage>) -> Vec<usize> {

@@ -280,7 +280,7 @@ impl<'m> Product<'m> {
             let model = &mut self.models[*number];
             let interner = &mut self.interner;
             possible[*number] =
-                model.possible_steps(interner, from[*number], Phase::Usual, &offers)?;
+                model.possible_steps(interner, from[*number], Phase::Normal, &offers)?;
             refused[*number] = model.block_reasons(interner, from[*number], &offers)?;
             if model.is_scenario() {
                 offers.extend(possible[*number].iter().map(|one| one.label));
@@ -507,7 +507,7 @@ mod tests {
         let scenario = scenario.with_forbidden(&mut interner, forbidden);
         let mut product = Product::new(interner, vec![Box::new(program), Box::new(scenario)]);
         let start = product.start(0).unwrap().unwrap();
-        let moves = product.possible_steps(&start, Phase::Usual).unwrap();
+        let moves = product.possible_steps(&start, Phase::Normal).unwrap();
         let interner = product.interner();
         let text = |value: ValueId| &interner.value_text(value).literal;
         let shown: Vec<String> = moves
@@ -580,7 +580,7 @@ mod tests {
         let plain = ToyMachine::scenario(&mut interner, "plain", &["p B p"]);
         let mut product = Product::new(interner, vec![Box::new(fork), Box::new(plain)]);
         let start = product.start(0).unwrap().unwrap();
-        let moves = product.possible_steps(&start, Phase::Usual).unwrap();
+        let moves = product.possible_steps(&start, Phase::Normal).unwrap();
         let targets: Vec<u32> = moves.iter().map(|one| one.to[0].0).collect();
         assert_eq!(targets, [1, 2, 3, 0]);
     }
@@ -600,7 +600,7 @@ mod tests {
             let mut product = Product::new(interner.clone(), models);
             let start = product.start(0).unwrap().unwrap();
             let one = product
-                .possible_steps(&start, Phase::Usual)
+                .possible_steps(&start, Phase::Normal)
                 .unwrap()
                 .remove(0);
             assert!(product.allows(&start, name, one.label.arguments).unwrap());

@@ -25,7 +25,7 @@ pub struct ModelStep {
 pub enum Phase {
     /// All actions are allowed.
     #[default]
-    Usual,
+    Normal,
     /// Only actions that lead to an end: those that a model lists in `cleanup`.
     Cleanup,
 }
@@ -46,7 +46,7 @@ pub enum BlockReason {
         /// The state of the scenario.
         state: String,
         /// The steps that are allowed there.
-        instead: Vec<StepLabel>,
+        allowed_steps: Vec<StepLabel>,
     },
 }
 

@@ -141,7 +141,7 @@ impl Model for ToyMachine {
         let is_allowed = !self.perform(interner, from, name, arguments)?.is_empty();
         Ok((!is_allowed).then(|| BlockReason::Scenario {
             state: self.text(from),
-            instead: self.steps_from(from).map(|one| one.label).collect(),
+            allowed_steps: self.steps_from(from).map(|one| one.label).collect(),
         }))
     }
 

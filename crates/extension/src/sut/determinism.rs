@@ -91,7 +91,9 @@ impl Sut {
         pools: Option<Vec<String>>,
     ) -> PyResult<bool> {
         let settings = (tries, report_equal_fail);
-        Sut::runs_differ(slf, test, (delay0, delay), settings, &pools, |values| values)
+        Sut::runs_differ(slf, test, (delay0, delay), settings, &pools, |values| {
+            values
+        })
     }
 
     /// Runs a test in two new processes and compares the values before and after each step; the index of the first step

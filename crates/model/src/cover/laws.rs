@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use testwright_core::Random;
 
-use super::sample::{any_graph, covered_by, graph, least_cost, strongly_connected};
+use super::sample::{covered_by, graph, min_cost, random_graph, strongly_connected};
 use super::{
     CoverGoal, CoverPlan, CoverTarget, CoveringSuite, RUN_COST, UnreachableReason,
     UnreachableTarget, compute_suite,
@@ -21,7 +21,7 @@ const GOALS: [CoverGoal; 7] = [
 ];
 
 /// Generates a random plan for a graph.
-fn any_plan(random: &mut Random, graph: &ProductGraph, goal: CoverGoal) -> CoverPlan {
+fn random_plan(random: &mut Random, graph: &ProductGraph, goal: CoverGoal) -> CoverPlan {
     let transitions = graph.transitions.len();
     let mut numbers = |bound: u64| (0..transitions).map(|_| random.below(bound)).collect();
     let costs = Some(numbers(5));
@@ -79,8 +79,8 @@ proptest! {
     #[test]
     fn suites_keep_their_promises(seed in any::<u64>(), states in 1u32..8, goal in 0..GOALS.len()) {
         let mut random = Random::new(seed);
-        let graph = any_graph(&mut random, states, 20);
-        let plan = any_plan(&mut random, &graph, GOALS[goal]);
+        let graph = random_graph(&mut random, states, 20);
+        let plan = random_plan(&mut random, &graph, GOALS[goal]);
         check(&graph, &plan, &compute_suite(&graph, &plan));
     }
 
@@ -88,7 +88,7 @@ proptest! {
     fn a_stronger_goal_covers_what_a_weaker_one_does(seed in any::<u64>(), states in 1u32..8) {
         let mut random = Random::new(seed);
         let graph = strongly_connected(&mut random, states, 8);
-        let plan = any_plan(&mut random, &graph, CoverGoal::Pairs);
+        let plan = random_plan(&mut random, &graph, CoverGoal::Pairs);
         let implied = [
             (CoverGoal::Pairs, CoverGoal::Transitions),
             (CoverGoal::Transitions, CoverGoal::Labels),
@@ -107,8 +107,8 @@ proptest! {
     #[test]
     fn runs_are_too_long_only_where_they_must_be(seed in any::<u64>(), goal in 0..5usize) {
         let mut random = Random::new(seed);
-        let graph = any_graph(&mut random, 6, 16);
-        let plan = CoverPlan { costs: None, ..any_plan(&mut random, &graph, GOALS[goal]) };
+        let graph = random_graph(&mut random, 6, 16);
+        let plan = CoverPlan { costs: None, ..random_plan(&mut random, &graph, GOALS[goal]) };
         let Some(max_steps) = plan.max_steps else { return Ok(()) };
         let suite = compute_suite(&graph, &plan);
         for run in suite.runs.iter().filter(|run| run.len() > max_steps) {
@@ -165,10 +165,10 @@ fn compare(goal: CoverGoal, states: u32, transitions: u64) -> (u64, u64) {
     let (mut ours, mut least) = (0, 0);
     for seed in 0..1500 {
         let mut random = Random::new(seed);
-        let graph = any_graph(&mut random, states, transitions);
+        let graph = random_graph(&mut random, states, transitions);
         let plan = CoverPlan {
             max_steps: None,
-            ..any_plan(&mut random, &graph, goal)
+            ..random_plan(&mut random, &graph, goal)
         };
         let suite = compute_suite(&graph, &plan);
         check(&graph, &plan, &suite);
@@ -184,7 +184,7 @@ fn compare(goal: CoverGoal, states: u32, transitions: u64) -> (u64, u64) {
         if covered_by(&graph, goal, &runs).len() > 12 {
             continue;
         }
-        let best = least_cost(&graph, &plan, &runs);
+        let best = min_cost(&graph, &plan, &runs);
         assert!(
             cost >= best,
             "seed {seed}: nothing costs less than the least"
@@ -359,7 +359,7 @@ fn costs_decide_which_way_is_taken_again() {
 #[test]
 fn shortest_ways_are_shortest() {
     for seed in 0..100 {
-        let graph = any_graph(&mut Random::new(seed), 7, 15);
+        let graph = random_graph(&mut Random::new(seed), 7, 15);
         let plan = CoverPlan {
             end_accepting: false,
             ..plan(CoverGoal::Shortest)

@@ -40,7 +40,7 @@ pub(super) fn graph(
 
 /// Generates a graph with so many states and at most `max_transitions` transitions. It may have loops,
 /// parallel transitions, unreachable parts and dead ends.
-pub(super) fn any_graph(random: &mut Random, states: u32, max_transitions: u64) -> ProductGraph {
+pub(super) fn random_graph(random: &mut Random, states: u32, max_transitions: u64) -> ProductGraph {
     let mut below = |bound: u32| random.below(u64::from(bound)) as u32;
     let count = below(max_transitions as u32 + 1);
     let edges: Vec<_> = (0..count)
@@ -98,7 +98,7 @@ pub(super) fn covered_by(graph: &ProductGraph, goal: CoverGoal, runs: &[Vec<u32>
 
 /// Returns the minimal cost of covering what these runs cover, by a search through all combinations
 /// of a state, the last step and the targets covered so far. Takes at most 16 targets.
-pub(super) fn least_cost(graph: &ProductGraph, plan: &CoverPlan, runs: &[Vec<u32>]) -> u64 {
+pub(super) fn min_cost(graph: &ProductGraph, plan: &CoverPlan, runs: &[Vec<u32>]) -> u64 {
     let wanted = covered_by(graph, plan.goal, runs);
     assert!(wanted.len() <= 16, "too many for trying everything");
     let all = (1u32 << wanted.len()) - 1;

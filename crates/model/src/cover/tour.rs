@@ -153,7 +153,7 @@ mod tests {
     use testwright_core::Random;
 
     use super::runs;
-    use crate::cover::sample::{any_graph, covered_by, graph};
+    use crate::cover::sample::{covered_by, graph, random_graph};
     use crate::cover::targets::Targets;
     use crate::cover::usable_graph::UsableGraph;
     use crate::cover::{CoverGoal, CoverPlan};
@@ -161,7 +161,7 @@ mod tests {
     #[test]
     fn with_little_work_as_much_is_covered() {
         for seed in 0..300 {
-            let graph = any_graph(&mut Random::new(seed), 6, 20);
+            let graph = random_graph(&mut Random::new(seed), 6, 20);
             for goal in [CoverGoal::Transitions, CoverGoal::Pairs] {
                 let plan = CoverPlan::new(goal);
                 let usable = UsableGraph::new(&graph, &plan);

@@ -296,7 +296,9 @@ pub(crate) fn arguments<'py>(
         });
     }
     let combination = combinations.get_item(function)?;
-    let combination = combination.map(|name| name.extract::<String>()).transpose()?;
+    let combination = combination
+        .map(|name| name.extract::<String>())
+        .transpose()?;
     let is_zipped = match combination.as_deref() {
         None | Some("all") => false,
         Some("cases") => true,

@@ -285,7 +285,7 @@ impl<'py> ModelProgram<'py> {
     ) -> Result<Vec<Choices<'py>>, ModelError> {
         let mut choices = Vec::with_capacity(self.actions.len());
         let chosen = Rc::clone(match phase {
-            Phase::Usual => &self.controllable,
+            Phase::Normal => &self.controllable,
             Phase::Cleanup => &self.cleanup,
         });
         for number in chosen.iter().copied() {
@@ -314,7 +314,7 @@ impl<'py> ModelProgram<'py> {
     fn offered_arguments(&self, action: usize, phase: Phase, offers: &[StepLabel]) -> Tuples<'py> {
         let action = &self.actions[action];
         let takes_part = match phase {
-            Phase::Usual => action.is_listed,
+            Phase::Normal => action.is_listed,
             Phase::Cleanup => action.cleanup.is_some(),
         };
         let mut seen: Vec<ValueId> = Vec::new();
@@ -433,7 +433,7 @@ impl Model for ModelProgram<'_> {
         offers: &[StepLabel],
     ) -> Result<Vec<(NameId, ValueId, BlockReason)>, ModelError> {
         let mut all = Vec::new();
-        for (action, tuples) in self.argument_choices(from, Phase::Usual, offers)? {
+        for (action, tuples) in self.argument_choices(from, Phase::Normal, offers)? {
             for arguments in tuples.iter() {
                 let reason = match self.blocking_guard(from, action, &arguments.tuple)? {
                     Some(guard) => Some(BlockReason::Guard(guard)),

@@ -65,7 +65,8 @@ impl StateMachine {
                             tree::ExpressionKind::Call { function, .. } => &**function,
                             _ => decorator,
                         };
-                        callee.dotted_parts().and_then(|path| path.last().copied()) == Some("invariant")
+                        callee.dotted_parts().and_then(|path| path.last().copied())
+                            == Some("invariant")
                     });
                     is_one.then(|| method.name.clone())
                 }

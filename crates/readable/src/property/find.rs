@@ -46,7 +46,9 @@ impl PropertyInput {
         else {
             return Vec::new();
         };
-        let name = function.dotted_parts().and_then(|words| words.last().copied());
+        let name = function
+            .dotted_parts()
+            .and_then(|words| words.last().copied());
         let members = match (name, arguments.as_slice()) {
             (Some("integers" | "floats"), bounds) => {
                 let named = keywords.iter().filter(|keyword| {

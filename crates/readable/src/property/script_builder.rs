@@ -238,7 +238,9 @@ impl<'a> ScriptBuilder<'a> {
                 arguments,
                 ..
             } => {
-                let name = function.dotted_parts().and_then(|words| words.last().copied());
+                let name = function
+                    .dotted_parts()
+                    .and_then(|words| words.last().copied());
                 match (name, arguments.as_slice()) {
                     (Some("assume"), [condition]) => {
                         self.script.assumptions.push(self.scope.term(condition));

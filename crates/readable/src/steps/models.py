@@ -352,7 +352,9 @@ class Run:
         self.allow(seen, given)
         if (seen, tuple(given)) != (name, arguments):
             expected = describe_call(name, arguments)
-            message = f"the implementation did {describe_call(seen, given)} by itself, and not {expected}"
+            message = (
+                f"the implementation did {describe_call(seen, given)} by itself, and not {expected}"
+            )
             raise OtherChoice(message) if is_asynchronous() else AssertionError(message)
 
     def drain_observations(self):
@@ -375,7 +377,11 @@ class Run:
 
     def assert_may_end(self):
         has_stepper = STEPPER is not None
-        while not any(map(may_end, self.states)) and has_stepper and wait_for_observation(QUIET_SECONDS):
+        while (
+            not any(map(may_end, self.states))
+            and has_stepper
+            and wait_for_observation(QUIET_SECONDS)
+        ):
             self.allow(*OBSERVATIONS.queue.popleft())
         where = ", or ".join(map(describe_state, self.states))
         assert any(map(may_end, self.states)), f"no run may end here: {where}"

@@ -98,7 +98,7 @@ pub(super) struct GraphLayout {
 }
 
 /// Distance between components of a graph.
-const BETWEEN_PARTS: f64 = 40.0;
+const COMPONENT_GAP: f64 = 40.0;
 
 /// Lays out a graph. Returns `None` if edges would pass too many layers to finish soon.
 pub(super) fn layout(
@@ -122,7 +122,7 @@ pub(super) fn layout(
         rest.sort_by(|(_, one), (_, other)| other.height.total_cmp(&one.height));
     }
     let area: f64 = (components.iter())
-        .map(|(_, drawing)| (drawing.width + BETWEEN_PARTS) * (drawing.height + BETWEEN_PARTS))
+        .map(|(_, drawing)| (drawing.width + COMPONENT_GAP) * (drawing.height + COMPONENT_GAP))
         .sum();
     let widest =
         (components.iter()).fold(0.0_f64, |widest, (_, drawing)| widest.max(drawing.width));
@@ -130,7 +130,7 @@ pub(super) fn layout(
     let (mut x, mut y, mut row_height) = (0.0_f64, 0.0_f64, 0.0_f64);
     for (component, mut drawing) in components {
         if x > 0.0 && x + drawing.width > max_width {
-            (x, y) = (0.0, y + row_height + BETWEEN_PARTS);
+            (x, y) = (0.0, y + row_height + COMPONENT_GAP);
             row_height = 0.0;
         }
         for (&node, centre) in component.nodes.iter().zip(&drawing.centres) {
@@ -143,7 +143,7 @@ pub(super) fn layout(
         whole.width = whole.width.max(x + drawing.width);
         whole.height = whole.height.max(y + drawing.height);
         row_height = row_height.max(drawing.height);
-        x += drawing.width + BETWEEN_PARTS;
+        x += drawing.width + COMPONENT_GAP;
     }
     Some(whole)
 }

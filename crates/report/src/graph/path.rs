@@ -12,13 +12,13 @@
 //! let others = summarise(&enabled);
 //! assert_eq!(others.len(), 1);
 //! assert_eq!(others[0].text, "int0 = 1");
-//! assert_eq!(others[0].like, "int0 = <[1..20]>");
-//! assert_eq!(others[0].more, 19);
+//! assert_eq!(others[0].pattern, "int0 = <[1..20]>");
+//! assert_eq!(others[0].more_actions, 19);
 //!
 //! let path = TestPath {
 //!     title: "avl".to_owned(),
 //!     before: 3,
-//!     steps: vec![PathStep { taken: "avl0 = AVLTree()".to_owned(), others, hidden: 4 }],
+//!     steps: vec![PathStep { action: "avl0 = AVLTree()".to_owned(), others, hidden_branches: 4 }],
 //!     end: String::new(),
 //! };
 //! assert!(write(&path).contains("… and 19 more like int0 = &lt;[1..20]&gt;"));

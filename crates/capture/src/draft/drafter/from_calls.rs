@@ -51,7 +51,9 @@ impl<'a> Drafter<'a> {
                 calls.len() as u64
             };
             let guard = match (&target.callee, at.function.role) {
-                (CalleeName::Member(_), FunctionRole::Method) => guard::infer_guard(&calls, &others),
+                (CalleeName::Member(_), FunctionRole::Method) => {
+                    guard::infer_guard(&calls, &others)
+                }
                 _ => None,
             };
             let (exceptions, raised) = self.raised_exceptions(&calls);

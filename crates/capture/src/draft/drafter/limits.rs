@@ -71,7 +71,8 @@ impl Drafter<'_> {
                         .classes
                         .get(class)
                         .map_or("", |class| class.reference.name());
-                    action.comment_reason = Some(format!("nothing here makes an object of `{name}`"));
+                    action.comment_reason =
+                        Some(format!("nothing here makes an object of `{name}`"));
                     changed = true;
                 }
             }

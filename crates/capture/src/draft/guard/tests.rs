@@ -20,7 +20,10 @@ fn describe(calls: &[Call], others: &[Call]) -> Option<String> {
     let calls: Vec<&Call> = calls.iter().collect();
     let others: Vec<&Call> = others.iter().collect();
     let guard = infer_guard(&calls, &others)?;
-    Some(format!("{}x{}", guard.before_receiver, guard.after_receiver))
+    Some(format!(
+        "{}x{}",
+        guard.before_receiver, guard.after_receiver
+    ))
 }
 
 #[test]

@@ -27,7 +27,7 @@ fn describe(annotation: &str) -> String {
     let module = project
         .module_at(Path::new("shop.py"))
         .expect("it is there");
-    let mut scope = ImportScope::by_module(Default::default(), Default::default());
+    let mut scope = ImportScope::with_module_names(Default::default(), Default::default());
     let mut hints = HintReader {
         api: &api,
         module,

@@ -288,7 +288,10 @@ TABLE = g()
         let measured = measured();
         assert_eq!(measured.tests_reaching(0, &mutant(3)), [1]);
         assert_eq!(measured.injection_mode(0, &mutant(3)), InjectionMode::Swap);
-        assert!(measured.tests_reaching(1, &mutant(3)).is_empty(), "another file");
+        assert!(
+            measured.tests_reaching(1, &mutant(3)).is_empty(),
+            "another file"
+        );
     }
 
     #[test]
@@ -322,8 +325,14 @@ TABLE = g()
         };
         let measured = measured();
         let slow: Vec<&MeasuredTest> = measured.tests.iter().skip(1).collect();
-        assert_eq!(measured.files_of_tests(&setting, &slow), [root.join("a.py")]);
+        assert_eq!(
+            measured.files_of_tests(&setting, &slow),
+            [root.join("a.py")]
+        );
         let strange = test("elsewhere.py::test", 0.1, &[]);
-        assert_eq!(measured.files_of_tests(&setting, &[&strange]), setting.tests);
+        assert_eq!(
+            measured.files_of_tests(&setting, &[&strange]),
+            setting.tests
+        );
     }
 }

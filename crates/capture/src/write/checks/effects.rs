@@ -5,7 +5,7 @@ use super::super::build::BuildError;
 use super::super::code::PythonCode;
 use super::super::exercise::is_creation;
 use super::super::literal;
-use super::super::pins::owner;
+use super::super::pins::owner_and_name;
 use super::super::plan::{ActualValue, Assertion, ComparisonKind};
 use super::Verifier;
 use super::values::is_hash;
@@ -60,7 +60,7 @@ impl Verifier<'_, '_> {
             else {
                 continue;
             };
-            let Some((owner, name)) = owner(self.builder, &variable)? else {
+            let Some((owner, name)) = owner_and_name(self.builder, &variable)? else {
                 continue;
             };
             match after {
@@ -71,7 +71,7 @@ impl Verifier<'_, '_> {
                         if call.values.object(result).is_some()
                             && call.values.object(result) == call.values.object(after));
                     if returned || (is_creation && call.values.object(after) == created) {
-                        let actual = ActualValue::OfResult(String::new(), String::new());
+                        let actual = ActualValue::AroundResult(String::new(), String::new());
                         let owner_code = PythonCode::Text(format!("{}.{name}", owner.one_line()));
                         self.checks
                             .push(Assertion::new(actual, ComparisonKind::Is, owner_code));

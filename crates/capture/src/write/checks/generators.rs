@@ -66,11 +66,11 @@ impl Verifier<'_, '_> {
         let items = items.map(|node| self.builder.expected_value_of_call(inner, *node));
         let items = PythonCode::list(items.collect::<Result<_, BuildError>>().ok()?);
         let actual = if is_whole {
-            ActualValue::OfResult("list(".to_owned(), ")".to_owned())
+            ActualValue::AroundResult("list(".to_owned(), ")".to_owned())
         } else {
             let itertools = self.builder.scope.module("itertools").one_line();
             let before = format!("list({itertools}.islice(");
-            ActualValue::OfResult(before, format!(", {count}))"))
+            ActualValue::AroundResult(before, format!(", {count}))"))
         };
         self.checks
             .push(Assertion::new(actual, ComparisonKind::Equal, items));
@@ -89,13 +89,15 @@ impl Verifier<'_, '_> {
                 let error = self.builder.expected_value(*error)?;
                 PythonCode::call("generator.throw", vec![error])
             }
-            StepAction::Close => return Ok(StepCheck::Runs(PythonCode::text("generator.close()"))),
+            StepAction::Close => {
+                return Ok(StepCheck::Unchecked(PythonCode::text("generator.close()")));
+            }
         };
         Ok(match step.outcome {
             StepOutcome::Yielded(value) => {
                 let expected = self.builder.expected_value(value)?;
                 let comparison = self.choose_comparison(value);
-                StepCheck::Gives(resumed, self.with_helper(comparison), expected)
+                StepCheck::Yields(resumed, self.with_helper(comparison), expected)
             }
             StepOutcome::Returned(value) => {
                 let is_none = *self.builder.call.values.value(value) == Value::None;
@@ -104,7 +106,7 @@ impl Verifier<'_, '_> {
                 } else {
                     Some(self.builder.expected_value(value)?)
                 };
-                StepCheck::Ends(resumed, expected)
+                StepCheck::Returns(resumed, expected)
             }
             StepOutcome::Raised(error) => {
                 let Value::Exception(found) = self.builder.call.values.value(error) else {
@@ -117,7 +119,10 @@ impl Verifier<'_, '_> {
     }
 
     /// Plans the use of an asynchronous generator, which must have run to its end.
-    pub(super) fn plan_async_generator(&mut self, code: PythonCode) -> Result<Exercise, BuildError> {
+    pub(super) fn plan_async_generator(
+        &mut self,
+        code: PythonCode,
+    ) -> Result<Exercise, BuildError> {
         let Some(yielded) = all_yielded(&self.builder.call.steps) else {
             return Err(BuildError(
                 "an asynchronous generator that was not used up".to_owned(),
@@ -125,7 +130,7 @@ impl Verifier<'_, '_> {
         };
         let items = self.expected_values(&yielded)?;
         self.builder.scope.module("asyncio");
-        Ok(Exercise::Collected(code, PythonCode::list(items)))
+        Ok(Exercise::AsyncItems(code, PythonCode::list(items)))
     }
 }
 

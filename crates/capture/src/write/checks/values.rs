@@ -24,7 +24,10 @@ impl Verifier<'_, '_> {
             Value::Iterator { remaining, .. } => {
                 let comparison = self.comparison_for_all(&remaining.clone());
                 match self.expected_values(&remaining.clone()) {
-                    Ok(items) => (wrap_in_call("list", &actual), (comparison, PythonCode::list(items))),
+                    Ok(items) => (
+                        wrap_in_call("list", &actual),
+                        (comparison, PythonCode::list(items)),
+                    ),
                     Err(missing) => return self.check_type_and_length(&actual, node, &missing.0),
                 }
             }
@@ -35,7 +38,7 @@ impl Verifier<'_, '_> {
             }
             Value::Text(text) if has_address(text) => {
                 let masked = literal::text_literal(&without_addresses(text));
-                self.builder.scope.from(HELPERS, "without_addresses");
+                self.builder.scope.import_name(HELPERS, "without_addresses");
                 (
                     wrap_in_call("without_addresses", &actual),
                     (ComparisonKind::Equal, masked),
@@ -88,8 +91,8 @@ impl Verifier<'_, '_> {
 
     /// Imports the helper that a comparison needs.
     pub(super) fn with_helper(&mut self, comparison: ComparisonKind) -> ComparisonKind {
-        if comparison == ComparisonKind::Same {
-            self.builder.scope.from(HELPERS, "assert_same");
+        if comparison == ComparisonKind::SameTypeAndAttributes {
+            self.builder.scope.import_name(HELPERS, "assert_same");
         }
         comparison
     }
@@ -101,7 +104,10 @@ impl Verifier<'_, '_> {
     }
 
     /// Builds expected values.
-    pub(super) fn expected_values(&mut self, nodes: &[NodeId]) -> Result<Vec<PythonCode>, BuildError> {
+    pub(super) fn expected_values(
+        &mut self,
+        nodes: &[NodeId],
+    ) -> Result<Vec<PythonCode>, BuildError> {
         let items = nodes.iter().map(|node| self.builder.expected_value(*node));
         items.collect()
     }
@@ -165,7 +171,8 @@ impl Verifier<'_, '_> {
         self.check_type(actual, &class);
         if let Some(length) = length.filter(|_| self.builder.form.strength != Strength::Type) {
             let expected = PythonCode::text(length.to_string());
-            let check = Assertion::new(wrap_in_call("len", actual), ComparisonKind::Equal, expected);
+            let check =
+                Assertion::new(wrap_in_call("len", actual), ComparisonKind::Equal, expected);
             self.checks.push(check);
         }
     }
@@ -235,7 +242,7 @@ impl Verifier<'_, '_> {
                 _ => false,
             };
             if differs {
-                return ComparisonKind::Same;
+                return ComparisonKind::SameTypeAndAttributes;
             }
             if !is_named {
                 pending.extend(graph.children(node));
@@ -258,28 +265,30 @@ fn has_identity_equality(callee: &ImportPath) -> bool {
 /// Wraps a value: `function(actual)`.
 fn wrap_in_call(function: &str, actual: &ActualValue) -> ActualValue {
     match actual {
-        ActualValue::Result => ActualValue::OfResult(format!("{function}("), ")".to_owned()),
-        ActualValue::OfResult(before, behind) => {
-            ActualValue::OfResult(format!("{function}({before}"), format!("{behind})"))
+        ActualValue::Result => ActualValue::AroundResult(format!("{function}("), ")".to_owned()),
+        ActualValue::AroundResult(before, behind) => {
+            ActualValue::AroundResult(format!("{function}({before}"), format!("{behind})"))
         }
         ActualValue::Code(code) => {
             ActualValue::Code(PythonCode::call(function, vec![code.clone()]))
         }
-        ActualValue::Caught(name) => ActualValue::Caught(name.clone()),
+        ActualValue::ExceptionAttribute(name) => ActualValue::ExceptionAttribute(name.clone()),
     }
 }
 
 /// Reads an attribute of a value: `actual.name`.
 fn attribute_of(actual: &ActualValue, name: &str) -> ActualValue {
     match actual {
-        ActualValue::Result => ActualValue::OfResult(String::new(), format!(".{name}")),
-        ActualValue::OfResult(before, behind) => {
-            ActualValue::OfResult(before.clone(), format!("{behind}.{name}"))
+        ActualValue::Result => ActualValue::AroundResult(String::new(), format!(".{name}")),
+        ActualValue::AroundResult(before, behind) => {
+            ActualValue::AroundResult(before.clone(), format!("{behind}.{name}"))
         }
         ActualValue::Code(code) => {
             ActualValue::Code(PythonCode::Text(format!("{}.{name}", code.one_line())))
         }
-        ActualValue::Caught(known) => ActualValue::Caught(format!("{known}.{name}")),
+        ActualValue::ExceptionAttribute(known) => {
+            ActualValue::ExceptionAttribute(format!("{known}.{name}"))
+        }
     }
 }
 

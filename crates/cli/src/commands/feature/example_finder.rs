@@ -129,7 +129,8 @@ impl<'a> ExampleFinder<'a> {
             "no case meets its assumptions"
         };
         Ok(PropertyResult {
-            branches: (!all.is_empty()).then(|| (all.intersection(&reached_features).count(), all.len())),
+            branches: (!all.is_empty())
+                .then(|| (all.intersection(&reached_features).count(), all.len())),
             cases,
             verified,
             hoists,

@@ -69,7 +69,12 @@ pub(super) fn plan(
         let before = read(&path)?;
         let parent = path.parent().unwrap_or(&project.root).to_owned();
         let suite = with_relative_helpers(suite, parent.join("__init__.py").exists());
-        let merged = match merge(before.as_deref(), &suite, &ledger.ids_of_file(&shown), force) {
+        let merged = match merge(
+            before.as_deref(),
+            &suite,
+            &ledger.ids_of_file(&shown),
+            force,
+        ) {
             Ok(merged) => merged,
             Err(refusal) => {
                 planned.refused.push((shown, refusal_text(&refusal)));

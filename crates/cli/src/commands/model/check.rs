@@ -15,9 +15,9 @@ use crate::{CommandError, ExitStatus, duration, models, quantity};
 
 /// Check that a model allows some scenarios, and forbids others
 ///
-/// A scenario is a machine or a list of runs. It is composed with the model, and is allowed if both can reach an
-/// accepting state together. Each run of a list is checked separately. If a scenario gets stuck, the steps to that
-/// state are shown, and the reason why no further step is possible.
+/// A scenario is a machine or a list of runs. It is composed with the model, and is allowed if both can reach
+/// an accepting state together. Each run of a list is checked separately. If a scenario gets stuck, the steps
+/// to that state are shown, and the reason why no further step is possible.
 #[derive(clap::Args)]
 #[command(
     verbatim_doc_comment,

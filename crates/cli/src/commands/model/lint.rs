@@ -8,10 +8,10 @@ use crate::{CommandError, ExitStatus, models, quantity};
 
 /// Look for variables that are not put back, and for objects that are torn apart
 ///
-/// The state of a model is the values of the variables that it lists in `state`. Each is copied separately. Changes
-/// to other variables of the module are not undone, and leak from one run into the next. An object that two
-/// variables of the state share becomes two objects with the first step. This command explores a part of the model,
-/// and reports both. It also repeats the warnings that other commands show.
+/// The state of a model is the values of the variables that it lists in `state`. Each is copied separately.
+/// Changes to other variables of the module are not undone, and leak from one run into the next. An object that
+/// two variables of the state share becomes two objects with the first step. This command explores a part of the
+/// model, and reports both. It also repeats the warnings that other commands show.
 #[derive(clap::Args)]
 #[command(
     verbatim_doc_comment,

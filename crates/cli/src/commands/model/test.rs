@@ -27,14 +27,14 @@ use crate::{CommandError, ExitStatus, duration, models, quantity};
 
 /// Test an implementation against a model, or make tests from a model
 ///
-/// With a stepper, the implementation takes the same steps as the model, and the two are compared. A failing run is
-/// reduced, and written as a suite and as a pytest file. Without a stepper, runs of the model are shown. With `--suite`
-/// they are written to be run later.
+/// With a stepper, the implementation takes the same steps as the model, and the two are compared. A failing
+/// run is reduced, and written as a suite and as a pytest file. Without a stepper, runs of the model are shown.
+/// With `--suite` they are written to be run later.
 ///
-/// A stepper is a module with two functions. `TestAction(name, arguments, expected_result)` performs a step on the
-/// implementation, and returns nothing if all is well, or a text that says what is wrong. `Reset()` restores the initial
-/// state. The stepper appends actions that the implementation takes by itself to `queue` of the module
-/// `observation_queue`.
+/// A stepper is a module with two functions. `TestAction(name, arguments, expected_result)` performs a step on
+/// the implementation, and returns nothing if all is well, or a text that says what is wrong. `Reset()` restores
+/// the initial state. The stepper appends actions that the implementation takes by itself to `queue` of the
+/// module `observation_queue`.
 #[derive(clap::Args)]
 #[command(
     verbatim_doc_comment,
@@ -66,12 +66,19 @@ pub(super) struct ModelTestCommand {
     #[arg(long, value_name = "N", default_value_t = 50)]
     cleanup: usize,
 
-    /// Strategy that chooses the steps: random, ActionNameCoverage, StateCoverage, or a module with `SelectAction`; or
-    /// the goal of planned runs: actions, labels, states, transitions, pairs, shortest
-    #[arg(long, value_name = "STRATEGY", default_value = "random")]
+    /// Strategy that chooses the steps, or the goal of planned runs
+    ///
+    /// Strategies: random, ActionNameCoverage, StateCoverage, or a module with `SelectAction`.
+    /// Goals: actions, labels, states, transitions, pairs, shortest.
+    #[arg(
+        verbatim_doc_comment,
+        long,
+        value_name = "STRATEGY",
+        default_value = "random"
+    )]
     strategy: String,
 
-    /// Weight of an action when the next one is drawn; others have weight 1; can be given several times
+    /// Weight of an action when the next one is drawn; others have weight 1; repeatable
     #[arg(long, value_name = "NAME=WEIGHT", value_parser = parse_weight)]
     weight: Vec<(String, f64)>,
 

@@ -14,7 +14,7 @@ use crate::{duration, size};
 #[derive(Args)]
 #[command(next_help_heading = "Worker processes")]
 pub(super) struct WorkerArguments {
-    /// Number of worker processes; 0: test in this process [default: one for each core; 1 with --seed, --show-output]
+    /// Number of workers; 0: use this process [default: one for each core; 1 with --seed or --show-output]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = parse_jobs)]
     pub(super) jobs: Option<usize>,
 
@@ -30,7 +30,7 @@ pub(super) struct WorkerArguments {
     #[arg(long, value_name = "SIZE", default_value = "1G", value_parser = size::parse)]
     file_size: usize,
 
-    /// Environment variable to set in the processes; can be given several times
+    /// Environment variable to set in the processes; repeatable
     #[arg(long, value_name = "NAME=VALUE", value_parser = parse_variable)]
     pub(super) env: Vec<(String, String)>,
 

@@ -398,7 +398,10 @@ fn origin(strategy: &Expression, bundles: &[&str]) -> Origin {
 /// Returns the bundle that a strategy takes values from, and true if they are consumed: `items`,
 /// `consumes(items)`, both with any number of filters.
 fn bundle(strategy: &Expression, bundles: &[&str]) -> Option<(String, bool)> {
-    if let Some(name) = strategy.dotted_parts().and_then(|words| words.last().copied()) {
+    if let Some(name) = strategy
+        .dotted_parts()
+        .and_then(|words| words.last().copied())
+    {
         return bundles.contains(&name).then(|| (name.to_owned(), false));
     }
     let ExpressionKind::Call {

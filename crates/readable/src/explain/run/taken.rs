@@ -139,7 +139,9 @@ fn asks(expression: &Expression, calls: &[&Expression], names: &[String]) -> boo
     if calls.contains(&expression) {
         return false;
     }
-    let named = expression.dotted_parts().and_then(|words| words.last().copied());
+    let named = expression
+        .dotted_parts()
+        .and_then(|words| words.last().copied());
     named.is_some_and(|name| names.iter().any(|one| one == name))
         || child_expressions(expression)
             .into_iter()
