@@ -41,7 +41,6 @@ def refuse(command, line, *expected):
         ("capture stack.tstl", "run stack.tstl"),
         ("cover stack.tstl", "run stack.tstl"),
         ("mutate stack.tstl", "run stack.tstl"),
-        ("feature stack.tstl", "explain stack.tstl"),
         ("run short.test", "replay short.test"),
         ("check short.test", "replay short.test"),
         ("expand short.test", "replay short.test"),
@@ -63,6 +62,7 @@ def test_what_was_probably_meant(folder, line, meant):
     ("line", "advice"),
     [
         ("check app.py", "draft a harness that tests it with `testwright harness app.py`"),
+        ("feature stack.tstl", "`testwright explain stack.tstl` explains it"),
         ("replay test_short.py", "run it with `pytest test_short.py`"),
         ("replay stack.feature", "`testwright measure stack.feature` tells how readable it is"),
         ("replay log.jsonl", "compare it with a model: `testwright conform MODEL log.jsonl`"),

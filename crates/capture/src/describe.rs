@@ -18,12 +18,12 @@ const MAX_ITEMS: usize = 8;
 const MAX_DEPTH: usize = 4;
 
 /// Describes a value in a short line: `[1, 2, 'three']`.
-pub fn describe_value(graph: &ValueGraph, variable: NodeId) -> String {
-    let mut words = ValueFormatter {
+pub fn describe_value(graph: &ValueGraph, node: NodeId) -> String {
+    let mut formatter = ValueFormatter {
         graph,
         enclosing: Vec::new(),
     };
-    words.describe_node(variable)
+    formatter.describe_node(node)
 }
 
 /// Quotes a text in Python's notation, truncated to `MAX_LENGTH` characters.

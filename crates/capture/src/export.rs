@@ -228,9 +228,9 @@ mod tests {
             calls: vec![made.call],
         };
         assert_eq!(find_units(&recording, Some("doubl")), []);
-        let told = export_units(&recording, &find_units(&recording, Some("double")), 9);
-        let call = &told[0]["calls"][0];
-        assert_eq!(told[0]["name"], "zoo.double");
+        let exported = export_units(&recording, &find_units(&recording, Some("double")), 9);
+        let call = &exported[0]["calls"][0];
+        assert_eq!(exported[0]["name"], "zoo.double");
         assert_eq!(call["arguments"][0]["before"]["value"], 2);
         assert_eq!(call["arguments"][0]["is_default"], true);
         assert_eq!(call["outcome"], "returned");

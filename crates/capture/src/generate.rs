@@ -597,7 +597,7 @@ impl ModuleTests {
     }
 }
 
-/// Renames a test, with a number behind the name if it is taken.
+/// Renames a test, with a number after the name if it is taken.
 fn renamed_test(test: &UnitTest, wanted: &str, others: &[UnitTest]) -> UnitTest {
     let mut test = test.clone();
     let definition = format!("def {}(", test.name);

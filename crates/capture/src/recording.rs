@@ -237,7 +237,7 @@ pub struct BoundArgument {
     pub before: NodeId,
     /// Its value at exit, as the same object; `None` if the call did not end.
     pub after: Option<NodeId>,
-    /// True if the argument is the very object that is the parameter's default.
+    /// True if the argument is the same object as the parameter's default.
     pub is_default: bool,
 }
 

@@ -221,7 +221,7 @@ fn reached_goals(call: &Call, is_choice: &dyn Fn(&str) -> bool) -> BTreeSet<Sele
         if let Some(word) = word.filter(|word| is_choice(word)) {
             goals.insert(SelectionGoal::Choice(format!("{} {word}", argument.name)));
         }
-        // Choices come behind the data that they are about; a word that comes first is data.
+        // Choices come after the data that they are about; a word that comes first is data.
         let word = word.filter(|_| index > own);
         let shape = match (argument.is_default, word) {
             (true, _) => "left out".to_owned(),

@@ -22,7 +22,7 @@ const GUARD: &str = include_str!("validate/guard.py");
 /// The file name by which runners import the audit hook.
 const GUARD_FILE: &str = "testwright_guard.py";
 
-/// The time limit of one test, in seconds; a unit test that takes longer is none.
+/// The time limit of one test, in seconds; a test that takes longer is not a unit test.
 const MAX_SECONDS: u64 = 10;
 
 /// A file with tests, before it is in the project.

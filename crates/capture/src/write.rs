@@ -162,7 +162,7 @@ pub struct TestWriter<'a> {
     recording: &'a Recording,
     /// The project's source.
     knowledge: &'a Knowledge<'a>,
-    /// An index of the recording, for what single calls do not tell.
+    /// An index of the recording, for facts that single calls do not show.
     index: RecordingIndex<'a>,
     /// The objects created by calls of constructors.
     creations: BTreeMap<(u32, CallId), ObjectId>,

@@ -21,14 +21,14 @@
 //! let mut both = Product::new(interner, vec![Box::new(lamp), Box::new(twice)]);
 //!
 //! let off = both.start(0).unwrap().unwrap();
-//! let steps = both.possible_steps(&off, Phase::Usual).unwrap();
+//! let steps = both.possible_steps(&off, Phase::Normal).unwrap();
 //! assert_eq!(steps.len(), 1); // to switch it on
 //! let on = &steps[0].to;
-//! let steps = both.possible_steps(on, Phase::Usual).unwrap();
+//! let steps = both.possible_steps(on, Phase::Normal).unwrap();
 //! let names: Vec<&str> = steps.iter().map(|one| both.interner().name_text(one.label.name)).collect();
 //! assert_eq!(names, ["dim", "switch"]);
 //! let off = &steps[1].to;
-//! assert!(both.possible_steps(off, Phase::Usual).unwrap().is_empty()); // not a third time
+//! assert!(both.possible_steps(off, Phase::Normal).unwrap().is_empty()); // not a third time
 //! ```
 //!
 //! Steps are [`StepLabel`]s: a name, arguments and a result. Two labels are equal if their parts

@@ -44,8 +44,8 @@ pub struct ExploredGraph {
 
 /// Computes the steps that are possible in states.
 pub trait Expander {
-    /// Announces a state that [`Expander::moves`] will be called for. Announcements come in the
-    /// order of these calls, so that an expander can work ahead.
+    /// Announces a state that [`Expander::possible_steps`] will be called for. Announcements come
+    /// in the order of these calls, so that an expander can work ahead.
     fn announce(&mut self, _product: &Product<'_>, _state: &[ModelState]) {}
 
     /// Returns the distinct steps that are possible in `state`, which is the oldest state that was
@@ -185,7 +185,7 @@ impl<'e, 'm> GraphBuilder<'e, 'm> {
             }
             self.product.release_states();
             if self.expand(state)? {
-                // New states were appended behind it.
+                // New states were appended after it.
                 self.waiting.pop_front();
             }
         }

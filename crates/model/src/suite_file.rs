@@ -1,8 +1,9 @@
 //! Runs as Python modules.
 //!
 //! The module that is written can be run and composed like a hand-written suite. Its parts can also
-//! be written one at a time while runs are still being made: [`begin`], then a [`run`] each with
-//! [`BETWEEN`] in between, then [`END`]. Its format is that of PyModel's test suites.
+//! be written one at a time while runs are still being made: [`write_header`], then [`write_run`]
+//! for each run with [`SEPARATOR`] in between, then [`END`]. Its format is that of PyModel's test
+//! suites.
 
 use std::fmt::Write;
 

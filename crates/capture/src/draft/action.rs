@@ -81,7 +81,7 @@ pub(super) enum ResultUse {
 
 /// A condition on the receiver of an action.
 pub(super) struct DraftGuard {
-    /// The code before and behind the receiver.
+    /// The code before and after the receiver.
     pub(super) before_receiver: &'static str,
     pub(super) after_receiver: String,
 }
@@ -226,7 +226,7 @@ pub(super) fn has_ordinary_syntax(name: &str) -> bool {
         )
 }
 
-/// Returns true if the receiver of a special method is written behind the argument.
+/// Returns true if the receiver of a special method is written after the argument.
 pub(super) fn is_receiver_last(name: &str) -> bool {
     name == "__contains__" || reflected_operator(name).is_some()
 }

@@ -90,8 +90,8 @@ impl<'a> TestDrafter<'a, '_> {
                 drafted.skipped += group.len() - test.calls;
                 drafted.tests.push(test.steps);
                 for (class, number) in test.slots_used {
-                    let most = drafted.objects.entry(class).or_default();
-                    *most = number.max(*most);
+                    let max = drafted.objects.entry(class).or_default();
+                    *max = number.max(*max);
                 }
             } else {
                 drafted.skipped += group.len();
@@ -186,15 +186,18 @@ impl<'a> TestDrafter<'a, '_> {
         let mut steps = Vec::new();
         let mut slots: BTreeMap<usize, usize> = BTreeMap::new();
         let mut texts = Vec::new();
-        for (argument, given) in action.arguments.iter().zip(&shaped.arguments) {
+        for (argument, shaped_argument) in action.arguments.iter().zip(&shaped.arguments) {
             texts.push(match &argument.source {
                 ArgumentSource::Text(text) => text.clone(),
                 ArgumentSource::Object(class) => {
-                    self.object_slot(test, call, *class, given.node)?
+                    self.object_slot(test, call, *class, shaped_argument.node)?
                 }
-                ArgumentSource::Request(request) => {
-                    self.value_code(*request, argument_code(given)?, &mut slots, &mut steps)?
-                }
+                ArgumentSource::Request(request) => self.value_code(
+                    *request,
+                    argument_code(shaped_argument)?,
+                    &mut slots,
+                    &mut steps,
+                )?,
             });
         }
         let mut statement = action.statement(&receiver, &texts);
@@ -325,8 +328,8 @@ impl<'a> TestDrafter<'a, '_> {
 }
 
 /// Returns the code of an argument.
-fn argument_code(given: &ShapedArgument<'_>) -> Option<String> {
-    given.sample.as_ref().map(Sample::full_text)
+fn argument_code(shaped_argument: &ShapedArgument<'_>) -> Option<String> {
+    shaped_argument.sample.as_ref().map(Sample::full_text)
 }
 
 /// Returns true if a call is `__init__`, whose object is the one that the action makes.

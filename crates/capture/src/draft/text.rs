@@ -11,7 +11,7 @@ use super::sample::SampleKind;
 /// The maximum length of lines with several values.
 const WIDTH: usize = 92;
 
-/// The maximum width of actions up to which comments behind them are aligned.
+/// The maximum width of actions up to which comments after them are aligned.
 const MARGIN: usize = 64;
 
 /// The content of a draft's head.

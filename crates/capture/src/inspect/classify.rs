@@ -4,7 +4,7 @@ use testwright_source::tree::{self, Expression, ExpressionKind, Statement, State
 
 use super::definition::{ClassKind, FunctionRole};
 
-/// Returns the last word of a dotted name, without brackets behind it.
+/// Returns the last word of a dotted name, without brackets after it.
 pub(super) fn last_word(text: &str) -> &str {
     let name = text.split(['(', '[']).next().unwrap_or(text);
     name.rsplit('.').next().unwrap_or(name).trim()

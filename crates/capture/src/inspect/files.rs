@@ -18,8 +18,8 @@ impl FileFilter {
     /// Returns true if a path passes the filter.
     fn includes(&self, path: &[&str]) -> bool {
         let fits = |pattern: &String| {
-            let words: Vec<&str> = pattern.split('/').collect();
-            path_matches(&words, path)
+            let components: Vec<&str> = pattern.split('/').collect();
+            path_matches(&components, path)
         };
         (self.include.is_empty() || self.include.iter().any(fits)) && !self.exclude.iter().any(fits)
     }
@@ -27,14 +27,14 @@ impl FileFilter {
 
 /// Finds the Python files of a project, relative to its folder and sorted.
 pub(super) fn python_files(root: &Path, chosen: &FileFilter) -> Vec<PathBuf> {
-    let mut walk = FileSearch {
+    let mut search = FileSearch {
         filter: chosen,
         ignore_files: Vec::new(),
         found: Vec::new(),
     };
-    walk.search_folder(root, &mut Vec::new());
-    walk.found.sort();
-    walk.found
+    search.search_folder(root, &mut Vec::new());
+    search.found.sort();
+    search.found
 }
 
 /// Returns the folder that contains the package or module of a file, given the file's dotted name.
@@ -104,29 +104,30 @@ impl FileSearch<'_> {
 
     /// Returns true if a file is part of the project.
     fn includes_file(&self, path: &[String]) -> bool {
-        let words: Vec<&str> = path.iter().map(String::as_str).collect();
-        let is_python = words
+        let components: Vec<&str> = path.iter().map(String::as_str).collect();
+        let is_python = components
             .last()
             .is_some_and(|name| name.ends_with(".py") && !name.starts_with('.'));
-        is_python && !self.is_ignored(&words, false) && self.filter.includes(&words)
+        is_python && !self.is_ignored(&components, false) && self.filter.includes(&components)
     }
 
     /// Returns true if a folder is excluded: hidden, ignored, generated or installed.
     fn excludes_folder(&self, folder: &Path, path: &[String]) -> bool {
-        let words: Vec<&str> = path.iter().map(String::as_str).collect();
-        let Some(name) = words.last() else {
+        let components: Vec<&str> = path.iter().map(String::as_str).collect();
+        let Some(name) = components.last() else {
             return false;
         };
-        let never = name.starts_with('.')
+        let is_tool_folder = name.starts_with('.')
             || matches!(
                 *name,
                 "__pycache__" | "node_modules" | "site-packages" | "testwright-out"
             )
             || name.ends_with(".egg-info");
-        // `build` and `dist` may be packages; the results of a build are none.
-        let made = matches!(*name, "build" | "dist") && !folder.join("__init__.py").exists();
-        let environment = folder.join("pyvenv.cfg").exists();
-        never || made || environment || self.is_ignored(&words, true)
+        // `build` and `dist` may be packages; a build's output is not one.
+        let is_build_output =
+            matches!(*name, "build" | "dist") && !folder.join("__init__.py").exists();
+        let is_environment = folder.join("pyvenv.cfg").exists();
+        is_tool_folder || is_build_output || is_environment || self.is_ignored(&components, true)
     }
 
     /// Returns true if an ignore file excludes a path. Deeper ignore files take precedence.

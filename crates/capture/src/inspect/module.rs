@@ -175,9 +175,9 @@ impl ProjectModule {
         // One dot is the package of the module, or the module itself if it is a package. Each
         // further dot is the package around that.
         let above = dots - usize::from(self.is_package());
-        let words: Vec<&str> = self.name.split('.').collect();
-        let kept = words.len().saturating_sub(above);
-        let package = words.into_iter().take(kept);
+        let components: Vec<&str> = self.name.split('.').collect();
+        let kept = components.len().saturating_sub(above);
+        let package = components.into_iter().take(kept);
         let relative = Some(relative).filter(|name| !name.is_empty());
         package.chain(relative).collect::<Vec<&str>>().join(".")
     }
@@ -208,14 +208,14 @@ fn dotted_name(root: &Path, path: &Path) -> String {
         .filter(|rest| rest.components().next().is_some())
         .filter(|_| !root.join("src/__init__.py").exists());
     let path = below_src.unwrap_or(path).with_extension("");
-    let mut words: Vec<String> = path
+    let mut components: Vec<String> = path
         .components()
         .map(|word| word.as_os_str().to_string_lossy().into_owned())
         .collect();
-    if words.len() > 1 && words.last().is_some_and(|word| word == "__init__") {
-        words.pop();
+    if components.len() > 1 && components.last().is_some_and(|word| word == "__init__") {
+        components.pop();
     }
-    words.join(".")
+    components.join(".")
 }
 
 /// Counts line ends.
@@ -229,8 +229,8 @@ fn line_starts(text: &str) -> Vec<usize> {
     std::iter::once(0).chain(ends).collect()
 }
 
-/// Returns the offset of the line behind the last import before any function or class. Without an
-/// import, it is behind the docstring, or at the first statement.
+/// Returns the offset of the line after the last import before any function or class. Without an
+/// import, it is after the docstring, or at the first statement.
 fn find_imports_end(text: &str, tree: &tree::Module) -> usize {
     let header = tree.body.iter().take_while(|statement| {
         !matches!(
@@ -335,7 +335,7 @@ impl DefinitionReader<'_> {
 
     /// Reads a statement and the blocks in it.
     fn read_statement(&mut self, statement: &Statement, context: DefinitionContext<'_>) {
-        let outside = !context.in_class && !context.in_function;
+        let is_top_level = !context.in_class && !context.in_function;
         match &statement.kind {
             StatementKind::Function(function) => self.add_function(statement, function, context),
             StatementKind::Class(class) => self.add_class(statement, class, context),
@@ -344,7 +344,7 @@ impl DefinitionReader<'_> {
                 body,
                 otherwise,
             } => {
-                if outside && is_main_check(condition) {
+                if is_top_level && is_main_check(condition) {
                     self.module.main_guard = Some(statement.range.clone());
                 }
                 self.read_block(body, context);
@@ -384,13 +384,13 @@ impl DefinitionReader<'_> {
                         (target.as_name(), &value.kind)
                     {
                         self.add_lambda(name, parameters, value, context);
-                    } else if outside {
+                    } else if is_top_level {
                         self.add_variable(target);
                     }
                 }
             }
-            StatementKind::Annotated { target, .. } if outside => self.add_variable(target),
-            StatementKind::Import(aliases) if outside => {
+            StatementKind::Annotated { target, .. } if is_top_level => self.add_variable(target),
+            StatementKind::Import(aliases) if is_top_level => {
                 self.module
                     .imports
                     .extend(aliases.iter().map(|alias| ImportedName {
@@ -406,7 +406,7 @@ impl DefinitionReader<'_> {
                 module,
                 names,
                 level,
-            } if outside => {
+            } if is_top_level => {
                 let dots = ".".repeat(usize::try_from(*level).unwrap_or(0));
                 let module = format!("{dots}{}", module.as_deref().unwrap_or(""));
                 self.module
@@ -479,7 +479,10 @@ impl DefinitionReader<'_> {
         let kind = DefinitionKind::Function(FunctionDefinition {
             signature: FunctionSignature {
                 parameters: self.parameters(&function.parameters),
-                returns: function.returns.as_ref().map(|given| self.source(given)),
+                returns: function
+                    .returns
+                    .as_ref()
+                    .map(|annotation| self.source(annotation)),
             },
             execution,
             role: function_role(&decorators, function, context.in_class, context.in_function),

@@ -40,8 +40,8 @@ enum DiffLine {
 /// Merging inserts a few blocks, so the rest is small; if it is large, all of it counts as changed.
 fn diff_lines(old: &[&str], new: &[&str]) -> Vec<DiffLine> {
     let start = old.iter().zip(new).take_while(|(a, b)| a == b).count();
-    let most = old.len().min(new.len()) - start;
-    let end = (old.iter().rev().zip(new.iter().rev()).take(most))
+    let max_end = old.len().min(new.len()) - start;
+    let end = (old.iter().rev().zip(new.iter().rev()).take(max_end))
         .take_while(|(a, b)| a == b)
         .count();
     let (rows, columns) = (old.len() - start - end, new.len() - start - end);

@@ -174,7 +174,7 @@ impl ExistingFile {
     }
 
     /// Indents the lines of a test like the one at `range`. The first line stays without
-    /// indentation, because the range begins behind it.
+    /// indentation, because the range begins after it.
     pub(super) fn indented_like(&self, range: &Range<usize>, lines: &[String]) -> Vec<String> {
         let start = self.line_start(range.start);
         let indent = self.text.get(start..range.start).unwrap_or_default();
@@ -267,7 +267,7 @@ impl ExistingFile {
         Ok(false)
     }
 
-    /// Returns the position behind the imports of the file, and the text of new imports there.
+    /// Returns the position after the imports of the file, and the text of new imports there.
     pub(super) fn import_insertion(&self, imports: &[TestImport]) -> (usize, String) {
         let position = self.module.imports_end;
         let lines: Vec<String> = imports.iter().map(TestImport::text).collect();
@@ -343,7 +343,7 @@ fn is_class(definition: &CodeDefinition) -> bool {
     matches!(definition.kind, DefinitionKind::Class(_))
 }
 
-/// Returns the end of the line with the colon behind a class's name and bases; `None` if more than
+/// Returns the end of the line with the colon after a class's name and bases; `None` if more than
 /// a comment follows on that line.
 fn header_end(text: &str) -> Option<usize> {
     let tokens = testwright_source::tokens(text);

@@ -115,10 +115,10 @@ fn default_test_folder(project: &PythonProject) -> PathBuf {
             *counts.entry(folder).or_default() += 1;
         }
     }
-    let most = counts
+    let largest = counts
         .into_iter()
         .max_by(|left, right| (left.1, right.0).cmp(&(right.1, left.0)));
-    match most {
+    match largest {
         Some((folder, _)) => folder.to_owned(),
         None if project.root.join("test").is_dir() => PathBuf::from("test"),
         None => PathBuf::from("tests"),

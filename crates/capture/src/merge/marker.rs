@@ -36,7 +36,7 @@ pub(super) fn add_marker(id: &str, lines: &[String]) -> Vec<String> {
     marked
 }
 
-/// Returns the index of the first line behind the `def` and its parameters, which may span several
+/// Returns the index of the first line after the `def` and its parameters, which may span several
 /// lines.
 fn body_start(lines: &[String]) -> usize {
     let is_def = |line: &String| {
@@ -76,7 +76,7 @@ fn parse(line: &str) -> Option<Marker> {
 }
 
 /// Computes the digest of lines. The indentation of the first line does not count, because the text
-/// of a function begins behind it.
+/// of a function begins after it.
 fn text_digest<'a>(lines: impl Iterator<Item = &'a str>) -> String {
     let mut text = String::new();
     for line in lines {

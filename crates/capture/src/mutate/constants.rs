@@ -29,7 +29,7 @@ pub(super) fn changed_float(number: f64, change: f64) -> Option<String> {
     (changed.is_finite() && changed != number).then(|| format!("{changed:?}"))
 }
 
-/// Returns the offset of a text's content behind its prefix and quotes.
+/// Returns the offset of a text's content after its prefix and quotes.
 pub(super) fn content_offset(written: &str) -> Option<usize> {
     let quote_at = written.find(['\'', '"'])?;
     let quotes = written.get(quote_at..)?;

@@ -276,7 +276,7 @@ impl MutantFinder<'_> {
     }
 
     /// Finds the mutants of a `case`, whose lines are those between the block before it and its
-    /// own. Returns the line behind its block.
+    /// own. Returns the line after its block.
     fn visit_case(&mut self, case: &MatchCase, first: usize) -> usize {
         let (Some(start), Some(end)) = (case.body.first(), case.body.last()) else {
             return first;

@@ -6,7 +6,7 @@ use super::*;
 /// no other line.
 fn changed(text: &str) -> Vec<String> {
     let found = mutants(text).expect("it is Python");
-    let mut told = Vec::new();
+    let mut texts = Vec::new();
     for mutant in found {
         let applied = mutant.apply(text);
         assert_eq!(check_module(&applied), [], "{applied}");
@@ -14,9 +14,9 @@ fn changed(text: &str) -> Vec<String> {
         assert_ne!(applied, text);
         assert!(mutant.statement.contains(mutant.line), "{mutant:?}");
         let (_, after) = mutant.preview(text);
-        told.push(format!("{}: {}", mutant.kind, after.trim_start()));
+        texts.push(format!("{}: {}", mutant.kind, after.trim_start()));
     }
-    told
+    texts
 }
 
 /// Finds the mutants of one statement inside of a function.

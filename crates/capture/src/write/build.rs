@@ -127,7 +127,7 @@ impl<'a> ValueBuilder<'a> {
     pub(super) fn name_shared_objects(&mut self, roots: &[NodeId]) {
         let mut seen: BTreeSet<NodeId> = BTreeSet::new();
         let mut open: Vec<NodeId> = Vec::new();
-        // Each node is pushed twice: to be opened, and to be closed behind everything that it leads
+        // Each node is pushed twice: to be opened, and to be closed after everything that it leads
         // to.
         let mut pending: Vec<(NodeId, Option<NodeId>, bool)> = roots
             .iter()

@@ -103,13 +103,13 @@ impl PythonCode {
         }
     }
 
-    /// Returns true if it fits on one line behind `before` characters.
+    /// Returns true if it fits on one line after `before` characters.
     pub(crate) fn fits(&self, before: usize) -> bool {
         let is_broken = matches!(self, PythonCode::Pieces(pieces) if pieces.len() > 1);
         !is_broken && before + self.one_line().chars().count() <= WIDTH
     }
 
-    /// Renders the expression as lines, with texts before and behind it, each line indented by
+    /// Renders the expression as lines, with texts before and after it, each line indented by
     /// `indent` blanks.
     pub(crate) fn lines(&self, before: &str, behind: &str, indent: usize) -> Vec<String> {
         let blanks = " ".repeat(indent);

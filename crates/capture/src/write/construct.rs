@@ -431,7 +431,7 @@ impl<'a> CallArgument<'a> {
 }
 
 /// Returns the arguments of a recorded call from the `skipped`th on that have to be written.
-/// Defaults are left out, and behind one that is left out all arguments are passed by name.
+/// Defaults are left out, and after one that is left out all arguments are passed by name.
 pub(crate) fn call_arguments<'a>(
     call: &'a Call,
     unit: &CodeUnit,

@@ -19,7 +19,7 @@ pub(super) fn alternative_names(
     call: &Call,
 ) -> Vec<String> {
     let graph = &call.values;
-    let given: Vec<&BoundArgument> = call
+    let arguments: Vec<&BoundArgument> = call
         .explicit_arguments(unit)
         .filter(|(_, parameter)| {
             !matches!(
@@ -29,7 +29,7 @@ pub(super) fn alternative_names(
         })
         .map(|(argument, _)| argument)
         .collect();
-    let words: Vec<String> = given
+    let words: Vec<String> = arguments
         .iter()
         .filter_map(|argument| {
             let word = value_word(graph, argument.before)?;
@@ -44,17 +44,17 @@ pub(super) fn alternative_names(
         .filter(|end| !end.is_empty())
         .map(|end| format!("{stem}_{joiner}_{end}"))
         .collect();
-    for argument in &given {
+    for argument in &arguments {
         let value = graph.value(argument.before);
-        let what = match given.len() {
+        let subject = match arguments.len() {
             1 => type_word(value),
             _ => Some(snake_case(&argument.name).trim_matches('_').to_owned()),
         };
-        let Some(what) = what else {
+        let Some(subject) = subject else {
             continue;
         };
         let inside = words_inside(graph, argument.before).into_iter();
-        names.extend(inside.map(|word| format!("{stem}_{joiner}_{what}_with_{word}")));
+        names.extend(inside.map(|word| format!("{stem}_{joiner}_{subject}_with_{word}")));
     }
     if let (Receiver::Instance(class), Some(receiver)) = (&call.receiver, call.arguments.first()) {
         let class = snake_case(class.name());
@@ -117,20 +117,20 @@ fn collect_words(graph: &ValueGraph, node: NodeId, words: &mut Vec<String>, dept
 /// several have the same name, each gets the first alternative that no other test could have, or
 /// keeps its name if there is none.
 pub(crate) fn choose_distinct_names(tests: &[(&str, &[String])]) -> Vec<String> {
-    let mut given: Vec<String> = Vec::new();
+    let mut chosen: Vec<String> = Vec::new();
     for (index, (name, others)) in tests.iter().enumerate() {
-        let alike = |(other_index, (other, _)): &(usize, &(&str, &[String]))| {
+        let has_same_name = |(other_index, (other, _)): &(usize, &(&str, &[String]))| {
             *other_index != index && other == name
         };
         let rivals: Vec<&[String]> = tests
             .iter()
             .enumerate()
-            .filter(alike)
+            .filter(has_same_name)
             .map(|(_, (_, others))| *others)
             .collect();
         let is_taken = |one: &String| {
             rivals.iter().any(|others| others.contains(one))
-                || given.contains(one)
+                || chosen.contains(one)
                 || tests.iter().any(|(name, _)| name == one)
         };
         let own = if rivals.is_empty() {
@@ -138,9 +138,9 @@ pub(crate) fn choose_distinct_names(tests: &[(&str, &[String])]) -> Vec<String> 
         } else {
             others.iter().find(|one| !is_taken(one))
         };
-        given.push(own.map_or_else(|| (*name).to_owned(), String::clone));
+        chosen.push(own.map_or_else(|| (*name).to_owned(), String::clone));
     }
-    given
+    chosen
 }
 
 #[cfg(test)]
@@ -154,14 +154,14 @@ mod tests {
     #[test]
     fn a_test_is_named_after_its_distinct_property() {
         let (grid, plain) = (names(&["a_sun", "a_grid"]), names(&["a_sun", "a_plain"]));
-        let told = choose_distinct_names(&[("a", &grid), ("b", &grid), ("a", &plain)]);
-        assert_eq!(told, ["a_grid", "b", "a_plain"]);
+        let chosen = choose_distinct_names(&[("a", &grid), ("b", &grid), ("a", &plain)]);
+        assert_eq!(chosen, ["a_grid", "b", "a_plain"]);
     }
 
     #[test]
     fn a_test_without_a_distinct_name_keeps_its_name() {
         let (few, many) = (names(&["a_sun"]), names(&["a_sun", "a_moon", "b"]));
-        let told = choose_distinct_names(&[("a", &few), ("a", &many), ("b", &few)]);
-        assert_eq!(told, ["a", "a_moon", "b"]);
+        let chosen = choose_distinct_names(&[("a", &few), ("a", &many), ("b", &few)]);
+        assert_eq!(chosen, ["a", "a_moon", "b"]);
     }
 }

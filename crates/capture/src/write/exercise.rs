@@ -167,7 +167,7 @@ fn special_method(receiver: &str, name: &str, arguments: &[PythonCode]) -> Optio
             arguments.to_vec(),
         ))),
         ("__getitem__", [key]) => {
-            // On one line, because a comma behind the key would make it a tuple.
+            // On one line, because a comma after the key would make it a tuple.
             value(format!("{receiver}[{}]", key.one_line()))
         }
         ("__setitem__", [key, item]) => {

@@ -1,7 +1,7 @@
 //! Code for functions that cannot be imported: lambdas and functions defined inside of others.
 //!
 //! A closure is created by a call of the function around it, if a recorded call returned one in the
-//! same state. Otherwise its text is copied into the test, behind the variables that it encloses,
+//! same state. Otherwise its text is copied into the test, after the variables that it encloses,
 //! as long as it needs nothing else.
 
 use std::collections::BTreeSet;
@@ -87,7 +87,7 @@ impl<'a> ValueBuilder<'a> {
         Some(PythonCode::call(&callable, arguments))
     }
 
-    /// Copies its text, behind assignments of the variables that it encloses.
+    /// Copies its text, after assignments of the variables that it encloses.
     fn copy_source(
         &mut self,
         graph: &'a ValueGraph,
@@ -160,7 +160,7 @@ impl<'a> ValueBuilder<'a> {
 
     /// Returns the error for a function that can neither be created nor copied.
     fn unnamed_function(&self, function: &LocalFunction) -> BuildError {
-        let what = if function.qualified_name.ends_with("<lambda>") {
+        let description = if function.qualified_name.ends_with("<lambda>") {
             "a lambda"
         } else {
             "a function"
@@ -170,7 +170,10 @@ impl<'a> ValueBuilder<'a> {
             Some(name) => format!("{}.{name}", function.module),
             None => function.module.clone(),
         };
-        BuildError(format!("{what} made in {location}, line {}", function.line))
+        BuildError(format!(
+            "{description} made in {location}, line {}",
+            function.line
+        ))
     }
 }
 
@@ -199,7 +202,7 @@ fn function_source(
 }
 
 /// Extracts the definition that begins on a line, with the attributes that are assigned to it right
-/// behind.
+/// after.
 fn extract_definition(
     text: &str,
     line: u32,

@@ -43,7 +43,7 @@ pub(crate) fn test_id(unit: &CodeUnit, call: &Call) -> String {
             Interaction::WorkingFolder { .. }
             | Interaction::Permissions { .. }
             | Interaction::Logged { .. } => {}
-            // Their replies differ each time, and the test is the same nevertheless.
+            // Their replies differ each time, but the test is still the same.
             Interaction::Called {
                 source: ExternalSource::Clock | ExternalSource::Random | ExternalSource::Host,
                 function,

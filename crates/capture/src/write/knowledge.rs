@@ -86,8 +86,8 @@ impl<'a> Knowledge<'a> {
         let lines = text.lines().take(definition.last_line as usize);
         let mut lines = lines.skip(definition.first_line.saturating_sub(1) as usize);
         lines.any(|line| {
-            let given = line.trim().strip_prefix("return ").map(str::trim);
-            given.is_some_and(|given| !matches!(given, "" | "None"))
+            let returned = line.trim().strip_prefix("return ").map(str::trim);
+            returned.is_some_and(|returned| !matches!(returned, "" | "None"))
         })
     }
 

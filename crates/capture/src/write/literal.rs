@@ -14,7 +14,7 @@ pub(crate) fn text_literal(text: &str) -> PythonCode {
     }
 }
 
-/// Splits a text behind line ends and, where lines are long, behind blanks.
+/// Splits a text after line ends and, where lines are long, after blanks.
 fn split_text(text: &str) -> Vec<&str> {
     if text.chars().count() <= MAX_PIECE_LENGTH {
         return vec![text];

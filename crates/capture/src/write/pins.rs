@@ -28,8 +28,8 @@ pub(super) fn pin_variables(builder: &mut ValueBuilder<'_>) -> Result<(), BuildE
         let (owner, name) = match owner_and_name(builder, &state.variable) {
             Ok(Some(owner)) => owner,
             Ok(None) if changes => {
-                let what = "a variable of an enclosing function, or a default, that is changed";
-                return Err(BuildError(what.to_owned()));
+                let reason = "a variable of an enclosing function, or a default, that is changed";
+                return Err(BuildError(reason.to_owned()));
             }
             Err(missing) if changes => return Err(missing),
             Ok(None) | Err(_) => continue,
@@ -86,13 +86,14 @@ pub(super) fn pin_defaults(
             parameter.kind,
             ParameterKind::PositionalOnly | ParameterKind::Normal
         );
-        let given = call.arguments.iter().find(|one| one.name == parameter.name);
-        match given {
-            Some(given) if is_positional && given.is_default => {
-                values.push(builder.call_value(given.before, &given.name)?);
+        let argument = call.arguments.iter().find(|one| one.name == parameter.name);
+        match argument {
+            Some(argument) if is_positional && argument.is_default => {
+                values.push(builder.call_value(argument.before, &argument.name)?);
             }
-            Some(given) if is_positional && parameter.default.is_none() && !given.is_default => {}
-            Some(given) if !is_positional && !is_changed(given) => {}
+            Some(argument)
+                if is_positional && parameter.default.is_none() && !argument.is_default => {}
+            Some(argument) if !is_positional && !is_changed(argument) => {}
             _ => return Err(BuildError("a default that is changed".to_owned())),
         }
     }

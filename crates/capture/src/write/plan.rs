@@ -136,7 +136,7 @@ pub(crate) struct Assertion {
 pub(crate) enum ActualValue {
     /// The result of the call.
     Result,
-    /// An expression around the result: the code before and behind it.
+    /// An expression around the result: the code before and after it.
     AroundResult(String, String),
     /// An attribute of the caught exception.
     ExceptionAttribute(String),

@@ -633,7 +633,7 @@ impl TestBody<'_> {
         }
     }
 
-    /// Returns the code around the two sides of a comparison: before, between and behind.
+    /// Returns the code around the two sides of a comparison: before, between and after.
     fn comparison_parts(
         &self,
         comparison: ComparisonKind,

@@ -152,8 +152,8 @@ fn replace_function<'a>(
                 target: slept.clone(),
                 code: PythonCode::text("[]"),
             });
-            let given = external.calls.iter().filter_map(first_argument).collect();
-            builder.sleeps = Some((slept.clone(), given));
+            let durations = external.calls.iter().filter_map(first_argument).collect();
+            builder.sleeps = Some((slept.clone(), durations));
             PythonCode::Text(format!("{slept}.append"))
         }
         "random.shuffle" => {
@@ -296,7 +296,7 @@ fn mock_function<'a>(
             ..
         }]
     );
-    let given = match answers.pop() {
+    let mock_argument = match answers.pop() {
         Some(only) if is_one => PythonCode::keyword("return_value", only),
         last => {
             answers.extend(last);
@@ -305,7 +305,7 @@ fn mock_function<'a>(
     };
     builder.setup.push(SetupStep::Assign {
         target: name.clone(),
-        code: PythonCode::call(&mock, vec![given]),
+        code: PythonCode::call(&mock, vec![mock_argument]),
     });
     builder.doubles.push(TestDouble {
         name: name.clone(),
@@ -589,9 +589,9 @@ fn mock_call(
 
 /// Plans an assertion about the durations for which the unit slept, if it did.
 pub(super) fn check_sleeps(builder: &mut ValueBuilder<'_>) -> Option<Assertion> {
-    let (name, given) = builder.sleeps.clone()?;
+    let (name, durations) = builder.sleeps.clone()?;
     let graph = &builder.call.values;
-    let items = given.iter().map(|node| match graph.value(*node) {
+    let items = durations.iter().map(|node| match graph.value(*node) {
         Value::Integer(number) => Some(PythonCode::text(number.to_string())),
         Value::Float(number) if number.0.is_finite() => {
             Some(PythonCode::Text(literal::float_literal(number.0)))

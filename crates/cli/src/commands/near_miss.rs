@@ -165,8 +165,8 @@ impl FileArgument {
         })
     }
 
-    /// Returns the advice for a Python file that was read as a model and has none, or for a module
-    /// that does not exist beside a harness of its name.
+    /// Returns the advice for a name that was taken for a model: the module has none that can be
+    /// seen in its text, or does not exist beside a harness of its name.
     fn model_advice(&self) -> Option<Error> {
         if !self.row.kinds.contains(&FileKind::Model) || !is_model(&self.path) {
             return None;
@@ -175,17 +175,15 @@ impl FileArgument {
         let name = path.file_name()?.to_string_lossy();
         let text = TextFile::read(&path).ok().map(|file| file.text);
         let read = text.map(|text| explain(&name, &text, &Options::default()));
-        let harness = path.with_extension("tstl");
-        let help = match read {
-            Some(Err(Unreadable::NoModel)) if !harness.is_file() => {
-                advice(self.row.name, &path, FileKind::Python)
-            }
-            None | Some(Err(Unreadable::NoModel)) if harness.is_file() => {
-                did_you_mean("testwright run", &harness, &[])
-            }
+        let has_harness = path.with_extension("tstl").is_file();
+        let is_file_name = self.path.extension().is_some();
+        match read {
+            None if has_harness => {}
+            Some(Err(Unreadable::NoModel)) if has_harness || is_file_name => {}
             _ => return None,
-        };
-        let message = format!("`{}` is not a model", self.path.display());
+        }
+        let message = format!("`{}` shows no model", self.path.display());
+        let help = advice(self.row.name, &path, FileKind::Python);
         Some(Error::new(message).with_help(help))
     }
 }
@@ -241,7 +239,10 @@ fn advice(command: &str, path: &Path, kind: FileKind) -> String {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let word = shell_word(path);
     match kind {
-        FileKind::Harness if command == "feature" => did_you_mean("testwright explain", path, &[]),
+        FileKind::Harness if command == "feature" => format!(
+            "`testwright explain {word}` explains it, and `testwright run {word} --explain` writes \
+             failing tests as features"
+        ),
         FileKind::Harness => did_you_mean("testwright run", path, &[]),
         FileKind::Test if command == "explain" => did_you_mean("testwright feature", path, &[]),
         FileKind::Test => did_you_mean("testwright replay", path, &[]),

@@ -101,7 +101,7 @@ impl<'a> MinCostFlow<'a> {
         }
     }
 
-    /// Returns the nodes before and behind a half arc.
+    /// Returns the nodes before and after a half arc.
     fn nodes(&self, half: HalfArc) -> (u32, u32) {
         let arc = &self.arcs[half as usize / 2];
         match half % 2 {

@@ -34,7 +34,7 @@ fn visible_symbol(letter: char) -> char {
 }
 
 /// Text for the inside of an element, or of an attribute in quotation marks. It must have gone
-/// through [`one_line`] or [`lines`].
+/// through [`escape_line`] or [`escape_lines`].
 pub(super) struct XmlText<'a>(pub(super) &'a str);
 
 impl Display for XmlText<'_> {

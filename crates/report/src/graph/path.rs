@@ -9,16 +9,16 @@
 //! use testwright_report::graph::path::{PathStep, TestPath, summarise, write};
 //!
 //! let enabled: Vec<String> = (1..=20).map(|value| format!("int0 = {value}")).collect();
-//! let others = summarise(&enabled);
-//! assert_eq!(others.len(), 1);
-//! assert_eq!(others[0].text, "int0 = 1");
-//! assert_eq!(others[0].pattern, "int0 = <[1..20]>");
-//! assert_eq!(others[0].more_actions, 19);
+//! let branches = summarise(&enabled);
+//! assert_eq!(branches.len(), 1);
+//! assert_eq!(branches[0].text, "int0 = 1");
+//! assert_eq!(branches[0].pattern, "int0 = <[1..20]>");
+//! assert_eq!(branches[0].more_actions, 19);
 //!
 //! let path = TestPath {
 //!     title: "avl".to_owned(),
 //!     before: 3,
-//!     steps: vec![PathStep { action: "avl0 = AVLTree()".to_owned(), others, hidden_branches: 4 }],
+//!     steps: vec![PathStep { action: "avl0 = AVLTree()".to_owned(), branches, hidden_branches: 4 }],
 //!     end: String::new(),
 //! };
 //! assert!(write(&path).contains("… and 19 more like int0 = &lt;[1..20]&gt;"));

@@ -48,8 +48,9 @@ impl Verifier<'_, '_> {
                 Some(path) => self.check_changed(&path, before, after),
                 None if is_creation => {}
                 None => {
-                    let what = "a change of an object that the test cannot reach";
-                    self.unchecked_reason.get_or_insert_with(|| what.to_owned());
+                    let reason = "a change of an object that the test cannot reach";
+                    self.unchecked_reason
+                        .get_or_insert_with(|| reason.to_owned());
                 }
             }
         }
