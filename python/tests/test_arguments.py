@@ -92,7 +92,7 @@ def test_the_kinds_are_named(folder):
 @pytest.mark.parametrize("name", ["stack.py", "stack"])
 def test_python_code_that_is_no_model(folder, command, name):
     answer = "help: did you mean `testwright run stack.tstl`?"
-    refuse(folder, f"{command} {name}", f"`{name}` is not a model", answer)
+    refuse(folder, f"{command} {name}", f"`{name}` shows no model", answer)
 
 
 def test_python_code_without_a_harness(folder):
