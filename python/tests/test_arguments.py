@@ -12,7 +12,6 @@ def folder(testwright):
     testwright.write("stack.feature", "Feature: stack\n")
     testwright.write("test_short.py", "def test_short(): pass\n")
     testwright.write("app.py", "print('app')\n")
-    testwright.write("notes.txt", "remember the milk\n")
     testwright.write("log.jsonl", "{}\n")
     return testwright
 
@@ -66,7 +65,6 @@ def test_what_was_probably_meant(folder, line, meant):
         ("replay test_short.py", "run it with `pytest test_short.py`"),
         ("replay stack.feature", "`testwright measure stack.feature` tells how readable it is"),
         ("replay log.jsonl", "compare it with a model: `testwright conform MODEL log.jsonl`"),
-        ("run notes.txt", "names of harnesses end in `.tstl`"),
         ("fly", "`testwright help` lists the commands"),
         ("model Stack", "the commands of `testwright model` are `check`, `lint`, `test`"),
         ("run stack.tstl --sed 1", "a similar argument exists: '--seed'"),
@@ -110,6 +108,13 @@ def test_models_are_still_named_like_modules(folder):
     folder.write("package/test.py", (folder.folder / "Light.py").read_text())
     for name in ("Light", "Light.py", "package.test"):
         folder("run", name, "--tests", 1, "--seed", 1)
+
+
+def test_a_harness_may_have_any_ending(folder):
+    text = (folder.folder / "stack.tstl").read_text(encoding="utf-8")
+    folder.write("stack.harness", text)
+    folder("check", "stack.harness")
+    folder("run", "stack.harness", "--seed", "1", "--tests", "20", "--no-store", status=1)
 
 
 def test_a_misspelt_file_name(folder):

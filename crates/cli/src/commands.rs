@@ -18,7 +18,7 @@ use crate::console::Console;
 use crate::report::shell_word;
 use crate::source::SystemSource;
 use crate::{CommandError, ExitStatus, duration};
-use near_miss::FileKind::{self, Folder, Harness, Log, Model, Other, Python, Test};
+use near_miss::FileKind::{self, Folder, Harness, Log, Model, Python, Test};
 
 mod campaign;
 mod capture;
@@ -104,17 +104,17 @@ static GROUPS: [(&str, &[CommandRow]); 5] = [
             row("run", "harnesses and models", &[Harness, Model, Log]),
             row("check", "harnesses", &[Harness]),
             row("expand", "harnesses", &[Harness]),
-            row("replay", "saved tests", &[Test, Folder, Other]),
-            row("reduce", "saved tests", &[Test, Other]),
-            row("normalize", "saved tests", &[Test, Other]),
-            row("generalize", "saved tests", &[Test, Other]),
-            row("standalone", "saved tests", &[Test, Other]),
-            row("regress", "saved tests", &[Test, Folder, Other]),
+            row("replay", "saved tests", &[Test, Folder]),
+            row("reduce", "saved tests", &[Test]),
+            row("normalize", "saved tests", &[Test]),
+            row("generalize", "saved tests", &[Test]),
+            row("standalone", "saved tests", &[Test]),
+            row("regress", "saved tests", &[Test, Folder]),
             row("quick", "harnesses and models", &[Harness, Model, Log]),
-            row("triage", "saved tests", &[Test, Folder, Other]),
-            row("localize", "saved tests", &[Test, Folder, Other]),
-            row("markov", "saved tests", &[Test, Folder, Other]),
-            row("cover", "Python programs", &[Python, Folder, Other]),
+            row("triage", "saved tests", &[Test, Folder]),
+            row("localize", "saved tests", &[Test, Folder]),
+            row("markov", "saved tests", &[Test, Folder]),
+            row("cover", "Python programs", &[Python, Folder]),
             row("campaign", "", &[]),
         ],
     ),
@@ -123,14 +123,14 @@ static GROUPS: [(&str, &[CommandRow]); 5] = [
         &[
             row("explore", "harnesses and models", &[Harness, Model, Log]),
             row("model", "models", &[Model, Log]),
-            row("conform", "models and a log", &[Model, Log, Other]),
+            row("conform", "models and a log", &[Model, Log]),
             row("graph", "models and saved tests", &[Model, Test, Log]),
         ],
     ),
     (
         "Capture",
         &[
-            row("capture", "programs", &[Python, Folder, Other]),
+            row("capture", "programs", &[Python, Folder]),
             row("show", "names of recorded functions", &[Python, Folder]),
             row("generate", "Python modules", &[Python, Folder]),
             row("changes", "", &[]),
@@ -138,7 +138,7 @@ static GROUPS: [(&str, &[CommandRow]); 5] = [
             row(
                 "harness",
                 "Python modules and recordings",
-                &[Python, Folder, Other],
+                &[Python, Folder],
             ),
         ],
     ),

@@ -30,30 +30,29 @@ pub(super) enum FileKind {
     Feature,
     Log,
     Folder,
-    /// A file with any other ending.
-    Other,
 }
 
 impl FileKind {
-    /// Returns the kind of a file that exists. A file without an ending may be of any kind.
+    /// Returns the kind of a file that exists. A file with an unknown ending, or with none, may be
+    /// of any kind.
     fn of_file(path: &Path) -> Option<FileKind> {
         match path.extension() {
             _ if path.is_dir() && is_model(path) => Some(FileKind::Python),
             _ if path.is_dir() => Some(FileKind::Folder),
-            Some(_) if path.is_file() => Some(FileKind::of_ending(path)),
+            Some(_) if path.is_file() => FileKind::of_ending(path),
             _ => None,
         }
     }
 
     /// Returns the kind of files with this ending.
-    fn of_ending(path: &Path) -> FileKind {
-        match path.extension().and_then(|ending| ending.to_str()) {
-            Some("tstl") => FileKind::Harness,
-            Some("test") => FileKind::Test,
-            Some("py") => FileKind::Python,
-            Some("feature") => FileKind::Feature,
-            Some("jsonl") => FileKind::Log,
-            _ => FileKind::Other,
+    fn of_ending(path: &Path) -> Option<FileKind> {
+        match path.extension()?.to_str()? {
+            "tstl" => Some(FileKind::Harness),
+            "test" => Some(FileKind::Test),
+            "py" => Some(FileKind::Python),
+            "feature" => Some(FileKind::Feature),
+            "jsonl" => Some(FileKind::Log),
+            _ => None,
         }
     }
 
@@ -67,7 +66,6 @@ impl FileKind {
             FileKind::Feature => "a feature",
             FileKind::Log => "a log",
             FileKind::Folder => "a folder, not a file",
-            FileKind::Other => "a file of another kind",
         }
     }
 
@@ -137,7 +135,8 @@ impl FileArgument {
     /// does not exist.
     fn problem(&self) -> Option<Error> {
         let (taker, path) = (&self.taker, &self.path);
-        if self.is_program && FileKind::of_ending(path) == FileKind::Python && !path.exists() {
+        if self.is_program && FileKind::of_ending(path) == Some(FileKind::Python) && !path.exists()
+        {
             return TextFile::read(path).err();
         }
         let kind = FileKind::of_file(path)?;
@@ -225,8 +224,7 @@ pub(crate) fn unknown_command(root: &clap::Command, words: &[OsString]) -> Error
         did_you_mean(&typed, Path::new(&meant), more)
     } else if typed != "testwright" {
         format!("the commands of `{typed}` are `{}`", names.join("`, `"))
-    } else if path.is_dir() || FileKind::of_ending(path) != FileKind::Other {
-        let kind = FileKind::of_file(path).unwrap_or(FileKind::of_ending(path));
+    } else if let Some(kind) = FileKind::of_file(path).or_else(|| FileKind::of_ending(path)) {
         advice(root.get_name(), path, kind)
     } else {
         "`testwright help` lists the commands".to_owned()
@@ -259,9 +257,6 @@ fn advice(command: &str, path: &Path, kind: FileKind) -> String {
             Some(harness) => did_you_mean("testwright run", &harness, &[]),
             None => "name the file in it that is meant".to_owned(),
         },
-        FileKind::Other => {
-            "names of harnesses end in `.tstl`, and names of saved tests in `.test`".to_owned()
-        }
     }
 }
 
